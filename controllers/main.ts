@@ -22,7 +22,7 @@ function keeperFile(): string {
   return existsSync(bundled) ? bundled : join(import.meta.dirname, 'runtime/keeper/thread.ts');
 }
 
-/** The process of the controllers: reads the environment, makes the real things, and runs until it is told to stop. */
+/** The process of the controllers: reads the environment, makes the real things, and runs until a signal stops it. */
 async function main(): Promise<number> {
   const config = parseConfig(ControllersConfig, process.env);
   const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'controllers' });

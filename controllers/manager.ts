@@ -67,7 +67,7 @@ export async function runManager(deps: ManagerDeps, modules: readonly Module[]):
   }
 }
 
-/** What the last events may take at the end of the process, while the bus is away. */
+/** Time limit of the last events at the end of the process, while the bus is away. */
 const busGraceMs = 2_000;
 
 async function runModules(

@@ -35,7 +35,7 @@ describe('what is logged', () => {
     expect(messagesOf(failed.stdout)).toEqual(['last words']);
   });
 
-  it('is there soon in a process that goes on', async () => {
+  it('is there soon in a process that keeps running', async () => {
     const child = spawn(process.execPath, program(`logger.info({}, 'alone'); setInterval(() => undefined, 1_000);`));
     try {
       const [chunk] = await once(child.stdout, 'data');

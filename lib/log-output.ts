@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 
 /** How long a line waits for others that are written with it. */
 const gatherMs = 100;
-/** Lines of this length together wait for nobody; in characters. */
+/** Lines of this length together are written at once; in characters. */
 const pieceLength = 4_096;
 
 /** Standard output for log lines, many a second: they share writes. */
@@ -14,7 +14,7 @@ interface GatheredOutput {
 }
 
 export function gatheredOutput(clock: Clock): GatheredOutput {
-  // Waits for a slow reader, and goes on without one that is gone.
+  // Waits for a slow reader, and continues without one that is gone.
   const output = pino.destination({ dest: 1, sync: true });
   let waiting = '';
   const flush = (): void => {

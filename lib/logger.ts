@@ -7,13 +7,15 @@ import {
   stdTimeFunctions,
 } from 'pino';
 
-/** Facts of a log line. An error goes under `err`. */
+/** Facts of a log line. An error is under `err`. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Writes one line. The message is a constant lower-case phrase; whatever varies is a field. */
 export type LogLine = (fields: LogFields, message: string) => void;
 
-/** `info`: something changed; `debug`: routine; `warn`: it goes on without; `error`: a human must look. */
+/**
+ * `info`: something changed; `debug`: routine; `warn`: the process continues without it; `error`: a human must look.
+ */
 export interface Logger {
   readonly debug: LogLine;
   readonly info: LogLine;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** A clock for tests: time stands still until it is moved. */
+/** A clock for tests: time stops until a test moves it. */
 export interface ManualClock extends Clock {
   /**
    * Moves time forward, ending each sleep at its own moment and in order, and lets everything that follows from it

@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache';
 /** How much is remembered at most. */
 interface MemoBounds {
   readonly keys: number;
-  /** Of all keys together, in UTF-16 units, with what their results weigh. */
+  /** Size of all keys together, in UTF-16 units, with the weight of their results. */
   readonly length: number;
 }
 
-/** What a result takes beside its key. */
+/** Weight of a result beside its key. */
 type Weigh<Result> = (result: Result) => number;
 
 /**

@@ -12,7 +12,7 @@ export class NestedTooDeep extends AppError {
   }
 }
 
-/** Whether objects and lists stand in each other deeper than JSON is taken. Makes no list of an object's members. */
+/** Whether objects and lists are nested deeper than JSON may be. Makes no list of an object's members. */
 export function isTooDeep(value: unknown, levels: number = limits.jsonDepth): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

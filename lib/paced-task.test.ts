@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from './manual-clock.ts';
 import { createPacedTask } from './paced-task.ts';
 
-/** A task that ends when it is told to. */
+/** A task that ends when the test ends it. */
 function world() {
   const clock = createManualClock(0);
   const starts: number[] = [];

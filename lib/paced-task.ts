@@ -36,7 +36,7 @@ export function createPacedTask(
     await running?.catch(() => undefined);
     const restMs = notBefore - clock.now();
     if (restMs > 0) await clock.sleep(restMs);
-    // Whoever asks from here on may want what this run no longer sees.
+    // A later caller may want changes that this run no longer sees.
     queued = undefined;
     running = run();
     await running;

@@ -35,7 +35,7 @@ describe('the slot of a pod', () => {
     );
   });
 
-  it('a pod of somebody else has none', () => {
+  it('a pod of another owner has none', () => {
     expect(slotOf({ labels: { app: 'x' } })).toBeUndefined();
   });
 });

@@ -19,7 +19,7 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** What an amount comes to, as near as a number can hold it; undefined for a text that Kubernetes does not take. */
+/** The value of an amount, as near as a number can hold it; undefined for a text that Kubernetes does not take. */
 export function quantityValue(text: string): number | undefined {
   const [, number, suffix, exponent] = form.exec(text) ?? [];
   if (number === undefined) return undefined;

@@ -2,7 +2,7 @@ import { isJsonObject } from './json-object.ts';
 import { keysPrice, prices } from './work/limits.ts';
 import type { Work } from './work/work.ts';
 
-/** What pays for a comparison. */
+/** The budget of a comparison. */
 type Payer = Pick<Work, 'spend'>;
 
 /**

@@ -4,7 +4,7 @@ import { sharesAbove } from './shares-above.ts';
 
 describe('AMB-174 the shares of tenants in the archive', () => {
   it.each<[title: string, usage: Record<string, number>, want: Record<string, number>]>([
-    ['nobody comes down while there is room', { a: 60, b: 40 }, {}],
+    ['no owner loses anything while there is room', { a: 60, b: 40 }, {}],
     ['the larger one comes down to what the smaller one leaves', { a: 90, b: 20 }, { a: 80 }],
     ['two above an equal share come down to it', { a: 70, b: 60 }, { a: 50, b: 50 }],
     ['a small one keeps everything, two large ones share the rest', { a: 500, b: 400, c: 20 }, { a: 40, b: 40 }],

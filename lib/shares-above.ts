@@ -1,7 +1,7 @@
 /**
- * What each owner above its share may keep, in bytes or messages, where all of them together take more than `total`. The level is
- * that of water poured into the owners: whoever takes less keeps everything, and all above the level come down to it. No
- * number of records of one tenant takes room from a tenant that has less than an equal share.
+ * The limit of each owner above its share, in bytes or messages, where all of them together take more than `total`.
+ * The level is that of water poured into the owners: an owner that takes less keeps everything, and all above the
+ * level come down to it. No number of records of one tenant takes room from a tenant that has less than an equal share.
  */
 export function sharesAbove(usage: ReadonlyMap<string, number>, total: number): ReadonlyMap<string, number> {
   const byUse = [...usage].toSorted(([, a], [, b]) => a - b);

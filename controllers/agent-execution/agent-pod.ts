@@ -91,7 +91,7 @@ function agentContainer(
   return {
     ...step,
     command: ['/windlass/runner', 'agent'],
-    // Of two variables of one name the last counts.
+    // The last of two variables of one name counts.
     env: [
       ...(step.env ?? []).filter(({ name }) => !name.startsWith(ownVariables)),
       ...Object.entries(settings).map(([name, value]) => ({ name, value })),

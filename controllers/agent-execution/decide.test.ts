@@ -44,7 +44,7 @@ describe('an execution of an agent ends', () => {
     });
   });
 
-  it('when somebody cancels it', () => {
+  it('when a user cancels it', () => {
     expect(decideEnd(execution({ cancel }), at)).toMatchObject({
       phase: 'cancelled',
       reason: 'Cancelled',

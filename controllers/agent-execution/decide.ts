@@ -87,7 +87,7 @@ export function waitsForPerson(execution: AgentExecution, now: number): PersonWa
   return { phase: 'waiting', until: Date.parse(ask.until), why: { reason: 'WaitingForApproval', message } };
 }
 
-/** What becomes of the pod of an execution that has no outcome yet. */
+/** The fate of the pod of an execution that has no outcome yet. */
 export type PodDecision =
   | { readonly kind: 'runs' }
   /** It waits for something, or is going; look again then, in milliseconds since the epoch. */

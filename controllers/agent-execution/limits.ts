@@ -12,7 +12,7 @@ export const agentLimits = {
   outcomeMs: 15_000,
   /** The caches may be behind the one who made an execution beside its agent or its volumes. */
   unknownMs: 10_000,
-  /** Wait before looking again at what nobody tells of. */
+  /** Wait before looking again at a state without events. */
   lookAgainMs: 2_000,
   /** Wait before a full quota is asked again. */
   quotaMs: 5_000,

@@ -33,7 +33,7 @@ type Mount = NonNullable<AgentExecution['spec']['volumes']>[number];
 /** Folders of the container that are not for volumes. */
 const own = ['/windlass', '/var/run/secrets', '/proc', '/sys', '/dev'] as const;
 
-/** What the pod of an execution is made of, or why it cannot be made. Pure. */
+/** The plan of an execution's pod, or the reason for which it cannot be made. Pure. */
 export function planPod(facts: PlanFacts): PlannedPod {
   const { execution, nodeConfig } = facts;
   const mounts = execution.spec.volumes ?? [];

@@ -91,7 +91,7 @@ function held<T>(object?: T) {
   };
 }
 
-/** A world with one execution. What the controller writes is read again, as from the server. */
+/** A world with one execution. Its writes are read again, as from the server. */
 function world(given: Given = {}) {
   const clock = createManualClock(start);
   const agent = readyAgent(given);
@@ -322,7 +322,7 @@ describe('an execution of an agent waits for a person', () => {
 });
 
 describe('an execution of an agent ends', () => {
-  it('with the outcome, and its pod is told to go', async () => {
+  it('with the outcome, and its pod is deleted', async () => {
     const { run, status, asks, podIs, deleted, made, facts } = world();
     await run();
     podIs(running);
@@ -334,7 +334,7 @@ describe('an execution of an agent ends', () => {
     expect(facts).toMatchObject([{ topic: 'execution', type: 'AgentExecutionEnded', subject: 'execution-uid' }]);
   });
 
-  it('when it is cancelled, and its pod is told to go', async () => {
+  it('when it is cancelled, and its pod is deleted', async () => {
     const { run, status, asks, podIs, deleted } = world();
     await run();
     podIs(running);
@@ -364,7 +364,7 @@ describe('an execution of an agent ends', () => {
     expect(new Set(made.map(({ metadata }) => metadata.name)).size).toBe(4);
   });
 
-  it('and goes when its time is over', async () => {
+  it('and is deleted when its time is over', async () => {
     const { run, asks, clock, deleted } = world({ spec: { ttl_seconds_after_finished: 5 } });
     asks({ result });
     expect(await run()).toMatchObject({ requeueAfterMs: 5_000 });

@@ -67,7 +67,7 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
   };
 }
 
-/** An execution that has ended needs no pod any more, and goes when its time is over. A child goes with its parent. */
+/** An execution that has ended needs no pod, and is deleted after its TTL. A child is deleted with its parent. */
 async function afterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<Again> {
   await releasePod(deps, execution);
   const fact = endFact(execution);
@@ -200,7 +200,7 @@ async function podOf({ kube, pods: cache }: AgentExecutionDeps, execution: Agent
   return isIt(found) ? found : undefined;
 }
 
-/** requirements AMB-197: the conversation goes on in a new pod, three times at most. */
+/** requirements AMB-197: the conversation continues in a new pod, three times at most. */
 async function replacePod(
   deps: AgentExecutionDeps,
   execution: AgentExecution,

@@ -139,7 +139,7 @@ describe('the revisions of an agent that is gone', () => {
     expect((await reconciled({ revisions, executions: [run('completed')] })).deleted).toEqual([own]);
   });
 
-  it('stay for an execution that nobody has looked at yet', async () => {
+  it('stay for an execution that no controller has seen yet', async () => {
     const { status: _, ...unseen } = run('running');
     expect((await reconciled({ revisions: [stored(agent)], executions: [unseen] })).deleted).toEqual([]);
   });

@@ -37,8 +37,9 @@ export async function collectRevisions(deps: CollectDeps, key: string, uid: stri
 }
 
 /**
- * Deletes what a version held before `force` replaced it, once no execution is there that ran it: nothing else starts it
- * any more (ADR 0044). `replaced` are names; `definition` is as it was judged, and nothing goes once it has changed.
+ * Deletes the content that `force` replaced in a version, once no execution that ran it is left: nothing else starts it
+ * any more (ADR 0044). `replaced` are names; `definition` is as it was judged, and nothing is deleted once it has
+ * changed.
  */
 export async function collectReplaced(
   deps: CollectDeps,

@@ -25,9 +25,9 @@ export interface DefinitionFacts {
   readonly specHash: string;
   readonly revisionName: string;
   readonly revisions: readonly StoredRevision[];
-  /** What is wrong with the definition, one line each; empty: nothing. */
+  /** Mistakes of the definition, one line each. */
   readonly problems: readonly string[];
-  /** What is legal and hardly ever meant, one line each. */
+  /** Legal fields that are probably mistakes, one line each. */
   readonly warnings: readonly string[];
   readonly forced: boolean;
   /** Which fields differ from what is stored under the version, where that is other content. */
@@ -78,7 +78,7 @@ export function withoutRights(facts: DefinitionFacts, now: number): DefinitionSt
 
 /** The status where another object has the name under which the content would be stored. */
 export function withoutName(facts: DefinitionFacts, now: number): DefinitionStatus {
-  const message = `ControllerRevision ${facts.revisionName} was made by somebody else; delete it`;
+  const message = `ControllerRevision ${facts.revisionName} has another owner; delete it`;
   return refused(facts, now, 'RevisionTaken', message).status;
 }
 
@@ -108,7 +108,7 @@ function statusOf(facts: DefinitionFacts, now: number, { reason, message, accept
   };
 }
 
-/** What versions held before force replaced it, by name; known once the definition has been accepted. */
+/** Contents of versions that force replaced, by name; known once the definition has been accepted. */
 export function replacedContents({ definition, revisions, revisionName }: DefinitionFacts): string[] {
   const newest = new Map(byAge(revisions).map((revision) => [revision.version, revision.name]));
   newest.set(definition.spec.version, revisionName);

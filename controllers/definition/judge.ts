@@ -37,7 +37,7 @@ import {
   withoutRights,
 } from './decide.ts';
 
-/** What one kind of definition is judged with. */
+/** The checks of one kind of definition. */
 export interface JudgeDeps<V extends Versioned> {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
@@ -65,7 +65,7 @@ export async function judge<V extends Versioned>(deps: JudgeDeps<V>, definition:
   }
   const now = deps.clock.now();
   await report(deps, definition, outcome === 'forbidden' ? withoutRights(facts, now) : withoutName(facts, now));
-  // Rights are granted by objects that nobody here watches, and what has the name is none of ours.
+  // No informer here watches the objects that grant rights, and the object of that name is not ours.
   throw new WaitError(outcome === 'forbidden' ? 'NotATenant' : 'RevisionTaken', rightsAgainMs);
 }
 
@@ -143,7 +143,7 @@ async function storedRevision<V extends Versioned>(
   };
 }
 
-/** `foreign`: another object has the name, which somebody must have made in advance. */
+/** `foreign`: another object has the name, which a user must have made in advance. */
 async function store<V extends Versioned>(
   deps: JudgeDeps<V>,
   definition: V,

@@ -32,7 +32,7 @@ const podSettings: PodSettings = {
   defaultResources: {},
 };
 
-/** What was asked of the API server, in order, by a client that answers every call of one method with an error. */
+/** Requests to the API server, in order, of a client that answers every call of one method with an error. */
 function setUp(
   errors: Partial<Record<keyof ApplyDeps['kube'], Error>> = {},
   pods: readonly Pod[] = [],
@@ -206,7 +206,7 @@ describe('what is made', () => {
 
   it.each([
     { what: 'what another replica started', stimulus: stimulusId, known: 'there' },
-    { what: 'an execution of somebody else', stimulus: 'x', known: takenUid },
+    { what: 'an execution of another owner', stimulus: 'x', known: takenUid },
   ])('AMB-189 create_linked: under its name there is $what', async ({ stimulus, known }) => {
     const { run, made, calls } = setUp({}, [], [linkedAs(stimulus)]);
     await run(createLinked);
@@ -238,7 +238,7 @@ describe('what is made', () => {
   });
 
   const foreign = { metadata: { name: 'c', namespace, uid: 'evil' }, spec: { workflow: 'evil' } };
-  it('a child whose name a colleague took in advance gets a name that nobody could foresee', async () => {
+  it('a child whose name a colleague took in advance gets a name that no user could foresee', async () => {
     const { run, calls, caches } = setUp({}, [], [foreign]);
     await run(child);
     expect(calls.map(({ name }) => name)).toEqual(['c', 'c-0123456789']);
@@ -252,7 +252,7 @@ describe('what is made', () => {
     expect(caches.executions.getByUid('there')).toBeDefined();
   });
 
-  it('an agent goes with its execution, and carries its label', async () => {
+  it('an agent is owned by its execution, and carries its label', async () => {
     const { run, calls, made } = setUp();
     await run(createAgent);
     expect(calls[0]?.body).toMatchObject({
@@ -305,7 +305,7 @@ describe('what is made', () => {
     { action: { ...createChild, owned: false }, owned: false },
     { action: createVolume, owned: true },
     { action: { ...createVolume, owned: false }, owned: false },
-  ])('$action.kind: goes with the execution where it is owned: $owned', async ({ action, owned }) => {
+  ])('$action.kind: is deleted with the execution where it is owned: $owned', async ({ action, owned }) => {
     const { run, calls } = setUp();
     await run(action);
     expect(calls).toMatchObject([
@@ -353,7 +353,7 @@ describe('what is taken away', () => {
     await expect(setUp({ delete: kubeError(500) }).run(action)).rejects.toMatchObject({ status: 500 });
   });
 
-  it('a pod and an execution are named by their uid, so that no later one of the same name goes', async () => {
+  it('a pod and an execution are named by their uid, so that no later one of the same name is deleted', async () => {
     const { run, calls } = setUp();
     await run(stopPod, deleteExecution);
     expect(calls).toMatchObject([
@@ -400,7 +400,7 @@ describe('a pod that is let go', () => {
 });
 
 describe('a child that is cancelled', () => {
-  it('is told who, when and why, and only while it is the same child', async () => {
+  it('names who, when and why, and only while it is the same child', async () => {
     const { run, calls } = setUp();
     await run(cancelChild);
     const cancel = { by: 'controllers', at: '1970-01-01T00:00:00.000Z', reason: 'r' };
@@ -411,12 +411,12 @@ describe('a child that is cancelled', () => {
     expect(calls).toEqual([{ method: 'jsonPatch', name: 'c', body }]);
   });
 
-  it.each([404, 409, 422])('that answers %i is gone or was cancelled by somebody else', async (status) => {
+  it.each([404, 409, 422])('that answers %i is gone or was cancelled by another caller', async (status) => {
     await expect(setUp({ jsonPatch: kubeError(status) }).run(cancelChild)).resolves.toBeUndefined();
   });
 });
 
-it('one action that fails keeps none of the others from being done, and is told', async () => {
+it('one action that fails keeps none of the others from being done, and is reported', async () => {
   const { run, calls } = setUp({ create: kubeError(500) });
   await expect(run(createChild, stopPod, cancelChild)).rejects.toMatchObject({ status: 500 });
   expect(calls.map(({ method }) => method)).toEqual(['create', 'delete', 'jsonPatch']);

@@ -34,7 +34,7 @@ export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
   readonly agents: CacheReader<AgentExecution>;
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;
-  /** Told of a pod that the API server will never take. */
+  /** Called for a pod that the API server will never take. */
   readonly onRejected: (
     execution: WorkflowExecution,
     name: string,
@@ -43,20 +43,23 @@ export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
   ) => void;
   /** Begins to read what a pod has to say. */
   readonly onFollow: (pod: Pod, source: 'log' | 'events') => void;
-  /** Told of a child that was made. */
+  /** Called for each new child. */
   readonly onChildMade: (parentUid: string, name: string, uid: string) => void;
-  /** Told of the execution that the end of another one started, by the uid of that one; `takenUid`: the name is taken. */
+  /**
+   * Called for the execution that the end of another one started, by the uid of that one; `takenUid`: the name is
+   * taken.
+   */
   readonly onLinkedMade: (originUid: string, name: string, uid: string) => void;
   readonly archives: Pick<Archives, 'begin'>;
-  /** Told of an execution that was deleted without a record, and why. */
+  /** Called for an execution that was deleted without a record, with the reason. */
   readonly onUnarchived: (execution: WorkflowExecution, why: string) => void;
-  /** Who cancels children. */
+  /** The canceller of children. */
   readonly identity: string;
   readonly now: () => number;
   readonly newId: NewId;
 }
 
-/** What a handler is given. */
+/** Arguments of a handler. */
 interface Hands extends ApplyDeps {
   /** Makes an object whose name can be foreseen, or takes the one that was made before. */
   readonly own: typeof createOwn;
@@ -86,14 +89,16 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   delete_execution: deleteExecution,
 };
 
-/** What is to be carried out. */
+/** The actions to carry out. */
 interface Orders {
   readonly actions: readonly Action[];
   /** Whether they may have been carried out before, by this process or another one, as what is new in no status may. */
   readonly mayBeDone: boolean;
 }
 
-/** Carries out what was decided, all at once. What exists already and is ours, or is gone already, counts as done. */
+/**
+ * Carries out all actions of a decision at once. An object that exists and is ours, or is gone already, counts as done.
+ */
 export async function apply(
   deps: ApplyDeps,
   execution: WorkflowExecution,
@@ -234,7 +239,7 @@ async function createVolume(
   const made = await deps.quota.create(wishOf(execution, volumes), () =>
     deps.own(deps.kube, volumes, volumeObject(execution, action), isOf(execution)),
   );
-  // What is observed next tells that another volume has the name.
+  // The next observation shows that another volume has the name.
   if (made.kind === 'ours' && made.object !== undefined) deps.volumes.remember(made.object);
 }
 

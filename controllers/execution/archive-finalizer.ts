@@ -28,7 +28,7 @@ export const letGoOfArchive = (deps: HoldDeps, execution: WorkflowExecution): Pr
 
 type Finalizers = readonly string[];
 
-/** Of the newest version: the status was written a moment ago. */
+/** On the newest version: the status was written a moment ago. */
 async function change(
   { kube, executions }: HoldDeps,
   { metadata: { name, namespace = '', uid } }: WorkflowExecution,

@@ -16,16 +16,18 @@ import type { ArchiveFact } from './engine/facts.ts';
 
 export interface ArchivesDeps {
   readonly archive: ArchiveStore;
-  /** What all records together may take. */
+  /** Size limit of all records together. */
   readonly bytesMax: number;
   readonly wholes: Pick<Informer<WorkflowExecution>, 'use'>;
   readonly outputs: Pick<OutputStore, 'get'>;
   readonly turns: TurnGate;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whose the records of a namespace are; undefined where it belongs to no tenant, so that nobody could read them. */
+  /**
+   * Owner of the records of a namespace; undefined where it belongs to no tenant, so that no caller could read them.
+   */
   readonly ownerOf: (namespace: string) => ArchiveOwner | undefined;
-  /** Told that something has become known of an execution, by its key. */
+  /** Called with the key of an execution of which the archive has news. */
   readonly onNews: (key: string) => void;
   /** Ends everything that is under way. */
   readonly signal: AbortSignal;

@@ -8,7 +8,7 @@ import type { executionInformers } from './wakes.ts';
 
 type Context = ModuleContext<typeof executionInformers>;
 
-/** What archives finished executions, where an archive is configured. */
+/** Archives finished executions, where an archive is configured. */
 export function archiving(context: Context): Archives {
   const { config, informers, tenants, store, runtime, clock, logger, turns, wake } = context;
   const archive = createArchive(context, config);

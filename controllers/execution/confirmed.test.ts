@@ -10,7 +10,7 @@ const versionOf = (resourceVersion: string, uid = 'u1'): WorkflowExecution => {
   return { ...built, metadata: { ...built.metadata, uid, resourceVersion } };
 };
 
-/** What the server holds, and a cache that is at version 5. */
+/** The server's object, and a cache that is at version 5. */
 function setUp(newest: WorkflowExecution | undefined) {
   let reads = 0;
   const cache = createCache<WorkflowExecution>();

@@ -10,7 +10,10 @@ import { findObject, type KubeClient, keyOf } from '../../lib/kube/index.ts';
  * status write proves the version by itself; where the decision changes no status, it is asked for once.
  */
 export interface Confirmed {
-  /** `written`: the status was written for this decision. Throws WaitError where the decision stands on an old version. */
+  /**
+   * `written`: the status was written for this decision. Throws WaitError where the decision is based on an old
+   * version.
+   */
   check(execution: WorkflowExecution, written: boolean): Promise<void>;
   forget(uid: string): void;
 }
@@ -20,9 +23,11 @@ interface ConfirmedDeps {
   readonly cache: Pick<CacheReader<WorkflowExecution>, 'remember' | 'get'>;
 }
 
-/** Until the watch has told that an object is gone. */
+/** Longest wait for the watch to report that an object is gone. */
 const goneMs = 1_000;
-/** Until the watch has told a version that the cache does not take from here, as after a restored backup. */
+/**
+ * Longest wait for the watch to report a version that the cache does not take from here, as after a restored backup.
+ */
 const refusedMs = 1_000;
 
 export function createConfirmed({ kube, cache }: ConfirmedDeps): Confirmed {

@@ -9,7 +9,7 @@ import { inheritedLink } from './engine/links.ts';
 interface Child {
   readonly name: string;
   readonly spec: WorkflowExecutionSpec;
-  /** Whether it goes with its parent. */
+  /** Whether it is deleted with its parent. */
   readonly owned: boolean;
 }
 

@@ -30,8 +30,8 @@ interface Named<T extends KubeObject> {
 const attempts = 3;
 
 /**
- * Makes an object of an execution once. Its name can be foreseen: where an object of somebody else has it, it gets a name
- * that cannot, unless it was made under such a name before. It carries the label `windlass.dev/parent-uid`.
+ * Makes an object of an execution once. Its name can be foreseen: where an object of another owner has it, it gets a
+ * name that cannot, unless it was made under such a name before. It carries the label `windlass.dev/parent-uid`.
  */
 export async function createNamed<T extends KubeObject>(
   deps: CreateNamedDeps,
@@ -47,7 +47,7 @@ export async function createNamed<T extends KubeObject>(
   for (let attempt = 1; made.kind === 'foreign' && attempt <= attempts; attempt++) {
     made = await create(nameBeside(name, deps.newId()));
   }
-  if (made.kind === 'foreign') throw new Error(`every name of ${name} is taken by somebody else`);
+  if (made.kind === 'foreign') throw new Error(`every name of ${name} is taken by another owner`);
   return made.object;
 }
 

@@ -24,7 +24,7 @@ describe('the end of an execution', () => {
     ['completed', 'WorkflowExecutionCompleted'],
     ['failed', 'WorkflowExecutionFailed'],
     ['cancelled', 'WorkflowExecutionCancelled'],
-  ] as const)('%s is told as %s under the topic `workflow`', (phase, type) => {
+  ] as const)('%s is published as %s under the topic `workflow`', (phase, type) => {
     const { tell, raised } = setUp();
     const execution = anExecution().ended(phase, 59).status({ reason: 'Because' }).build();
     tell(execution);
@@ -54,7 +54,7 @@ describe('the end of an execution', () => {
     ]);
   });
 
-  it('is told with neither input nor output', () => {
+  it('is published with neither input nor output', () => {
     const { tell, raised } = setUp();
     const secret = 'do not tell';
     tell(
@@ -69,14 +69,14 @@ describe('the end of an execution', () => {
     expect(JSON.stringify(raised)).not.toContain(secret);
   });
 
-  it('is told once by a process however often it looks', () => {
+  it('is published once by a process however often it looks', () => {
     const { tell, raised } = setUp();
     const execution = anExecution().ended('completed', 59).build();
     for (let i = 0; i < 3; i += 1) tell(execution);
     expect(raised).toHaveLength(1);
   });
 
-  it('is told under the same id by the next process', () => {
+  it('is published under the same id by the next process', () => {
     const execution = anExecution().ended('completed', 59).build();
     const ids = [setUp(60), setUp(120)].map(({ tell, raised }) => {
       tell(execution);
@@ -89,26 +89,26 @@ describe('the end of an execution', () => {
     [599, 1],
     [600, 0],
     [601, 0],
-  ])('%i seconds ago is told %i times: the bus would not know it again', (age, times) => {
+  ])('%i seconds ago is published %i times: the bus would not know it again', (age, times) => {
     const { tell, raised } = setUp(age);
     tell(anExecution().ended('completed', 0).build());
     expect(raised).toHaveLength(times);
   });
 
-  it.each(['pending', 'running', 'waiting'] as const)('is not told of one that is %s', (phase) => {
+  it.each(['pending', 'running', 'waiting'] as const)('is not published for one that is %s', (phase) => {
     const { tell, raised } = setUp();
     tell(anExecution().status({ phase }).build());
     expect(raised).toEqual([]);
   });
 
-  it('is told to nobody where the namespace is no tenant', () => {
+  it('is not published where the namespace is no tenant', () => {
     const { tell, raised } = setUp();
     const execution = anExecution().ended('completed', 59).build();
     tell({ ...execution, metadata: { ...execution.metadata, namespace: 'elsewhere' } });
     expect(raised).toEqual([]);
   });
 
-  it('is told of more executions than are remembered, each once', () => {
+  it('is published for more executions than are remembered, each once', () => {
     const { tell, raised } = setUp();
     const execution = anExecution().ended('completed', 59).build();
     for (let i = 0; i < 5_000; i += 1) {

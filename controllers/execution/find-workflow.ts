@@ -77,7 +77,7 @@ async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wis
 async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish: Wish): Promise<Workflow | undefined> {
   const read = known === undefined ? await live(deps, wish) : await findObject(deps.kube, workflowKind, known.metadata);
   const fresh = read !== undefined && isMeant(read, wish) ? read : undefined;
-  // The watch may have overtaken the answer; what it has brought already will wake nobody again.
+  // The watch may have overtaken the answer; its earlier events will not wake the execution again.
   const now = cached(deps, wish);
   const overtaken = compareResourceVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
   return overtaken ? now : fresh;

@@ -2,7 +2,7 @@ import { toRead } from '../step-pods/observe-pod.ts';
 import type { Action } from './engine/decision.ts';
 import type { PodFact } from './engine/facts.ts';
 
-/** What is to be read of pods, beside what was decided: nothing of those that the decision lets go. */
+/** Reads of pods, beside the decision: none of those that the decision releases. */
 export function followPods(pods: readonly PodFact[], decided: readonly Action[]): Action[] {
   const released = new Set(decided.map((action) => (action.kind === 'release_pod' ? action.uid : undefined)));
   return pods.flatMap((pod): Action[] => {

@@ -21,7 +21,7 @@ describe('the cache of executions', () => {
     expect(status).not.toHaveProperty('history');
   });
 
-  it('keeps no values of one that goes on either, nor of a child', () => {
+  it('keeps no values of a running one either, nor of a child', () => {
     const running = anExecution().past({ state: 'a' }, { big: 'x' }).now({ state: 'b', kind: 'Human' }).build();
     expect(slimExecution(running).status).not.toHaveProperty('blackboard');
     const child = finished({ parent: { name: 'p', uid: 'u', state: 's', visit: 1, depth: 1 } });

@@ -40,7 +40,7 @@ interface There {
   readonly onServer?: readonly Volume[];
 }
 
-/** What learning needs, with these objects in the caches and on the server. */
+/** The dependencies of learning, with these objects in the caches and on the server. */
 function depsOf({ agents = [], whole, cached = [], onServer = [] }: There): LearnDeps {
   const caches = {
     agents: createCache<AgentExecution, 'parentUid'>({ indexes: { parentUid: () => [] } }),

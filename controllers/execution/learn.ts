@@ -27,7 +27,7 @@ export interface LearnDeps {
   readonly store: Pick<OutputStore, 'get'>;
   /** Gives the reading of each stored value a turn of the event loop of its own. */
   readonly turns: TurnGate;
-  /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
+  /** Called where an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
 }
 
@@ -61,7 +61,7 @@ type Learner<K extends Need['kind']> = (
   known: Learned,
 ) => Promise<void>;
 
-/** A need that nobody can learn fails to compile. */
+/** A need without a learner fails to compile. */
 const learners: { readonly [K in Need['kind']]: Learner<K> } = {
   async blob(deps, facts, { locator }, known) {
     const value = await load(deps, namespaceOf(facts), parseLocator(locator));
@@ -135,7 +135,7 @@ async function load({ store, turns }: LearnDeps, namespace: string, locator: Blo
     await turns.enter(namespace);
     return { json: valueOf(data, locator) };
   } catch (error) {
-    // Somebody has deleted it, and trying again would not bring it back. A store that is away is another matter.
+    // A user has deleted it, and trying again would not bring it back. A store that is away is another matter.
     if (error instanceof AppError && error.code === 'not_found') return { lost: error.message };
     throw error;
   }

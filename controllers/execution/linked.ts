@@ -9,7 +9,7 @@ import { finished } from '../../lib/execution/finished.ts';
 import type { Definition, EndRoute, Facts, LinkedFact } from './engine/facts.ts';
 import type { MadeChildren } from './made-children.ts';
 
-/** Kept of an execution whose name somebody else has. */
+/** The kept part of an execution whose name another owner has. */
 export const takenUid = '';
 
 interface LinkedDeps {

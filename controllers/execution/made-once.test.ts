@@ -105,7 +105,7 @@ describe('a child that has ended', () => {
     expect(isAwaited(child(), parent)).toBe(want);
   });
 
-  it('is awaited by nobody where it has no parent', () => {
+  it('is not awaited where it has no parent', () => {
     expect(isAwaited(anExecution('kid').build(), inState({}))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { askedGauge } from '../runtime/asked-gauge.ts';
 
-/** What is counted of executions. Label values come from closed sets: phases, kinds of states, outcomes. */
+/** Metrics of executions. Label values come from closed sets: phases, kinds of states, outcomes. */
 export interface ExecutionMetrics {
   /** How long a state took from its entry to its end. */
   stateEnded(kind: string, status: string, seconds: number): void;

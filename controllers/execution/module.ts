@@ -123,7 +123,7 @@ function metricsOf({ metrics, informers: { executions } }: Context): ExecutionMe
   });
 }
 
-/** One that completed without success is told apart: its phase alone would hide it. */
+/** One that completed without success is counted apart: its phase alone would hide it. */
 function countOutcome({ informers }: Context, metrics: ExecutionMetrics): ExecutionDeps['onOutcome'] {
   return ({ metadata }, { phase, reason }) => {
     const outcome = reason === 'LastStateFailed' ? 'last_state_failed' : phase;
@@ -177,7 +177,7 @@ function observeDeps(
   };
 }
 
-/** What is kept in memory of executions while they run. */
+/** State in memory of executions while they run. */
 function createNotes() {
   const [rejected, blocked, made] = [createRejectedPods<PodSlot>(), createBlocked(), createMadeChildren()];
   const linkedExecutions = createMadeChildren();

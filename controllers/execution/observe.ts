@@ -156,11 +156,11 @@ export function observeVolumes(
   return Object.fromEntries(rows.flatMap(([name, fact]) => (fact === undefined ? [] : [[name, fact]])));
 }
 
-/** Its name can be foreseen; what a step writes there would be somebody else's to read. */
+/** Its name can be foreseen; another user could read the files that a step writes there. */
 const foreignVolume = ({ metadata: { name } }: Volume): VolumeFact => ({
   volume: name,
   phase: 'failed',
-  message: `Volume ${name} was made by somebody else; delete it`,
+  message: `Volume ${name} has another owner; delete it`,
 });
 
 /** Whether a volume that the definition names by its uid is not in the cache. */
@@ -231,7 +231,7 @@ function childResult({ metadata, status }: WorkflowExecution, blackboard: Readon
   return outputOf(blackboard[status?.state ?? '']);
 }
 
-/** What an entry calls its output; an entry without one is its own output. */
+/** The output field of an entry; an entry without one is its own output. */
 function outputOf(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || entry instanceof LargeValue) return entry ?? null;
   return 'output' in entry ? entry.output : entry;

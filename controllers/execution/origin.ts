@@ -9,7 +9,7 @@ interface OriginDeps {
 
 /**
  * The execution that this one runs again, whole. Undefined where it names none, or none of its own namespace, and once it
- * has begun: what was taken over then stands in its own status.
+ * has begun: its own status then holds what was taken over.
  */
 export async function originOf(
   { caches, wholes }: OriginDeps,

@@ -14,7 +14,7 @@ import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { createMadeChildren } from './made-children.ts';
 
 interface Seen {
-  /** What the execution waits for once it was looked at. */
+  /** The reason of the execution's wait after one reconcile. */
   readonly waits: string[];
   /** Names of pods whose finalizers were taken away. */
   readonly released: string[];
@@ -98,7 +98,7 @@ it('an execution waits for its workflow until it has ended, and never after', as
 
 it.each([
   { what: 'an earlier execution of the same name', owner: 'u-before', going: true, released: ['p'] },
-  { what: 'an earlier one, while it is not told to go', owner: 'u-before', going: false, released: [] },
+  { what: 'an earlier one, while it is not in deletion', owner: 'u-before', going: false, released: [] },
   { what: 'the execution itself', owner: '00000000-0000-4000-8000-000000000001', going: true, released: [] },
 ])('lets go of a pod of $what: $released', async ({ owner, going, released }) => {
   const pod: Pod = {

@@ -66,9 +66,9 @@ export interface ExecutionDeps {
   readonly turns: TurnGate;
   readonly bugs: Bugs;
   readonly events: EventRecorder;
-  /** Told of each state that has ended, with its duration in seconds. */
+  /** Called for each state that has ended, with its duration in seconds. */
   readonly onStateEnded: (kind: string, status: string, seconds: number) => void;
-  /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
+  /** Called where an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
   readonly blocked: Blocked;
   /** The line of those who want an object that a quota has no room for. */
@@ -77,11 +77,14 @@ export interface ExecutionDeps {
   readonly archives: Archives;
   readonly onUnstored: (podUid: string) => void;
   readonly confirmed: Confirmed;
-  /** Told once, as far as this process knows, of the status with which an execution has ended. */
+  /** Called once, as far as this process knows, with the status with which an execution has ended. */
   readonly onOutcome: (execution: WorkflowExecution, status: WorkflowExecutionStatus) => void;
-  /** Told, at least once, of each execution that has ended, with the status that says so, and of what its end started. */
+  /**
+   * Called at least once for each execution that has ended, with its last status and the execution that its end
+   * started.
+   */
   readonly onFinished: (execution: WorkflowExecution, linked: LinkedFact | undefined) => void;
-  /** Told that nothing more will run for an execution. */
+  /** Called when nothing more will run for an execution. */
   readonly onEnded: (uid: string) => void;
 }
 
@@ -90,7 +93,7 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
   return async (key) => {
     const execution = deps.caches.executions.get(key);
     if (execution === undefined || isGoing(deps, execution)) return releaseAll(deps, key, execution);
-    // What is left to do after the end needs no values.
+    // The work after the end needs no values.
     if (finished(execution) && !isEndPending(execution) && !hasNewSuccessors(deps, execution)) {
       return bringForward(deps, execution);
     }
@@ -126,7 +129,7 @@ async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): 
 }
 
 interface Intended extends Pick<Decision, 'actions' | 'wakeAt'> {
-  /** No write of ours has proved that nobody acted on the same version before. */
+  /** No write of ours has proved that no other replica acted on the same version before. */
   readonly mayBeDone: boolean;
 }
 
@@ -134,7 +137,7 @@ interface Intended extends Pick<Decision, 'actions' | 'wakeAt'> {
 const endsNow = (before: WorkflowExecution, { status }: Decision): boolean => isTerminal(status) && !finished(before);
 
 /**
- * What was refused shows in the status while it is tried again; a deadline is kept all the same. True where what had been
+ * A refused action shows in the status while it is tried again; a deadline is kept all the same. True where an action
  * refused before was done now, and the status has yet to say so.
  */
 async function act(
@@ -269,7 +272,7 @@ async function releaseAll(
   return undefined;
 }
 
-/** Pods of an execution that had the same name before this one: nobody else would let them go. */
+/** Pods of an execution that had the same name before this one: no other reconcile would release them. */
 const strangers = (deps: ExecutionDeps, execution: WorkflowExecution): Action[] =>
   releases(deps, keyOf(execution), ({ labels: found }) => found?.[labels.executionUid] !== execution.metadata.uid);
 

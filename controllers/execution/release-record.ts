@@ -7,7 +7,7 @@ import type { ArchiveFact } from './engine/facts.ts';
 interface ReleaseRecordDeps extends HoldDeps {
   readonly archives: Pick<Archives, 'stateOf' | 'begin'>;
   readonly graceMs: number;
-  /** Told of an execution that goes without a record, and why. */
+  /** Called for an execution that is deleted without a record, with the reason. */
   readonly onUnarchived: (execution: WorkflowExecution, why: string) => void;
 }
 

@@ -35,7 +35,7 @@ export interface SettleDeps extends LearnDeps, UnstoredDeps, Omit<OutputsDeps, '
   readonly bugs: Bugs;
 }
 
-/** What was decided, and the freshest version of the object, which says so. */
+/** The decision, and the newest version of the object, which holds it. */
 interface Settled {
   readonly decision: Decision;
   readonly current: WorkflowExecution;
@@ -45,8 +45,8 @@ interface Settled {
 const roundsMax = 1_000;
 
 /**
- * Decides until no fact is lacking, everything large is stored and the status is written. Turns that only go on are
- * written together. What cannot be stored or written, or is too much work, ends the state that it comes from, then the
+ * Decides until no fact is lacking, everything large is stored and the status is written. Turns that only advance are
+ * written together. A result that cannot be stored or written, or is too much work, ends its state, then the
  * execution, and is never tried again as it was.
  */
 export async function settle(deps: SettleDeps, facts: Facts, begun: number): Promise<Settled> {
@@ -89,7 +89,7 @@ interface Unkept {
 interface Round {
   readonly known: Facts;
   readonly unwritten: Unwritten;
-  /** Of the turns that are not written, what the store took. */
+  /** Stored values of the turns that are not written. */
   readonly storedBytes: number;
 }
 
@@ -147,11 +147,11 @@ async function tryStore(deps: SettleDeps, facts: Facts, decision: Decision): Pro
   const { execution } = facts;
   const { blobs, adopted, status } = decision;
   if (storesNothing(decision)) return 0;
-  // What no status will name is not stored.
+  // A value that no status will name is not stored.
   const problem = finished(execution) ? undefined : statusProblem(status);
   if (problem !== undefined) return problem;
   try {
-    // What is not there any more fails the state that reads it, as it would have in the origin.
+    // A missing value fails the state that reads it, as it would have in the origin.
     if (adopted.length > 0) await deps.store.adopt(blobOwner(execution), adopted);
     const bytes = await deps.store.put(blobOwner(execution), blobs, execution.status?.stored_bytes ?? 0);
     deps.unstored.forget(execution.metadata.uid ?? '');

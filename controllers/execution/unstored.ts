@@ -9,7 +9,7 @@ import type { Facts, Failure } from './engine/facts.ts';
 export interface UnstoredDeps {
   /** Executions whose outputs found no room in a quota. */
   readonly unstored: Blocked;
-  /** Told of a pod whose output must not take memory while it waits for the quota. */
+  /** Called for a pod whose output must not take memory while it waits for the quota. */
   readonly onUnstored: (podUid: string) => void;
 }
 

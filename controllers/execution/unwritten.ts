@@ -7,7 +7,7 @@ import { engineLimits } from './limits.ts';
 /**
  * Turns of one execution that are decided and not written yet. The API server handles the whole object at each status
  * write, input and all: some 0.7 s of its processor time for 1 MiB of small values, where the turn takes 15 ms. So turns
- * that only go on share a write. A process that ends meanwhile loses them, and the next one decides them again.
+ * that only advance share a write. A process that ends meanwhile loses them, and the next one decides them again.
  */
 export class Unwritten {
   /** As the API server has it. Its status is what the next write is compared with. */
@@ -50,7 +50,7 @@ export class Unwritten {
     this.#isAlone = true;
   }
 
-  /** What is told once the write is done. */
+  /** Reports that follow the write. */
   withHappenings(decision: Decision): Decision {
     return this.has ? { ...decision, happenings: [...this.#happenings, ...decision.happenings] } : decision;
   }

@@ -34,7 +34,7 @@ describe('executions that wait', () => {
   });
 
   it.each([
-    { what: 'goes', after: undefined, waits: [] },
+    { what: 'is deleted', after: undefined, waits: [] },
     { what: 'ends', after: anExecution('x').ended('failed', 1).build(), waits: [] },
     { what: 'changes', after: anExecution('x').build(), waits: ['default/x'] },
   ])('are $waits after one that waited $what', ({ after, waits }) => {

@@ -49,7 +49,7 @@ function remove(sets: Map<string, Set<string>>, at: string, member: string): voi
   if (set?.size === 0) sets.delete(at);
 }
 
-/** What executions wait for. */
+/** Reasons for which executions wait. */
 interface Awaited {
   readonly workflows: Pick<Informer<Workflow>, 'onChange'>;
   readonly volumes: Pick<Informer<Volume>, 'onChange'>;

@@ -48,7 +48,7 @@ export const executionWakes: Wakes<typeof executionInformers> = {
   },
   /**
    * A namespace that is being deleted wakes whatever holds a finalizer in it. Kubernetes begins to delete its content five
-   * seconds later, in no particular order, and with the role binding goes our right to let go.
+   * seconds later, in no particular order, and without the role binding we may not remove finalizers.
    */
   tenants({ after }, { executions, pods }) {
     if (after?.metadata.deletionTimestamp === undefined) return [];

@@ -18,7 +18,7 @@ export type Begun =
   | { readonly kind: 'refused'; readonly why: Refusal; readonly targets: FrozenTargets };
 
 interface Surroundings {
-  /** Of the tenant. */
+  /** Namespace of the tenant. */
   readonly hosts: Iterable<FleetHost>;
   readonly groups: Iterable<EdgeGroup>;
 }

@@ -30,7 +30,7 @@ beforeAll(async () => void (nats = await startTestBus()), 60_000);
 afterAll(() => nats.stop());
 
 type Invoke = Extract<HostRequest, { readonly kind: 'invoke' }>;
-/** What a host does with a command; undefined: it answers nothing. */
+/** A host's answer to a command; undefined: it answers nothing. */
 type Answer = (request: Invoke, node: string) => Promise<EdgeOutcome | undefined>;
 
 /** A relay as the controllers meet it: it holds streams, takes requests, and publishes results. */

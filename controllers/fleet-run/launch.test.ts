@@ -22,7 +22,7 @@ const late = new AppError('timeout', 'no answer', { reason: 'RequestTimeout' });
 
 interface Given {
   readonly claim?: boolean | Error;
-  /** What each try of sending meets; the last one again and again. */
+  /** Result of each try of sending; the last one repeats. */
   readonly sends?: readonly (Error | 'ok')[];
   readonly cancelAtTry?: number;
 }

@@ -4,7 +4,7 @@ import type { EdgeOutcome } from '../../lib/edge/index.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane, FleetCommand } from './ports.ts';
 
-/** What became of handing a command over. */
+/** Outcome of handing a command over. */
 export type Launch =
   /** The relay has it. */
   | { readonly kind: 'sent' }
@@ -37,7 +37,7 @@ export async function launch(deps: LaunchDeps, launching: Launching): Promise<La
   if (launching.isCancelled()) return claimed.value ? cancelled : { kind: 'unsure' };
   const sent = await untilDone(deps, launching, () => deps.lane.send(launching.command));
   if (sent.kind === 'done') return { kind: 'sent' };
-  // What an earlier process has sent may run although it cannot be reached now.
+  // A command that an earlier process has sent may run although its host cannot be reached now.
   return sent.kind === 'failed' && !claimed.value ? { kind: 'unsure' } : sent;
 }
 

@@ -2,7 +2,7 @@
 export const fleetRunLimits = {
   /** The caches may be behind the one who made a run beside its hosts. */
   unknownMs: 3_000,
-  /** A status is written so often at most while its run goes on. */
+  /** A status is written so often at most during its run. */
   statusMs: 1_000,
   /** Outcomes that wait to be stored with others, at most so many and for so long. */
   recordsPerPart: 500,

@@ -25,7 +25,7 @@ export const fleetRunModule = defineModule({
     const sessions = new Map<string, RunSession>();
     const closeAll = (): void => [...sessions.keys()].forEach((uid) => closeSession(sessions, uid));
     onGone(informers.runs, (uid) => closeSession(sessions, uid));
-    // What a process that does not lead any more knows of a run grows old.
+    // A process that no longer leads has an outdated view of a run.
     whileLeading(
       (stop) =>
         new Promise((resolve) => {

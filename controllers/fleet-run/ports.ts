@@ -12,13 +12,13 @@ export interface FleetCommand {
   readonly args: Readonly<Record<string, unknown>>;
   readonly securityContext: string;
   readonly deadlineSecs: number;
-  /** Who asked for the run. */
+  /** The caller who asked for the run. */
   readonly author: string;
 }
 
 /** The way to the hosts. */
 export interface CommandLane {
-  /** False: the command was claimed before. Of any number of callers one gets true. */
+  /** False: the command was claimed before. Exactly one of several callers gets true. */
   claim(command: FleetCommand): Promise<boolean>;
   /**
    * Hands it over to the relay that holds the host's stream. Throws AppError `unavailable` with the reason
@@ -36,7 +36,7 @@ export interface LoggedNews {
   readonly news: EdgeNews | undefined;
 }
 
-/** What hosts answered to the commands of a run. Of several results of one command the first counts, for every reader. */
+/** Answers of hosts to the commands of a run. The first of several results of one command counts, for every reader. */
 export interface NewsReader {
   /** The next news; none: there is no more as yet. */
   read(tenant: string, run: string, after: number): Promise<readonly LoggedNews[]>;

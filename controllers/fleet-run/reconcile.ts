@@ -80,7 +80,7 @@ const write = (deps: FleetRunDeps, run: FleetRun, status: FleetRunStatus) =>
 
 const noSummary = { ok: 0, err: 0, timed_out: 0, cancelled: 0, not_started: 0 } as const;
 
-/** Fixes the targets and stores them; from then on a restart goes on with the same hosts. */
+/** Fixes the targets and stores them; from then on a restart continues with the same hosts. */
 async function start(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   const now = deps.clock.now();
   const run = await findAgain(deps.kube, fleetRuns, cached);

@@ -11,7 +11,7 @@ import type { LoggedNews, NewsReader } from './ports.ts';
 export interface SessionDeps {
   readonly news: NewsReader;
   readonly clock: Clock;
-  /** Told when there is something new to decide on. */
+  /** Called when there is something new to decide on. */
   readonly wake: () => void;
 }
 
@@ -26,7 +26,7 @@ interface SessionFacts {
   readonly isNew: boolean;
 }
 
-/** What this process knows of a run under way. All of it can be read again from the log, the claims and the store. */
+/** This process's view of a run under way. All of it can be read again from the log, the claims and the store. */
 export class RunSession {
   readonly uid: string;
   readonly tenant: string;

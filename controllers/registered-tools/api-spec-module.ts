@@ -44,7 +44,7 @@ interface Judgement {
   readonly index?: OpenApiIndex;
 }
 
-/** What a document says of itself; trouble that passes by is thrown. */
+/** Findings about a document; temporary errors are thrown. */
 export async function judgeDocument(documents: Pick<ApiDocuments, 'read'>, spec: ApiSpec): Promise<Judgement> {
   try {
     const { index, problems } = await documents.read(spec);

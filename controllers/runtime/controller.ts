@@ -12,7 +12,7 @@ import { createWorkQueue, type QueueObserver, type WorkQueue } from './work-queu
  */
 export type Reconcile = (key: string) => Promise<ReconcileResult | void>;
 
-/** Told how each reconcile ended; must not throw. */
+/** Receives the outcome of each reconcile; must not throw. */
 export interface ReconcileObserver {
   reconciled(outcome: Outcome['kind'], ms: number): void;
   readonly queue?: QueueObserver;
@@ -102,7 +102,7 @@ class QueueController implements Controller {
     }
   }
 
-  /** What becomes of the key. A conflict means that the watch is about to tell us more: try again, say nothing. */
+  /** The fate of the key. After a conflict the watch is about to bring more: try again without a message. */
   #settle(key: string, outcome: Outcome, logger: Logger): void {
     const { queue } = this;
     switch (outcome.kind) {

@@ -110,7 +110,7 @@ describe('too much of it', () => {
     expect(dropped()).toBe(2);
   });
 
-  it('of one namespace that is never answered keeps nobody else waiting', async () => {
+  it('of one namespace that is never answered delays no other namespace', async () => {
     const { recorder, sent } = setUp(({ metadata }) =>
       metadata.namespace === 'hangs' ? new Promise<void>(() => undefined) : Promise.resolve(),
     );

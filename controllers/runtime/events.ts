@@ -22,7 +22,7 @@ export interface Happening {
   readonly type: 'Normal' | 'Warning';
   /** PascalCase, from crds/conditions.ts. */
   readonly reason: string;
-  /** What we did about it, PascalCase. */
+  /** Our action, PascalCase. */
   readonly action: string;
   /** One sentence that names what and to which value. Cut at 1,024 characters. */
   readonly note: string;
@@ -33,7 +33,7 @@ interface EventRecorderDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;
-  /** Told of each Event that was not written. */
+  /** Called for each Event that was not written. */
   readonly onDropped?: () => void;
 }
 
@@ -48,7 +48,7 @@ interface EventRecorderOptions {
  * Writes Events beside the work, never in its way: `record` returns at once, never throws, and drops what is too
  * much. The same happening to the same object is written once in ten minutes; one object gets at most 25 Events,
  * then one each half minute; at most 1,250 wait to be sent, of which one namespace has four fifths. Each namespace has its
- * own sender, so that one whose Events hang in a webhook holds up nobody else's.
+ * own sender, so that one whose Events hang in a webhook holds up no other.
  */
 export interface EventRecorder {
   record(happening: Happening): void;
@@ -71,7 +71,7 @@ export function createEventRecorder(deps: EventRecorderDeps, options: EventRecor
   return new Recorder(deps, options);
 }
 
-/** What waits of one namespace, each with its place, and the sending of all of it. */
+/** Waiting Events of one namespace, each with its place, and their sender. */
 interface Line {
   readonly waiting: { readonly event: Event; readonly place: Place }[];
   readonly sent: Promise<void>;
@@ -91,7 +91,7 @@ class Recorder implements EventRecorder {
   /** Room for those that wait to be sent. */
   readonly #room: FairPool;
   readonly #requests: FairPool;
-  /** What waits to be sent, by namespace, and who sends it. */
+  /** Events that wait to be sent, by namespace, with their sender. */
   readonly #lines = new Map<string, Line>();
 
   constructor(deps: EventRecorderDeps, options: EventRecorderOptions) {

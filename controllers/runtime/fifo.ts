@@ -2,7 +2,7 @@
 export interface Fifo<T> {
   push(item: T): void;
   shift(): T | undefined;
-  /** What `shift` would take. */
+  /** The element that `shift` would take. */
   readonly first: T | undefined;
 }
 

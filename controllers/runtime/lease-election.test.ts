@@ -41,7 +41,7 @@ describe('the record', () => {
 });
 
 /**
- * An election whose requests are granted, or get no answer, as the test says. What the API server makes of
+ * An election whose requests are granted, or get no answer, as the test says. The API server's verdict on
  * competing requests is proven on a real one (test/cluster/runtime.test.ts).
  */
 function setUp() {

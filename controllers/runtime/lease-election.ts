@@ -72,13 +72,13 @@ export function createLeaseElection(deps: LeaseElectionDeps, options: LeaseElect
 
 export interface ResumableElection extends LeaseElection {
   /**
-   * Goes on leading where another thread of this process has renewed the lease and has died: `lost` at once where the
+   * Keeps leading where another thread of this process has renewed the lease and has died: `lost` at once where the
    * Lease is not this identity's any more.
    */
   resume(stop: AbortSignal): Promise<ElectionEnd>;
 }
 
-/** What a candidate has seen of another's lease, and since when, by its own monotonic clock. */
+/** A candidate's observation of another's lease, and its age by the candidate's own monotonic clock. */
 interface Sighting {
   readonly version: string | undefined;
   readonly since: number;
@@ -139,7 +139,7 @@ class Election implements ResumableElection {
 
   /**
    * While renewals fail the fence closes by itself, but the lease is not given up: that our last version is still
-   * the newest proves that nobody else has led in between, and then we go on. Only another's name in the Lease, or
+   * the newest proves that no other has led in between, and then we keep leading. Only another's name in the Lease, or
    * no Lease, ends it. So an outage of the API server costs no restart.
    */
   async #lead(stop: AbortSignal): Promise<ElectionEnd> {
@@ -189,7 +189,7 @@ class Election implements ResumableElection {
     return newest === undefined ? false : this.#renew(newest);
   }
 
-  /** The Lease changed under us. Somebody may have touched a label; another's name in it means that we have lost. */
+  /** The Lease changed under us. A user may have touched a label; another's name in it means that we have lost. */
   async #resight(): Promise<Lease | undefined> {
     const lease = await this.#read();
     this.#held = lease !== undefined && this.#isOurs(lease) ? lease : undefined;

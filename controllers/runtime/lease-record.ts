@@ -1,6 +1,6 @@
 import type { Lease, ObjectRef } from '../../lib/kube/index.ts';
 
-/** Who wants the lease and what for. */
+/** The candidate for the lease, and its purpose. */
 interface Claim {
   readonly ref: ObjectRef;
   readonly identity: string;

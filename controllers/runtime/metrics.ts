@@ -10,7 +10,7 @@ import type { ReconcileObserver } from './controller.ts';
 export interface Metrics {
   /** Where a module registers what it counts of its own kind. */
   readonly registry: Registry;
-  /** The exposition format, and the content type it goes with. */
+  /** The exposition format, and its content type. */
   render(): Promise<{ readonly text: string; readonly contentType: string }>;
   forController(kind: string): ReconcileObserver;
   /** Asked at each scrape for the age of the oldest key that waits, in milliseconds. */

@@ -60,7 +60,7 @@ export interface Services {
   readonly nodeConfig: NodeConfig;
   /** Writes only while this replica leads. */
   readonly kube: KubeClient;
-  /** Throws where this replica does not lead; call it before a write that goes past `kube`. */
+  /** Throws where this replica does not lead; call it before a write that bypasses `kube`. */
   readonly guard: () => void;
   readonly clock: Clock;
   readonly logger: Logger;

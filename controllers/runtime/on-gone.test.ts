@@ -7,7 +7,7 @@ const object = (uid: string): KubeObject => ({ metadata: { name: 'x', namespace:
 it.each([
   { what: 'appears', before: undefined, after: object('a'), forgotten: [] },
   { what: 'changes', before: object('a'), after: object('a'), forgotten: [] },
-  { what: 'goes', before: object('a'), after: undefined, forgotten: ['a'] },
+  { what: 'is deleted', before: object('a'), after: undefined, forgotten: ['a'] },
   { what: 'is replaced under its name', before: object('a'), after: object('b'), forgotten: ['a'] },
   { what: 'was never readable', before: undefined, after: undefined, forgotten: [] },
 ])('what is kept for an object that $what: forgotten is $forgotten', ({ before, after, forgotten }) => {

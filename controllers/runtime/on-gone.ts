@@ -2,8 +2,8 @@ import type { Informer } from '../../lib/informer/index.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
 
 /**
- * Calls `forget` with the uid of each object that has left the cache, also where another one has taken its name. What
- * is kept in memory for an object must not outlive it, however it went.
+ * Calls `forget` with the uid of each object that has left the cache, also where another one has taken its name. State
+ * in memory for an object must not outlive it, however it ended.
  */
 export function onGone<T extends KubeObject>(
   informer: Pick<Informer<T>, 'onChange'>,

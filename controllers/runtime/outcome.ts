@@ -1,7 +1,7 @@
 import { AppError, messageOf, TerminalError, WaitError } from '../../lib/errors.ts';
 import { isConflict, isForbidden, isNamespaceGone, isQuotaExceeded, isQuotaUncounted } from '../../lib/kube/index.ts';
 
-/** What a reconcile may return: nothing, or when to look again and why. */
+/** Result of a reconcile: nothing, or when to look again and why. */
 export type ReconcileResult = undefined | { readonly requeueAfterMs: number; readonly reason: string };
 
 /** How one reconcile ended, as counted in metrics, and what the queue does with the key. */

@@ -11,12 +11,12 @@ export interface RunDeps {
   readonly logger: Logger;
   readonly election: Pick<LeaseElection, 'run'>;
   readonly informers: readonly Omit<Follower, 'onChange'>[];
-  /** What runs while this replica leads. */
+  /** Work while this replica leads. */
   readonly controllers: readonly Pick<Controller, 'run'>[];
   readonly recorder: Pick<EventRecorder, 'flush'>;
   /** The caches are filled, and nothing is done with them yet. */
   readonly onSynced?: () => void;
-  /** Told when leadership begins and ends. */
+  /** Called when leadership begins and ends. */
   readonly onLeading?: (leading: boolean) => void;
 }
 

@@ -12,7 +12,7 @@ describe('statusPatch', () => {
     'the order of members is no change': { before: { a: 1, b: 2 }, after: { b: 2, a: 1 }, want: undefined },
     'no status before': { after: { a: 1 }, want: [{ op: 'add', path: '/status', value: { a: 1 } }] },
     'a member appears': { before: {}, after: { a: 1 }, want: [{ op: 'add', path: '/status/a', value: 1 }] },
-    'a member goes': { before: { a: 1 }, after: {}, want: [{ op: 'remove', path: '/status/a' }] },
+    'a member is removed': { before: { a: 1 }, after: {}, want: [{ op: 'remove', path: '/status/a' }] },
     'undefined means gone': { before: { a: 1 }, after: { a: undefined }, want: [{ op: 'remove', path: '/status/a' }] },
     'a null is a value': {
       before: { a: { b: 1 } },

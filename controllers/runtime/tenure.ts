@@ -36,7 +36,7 @@ export function createTenure(): Tenure {
 export const tenureMemory = (): SharedArrayBuffer => new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT);
 
 const microsecondsPerMs = 1_000;
-/** In a cell that says nothing, as in memory that nobody has written. */
+/** In a cell that says nothing, as in unwritten memory. */
 const none = 0n;
 
 /**
@@ -102,7 +102,10 @@ export interface LeaseTiming {
   readonly retryMs: number;
 }
 
-/** Beyond this difference to the API server's clock nobody leads: deadlines would pass at the wrong time (issue 10, D5). */
+/**
+ * Beyond this difference to the API server's clock no replica leads: deadlines would pass at the wrong time (issue
+ * 10, D5).
+ */
 export const skewMostMs = 5_000;
 
 export const leaseTiming: LeaseTiming = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };

@@ -2,7 +2,7 @@ import { createFifo, type Fifo } from './fifo.ts';
 
 /**
  * Lets through one caller in each turn of the event loop: tenants take turns, and within a tenant the first comes first.
- * What is bounded in a turn then stays so when many workers have something to do at once: promises alone would run them
+ * The work of a turn then stays bounded when many workers have something to do at once: promises alone would run them
  * all in one turn, and nothing else would be served meanwhile, neither the Lease nor a probe. One tenant with many waiting
  * delays another's caller by one turn.
  */

@@ -16,7 +16,7 @@ function begin(turns: Turns): string[] {
   return begun;
 }
 
-/** What one worker does, one key after another. */
+/** The work of one worker, one key after another. */
 function workOff(turns: Turns): string[] {
   const done: string[] = [];
   for (let next = turns.next(); next !== undefined; next = turns.next()) {

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../lib/kube/index.ts';
 
 type WithGeneration = KubeObject & { readonly status?: { readonly observedGeneration?: number } };
 
-/** The key of an object that somebody else has changed: our own write is no news. */
+/** The key of an object that another client has changed: our own write is no news. */
 export const wakeItself = ({ key, own }: InformerChange<KubeObject>): string[] => (own ? [] : [key]);
 
 /**

@@ -3,7 +3,7 @@ import { type BackoffLimits, halfJitter } from '../../lib/informer/backoff.ts';
 import { createDelayHeap, type DelayHeap } from './delay-heap.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** Told about the queue's state; must not throw. Times are milliseconds. */
+/** Receives the queue's state; must not throw. Times are milliseconds. */
 export interface QueueObserver {
   depth(depth: number): void;
   /** From the moment the key became ready until a worker took it. */
@@ -32,7 +32,7 @@ const refusalBackoff: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
 export interface WorkQueue {
   /** There is news of the key. */
   add(key: string): void;
-  /** Ready after `ms`. Of several delays of one key the earliest wins. */
+  /** Ready after `ms`. The earliest of several delays of one key wins. */
   addAfter(key: string, ms: number): void;
   /**
    * Ready after the key's own backoff, which doubles with each call up to the maximum and is half random. From the third

@@ -4,7 +4,7 @@ import { type KubeClient, type KubeObject, type Resource } from '../../lib/kube/
 import { isAbsent } from '../../lib/kube/kube-error.ts';
 import { statusPatch } from './status-patch.ts';
 
-/** Of one kind: where it is written, and the cache that is told of it. */
+/** For one kind: the resource that is written, and the cache that receives the result. */
 interface StatusPort<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'jsonPatchStatus'>;
   readonly resource: Resource<T>;
@@ -25,7 +25,7 @@ export async function writeStatus<T extends KubeObject & { readonly status?: unk
   return written;
 }
 
-/** Until the watch has told that an object is gone. */
+/** Longest wait for the watch to report that an object is gone. */
 const goneMs = 1_000;
 
 /** The answer to a write to the object that is reconciled. That it was deleted meanwhile is no failure. */

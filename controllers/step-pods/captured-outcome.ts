@@ -14,13 +14,13 @@ import { disruptionOf } from './disruption.ts';
 import type { Failure, StepOutcome } from './observation.ts';
 import { noOutput, noResult } from './outcome.ts';
 
-/** What a verified capture says of a step. */
+/** Outcome of a step from a verified capture. */
 export function outcomeOfCapture({ trailer, stdout, stderr }: Captured, pod: Pod): StepOutcome {
   return { ...endOf(trailer, pod), stdout: textOrRaw(stdout, outputText), stderr: textOrRaw(stderr, outputText) };
 }
 
 /**
- * Whether a trailer says all there is to know. A command that was told to stop, and failed, did so for a reason that the
+ * Whether a trailer says all there is to know. A command that got a signal, and failed, did so for a reason that the
  * pod's object gives, at the latest when the kubelet says that its container has ended.
  */
 export const isConclusive = ({ reason, exit_code: exitCode }: Trailer, pod: Pod): boolean =>
@@ -30,8 +30,8 @@ export const isConclusive = ({ reason, exit_code: exitCode }: Trailer, pod: Pod)
   stepState(pod)?.terminated !== undefined;
 
 /**
- * What is known of a step whose log could not be taken in full. The runner's termination message, or else the kubelet,
- * says how the command ended, and that stands; of the output there is what fits the runner's hash.
+ * Outcome of a step whose log could not be taken in full. The runner's termination message, or else the kubelet,
+ * says how the command ended, and that counts; the output is the part that fits the runner's hash.
  */
 export function outcomeOfLoss(error: unknown, pod: Pod): StepOutcome {
   const captured = error instanceof CaptureError ? error : undefined;
@@ -51,7 +51,9 @@ export function outcomeOfLoss(error: unknown, pod: Pod): StepOutcome {
   };
 }
 
-/** The runner's last word in the container's status: nobody else's, if it agrees with the kubelet on the exit code. */
+/**
+ * The runner's last word in the container's status: certainly its own, if it agrees with the kubelet on the exit code.
+ */
 function trailerOf(terminated: ContainerStateTerminated | undefined): Trailer | undefined {
   try {
     const trailer = parseTerminationMessage(terminated?.message ?? '');
@@ -94,7 +96,7 @@ function unexplainedFailure(
 const lineFeed = 0x0a;
 
 /**
- * A runner writes whole lines. What follows the last of them in a log that breaks off is the kubelet's own, which
+ * A runner writes whole lines. Text behind the last of them in a log that breaks off is the kubelet's own, which
  * answers with its troubles in the place of the log.
  */
 const wholeLines = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1);
@@ -138,10 +140,10 @@ function outOfMemory({ oom_killed: killed, exit_code: exitCode }: Trailer, pod: 
 
 function deletion({ metadata }: Pod): Failure | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
-  return { reason: 'PodDeleted', message: 'the pod was told to stop before the command had ended' };
+  return { reason: 'PodDeleted', message: 'the pod was deleted before the command had ended' };
 }
 
-/** A process of the container may tell its first process to stop; nobody outside has a part in that. */
+/** A process of the container may tell its first process to stop; no outside party has a part in that. */
 function exitText({ exit_code: exitCode, signal, reason }: Trailer): string {
   const by = reason === 'terminated' ? ', after a signal from within the container' : '';
   return signal === undefined ? `exit code ${exitCode}${by}` : `exit code ${exitCode} (${signal})${by}`;

@@ -32,7 +32,7 @@ const trailerOf = (stdout: string, { exitCode = 0, reason }: Run = {}): string =
     stderr: report(''),
   });
 
-/** What a runner writes whose command printed these lines. */
+/** Log of a runner whose command printed these lines. */
 const logOf = (stdout: string, run: Run = {}): string => `${stdout}\x1d${trailerOf(stdout, run)}\n`;
 
 const running = { running: { startedAt: '2026-01-02T03:04:05Z' } };
@@ -47,7 +47,7 @@ const aPod = (state: object, uid = 'u1', metadata: object = {}, status: object =
     status: { containerStatuses: [{ name: 'step', state }], ...status },
   }) as unknown as Pod;
 
-/** A log that stays open and silent until the reader goes away. */
+/** A log that stays open and silent until the reader leaves. */
 const hangs = Symbol('hangs');
 type LogAnswer = string | Error | typeof hangs;
 
@@ -84,7 +84,7 @@ const noAnswer = () => new AppError('unavailable', 'connection refused', { reaso
 const kubeError = (status: number, message = 'trouble') =>
   new KubeError(status, { message, reason: status === 404 ? 'NotFound' : 'InternalError' } as never, request);
 const kubeletAway = () => kubeError(500, 'Get "https://10.0.0.1:10250/containerLogs/…": connect: connection refused');
-/** What a kubelet answers, with 200, in the place of a log that it has collected already. */
+/** A kubelet's answer, with 200, in the place of a log that it has collected already. */
 const collected = 'failed to try resolving symlinks in path "/var/log/pods/x/step/0.log": no such file or directory';
 
 /** As a reconcile does: it asks, and follows a pod of which nothing is known yet. */
@@ -278,7 +278,7 @@ describe('a step that has ended', () => {
   });
 });
 
-describe('a step that was told to stop', () => {
+describe('a step in deletion', () => {
   const stopped = { exitCode: 143, reason: 'terminated' };
   const going = { deletionTimestamp: '2026-01-02T03:05:05Z' };
   const drained = {
@@ -348,7 +348,7 @@ it('an output that cannot be stored now gives its room back, and its log is read
 });
 
 describe('a step that is forgotten', () => {
-  it('is followed no more, and nobody is told of it', async () => {
+  it('is followed no more, and reported to no reader', async () => {
     const { captures, clock, known, open } = setUp([hangs]);
     look(captures, aPod(running));
     await clock.advance(0);
@@ -367,7 +367,7 @@ describe('a step that is forgotten', () => {
   });
 });
 
-it('nothing is read or told once the process gives up', async () => {
+it('nothing is read or reported once the process gives up', async () => {
   const { captures, clock, stop, known, asked } = setUp([hangs]);
   look(captures, aPod(running));
   await clock.advance(0);

@@ -31,31 +31,31 @@ export interface Captures {
   follow(pod: Pod): void;
   /** Gives back the room of an output that cannot be stored now; its log is read again when it is followed. */
   giveBack(uid: string): void;
-  /** Forgets a pod that nobody waits for. */
+  /** Forgets a pod that no state waits for. */
   forget(uid: string): void;
 }
 
 /**
- * Follows the log of a young step, so that its trailer tells the outcome before the kubelet does, and the log of one that
- * is told to go, because its node collects that within a minute; reads the whole log of one that has ended. The outcome
- * is the same whichever way it came, for all read the same bytes.
+ * Follows the log of a young step, so that its trailer reports the outcome before the kubelet does, and the log of
+ * one that is in deletion, because its node collects that within a minute; reads the whole log of one that has ended.
+ * The outcome is the same whichever way it came, for all read the same bytes.
  */
 export function createCaptures(deps: CapturesDeps): Captures {
   return new LogCaptures(deps);
 }
 
-/** What is known of one pod. */
+/** State of one pod. */
 interface Entry {
   outcome?: StepOutcome;
   /** All of the output, while the pod's object has yet to say why the command ended. */
   captured?: Captured;
   /** The newest version of the pod that was asked for. */
   pod: Pod;
-  /** Somebody reads its log now. */
+  /** A reader reads its log now. */
   busy: boolean;
-  /** Whether its log was followed already: while it was young, and since it was told to go. */
+  /** Whether its log was followed already: while it was young, and since its deletion. */
   followed: 'no' | 'young' | 'going';
-  /** What its output may take, until it is forgotten. */
+  /** Room of its output, until it is forgotten. */
   room?: LogRoom;
   readonly stop: AbortController;
 }
@@ -179,7 +179,7 @@ class LogCaptures implements Captures {
     }
   }
 
-  /** The output keeps its room until somebody has stored it, which `forget` tells. */
+  /** The output keeps its room until it is stored, which `forget` reports. */
   #hold(entry: Entry, room: LogRoom, captured: Captured): void {
     entry.room?.leave();
     if (entry.stop.signal.aborted) return room.leave();
@@ -197,7 +197,7 @@ class LogCaptures implements Captures {
   }
 }
 
-/** While it is young, and once more when it is told to go. */
+/** While it is young, and once more when it is in deletion. */
 const isToFollow = ({ pod, followed }: Entry): boolean =>
   followed === 'no' || (followed === 'young' && pod.metadata.deletionTimestamp !== undefined);
 

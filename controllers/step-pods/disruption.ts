@@ -2,7 +2,7 @@ import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import type { Failure } from './observation.ts';
 
-/** Losses of a pod that were nobody's fault (requirements AMB-191). */
+/** Losses of a pod through no fault of its own (requirements AMB-191). */
 const disruptions: ReadonlySet<ExecutionReason> = new Set([
   'PodDrained',
   'PodPreempted',
@@ -11,11 +11,11 @@ const disruptions: ReadonlySet<ExecutionReason> = new Set([
   'NodeLost',
 ]);
 
-/** Whether a failure says that the pod was lost through nobody's fault. */
+/** Whether a failure says that the pod was lost through no fault of its own. */
 export const isDisruption = (failure: Failure | undefined): boolean =>
   failure !== undefined && disruptions.has(failure.reason);
 
-/** Reasons of the pod condition `DisruptionTarget`; that of the kubelet stands for several (see `endedByKubelet`). */
+/** Reasons of the pod condition `DisruptionTarget`; that of the kubelet covers several (see `endedByKubelet`). */
 const conditionReasons: Readonly<Record<string, ExecutionReason>> = {
   EvictionByEvictionAPI: 'PodDrained',
   PreemptionByScheduler: 'PodPreempted',
@@ -32,7 +32,7 @@ const statusReasons: Readonly<Record<string, ExecutionReason>> = {
   NodeLost: 'NodeLost',
 };
 
-/** Who took the pod away and why, by its conditions and status; undefined where nobody says so. */
+/** The actor that took the pod away and the reason, by its conditions and status; undefined where none is given. */
 export function disruptionOf(pod: Pod): Failure | undefined {
   const target = conditionOf(pod);
   if (target === undefined) return endedByKubelet(pod);

@@ -39,7 +39,7 @@ export const claimKeys = ({ metadata, spec }: Pod): string[] =>
     claim === undefined ? [] : [`${metadata.namespace}/${claim.claimName}`],
   );
 
-/** Nobody reads more of a pod's spec than its node and its claims, nor what others wrote on it. */
+/** No reader needs more of a pod's spec than its node and its claims, nor fields that others wrote on it. */
 function slimPod({ metadata, spec, ...pod }: Pod): Pod {
   const { nodeName } = spec;
   const claims = spec.volumes?.filter(({ persistentVolumeClaim: claim }) => claim !== undefined) ?? [];

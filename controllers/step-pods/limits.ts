@@ -2,7 +2,7 @@
 export const stepPodLimits = {
   /**
    * design §6: the log of a step is followed for at most its first minute, for a longer one the kubelet's delay is noise.
-   * The log of a step that has ended stands there in full; a reading that takes longer has got stuck.
+   * The log of a step that has ended is complete; a reading that takes longer has got stuck.
    */
   readingMs: 60_000,
   /** design §6: logs that are followed at once, of which one tenant has four fifths. */
@@ -11,7 +11,7 @@ export const stepPodLimits = {
   readsMax: 250,
   /** design §11: bytes for logs that are read and for outputs that are not stored yet, of which one tenant has four fifths. */
   logMemoryBytes: 128 * 1024 * 1024,
-  /** design §11: what a log takes of that while nobody knows how long it is. */
+  /** design §11: a log's part of that while its length is unknown. */
   roomBytes: 128 * 1024,
   /** Wait before asking again an API server that did not answer; an output outlives its outage, however long (design §6). */
   unansweredAfterMs: 5_000,

@@ -8,7 +8,7 @@ import { stepState } from '../../lib/pod-slot.ts';
 import { stepPodLimits } from './limits.ts';
 
 /**
- * Memory for logs that are read and for outputs that nobody has stored yet, of all pods together. Namespaces share it, so
+ * Memory for logs that are read and for outputs that are not stored yet, of all pods together. Namespaces share it, so
  * that thousands of pods that end at once, or outputs that wait for a store that is away, neither fill the process nor
  * keep another tenant's step waiting (design §11).
  */
@@ -19,7 +19,7 @@ export interface LogMemory {
   forFollowed(pod: Pod): LogRoom | undefined;
 }
 
-/** What one pod's output may take. */
+/** Limit of one pod's output. */
 export interface LogRoom {
   /** Whether so many bytes of log fit; takes more room where they do not, if there is some. */
   fits(logBytes: number): boolean;
@@ -28,11 +28,11 @@ export interface LogRoom {
   leave(): void;
 }
 
-/** Of an output its bytes, their growing collection and its text are held for a moment. */
+/** An output is held three times for a moment: its bytes, their growing collection and its text. */
 const copies = 3;
 const { roomBytes } = stepPodLimits;
 const roomOf = (outputBytes: number): number => roomBytes + copies * outputBytes;
-/** What an outcome takes that has no output. */
+/** Size of an outcome without output. */
 const leastBytes = 1_024;
 const largest = roomOf(2 * limits.outputStreamBytes);
 

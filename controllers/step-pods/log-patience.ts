@@ -5,7 +5,7 @@ import { isAbsent, KubeError, type Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { stepPodLimits } from './limits.ts';
 
-/** How long to go on trying to read the log of one pod. */
+/** How long to keep trying to read the log of one pod. */
 export interface LogPatience {
   /** Milliseconds until the next reading, after one that failed; undefined: the output is lost. */
   delayMs(trouble: unknown, pod: Pod): number | undefined;

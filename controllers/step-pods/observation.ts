@@ -7,7 +7,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** What one container did. Streams hold at most 1 MiB each; output that is no UTF-8 is a RawText. */
+/** Outcome of one container. Streams hold at most 1 MiB each; output that is no UTF-8 is a RawText. */
 export interface StepOutcome {
   readonly exitCode: number;
   readonly stdout: string | RawText;
@@ -37,15 +37,15 @@ export interface PodObservation {
   readonly deleting: boolean;
   /** Nothing of the pod runs any more, or its command has ended and the rest follows by itself. */
   readonly ended: boolean;
-  /** Its node does not answer: nobody will confirm that it stopped. */
+  /** Its node does not answer: no kubelet will confirm that it stopped. */
   readonly lost: boolean;
-  /** When a pod that was told to go counts as lost if it says nothing, in milliseconds since the epoch. */
+  /** When a silent pod in deletion counts as lost, in milliseconds since the epoch. */
   readonly silentUntil?: number | undefined;
   /** When its container began to run by the node's clock, in milliseconds since the epoch; absent: it has not. */
   readonly begunAt?: number | undefined;
   /** When its container had ended by the node's clock, in milliseconds since the epoch; absent: that is not known. */
   readonly endedAt?: number | undefined;
-  /** What it waits for before its container can run. */
+  /** Reason for which it waits before its container can run. */
   readonly waiting?: Waiting | undefined;
   /** Absent while the command runs, or its output is being read. */
   readonly outcome?: StepOutcome | undefined;

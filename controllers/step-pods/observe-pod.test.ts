@@ -95,7 +95,7 @@ describe('what a pod tells', () => {
   it.each([
     { ms: 14_999, lost: false },
     { ms: 15_000, lost: true },
-  ])('NodeLost: a pod that was told to go and says nothing for $ms ms is lost: $lost', ({ ms, lost }) => {
+  ])('NodeLost: a pod in deletion that is silent for $ms ms is lost: $lost', ({ ms, lost }) => {
     const pod = aPod({ running: {} }, { conditions: [disruption] }, { deletionTimestamp: gone });
     const fact = observePod(pod, unknown, begin + ms);
     expect(fact).toMatchObject({ lost, deleting: true, silentUntil: begin + 15_000 });
@@ -177,7 +177,7 @@ describe('the end of a container', () => {
 
   it.each([
     { what: 'it runs', state: { running: { startedAt: at(0) } }, want: undefined },
-    { what: 'nobody gives a time', state: { terminated: { exitCode: 0, startedAt: at(0) } }, want: undefined },
+    { what: 'without a time', state: { terminated: { exitCode: 0, startedAt: at(0) } }, want: undefined },
     {
       what: 'the kubelet gives its second',
       state: { terminated: { exitCode: 0, startedAt: at(0), finishedAt: at(5_000) } },
@@ -241,7 +241,7 @@ describe('output that is lost', () => {
     expect(outcome.failure).toBeUndefined();
   });
 
-  it('an end that nobody can explain is CaptureFailed, with what there is to say', () => {
+  it('an unexplained end is CaptureFailed, with the known facts', () => {
     const outcome = outcomeOfLoss(new Error('log is gone'), aPod({ terminated: { exitCode: 137 } }));
     expect(outcome.failure).toEqual({ reason: 'CaptureFailed', message: 'exit code 137; log is gone' });
   });

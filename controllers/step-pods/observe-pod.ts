@@ -6,10 +6,10 @@ import { noResult } from './outcome.ts';
 import { podProblem, silenceEndsAt } from './pod-problem.ts';
 import { begunAt, endedAt, type NoteOf, waitingOf } from './pod-waiting.ts';
 
-/** What a container did, as far as that is known. Asking reads nothing. */
+/** The known outcome of a container. Asking reads nothing. */
 export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
 
-/** What deciding needs to know of a pod. Nothing is read for it: `toRead` says what would tell more. */
+/** Facts of a pod for a decision. Nothing is read for it: `toRead` names reads that would give more. */
 export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?: NoteOf): PodObservation {
   const { name = '', uid = '', finalizers = [], deletionTimestamp } = pod.metadata;
   const held = finalizers.includes(captureFinalizer);
@@ -33,7 +33,7 @@ export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?:
 const outcomeOfPod = (pod: Pod, problem: Failure | undefined, outcomeOf: OutcomeOf): StepOutcome | undefined =>
   problem === undefined ? outcomeOf(pod) : noResult(problem);
 
-/** Nobody will confirm that what runs of the pod has stopped. */
+/** No kubelet will confirm that the pod's processes have stopped. */
 const isLost = (pod: Pod, problem: Failure | undefined, now: number): boolean =>
   problem !== undefined && (problem.reason === 'NodeLost' || (silenceEndsAt(pod) ?? Number.POSITIVE_INFINITY) <= now);
 

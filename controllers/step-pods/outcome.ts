@@ -1,6 +1,6 @@
 import type { Failure, StepOutcome } from './observation.ts';
 
-/** Of a command that wrote nothing, or never ran. */
+/** Output of a command that wrote nothing, or never ran. */
 export const noOutput = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false, durationMs: 0 };
 
 /** A container that never ran or whose result is not known; its exit code is -1. */

@@ -31,7 +31,7 @@ describe('the owner of a pod', () => {
     expect(ownerOf(orphan)).toEqual({ kind: 'WorkflowExecution', key: 'a/x' });
   });
 
-  it('is nobody for a pod with neither', () => {
+  it('is absent for a pod with neither', () => {
     expect(ownerOf(aPod())).toBeUndefined();
   });
 });

@@ -31,7 +31,7 @@ function setUp(answers: (Event[] | Error)[]) {
 }
 
 describe('what Events say of a pod that waits', () => {
-  it('is asked a second after the pod was first seen to wait, and told when it is new', async () => {
+  it('is asked a second after the pod was first seen to wait, and reported when it is new', async () => {
     const { notes, clock, asked, news } = setUp([[pulling], [pulling, mount]]);
     expect(notes.noteOf(pod)).toBeUndefined();
     notes.follow(pod);

@@ -15,7 +15,7 @@ interface PodNotesDeps {
   readonly signal: AbortSignal;
 }
 
-/** What Kubernetes' Events say of pods that wait: which volume cannot be mounted, which Secret is missing. */
+/** Kubernetes' Events on pods that wait: which volume cannot be mounted, which Secret is missing. */
 export interface PodNotes {
   /** The newest word, where there is one. */
   noteOf(pod: Pod): string | undefined;
@@ -81,7 +81,7 @@ async function tryLook(deps: PodNotesDeps, entry: Entry, signal: AbortSignal): P
   }
 }
 
-/** Of each reporter by itself: a tenant may write any number of other Events about the pod. */
+/** Kept for each reporter by itself: a tenant may write any number of other Events about the pod. */
 async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSignal): Promise<string | undefined> {
   const found: Event[] = [];
   for (const reporter of podReporters) {

@@ -3,7 +3,7 @@ import { stepState } from '../../lib/pod-slot.ts';
 import { disruptionOf } from './disruption.ts';
 import type { Failure } from './observation.ts';
 
-/** How long after its grace a pod that was told to go may keep silent before its node counts as lost, in milliseconds. */
+/** How long after its grace a pod in deletion may be silent before its node counts as lost, in milliseconds. */
 const silenceMs = 15_000;
 
 /** Why a container never will start, however long one waits. Everything else may still pass (requirements AMB-190). */
@@ -31,7 +31,9 @@ export function podProblem(pod: Pod, now: number): Failure | undefined {
   return startProblem(pod, state) ?? rejection(pod) ?? silence(pod, now);
 }
 
-/** When silence becomes a problem, in milliseconds since the epoch; undefined where nobody waits for the pod's end. */
+/**
+ * When silence becomes a problem, in milliseconds since the epoch; undefined where no state waits for the pod's end.
+ */
 export function silenceEndsAt(pod: Pod): number | undefined {
   const { deletionTimestamp } = pod.metadata;
   return deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) + silenceMs;
@@ -63,7 +65,7 @@ function rejection(pod: Pod): Failure | undefined {
   return { reason: 'PodRejected', message: words === '' ? 'the pod failed, and its status does not say why' : words };
 }
 
-/** The pod was told to go and its kubelet says nothing any more. */
+/** The pod is in deletion and its kubelet is silent. */
 function silence(pod: Pod, now: number): Failure | undefined {
   const endsAt = silenceEndsAt(pod);
   if (endsAt === undefined || now < endsAt) return undefined;

@@ -18,9 +18,9 @@ interface PodReaderDeps {
   readonly signal: AbortSignal;
 }
 
-/** What pods say: the output of their command, and the Events of those that wait. Nothing is read before `follow`. */
+/** Reader of pods: the output of their command, and the Events of those that wait. Nothing is read before `follow`. */
 export interface PodReader extends Pick<Captures, 'outcomeOf' | 'giveBack' | 'forget'>, Pick<PodNotes, 'noteOf'> {
-  /** Begins to read, or goes on. Call it with each newer version of the pod; `onNews` tells what came of it. */
+  /** Begins to read, or continues. Call it with each newer version of the pod; `onNews` receives the result. */
   follow(pod: Pod, source: 'log' | 'events'): void;
 }
 

@@ -4,7 +4,7 @@ import { stepState } from '../../lib/pod-slot.ts';
 import type { Waiting } from './observation.ts';
 import { stepPodLimits } from './limits.ts';
 
-/** What the newest Event of a pod that has no container yet says; undefined where nothing is known. */
+/** Text of the newest Event of a pod that has no container yet; undefined where there is none. */
 export type NoteOf = (pod: Pod) => string | undefined;
 
 /** Words of the kubelet for a container that it could not start yet and will try again. */
@@ -43,7 +43,7 @@ export function endedAt(pod: Pod): number | undefined {
   return Number.isNaN(at) || begunAt(pod) === Number.POSITIVE_INFINITY ? undefined : at + kubeletTickMs;
 }
 
-/** What a pod waits for, in Kubernetes' own words; undefined once its container runs or has run. */
+/** Reason of a pod's wait, in Kubernetes' own words; undefined once its container runs or has run. */
 export function waitingOf(pod: Pod, noteOf: NoteOf = () => undefined): Waiting | undefined {
   if (begunAt(pod) !== undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
   return troubleOf(pod, noteOf) ?? unscheduled(pod) ?? quietStart(pod, noteOf);

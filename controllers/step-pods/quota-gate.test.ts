@@ -49,7 +49,7 @@ function setUp(room: number) {
 const keys = (count: number): string[] => Array.from({ length: count }, (_, index) => `t/x${index}`);
 
 describe('a namespace whose quota is full', () => {
-  it('is asked by the first execution alone, ever more rarely, and by nobody else', async () => {
+  it('is asked by the first execution alone, ever more rarely, and by no other', async () => {
     const { clock, seen, want } = setUp(1);
     for (const key of keys(50)) await want(key);
     expect(seen.refusedAt).toEqual([0]);
@@ -129,7 +129,7 @@ describe('a namespace whose quota is full', () => {
     expect(asked).toEqual(['t/big', 't/big', 't/big', 't/small']);
   });
 
-  it('has its line go on when the one whose turn it is wants nothing any more, or never asks', async () => {
+  it('gives the turn to the next when its owner wants nothing any more, or never asks', async () => {
     const { clock, gate, seen, want, ask, end } = setUp(0);
     for (const key of keys(3)) await want(key);
     gate.leave('t/x0');
@@ -141,7 +141,7 @@ describe('a namespace whose quota is full', () => {
     expect(seen.granted).toEqual(['t/x1']);
   });
 
-  it('costs nobody else anything: another namespace, another kind, and itself once the line is empty', async () => {
+  it('costs no other anything: another namespace, another kind, and itself once the line is empty', async () => {
     const { clock, gate, seen, want, end } = setUp(0);
     await want('t/x0');
     const made = async () => 'made';

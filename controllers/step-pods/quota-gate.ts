@@ -13,7 +13,7 @@ interface Wish {
 
 /**
  * Creates that a ResourceQuota may refuse. Once one was refused, the executions of the namespace that want an object of
- * that kind stand in line, and one of them at a time asks again: less than once a second while the answer is no, and at
+ * that kind wait in line, and one of them at a time asks again: less than once a second while the answer is no, and at
  * once after each yes (ADR 0043).
  */
 export interface QuotaGate {
@@ -32,7 +32,7 @@ export interface QuotaGate {
 const gateTiming = {
   /** Least time between two refusals: less than one a second, with all that the clocks of two machines differ. */
   pauseMs: 1_250,
-  /** Most time between two tries: somebody may have raised the quota, or ended a pod that is not ours. */
+  /** Most time between two tries: an operator may have raised the quota, or another owner's pod may have ended. */
   pauseMostMs: 10_000,
   /** The server counts what has ended a moment after the watch tells of it. */
   countedMs: 200,
@@ -107,7 +107,7 @@ class Lines implements QuotaGate {
       line.pauseMs = gateTiming.pauseMs;
       if (line.turn !== undefined) continue;
       const at = Math.max(line.refusedAt + gateTiming.pauseMs, this.#clock.now() + gateTiming.countedMs);
-      // What ends all the time must not put the turn off.
+      // Frequent ends must not put the turn off.
       if (at < line.dueAt) this.#dueAt(line, at);
     }
   }

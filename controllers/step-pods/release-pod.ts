@@ -24,7 +24,7 @@ export async function stopPod(
 export interface ReleasePodDeps {
   readonly kube: Pick<KubeClient, 'delete' | 'jsonPatch'>;
   readonly pods: CacheReader<Pod>;
-  /** Told of a pod that nobody waits for any more. */
+  /** Called for a pod that no state waits for any more. */
   readonly onReleased: (uid: string) => void;
 }
 

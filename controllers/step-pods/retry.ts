@@ -5,7 +5,7 @@ import { parseDuration } from '../../lib/duration.ts';
 /** How often a command may be run. */
 export interface Attempts {
   readonly retry?: Retry | undefined;
-  /** Whether a pod that was lost through nobody's fault is made again (requirements AMB-191). */
+  /** Whether a pod that was lost through no fault of its own is made again (requirements AMB-191). */
   readonly retry_on_disruption?: boolean | undefined;
 }
 

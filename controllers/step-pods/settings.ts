@@ -7,7 +7,7 @@ const imageVolumesSince = 35;
 
 const ephemeralStorage = 'ephemeral-storage';
 
-/** What the operator configured for step pods. Asks the server for its version once. */
+/** The operator's settings for step pods. Asks the server for its version once. */
 export async function podSettings(
   kube: Pick<KubeClient, 'serverVersion'>,
   config: ControllersConfig,

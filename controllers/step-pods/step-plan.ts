@@ -9,7 +9,7 @@ export interface PlannedMount {
 }
 
 /**
- * What to run in one pod: templates rendered, volumes resolved. Everything that a user may choose about a pod is
+ * The plan of one pod: templates rendered, volumes resolved. Everything that a user may choose about a pod is
  * here; the pod builder adds the rest from an allowlist (design §6).
  */
 export interface StepPlan {

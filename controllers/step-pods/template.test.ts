@@ -24,7 +24,7 @@ const plan = (fields: Partial<StepPlan> = {}): StepPlan => ({
   timeoutMs: 300_000,
   ...fields,
 });
-/** Of a kind that this folder has never heard of. */
+/** An owner of a kind that this folder does not know. */
 const owner: StepOwner = {
   apiVersion: 'windlass.dev/v1',
   kind: 'Agent',
@@ -63,7 +63,7 @@ describe('the pod of a step', () => {
     expect(container?.securityContext).toEqual({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } });
   });
 
-  it('is labelled as its owner and its step say, held until captured, and goes with its owner', () => {
+  it('is labelled as its owner and its step say, held until captured, and deleted with its owner', () => {
     const { metadata } = pod();
     expect(metadata).toMatchObject({ name: 'ann-7', namespace: 'team-a', annotations: { note: 'x' } });
     expect(metadata.labels).toEqual({ ...owner.labels, [labels.managedBy]: 'windlass', [labels.attempt]: '3' });

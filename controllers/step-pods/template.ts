@@ -4,7 +4,7 @@ import { stepContainer } from '../../lib/pod-slot.ts';
 import type { StepOwner, StepPodName } from './owner.ts';
 import type { StepPlan } from './step-plan.ts';
 
-/** What an operator configured for all step pods. */
+/** An operator's settings for all step pods. */
 export interface PodSettings {
   /** Image whose root holds the static binary `runner`. */
   readonly runnerImage: string;
@@ -14,11 +14,11 @@ export interface PodSettings {
   readonly imageVolumes: boolean;
   /** User and group that commands run as; root is never an option here. */
   readonly runAsUser: number;
-  /** Most that may stand in a working directory which no volume holds. */
+  /** Size limit of a working directory that no volume holds. */
   readonly workdirSize: string;
   /** Pull every image that a workflow names each time, so that the registry sees the credentials of each step. */
   readonly alwaysPull: boolean;
-  /** What a step gets that asks for nothing. */
+  /** Defaults of a step. */
   readonly defaultResources: ResourceAmounts;
   /** Seconds that a pod stays on a node that does not answer before it counts as lost. */
   readonly nodeLostSeconds: number;
@@ -112,7 +112,7 @@ function container(plan: StepPlan, settings: PodSettings): Container {
 }
 
 /**
- * An image that stands on the node already runs without a word to its registry, unless the kubelet verifies credentials
+ * An image that is on the node already runs without a request to its registry, unless the kubelet verifies credentials
  * (Kubernetes 1.35, `imagePullCredentialsVerificationPolicy`). A step that names credentials shows them each time.
  */
 function pullPolicy({ image, imagePullPolicy, registryCredentials }: StepPlan, { alwaysPull }: PodSettings) {

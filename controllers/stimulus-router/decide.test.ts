@@ -69,7 +69,7 @@ const rows: [title: string, facts: RouterFacts, want: Want][] = [
     { reason: 'Accepted', claims: ['my.ci'], routes: 1 },
   ],
   [
-    'gets a source that an administrator assigned to its namespace, whoever claimed it first',
+    'gets a source that an administrator assigned to its namespace, not by the first claim',
     facts({ rivals: [older], assignees: assigned('tenant-a') }),
     { reason: 'Accepted', claims: ['github'], routes: 1 },
   ],
@@ -99,7 +99,7 @@ const rows: [title: string, facts: RouterFacts, want: Want][] = [
     { reason: 'Accepted', claims: ['stdin'], routes: 3 },
   ],
   [
-    'keeps a claim of a route whose workflow is not there yet, so that nobody else takes it meanwhile',
+    'keeps a claim of a route whose workflow is not there yet, so that no other router takes it meanwhile',
     facts({ targets: {} }),
     { reason: 'WorkflowNotFound', claims: ['github'], routes: 0 },
   ],

@@ -5,7 +5,7 @@ import { claimantOf, claimedAt, isWebhookSource, ownerOf } from '../../lib/stimu
 import { nextCondition } from '../runtime/next-condition.ts';
 import { problemText } from '../runtime/problem-text.ts';
 
-/** What the name or uid in a route leads to. */
+/** Target of the name or uid in a route. */
 export type RouteTarget = 'accepted' | 'not_ready' | 'absent';
 
 export interface RouterFacts {
@@ -15,7 +15,7 @@ export interface RouterFacts {
   readonly rivals: readonly StimulusRouter[];
   /** The namespace that an administrator assigned each of its sources to, where one did. */
   readonly assignees: ReadonlyMap<string, string>;
-  /** By the name or uid that stands in the route. */
+  /** By the name or uid in the route. */
   readonly targets: ReadonlyMap<string, RouteTarget>;
   /** The agent that chooses where there is no route; absent where the router names none. */
   readonly agent?: RouteTarget;

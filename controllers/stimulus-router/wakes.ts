@@ -38,7 +38,7 @@ const claimants = ({ cache }: Routers, claims: readonly string[]): string[] =>
 
 /**
  * A router wakes all that share a source with it, since one gets what another gives up; a workflow or an agent wakes the
- * routers that name it; a namespace that becomes a tenant, or ceases to be one, those that stand in it and their rivals, and
+ * routers that name it; a namespace that becomes a tenant, or ceases to be one, those in it and their rivals, and
  * those of the sources that are assigned to it.
  */
 export const routerWakes: Wakes<typeof routerInformers> = {

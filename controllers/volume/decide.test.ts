@@ -65,13 +65,13 @@ describe('decideVolume', () => {
       { phase: 'failed', reason: 'ClaimFailed' },
     ],
     [
-      'does not take a claim of that name that somebody else has made',
+      'does not take a claim of that name of another owner',
       aVolume(),
-      aClaim({ owner: 'somebody' }),
+      aClaim({ owner: 'stranger' }),
       { phase: 'failed', reason: 'ClaimFailed' },
     ],
     [
-      'waits while the claim of an earlier volume of that name goes away',
+      'waits while the claim of an earlier volume of that name is deleted',
       aVolume(),
       aClaim({ owner: 'earlier', deleting: true }),
       { phase: 'pending', reason: 'ClaimPending' },
@@ -83,15 +83,15 @@ describe('decideVolume', () => {
       { phase: 'failed', reason: 'ClaimFailed' },
     ],
     [
-      'fails while somebody deletes the claim under it',
+      'fails while a user deletes the claim under it',
       aVolume({}, wasReady),
       aClaim({ deleting: true }),
       { phase: 'failed', reason: 'ClaimFailed' },
     ],
     [
-      'takes the claim that its spec names, whoever made it',
+      'takes the claim that its spec names, whatever its owner',
       aVolume({ claim_name: 'data' }),
-      aClaim({ owner: 'somebody' }),
+      aClaim({ owner: 'stranger' }),
       { phase: 'ready', reason: 'ClaimReady' },
     ],
     [
@@ -131,13 +131,13 @@ describe('decideVolume', () => {
       { phase: 'expired', reason: 'VolumeExpired' },
     ],
     [
-      'never deletes a claim that somebody else has made',
+      'never deletes a claim of another owner',
       aVolume({ expires_at: at(-1) }),
-      aClaim({ owner: 'somebody' }),
+      aClaim({ owner: 'stranger' }),
       { phase: 'expired', reason: 'VolumeExpired' },
     ],
     [
-      'never deletes a claim that its spec names, whoever made it',
+      'never deletes a claim that its spec names, whatever its owner',
       aVolume({ expires_at: at(-1), claim_name: 'data' }),
       aClaim(),
       { phase: 'expired', reason: 'VolumeExpired' },
@@ -192,11 +192,11 @@ describe('the object of an expired volume', () => {
     [0, { lookAt: now + day }],
     [day - 1, { lookAt: now + 1 }],
     [day, { isOver: true }],
-  ])('AMB-173 that was made for an execution goes a day later: %i ms', (age, want) => {
+  ])('AMB-173 that was made for an execution is deleted a day later: %i ms', (age, want) => {
     expect(decideVolume(made(age), undefined, now)).toMatchObject(want);
   });
 
-  it('AMB-173 that somebody made stays', () => {
+  it('AMB-173 that a user made stays', () => {
     expect(decideVolume(aVolume({ expires_at: at(-2 * day) }), undefined, now)).not.toHaveProperty('isOver');
   });
 });

@@ -8,7 +8,7 @@ import { nextCondition } from '../runtime/next-condition.ts';
 
 export interface VolumeDecision {
   readonly status: VolumeStatus;
-  /** What to do with the claim; absent: leave it. */
+  /** Action on the claim; absent: leave it. */
   readonly claim?: 'create' | 'delete';
   /** The object itself is to be deleted. */
   readonly isOver?: boolean;
@@ -16,7 +16,7 @@ export interface VolumeDecision {
   readonly lookAt?: number;
 }
 
-/** What a volume needs, given its claim and the time in milliseconds since the epoch. Pure. */
+/** Decision for a volume, given its claim and the time in milliseconds since the epoch. Pure. */
 export function decideVolume(volume: Volume, claim: PersistentVolumeClaim | undefined, now: number): VolumeDecision {
   const expiresAt = volume.spec.expires_at === undefined ? undefined : Date.parse(volume.spec.expires_at);
   if (expiresAt !== undefined && now >= expiresAt) return expired(volume, claim, now);
@@ -31,7 +31,7 @@ export function decideVolume(volume: Volume, claim: PersistentVolumeClaim | unde
 /** Longest answer of the API server that a status quotes, in characters. */
 const answerLength = 768;
 
-/** What a volume says whose claim the API server refuses to make; it may make it later. */
+/** Status of a volume whose claim the API server refuses to make; it may make it later. */
 export const refusedStatus = (volume: Volume, answer: string, now: number): VolumeStatus =>
   statusOf(volume, now, 'ClaimRefused', `no claim could be made: ${cutText(answer, answerLength)}`);
 
@@ -45,7 +45,7 @@ export const claimKey = (volume: Volume): string => `${volume.metadata.namespace
 const isOurs = ({ metadata: { uid }, spec }: Volume, claim: PersistentVolumeClaim): boolean =>
   spec.claim_name === undefined && claim.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
 
-/** What happens to the data of a volume at its end. */
+/** The fate of a volume's data at its end. */
 export const endOfData = ({ spec: { claim_name: kept } }: Volume): string =>
   kept === undefined ? 'its data are deleted' : `claim ${kept} stays, for it was made elsewhere`;
 
@@ -59,7 +59,7 @@ function expired(volume: Volume, claim: PersistentVolumeClaim | undefined, now: 
   };
 }
 
-/** What was made for an execution, and outlived it, is nobody's to delete; it goes some time after its data. */
+/** A volume that was made for an execution and outlived it has no owner; it is deleted some time after its data. */
 function endOfObject({ metadata, spec }: Volume, now: number): Pick<VolumeDecision, 'lookAt' | 'isOver'> {
   if (metadata.labels?.[labels.executionUid] === undefined) return {};
   const end = Date.parse(spec.expires_at ?? '') + limits.expiredVolumeSeconds * 1_000;
@@ -85,7 +85,7 @@ function stateOfClaim(volume: Volume, claim: PersistentVolumeClaim | undefined):
   }
   if (deletionTimestamp !== undefined) return failed(`claim ${name} is being deleted with its data`);
   if (named === undefined && !isOurs(volume, claim)) {
-    return failed(`claim ${name} was made by somebody else; name it in spec.claim_name to use it`);
+    return failed(`claim ${name} has another owner; name it in spec.claim_name to use it`);
   }
   if (claim.status?.phase === 'Lost') return failed(`claim ${name} lost its volume`);
   return { reason: 'ClaimReady', message: `claim ${name} can be mounted` };

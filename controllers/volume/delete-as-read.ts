@@ -1,6 +1,6 @@
 import { isConflict, type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
 
-/** Deletes the object that was read. One that somebody has made since under its name has another uid, and stays. */
+/** Deletes the object that was read. A later one of its name has another uid, and stays. */
 export async function deleteAsRead(
   kube: Pick<KubeClient, 'delete'>,
   resource: Resource,

@@ -28,7 +28,7 @@ function aVolume(spec: Partial<Volume['spec']> = {}, namespace = 'default'): Vol
 describe('the end of a volume', () => {
   const data = { volume_id: 'volume-uid', volume: 'data', namespace: 'default', claim: 'data' };
 
-  it('ORCH-EVT-02 that expired is told as VolumeExpired', () => {
+  it('ORCH-EVT-02 that expired is published as VolumeExpired', () => {
     const { facts, raised } = setUp();
     facts.raise(endFact(aVolume(), 'expired', after(30)));
     expect(raised).toMatchObject([
@@ -44,13 +44,13 @@ describe('the end of a volume', () => {
     ]);
   });
 
-  it('ORCH-EVT-02 that expired while no controller ran is told when one looks', () => {
+  it('ORCH-EVT-02 that expired while no controller ran is published when one looks', () => {
     const { facts, raised } = setUp(7_200);
     facts.raise(endFact(aVolume(), 'expired', after(7_200)));
     expect(raised).toMatchObject([{ type: 'VolumeExpired', time: after(7_200) }]);
   });
 
-  it('ORCH-EVT-03 that was deleted is told as VolumeDeleted, with what becomes of its claim', () => {
+  it('ORCH-EVT-03 that was deleted is published as VolumeDeleted, with the fate of its claim', () => {
     const { facts, raised } = setUp();
     facts.raise(endFact(aVolume({ claim_name: 'theirs' }), 'deleted', after(60)));
     expect(raised).toMatchObject([
@@ -58,7 +58,7 @@ describe('the end of a volume', () => {
     ]);
   });
 
-  it('is told to nobody where the namespace is no tenant', () => {
+  it('is not published where the namespace is no tenant', () => {
     const { facts, raised } = setUp();
     facts.raise(endFact(aVolume({}, 'elsewhere'), 'deleted', after(60)));
     expect(raised).toEqual([]);

@@ -12,7 +12,7 @@ export function endFact({ metadata, spec, status }: Volume, word: keyof typeof t
     namespace,
     storage_class: spec.storage_class,
     claim: status?.claim_name,
-    // The claim of somebody else outlives the volume that names it.
+    // A claim of another owner outlives the volume that names it.
     claim_kept: spec.claim_name !== undefined,
     expires_at: spec.expires_at,
   };

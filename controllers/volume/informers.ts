@@ -19,7 +19,7 @@ export const volumeInformer: InformerSpec<Informer<Volume, 'claim'>> = {
     createInformer(deps, { resource: volumes, parse: withSpec, strip: stripStrangers, indexes: volumeIndexes }),
 };
 
-/** All of them: `spec.claim_name` may name one that somebody else has made. */
+/** All of them: `spec.claim_name` may name one of another owner. */
 export const claimInformer: InformerSpec<Informer<PersistentVolumeClaim>> = {
   name: 'claims',
   kind: 'PersistentVolumeClaim',

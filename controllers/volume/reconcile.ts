@@ -107,7 +107,9 @@ async function judge(deps: VolumeDeps, volume: Volume, now: number): Promise<Jud
   return { claim, decision: decideVolume(volume, claim, now) };
 }
 
-/** A refusal is tried again like any error, but whoever looks at the volume, or waits for it, must see why. */
+/**
+ * A refusal is tried again like any error, but a reader of the volume, or an execution that waits for it, must see why.
+ */
 async function tellRefusal<T>(deps: VolumeDeps, volume: Volume, create: () => Promise<T>): Promise<T> {
   try {
     return await create();

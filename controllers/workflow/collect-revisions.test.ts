@@ -85,7 +85,7 @@ describe('revisions', () => {
     expect(await collected('w1', [unseen])).toEqual([]);
   });
 
-  it('of a workflow that is gone, or was replaced by its namesake, go when nobody runs them', async () => {
+  it('of a workflow that is gone, or replaced by its namesake, are deleted when no execution runs them', async () => {
     expect(await collected('w1', [])).toEqual([revision('w1').metadata.name]);
     expect(await collected('w1', [ended])).toEqual([revision('w1').metadata.name]);
     expect(await collected('w1', [], 'w2')).toEqual([revision('w1').metadata.name]);

@@ -82,7 +82,7 @@ function uidKey(revision: ControllerRevision, kind: VersionedKind): string | und
 const smallBytes = 16 * 1024;
 const isSmall = (object: object): boolean => heapBytes(object, smallBytes) < smallBytes;
 
-/** Everything of a revision but its content wakes somebody or is compared. */
+/** Everything of a revision but its content wakes a controller or is compared. */
 function slimRevision(object: ControllerRevision): ControllerRevision {
   if (isSmall(object)) return object;
   const { metadata, revision } = object;
@@ -92,7 +92,7 @@ function slimRevision(object: ControllerRevision): ControllerRevision {
 /** Versions that stay in the cache; older ones are looked up by their label. */
 const versionsKept = 20;
 
-/** A start needs the name, the verdict and the revision; the definition stands in the revision. */
+/** A start needs the name, the verdict and the revision; the revision holds the definition. */
 function slimWorkflow(workflow: Workflow): Workflow {
   if (isSmall(workflow)) return workflow;
   const { apiVersion, kind, metadata, spec, status } = workflow;

@@ -14,7 +14,10 @@ export const workflowInformers = {
   tenants: tenantInformer,
 } as const;
 
-/** A revision without its workflow goes when nobody runs it any more: looked at when it is seen and when a run ends. */
+/**
+ * A revision without its workflow is deleted when no execution runs it any more: checked when it is seen and when a
+ * run ends.
+ */
 export const workflowWakes: Wakes<typeof workflowInformers> = {
   workflows: wakeItself,
   revisions({ after, own }, informers) {
@@ -26,7 +29,7 @@ export const workflowWakes: Wakes<typeof workflowInformers> = {
     const revision = execution && informers.revisions.cache.get(revisionKey(execution) ?? '');
     if (revision === undefined || (after !== undefined && !finished(after))) return [];
     const ended = unlessThere(informers, revision);
-    // Of a version that was replaced by force it may have been the last that could be run again.
+    // It may have been the last that could run again a version that was replaced by force.
     return after === undefined ? [...ended, ...unlessListed(informers, revision)] : ended;
   },
 };

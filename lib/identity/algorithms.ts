@@ -16,7 +16,7 @@ export type SignatureAlgorithm = (typeof signatureAlgorithms)[number];
 /** Requirements AMB-148. */
 export const defaultAlgorithms: readonly SignatureAlgorithm[] = ['RS256', 'ES256', 'EdDSA'];
 
-/** The names as they stand in tokens: RFC 9864 calls EdDSA over Ed25519 by the name of its curve. */
+/** The names in tokens: RFC 9864 calls EdDSA over Ed25519 by the name of its curve. */
 export function acceptedAlgorithms(algorithms: readonly SignatureAlgorithm[]): string[] {
   return algorithms.flatMap((algorithm) => (algorithm === 'EdDSA' ? ['EdDSA', 'Ed25519'] : [algorithm]));
 }

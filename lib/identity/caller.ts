@@ -1,4 +1,4 @@
-/** What kind of client stands behind a token (spec 1 §5.2). */
+/** Kind of the client that a token is for (spec 1 §5.2). */
 type IdentityKind = 'consumer' | 'operator' | 'service-account';
 
 /** A tenant of a team that a bearer belongs to. */
@@ -8,7 +8,7 @@ export interface Team {
   readonly isAdmin: boolean;
 }
 
-/** Who calls, and for which tenant: the token's claims after they were checked, with `X-Tenant-Id` taken into account. */
+/** The caller and its tenant: the token's claims after their check, with `X-Tenant-Id` taken into account. */
 export interface Caller {
   /** Claim `sub`: who is written down as the author of decisions and cancellations. */
   readonly subject: string;

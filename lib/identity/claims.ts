@@ -22,7 +22,7 @@ export function textClaim(claims: Readonly<Record<string, unknown>>, name: strin
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Requirements AMB-122: one value, or a list of values. Anything else that stands in the list is left out. */
+/** Requirements AMB-122: one value, or a list of values. Any other element of the list is left out. */
 export function listClaim(claims: Readonly<Record<string, unknown>>, name: string): readonly string[] {
   const value = claimAt(claims, name);
   const list: unknown[] = Array.isArray(value) ? value : [value];

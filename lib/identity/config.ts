@@ -19,7 +19,7 @@ export const identityVariables = {
   WINDLASS_OIDC_JWKS_URL: Type.Optional(Type.String({ minLength: 1 })),
   WINDLASS_OIDC_CA_FILE: Type.Optional(Type.String({ minLength: 1 })),
   OIDC_ALLOW_HTTP: Type.Boolean({ default: false }),
-  /** The public client at the provider, and what it asks for: `windlass login` is told so by the API. */
+  /** The public client at the provider, and its scopes: the API gives both to `windlass login`. */
   WINDLASS_OIDC_CLIENT_ID: Type.String({ minLength: 1, default: 'windlass-cli' }),
   WINDLASS_OIDC_CLIENT_SCOPES: Type.String({ minLength: 1, default: 'openid offline_access' }),
   WINDLASS_OIDC_ALGORITHMS: Type.String({
@@ -32,7 +32,7 @@ export const identityVariables = {
   WINDLASS_OIDC_ROLE_CLAIM: claim('svc_role'),
   /** Tenants of the teams of a person (spec 2 §5): a list of `<tenant>`, `<tenant>:admin`, or `{tenant_id, role}`. */
   WINDLASS_OIDC_TEAM_CLAIM: claim('team_memberships'),
-  /** Scopes that a role of the provider stands for: `fleet-operator=svc.edge.fleet.read,svc.edge.fleet.manage;…`. */
+  /** Scopes of a role of the provider: `fleet-operator=svc.edge.fleet.read,svc.edge.fleet.manage;…`. */
   WINDLASS_OIDC_ROLE_SCOPES: Type.String({ pattern: roleScopesPattern, maxLength: 16_384, default: '' }),
   WINDLASS_OIDC_KIND_CLAIM: claim('identity_kind'),
   WINDLASS_OIDC_USERNAME_CLAIM: claim('preferred_username'),
@@ -52,7 +52,7 @@ interface IdentityOptions {
   readonly rules: ScopeRules;
 }
 
-/** What the variables say. @throws ConfigError where an address is not to be trusted. */
+/** Configuration from the environment. @throws ConfigError where an address is not to be trusted. */
 export function identityOptions(config: IdentityConfig): IdentityOptions {
   checkAddresses(config);
   return {

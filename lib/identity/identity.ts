@@ -15,7 +15,7 @@ export interface ClaimNames extends ServiceAccountRule {
   readonly roleScopes: RoleScopes;
 }
 
-/** What a token says of its bearer, whatever the request. */
+/** Facts of a token about its bearer, whatever the request. */
 export type Identity = Omit<Caller, 'tenant'> & {
   /** Undefined where the token names none, or nothing that could be one. */
   readonly tenant: string | undefined;

@@ -41,7 +41,7 @@ function world(published: TestKey[] | 'down' = [a]): World {
 
 const header = (kid: string | undefined, alg = 'ES256') => ({ alg, kid });
 
-/** What `find` comes to while time goes on as far as needed. */
+/** Result of `find` while time advances as far as needed. */
 async function finds(target: World, kid: string, ms = 2_000): Promise<boolean | string> {
   const found = target.keys.find(header(kid)).then(
     (key) => key !== undefined,
@@ -268,7 +268,7 @@ describe('signing keys of a provider that is down', () => {
     expect(await finds(target, 'b', 0)).toBe(true);
   });
 
-  it('make nobody wait who can do with older ones', async () => {
+  it('keep no caller waiting for whom older ones will do', async () => {
     const target = world();
     await target.keys.version();
     target.published = 'down';
@@ -280,7 +280,7 @@ describe('signing keys of a provider that is down', () => {
     expect(target.fetches).toHaveLength(3);
   });
 
-  it('keep nobody waiting for a key longer than a second while the provider hangs, however many ask', async () => {
+  it('keep no caller waiting for a key longer than a second while the provider hangs, however many ask', async () => {
     const target = world([a]);
     await target.keys.version();
     await target.clock.advance(2_000);
@@ -304,7 +304,7 @@ describe('signing keys of a provider that is down', () => {
     expect(ends).toEqual(Array(50).fill(1_000));
     expect(await ask('b')).toBe('unavailable');
     expect(await finds(target, 'a', 0)).toBe(true);
-    // The fetch went on: what it brings serves whoever comes again.
+    // The fetch continued: its keys serve later callers.
     hanging.resolve();
     await target.clock.advance(0);
     expect(await finds(target, 'b', 0)).toBe(true);

@@ -48,13 +48,13 @@ interface Held {
   readonly fetchedAt: number;
 }
 
-/** From this part of the TTL on a request sets off a fetch that nobody waits for. */
+/** From this part of the TTL on a request starts a fetch in the background. */
 const refetchFrom = 0.8;
 
 /** A fetch begins no sooner than this long after the one before began. */
 const untilNextFetch = (tookMs: number): number => identityLimits.fetchIntervalMs - tookMs;
 
-/** Stands for all tokens without a key id, where ids that were asked for in vain are remembered. */
+/** The entry of all tokens without a key id among the ids that were asked for in vain. */
 const unnamed = '';
 
 class CachedKeySet implements KeySet {
@@ -114,7 +114,7 @@ class CachedKeySet implements KeySet {
 
   /**
    * The keys once they will do, after asking the provider for `kid`; undefined when it does not have it. A fetch that
-   * takes longer than a second goes on without those who waited for it.
+   * takes longer than a second continues without its waiting callers.
    */
   async #renewed(kid: string, willDo: (held: Held) => boolean): Promise<Held | undefined> {
     if (this.#unknown.has(kid)) return undefined;

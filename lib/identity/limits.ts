@@ -1,4 +1,4 @@
-/** What a token or a provider may ask of this process. */
+/** Limits of tokens and providers in this process. */
 export const identityLimits = {
   /** Fits tokens that list some two hundred groups, and leaves room for the other headers of a request. */
   tokenBytes: 12_288,
@@ -10,7 +10,7 @@ export const identityLimits = {
   /** Published keys or metadata: more is no answer of a provider. */
   documentBytes: 256 * 1024,
   documentTimeoutMs: 5_000,
-  /** Requirements AMB-121: at most one fetch in this time, whoever asks. */
+  /** Requirements AMB-121: at most one fetch in this time, for all callers. */
   fetchIntervalMs: 1_000,
   /** After failures the pause doubles up to this. */
   fetchPauseMs: 10_000,

@@ -89,13 +89,13 @@ describe('keys of a provider', () => {
     expect(paths()).toEqual([discovery]);
   });
 
-  it('that cannot be used are told of with the address, or the issuer that the provider has', async () => {
+  it('that cannot be used are reported with the address, or the issuer that the provider has', async () => {
     answers[discovery] = notFound;
     await expect(open().keys()).rejects.toThrow(`${peer.url}${discovery} answered with status 404`);
     answers[discovery] = (response) => answerJson(response, 200, { issuer: `${peer.url}/` });
     await expect(open().keys()).rejects.toThrow(`the discovery document is of the issuer "${peer.url}/"`);
     answers[discovery] = (response) => answerJson(response, 200, {});
-    await expect(open().keys()).rejects.toThrow('the discovery document is of the issuer nobody');
+    await expect(open().keys()).rejects.toThrow('the discovery document is of the issuer (none)');
   });
 
   it.each<[string, (response: ServerResponse) => void]>([

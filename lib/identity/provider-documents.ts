@@ -21,7 +21,7 @@ export interface ProviderOptions {
   readonly timeoutMs?: number;
 }
 
-/** What an identity provider publishes about itself. */
+/** The metadata that an identity provider publishes. */
 export interface ProviderDocuments {
   /** Fetches the signing keys, with the whole answer bounded in bytes and time. @throws AppError `unavailable`. */
   keys(): Promise<JSONWebKeySet>;
@@ -125,7 +125,7 @@ function asKeySet(document: unknown): JSONWebKeySet {
 
 /** For a log: whatever it is, and not longer than a line. */
 function named(issuer: unknown): string {
-  return typeof issuer === 'string' ? JSON.stringify(cutText(issuer, 200)) : 'nobody';
+  return typeof issuer === 'string' ? JSON.stringify(cutText(issuer, 200)) : '(none)';
 }
 
 function unavailable(message: string): AppError {

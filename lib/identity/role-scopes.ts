@@ -1,4 +1,4 @@
-/** Scopes by the role of the provider that stands for them. */
+/** Scopes by role of the provider. */
 export type RoleScopes = ReadonlyMap<string, readonly string[]>;
 
 /** A role of the provider that is named like a scope is that scope: `svc.edge.hosts.read` (spec 2 §5, AMB-018). */

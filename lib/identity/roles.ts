@@ -1,7 +1,7 @@
 import { HttpError } from '../http/http-error.ts';
 import type { Caller } from './caller.ts';
 
-/** Values of the role claim that stand above a tenant's users (spec 3 §2.1). */
+/** Values of the role claim that rank above a tenant's users (spec 3 §2.1). */
 const operatorRoles: ReadonlySet<string> = new Set(['svc:operator', 'svc:admin']);
 
 export function isOperator({ roles }: Pick<Caller, 'roles'>): boolean {

@@ -28,7 +28,7 @@ export function scopeCall(identity: Identity, named: string | undefined, rules: 
   return { ...identity, tenant, ...(team !== undefined && { team }) };
 }
 
-/** A slug that no tenant has is fine: it stands for a tenant without anything in it. */
+/** A slug that no tenant has is fine: it means an empty tenant. */
 function delegated(named: string | undefined): string | undefined {
   if (named === undefined || isTenantSlug(named)) return named;
   throw invalidField('header.x-tenant-id', `must be the slug of a tenant: ${tenantSlugRule}`);

@@ -23,11 +23,11 @@ describe('a service account', () => {
     [{ preferred_username: 'service-account' }, false],
     [{ preferred_username: 7 }, false],
     [{}, false],
-  ])('AMB-146 is told by its kind, and only without one by its username: %j → %s', (claims, want) => {
+  ])('AMB-146 is recognised by its kind, and only without one by its username: %j → %s', (claims, want) => {
     expect(isServiceAccount(claims, rule)).toBe(want);
   });
 
-  it('is never told by its username where no prefix is configured', () => {
+  it('is never recognised by its username where no prefix is configured', () => {
     const without = { ...rule, usernamePrefix: undefined };
     expect(isServiceAccount({ preferred_username: 'service-account-ci' }, without)).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { claimAt, textClaim } from './claims.ts';
 
-/** Claims by which a machine's token is told from a person's. */
+/** Claims that distinguish a machine's token from a person's. */
 export interface ServiceAccountRule {
   readonly kindClaim: string;
   readonly usernameClaim: string;

@@ -81,11 +81,11 @@ class JwtVerifier<T> implements TokenVerifier<T> {
 
   async #check(token: string): Promise<Claims> {
     try {
-      // Before any key is looked for: a token of somebody else's provider sets off no fetch.
+      // Before any key is looked for: a token of another provider starts no fetch.
       if (decodeJwt(token).iss !== this.#checks.issuer) throw this.#refusal({ reason: 'Issuer' });
       const { payload, protectedHeader } = await this.#verifySignature(token);
       if (!isAccessToken(protectedHeader, payload)) throw this.#refusal({ reason: 'TokenType' });
-      // RFC 7800: it is worth something only with proof of a key, which nobody asks for here.
+      // RFC 7800: it is valid only with proof of a key, which this API does not request.
       if (payload['cnf'] !== undefined) throw this.#refusal({ reason: 'BoundToKey' });
       if (!Number.isFinite(payload.exp)) throw this.#refusal({ reason: 'Expiry' });
       if (!hasSubject(payload)) throw this.#refusal({ reason: 'Subject' });

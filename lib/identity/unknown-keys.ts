@@ -8,7 +8,9 @@ interface UnknownKeys {
   has(kid: string): boolean;
   /** The next fetch is to settle this one. */
   ask(kid: string): void;
-  /** A fetch begins. What it gives back takes the keys that came and settles every id asked for before the beginning. */
+  /**
+   * A fetch begins. The returned function takes the keys that came and settles every id asked for before the beginning.
+   */
   begin(): (known: ReadonlySet<string>) => void;
 }
 

@@ -23,7 +23,7 @@ describe('verified tokens', () => {
     expect(tokens.get('t', 1)).toBeUndefined();
   });
 
-  it('are as many as there is room for; the one used longest ago goes first', () => {
+  it('are as many as there is room for; the one used longest ago is dropped first', () => {
     const tokens = createVerifiedTokens<string>(createManualClock(0), 2);
     const valid = { keys: 1, from: 0, until: 10 };
     tokens.add('a', { value: 'a', ...valid });

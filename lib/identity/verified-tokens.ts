@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { identityLimits } from './limits.ts';
 
-/** What was made of a token, and when that holds. Times are in milliseconds since the Unix epoch. */
+/** The result for a token, and its validity. Times are in milliseconds since the Unix epoch. */
 interface VerifiedToken<T> {
   readonly value: T;
   /** Version of the keys that the signature was checked with. */

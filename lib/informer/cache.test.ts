@@ -86,7 +86,7 @@ describe('our own writes', () => {
     expect(cache.apply(added(thing('x', 9)))).toMatchObject([{ own: false }]);
   });
 
-  it('a version of somebody else that lies before ours still wakes its readers', () => {
+  it('a version of another writer that lies before ours still wakes its readers', () => {
     const cache = createCache<Thing>();
     cache.apply(added(thing('x', 5)));
     cache.remember(thing('x', 7));
@@ -147,7 +147,7 @@ describe('indexes', () => {
 class World {
   readonly cache = createCache<Thing>();
   server: Thing | undefined;
-  /** Version of the newest answer to a write of ours that the cache was told of. */
+  /** Version of the newest answer to a write of ours that the cache received. */
   answered = 0;
   #revision = 0;
   readonly #log: { type: 'ADDED' | 'DELETED'; object: Thing }[] = [];
@@ -195,7 +195,7 @@ class World {
     this.answered = Math.max(this.answered, Number(object.metadata.resourceVersion));
   }
 
-  /** The newest version that the cache knows of, be it by an object or by having been told of its end. */
+  /** The newest version that the cache knows of, by an object or by the event of its end. */
   get known(): number {
     return Math.max(Number(versionOf(this.cache) ?? 0), this.#delivered);
   }

@@ -2,7 +2,7 @@ import { type KubeObject, keyOf, type ObjectEvent } from '../kube/index.ts';
 import { createIndexes, type IndexFunction, type Indexes } from './cache-indexes.ts';
 import { compareResourceVersions } from './resource-version.ts';
 
-/** What a watch delivered for one key. `before` and `after` are absent when there was or is no object. */
+/** A watch's event for one key. `before` and `after` are absent when there was or is no object. */
 export interface Change<T extends KubeObject> {
   readonly key: string;
   readonly before: T | undefined;
@@ -174,8 +174,8 @@ function versionOf(entry: Entry<KubeObject> | undefined): string | undefined {
 }
 
 /**
- * A version older than the one held, late behind our own write. If somebody else wrote it, its content is part of what
- * we hold, but nobody has been woken for it yet.
+ * A version older than the one held, late behind our own write. If another client wrote it, its content is part of what
+ * we hold, but no reader has been woken for it yet.
  */
 function deliveredBehind<T extends KubeObject>(held: Entry<T>, late: T): readonly Change<T>[] {
   const version = late.metadata.resourceVersion ?? '';

@@ -2,8 +2,8 @@ import { type KubeObject, keyOf } from '../kube/index.ts';
 import { compareResourceVersions } from './resource-version.ts';
 
 /**
- * What a cache lacks, has in an older version, or has though it is gone, one line for each object and version. A moment
- * of lag looks the same; a line that is still there minutes later is an event that was lost. Pure.
+ * Objects that a cache lacks, has in an older version, or has though they are gone, one line for each object and
+ * version. A moment of lag looks the same; a line that is still there minutes later is an event that was lost. Pure.
  */
 export function differences(server: ReadonlyMap<string, string>, held: Iterable<KubeObject>): ReadonlySet<string> {
   const unseen = new Map(server);

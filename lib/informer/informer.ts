@@ -13,12 +13,15 @@ interface InvalidObject {
   readonly problem: string;
 }
 
-/** What handlers are told. `invalid` is set when the object is there and cannot be read; `after` is absent then. */
+/**
+ * The event that handlers receive. `invalid` is set when the object is there and cannot be read; `after` is absent
+ * then.
+ */
 export interface InformerChange<T extends KubeObject> extends Change<T> {
   readonly invalid?: InvalidObject;
 }
 
-/** Told of each change after the cache holds it. A throw is logged and counted, and the others are still told. */
+/** Called for each change after the cache holds it. A throw is logged and counted, and the others are still called. */
 type ChangeHandler<T extends KubeObject> = (change: InformerChange<T>) => void;
 
 interface InformerOptions<T extends KubeObject, I extends string> {
@@ -29,7 +32,7 @@ interface InformerOptions<T extends KubeObject, I extends string> {
   readonly indexes?: Readonly<Record<I, IndexFunction<T>>>;
   /** Throws for an object that cannot be worked with. Default: every object is good. */
   readonly parse?: (object: T) => T;
-  /** Drops what nobody reads, to save memory. Must keep name, namespace, uid and resourceVersion. */
+  /** Drops unread fields, to save memory. Must keep name, namespace, uid and resourceVersion. */
   readonly strip?: (object: T) => T;
   /** Where the cache keeps less than its readers need: makes objects slim after `strip`, and reads them in full. */
   readonly wholes?: WholeObjects<T>;
@@ -53,10 +56,10 @@ export interface Informer<T extends KubeObject, I extends string = string> {
   readonly hasSynced: boolean;
 }
 
-/** What kubectl notes for itself: a copy of the whole object. */
+/** The annotation of kubectl apply: a copy of the whole object. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The default of `strip`: field ownership and kubectl's copy are often most of an object and nobody reads them. */
+/** The default of `strip`: field ownership and kubectl's copy are often most of an object and have no reader here. */
 export function stripNotes<T extends KubeObject>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
   const { [lastApplied]: copy, ...annotations } = metadata.annotations ?? {};
@@ -218,7 +221,7 @@ function isSameVersion(a: InvalidObject | undefined, b: InvalidObject | undefine
   return a?.object.metadata.resourceVersion === b?.object.metadata.resourceVersion;
 }
 
-/** Only a list goes back, after a restored backup (see the cache). */
+/** Only a list can be older, after a restored backup (see the cache). */
 const isOlder = ({ metadata }: KubeObject, than: KubeObject): boolean =>
   compareResourceVersions(metadata.resourceVersion, than.metadata.resourceVersion) < 0;
 

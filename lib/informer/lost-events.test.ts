@@ -17,7 +17,7 @@ let client: KubeClient;
 let clock: ManualClock;
 let informer: Informer<Pod>;
 let running: Promise<void>;
-/** What the server has; its watches tell nothing of it. */
+/** The server's objects; its watches report none of them. */
 let objects: Pod[];
 let stream: ServerResponse | undefined;
 let opened: number;

@@ -332,13 +332,13 @@ describe('a poison object', () => {
     return object;
   };
   const poison = (name: string, version: number) => pod(name, version, { labels: { poison: 'yes' } });
-  /** By the last that was told of each key. */
+  /** By the last event of each key. */
   const unreadable = ({ changes }: Seen) => {
     const last = new Map(changes.map(({ key, invalid }) => [key, invalid]));
     return [...last].filter(([, invalid]) => invalid !== undefined).map(([key]) => key);
   };
 
-  it('is kept apart and reported; the others go on, and it may recover or go', async () => {
+  it('is kept apart and reported; the others continue, and it may recover or be deleted', async () => {
     let response: ServerResponse | undefined;
     script.list = (_, answer) =>
       answerJson(answer, 200, { metadata: { resourceVersion: '10' }, items: [poison('p', 2), pod('x', 3)] });
@@ -365,7 +365,7 @@ describe('a poison object', () => {
     expect(seen.sinkFailures).toBe(0);
   });
 
-  it('of a list that broke off is forgotten with it, when it recovers or goes before the next', async () => {
+  it('of a list that broke off is forgotten with it, when it recovers or is deleted before the next', async () => {
     let attempts = 0;
     script.list = (request, answer) => {
       if (request.query.has('continue')) return answerJson(answer, 503, {});

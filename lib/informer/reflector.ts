@@ -18,7 +18,7 @@ import { fullJitter } from './backoff.ts';
 import { differences } from './differences.ts';
 import { createWatchdog } from './watchdog.ts';
 
-/** Where the reflector puts what it learns. A throw is logged and counted, and the stream goes on. */
+/** The receiver of the reflector's events. A throw is logged and counted, and the stream continues. */
 export interface ReflectorSink<T extends KubeObject> {
   /**
    * One page of a list under way: may drop what need not be kept before the next page comes. `first`: a list begins; one
@@ -32,7 +32,7 @@ export interface ReflectorSink<T extends KubeObject> {
   held(): Iterable<KubeObject>;
 }
 
-/** Told what happens; must not throw. */
+/** Receives its events; must not throw. */
 export interface ReflectorObserver {
   /** A list or watch ended in an error, by its reason. */
   failed(reason: string): void;
@@ -70,7 +70,7 @@ interface Reflector {
 const watchSeconds = { least: 290, most: 590 } as const;
 /** The first watch that begins this long after the last list or comparison compares versions with the server's. */
 const compareMs = 600_000;
-/** What differed is looked at again with a later watch: by then a mere lag is over. */
+/** Differences are checked again with a later watch: by then a mere lag is over. */
 const compareAgainMs = 60_000;
 const backoff = { baseMs: 250, maxMs: 30_000 } as const;
 /** A watch that ends sooner than this and brought nothing did not work. */
@@ -95,7 +95,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
   #failures = 0;
   #comparing: Promise<void> | undefined;
   #comparedAt = 0;
-  /** What the last comparison found. */
+  /** Findings of the last comparison. */
   #suspects: ReadonlySet<string> = new Set();
   /** Versions of the objects that the last list passed over because each is too large, by key. */
   readonly #passedOver = new Map<string, string>();
@@ -172,7 +172,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
     return age >= (this.#suspects.size === 0 ? compareMs : compareAgainMs);
   }
 
-  /** Finds events that the server never sent; the watch goes on meanwhile (ADR 0031). Never rejects. */
+  /** Finds events that the server never sent; the watch continues meanwhile (ADR 0031). Never rejects. */
   async #compare(signal: AbortSignal): Promise<void> {
     const { resource, sink } = this.#options;
     this.#comparedAt = this.#deps.clock.now();

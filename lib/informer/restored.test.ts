@@ -15,7 +15,7 @@ const slim = ({ metadata }: Pod): Pod => ({ metadata, spec: { containers: [] } }
 
 let peer: HttpPeer;
 let client: KubeClient;
-/** What the server has. */
+/** The server's objects. */
 let served: Pod;
 let stream: ServerResponse | undefined;
 

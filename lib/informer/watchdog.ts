@@ -14,7 +14,7 @@ interface WatchdogOptions {
   readonly longestMs: number;
 }
 
-/** What a server may take beyond the end it was asked for. */
+/** Time that a server may take beyond the requested end. */
 const graceMs = 30_000;
 /** A server that sends bookmarks does so about once a minute, changes or not: two missing ones mean it is gone. */
 const bookmarkSilenceMs = 150_000;

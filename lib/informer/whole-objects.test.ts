@@ -156,7 +156,7 @@ describe('tasks that use objects', () => {
     },
   );
 
-  it('that never ends keeps another tenant from its large object for five seconds, and nobody waits for ever', async () => {
+  it('that never ends holds up a large object of another tenant for five seconds, and no caller for ever', async () => {
     const heavy = (name: string, namespace: string): WorkflowExecution => {
       const built = made(name, { text: 'x'.repeat(24 * 1024 * 1024) });
       return { ...built, metadata: { ...built.metadata, namespace } };

@@ -8,7 +8,9 @@ import { compareResourceVersions } from './resource-version.ts';
 
 /** Objects of one kind in full, for a cache that keeps only what wakes a decision (design §11). */
 export interface WholeObjects<T extends KubeObject> {
-  /** What the cache keeps of a version that came. The whole of it is kept for the next reader, while there is room. */
+  /**
+   * The part of a new version that the cache keeps. The whole of it is kept for the next reader, while there is room.
+   */
   slim(object: T): T;
   /**
    * The object that the cache has this of, in full and at least as new; undefined where it is gone. Readers of one object
@@ -32,13 +34,13 @@ export interface WholeOptions<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get'>;
   readonly clock: Clock;
   readonly resource: Resource<T>;
-  /** What decisions need to be woken. Must keep name, namespace, uid and resourceVersion. */
+  /** The fields that wake decisions. Must keep name, namespace, uid and resourceVersion. */
   readonly slim: (object: T) => T;
   /** Whether the cache keeps it as it came, so that there is nothing to read. Default: never. */
   readonly isWhole?: (object: T) => boolean;
   /** Whether the next reader of a version is likely. Default: of each. */
   readonly isSpared?: (object: T) => boolean;
-  /** Bytes of heap for versions that nobody uses just now. */
+  /** Bytes of heap for versions that are not in use. */
   readonly keptBytes: number;
 }
 

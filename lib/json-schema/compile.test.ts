@@ -65,7 +65,7 @@ describe('checkSchema', () => {
     [{ $schema: 'http://json-schema.org/draft-04/schema#' }, '$schema: names a dialect'],
     [{ properties: { a: { $id: 'x' } } }, 'properties.a.$id: is supported at the root only'],
     [{ $dynamicRef: '#a' }, '$dynamicRef: is not a supported keyword'],
-    [{ allOf: [{ $anchor: 'a' }, { $anchor: 'a' }] }, 'allOf[1].$anchor: the anchor "a" stands twice'],
+    [{ allOf: [{ $anchor: 'a' }, { $anchor: 'a' }] }, 'allOf[1].$anchor: the anchor "a" is a duplicate'],
     [{ pattern: '(?=a)b' }, 'pattern: the pattern "(?=a)b" is not supported'],
     [{ pattern: '(' }, 'pattern: the pattern "(" is not supported'],
     [{ pattern: '(a{1000}){1000}' }, 'pattern: the pattern'],

@@ -159,7 +159,7 @@ class Compiler {
     // An inner $id would change what the references below it mean.
     if (keyword === '$id' && at.parent !== undefined) this.#refuse(at, 'is supported at the root only');
     if (keyword !== '$anchor') return;
-    if (this.#schemas.has(`#${value}`)) this.#refuse(at, `the anchor ${JSON.stringify(value)} stands twice`);
+    if (this.#schemas.has(`#${value}`)) this.#refuse(at, `the anchor ${JSON.stringify(value)} is a duplicate`);
     this.#anchor(value, at);
   }
 

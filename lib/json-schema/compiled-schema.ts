@@ -20,7 +20,7 @@ export interface CompiledSchema {
   readonly targets: ReadonlyMap<string, Schema>;
   /** Each pattern, compiled for the linear-time engine. */
   readonly patterns: ReadonlyMap<string, RE2JS>;
-  /** What each `enum` list allows, by the list. */
+  /** Allowed values of each `enum` list, by the list. */
   readonly allowed: ReadonlyMap<unknown, AllowedValues>;
   /** Units of work that compiling takes. */
   readonly cost: number;
@@ -40,7 +40,7 @@ export interface Place {
 
 const plain = /^[A-Za-z_$][\w$-]*$/;
 
-/** `items[2].name`; keys that are no plain words stand in brackets and quotes. */
+/** `items[2].name`; keys that are no plain words have brackets and quotes. */
 export function pathOf(place: Place | undefined): string {
   const keys: (string | number)[] = [];
   for (let at = place; at !== undefined; at = at.parent) keys.push(at.key);

@@ -1,4 +1,4 @@
-/** What the value of a keyword has to be, and where schemas stand in it. */
+/** Type of the value of a keyword, and the places of schemas in it. */
 export type KeywordShape =
   | 'schema'
   | 'schemas'

@@ -25,7 +25,7 @@ function doubling(levels: number): object {
   return { $defs: Object.fromEntries(names) as object, ...twice(levels - 1) };
 }
 
-/** What Ajv says; undefined where its generated code fails, as it does for a few good schemas. */
+/** Ajv's verdict; undefined where its generated code fails, as it does for a few good schemas. */
 function verdicts(oracle: Ajv, schema: object, values: readonly unknown[]): boolean[] | undefined {
   try {
     const judge = oracle.compile(schema);
@@ -181,7 +181,7 @@ describe('validate', () => {
     };
     expect(paths(schema, [1, 'x'])).toEqual(['[0]', '[1]']);
     expect(paths(schema, { a: 1 })).toEqual(['b']);
-    // A reference of draft-07 stands alone.
+    // A reference of draft-07 has no neighbours.
     expect(
       paths(
         { $schema: draft07, definitions: { a: {} }, properties: { x: { $ref: '#/definitions/a', type: 'null' } } },

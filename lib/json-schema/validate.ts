@@ -99,7 +99,7 @@ export class Validation {
   }
 
   #keywords(visit: Visit): void {
-    // In draft-07 a reference stands alone; its neighbours do not count.
+    // In draft-07 the neighbours of a reference do not count.
     const alone = this.#compiled.draft7 && Object.hasOwn(visit.schema, '$ref');
     const names = alone ? ['$ref'] : Object.keys(visit.schema);
     this.#work.spend(names.length * schemaPrices.entry);

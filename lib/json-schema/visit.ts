@@ -10,7 +10,7 @@ interface Finding {
   readonly message: string;
 }
 
-/** What one schema says about one value. */
+/** The verdict of one schema on one value. */
 export interface Verdict {
   readonly valid: boolean;
   readonly findings: readonly Finding[];
@@ -49,7 +49,7 @@ export class Visit implements Verdict {
     this.#most = run.most;
   }
 
-  /** Notes a problem of the value, or of what stands under `key` in it. */
+  /** Notes a problem of the value, or of its member `key`. */
   fail(message: string, key?: string | number): void {
     this.valid = false;
     this.#list({ place: key === undefined ? this.#place : { parent: this.#place, key }, message });
@@ -76,7 +76,7 @@ export class Visit implements Verdict {
     for (const key of evaluated) this.evaluated.add(key);
   }
 
-  /** Applies a schema to what stands under a key, and takes over what it finds. */
+  /** Applies a schema to the member of a key, and takes over its findings. */
   descend(schema: Schema, key: string | number): void {
     this.#adoptFindings(this.probeChild(schema, key));
     this.markEvaluated(key);

@@ -6,9 +6,9 @@ import type { Logger } from '../logger.ts';
 
 /** Public halves of the installation's keys: gateway and relay check with them, and hold no private one. */
 export interface PublicKeys {
-  /** Of the tokens of signed sessions. */
+  /** Key of the tokens of signed sessions. */
   readonly seal: KeyObject;
-  /** Of enrollment and command tokens; absent where the installation has no edge key. */
+  /** Key of enrollment and command tokens; absent where the installation has no edge key. */
   readonly edge?: KeyObject;
 }
 

@@ -10,7 +10,7 @@ export interface CallOptions {
   readonly guard?: () => void;
 }
 
-/** What a list or watch selects. Without `namespace` a namespaced kind is read across the cluster. */
+/** Selection of a list or watch. Without `namespace` a namespaced kind is read across the cluster. */
 export interface Selection {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -204,12 +204,12 @@ export interface KubeClient extends ListWatchPort {
   readLog(ref: ObjectRef, options?: LogOptions): AsyncIterable<Uint8Array>;
   /** Runs a command in a container and waits for its end. A non-zero exit code is a result, not an error. */
   exec(ref: ObjectRef, options: ExecOptions): Promise<ExecResult>;
-  /** Who the server takes us for. */
+  /** The user as which the server sees us. */
   whoAmI(options?: CallOptions): Promise<UserInfo>;
   serverVersion(options?: CallOptions): Promise<ServerVersion>;
   /** Whether we ourselves may do this. */
   accessReview(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
-  /** Who a token of a service account belongs to, where it is valid for one of these audiences. */
+  /** The owner of a service account's token, where it is valid for one of these audiences. */
   reviewToken(token: string, audiences: readonly string[], options?: CallOptions): Promise<TokenAnswer>;
   /** The text of any GET path, such as `/readyz`. */
   getText(path: string, options?: CallOptions): Promise<string>;

@@ -8,8 +8,8 @@ import type { Resource } from './resource.ts';
 export type Own<T> = { readonly kind: 'ours'; readonly object?: T } | { readonly kind: 'foreign' };
 
 /**
- * Creates an object whose name anybody can foresee. What stands under the name already counts only where `isOurs`, by
- * marks that nobody else may write. `object` is absent where it was deleted meanwhile.
+ * Creates an object whose name anybody can foresee. An existing object of the name counts only where `isOurs`, by
+ * marks that only we may write. `object` is absent where it was deleted meanwhile.
  */
 export async function createOwn<T extends KubeObject>(
   kube: Pick<KubeClient, 'create' | 'get'>,

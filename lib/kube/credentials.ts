@@ -1,4 +1,4 @@
-/** What a TLS connection to the API server is made with. PEM text. */
+/** TLS credentials of connections to the API server. PEM text. */
 export interface TlsMaterial {
   readonly ca?: string;
   readonly cert?: string;

@@ -29,7 +29,7 @@ export async function execInPod(transport: Transport, ref: ObjectRef, options: E
   }
 }
 
-/** A server that would have accepted the stream answers a plain request by 400; then the first error stands. */
+/** A server that would have accepted the stream answers a plain request by 400; then the first error counts. */
 async function reasonOfRefusal(
   transport: Transport,
   { object, path }: { readonly object: string; readonly path: string },

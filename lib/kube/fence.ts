@@ -6,11 +6,11 @@ import type { CallOptions, KubeClient } from './client.ts';
  * when the call is made and again with the request next in line on a live connection, repetitions included, directly
  * before the first byte is written. Reads are not asked.
  *
- * What no check inside a process can give: stopped between that moment and the kernel taking the bytes, it sends that
- * one request when it wakes. One, because nothing else runs in between. Such a late write must be harmless by itself:
- * status patches carry the resourceVersion they were decided on, creates have deterministic names, deletes carry the
- * uid. To refuse it altogether takes the server, by an admission policy that compares the Lease's holder with the pod
- * that the request's token is bound to.
+ * No check inside a process can prevent this: stopped between that moment and the kernel taking the bytes, it sends
+ * that one request when it wakes. One, because nothing else runs in between. Such a late write must be harmless by
+ * itself: status patches carry the resourceVersion they were decided on, creates have deterministic names, deletes
+ * carry the uid. To refuse it altogether takes the server, by an admission policy that compares the Lease's holder
+ * with the pod that the request's token is bound to.
  */
 export function withFence(client: KubeClient, guard: () => void): KubeClient {
   const fenced = <O extends CallOptions>(options: O | undefined): O & CallOptions => {

@@ -150,7 +150,7 @@ async function drain<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-describe('what goes over the wire', () => {
+describe('the bytes on the wire', () => {
   const cases: Record<
     string,
     { call: (c: KubeClient) => Promise<unknown>; want: string; type?: string; body?: unknown }
@@ -274,7 +274,7 @@ describe('errors', () => {
       retry: true,
     },
   };
-  it.each(Object.entries(cases))('%s is told apart', async (_, { code, reason, is, retry }) => {
+  it.each(Object.entries(cases))('%s is distinguished', async (_, { code, reason, is, retry }) => {
     const { client } = await setUp((__, response) => answerJson(response, code, status(code, reason)));
     const error = await client.create(pods, pod).catch((e: unknown) => e);
     expect(is(error)).toBe(true);

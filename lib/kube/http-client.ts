@@ -34,7 +34,7 @@ export function createKubeClient(deps: TransportDeps, options: TransportOptions 
   return new HttpKubeClient(createTransport(deps, options));
 }
 
-/** What a write has besides its object: which subresource, by which method. */
+/** Parts of a write besides its object: its subresource and method. */
 interface Write {
   readonly verb: string;
   readonly method: Call['method'];

@@ -20,7 +20,7 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
 
 const retryableStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** What was asked, for the message: `patch pods/status team-a/step-1`. Never holds a body. */
+/** The request, for the message: `patch pods/status team-a/step-1`. Never holds a body. */
 export interface RequestName {
   readonly verb: string;
   readonly resource: string;
@@ -67,7 +67,10 @@ export function isMissingKind(error: unknown): boolean {
   return error.reason !== 'NotFound' || error.serverMessage.includes('could not find the requested resource');
 }
 
-/** Somebody wrote in between, or the uid in a precondition is another one. Not `AlreadyExists`, though both are 409. */
+/**
+ * Another client wrote in between, or the uid in a precondition is another one. Not `AlreadyExists`, though both are
+ * 409.
+ */
 export function isConflict(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.code !== 'already_exists';
 }

@@ -128,7 +128,7 @@ describe('findCredentials', () => {
 
 describe('resolveContext', () => {
   const one = { path: '/a/one', text: config('{token: t}') };
-  it('the first file that names a thing defines it, and things may stand in different files', () => {
+  it('the first file that names a thing defines it, and things may be in different files', () => {
     const users = {
       path: '/b/two',
       text: 'users: [{name: u, user: {client-key: k.pem}}, {name: v, user: {token: v}}]',

@@ -21,8 +21,9 @@ type ListPage<T extends KubeObject> = (options: ListOptions) => Promise<KubeList
 
 /**
  * The pages of a list. Each has a bound of bytes: objects of any size take as many requests as they need, and never the
- * memory of the process. A page that the server does not answer in time is one of fewer objects as well. `passOver` lists the metadata of the one object that is still too large; the list then goes on
- * behind it. Without `passOver` such an object ends the list with AppError `AnswerTooLarge`.
+ * memory of the process. A page that the server does not answer in time is one of fewer objects as well. `passOver`
+ * lists the metadata of the one object that is still too large; the list then continues behind it. Without `passOver`
+ * such an object ends the list with AppError `AnswerTooLarge`.
  */
 export async function* listPages<T extends KubeObject>(
   list: ListPage<T>,
@@ -66,5 +67,5 @@ async function pageOf<T extends KubeObject>(
   }
 }
 
-/** Reason of an answer that was cut off because it has more bytes than whoever asked takes. */
+/** Reason of an answer that was cut off because it has more bytes than its reader takes. */
 export const answerTooLarge = 'AnswerTooLarge';

@@ -8,7 +8,7 @@ export const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** What a call of `metadataOf` asks for; a server that does not know it answers whole objects. */
+/** Media type that a call of `metadataOf` asks for; a server that does not know it answers whole objects. */
 export function acceptOf({ metadataOnly }: Resource, answer: 'object' | 'list'): string | undefined {
   if (metadataOnly !== true) return undefined;
   const kind = answer === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';

@@ -1,4 +1,4 @@
-/** Kubernetes objects as they stand in JSON: times are RFC 3339 strings, quantities are strings. */
+/** Kubernetes objects in JSON: times are RFC 3339 strings, quantities are strings. */
 
 /** Link from an object to the one whose deletion takes it along. */
 interface OwnerReference {

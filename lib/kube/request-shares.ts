@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
 
-/** What a request is for, as far as its turn depends on it. */
+/** Purpose of a request, as far as its turn depends on it. */
 export interface RequestPurpose {
-  /** On whose account it goes; absent for what concerns the cluster. */
+  /** The namespace charged; absent for requests about the cluster. */
   readonly namespace?: string | undefined;
   /**
    * Writes down what is so already: a status or a Lease. No webhook of a tenant can hold that up, and it is what makes

@@ -1,4 +1,4 @@
-/** What Go's JSON writes in six characters, so that it may stand in HTML, with the bytes that each has otherwise. */
+/** Characters that Go's JSON writes in six bytes, for safety in HTML, with the bytes that each has otherwise. */
 const escaped: ReadonlyMap<number, number> = new Map([
   [0x3c, 1],
   [0x3e, 1],

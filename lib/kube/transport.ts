@@ -10,7 +10,7 @@ import type { KubeStatus } from './objects.ts';
 import { createRequestShares, type RequestPurpose, type RequestShares } from './request-shares.ts';
 import { type Answer, sendOnce } from './unary.ts';
 
-/** One request as told to an observer. `code` is the HTTP status, or how the call ended without an answer. */
+/** One request as an observer sees it. `code` is the HTTP status, or how the call ended without an answer. */
 export interface RequestReport {
   readonly verb: string;
   /** `pods`, `pods/log`, `workflows.windlass.dev`… never a name of an object. */
@@ -22,7 +22,7 @@ export interface RequestReport {
 export interface TransportDeps {
   readonly credentials: CredentialSource;
   readonly clock: Clock;
-  /** Told the `Date` of each short answer. */
+  /** Receives the `Date` of each short answer. */
   readonly skew?: Pick<ClockSkew, 'observe'>;
   /** Called once for each request sent, repetitions included. Must not throw. */
   readonly onRequest?: (report: RequestReport) => void;
@@ -57,7 +57,7 @@ export interface Transport {
   send(call: Call): Promise<string>;
   /** The body of a successful GET as it comes. `timeoutMs` bounds only the wait for its beginning. */
   open(call: Call): Promise<Readable>;
-  /** What a protocol other than plain requests needs (exec). */
+  /** Needs of a protocol other than plain requests (exec). */
   connection(): Promise<{
     readonly endpoint: Endpoint;
     readonly dispatchers: Dispatchers;

@@ -24,7 +24,7 @@ export function checkManifest(value: unknown): readonly Problem[] {
   return [...schema, ...meaning, ...checkIdName(metadata), ...checkGiven(metadata), ...checkNotes(metadata)];
 }
 
-/** A moved field that stands under spec as well is reported once, as unknown there. */
+/** A moved field that is under spec as well is reported once, as unknown there. */
 const isBothPlaces = (path: string, spec: Readonly<Record<string, unknown>>): boolean =>
   movedFields.some((field) => field in spec && path === `spec.${field}`);
 

@@ -1,7 +1,7 @@
 /** How a document writes a workflow: with version and schemas under `metadata` (spec 1 §2.6) or under `spec`. */
 export type WorkflowForm = 'manifest' | 'resource';
 
-/** What a sentence calls the forms. */
+/** Names of the forms in sentences. */
 export const formNames: Readonly<Record<WorkflowForm, string>> = {
   manifest: 'manifest form',
   resource: 'custom resource form',

@@ -3,11 +3,11 @@ import { movedFields } from '../../crds/schema/workflow-manifest.ts';
 import { isJsonObject } from '../json-object.ts';
 import { formNames, type WorkflowForm } from './form-names.ts';
 
-/** What only an API server writes, or only an object in a cluster has. */
+/** Fields that only an API server writes, or only an object in a cluster has. */
 const resourceFields = ['namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'];
 
 /**
- * The form of a document: that of the fields by which the two differ. Where both stand, or none does, it is the custom
+ * The form of a document: that of the fields by which the two differ. Where both or none exist, it is the custom
  * resource if something of a cluster is there, and else the manifest.
  */
 export function formOf(value: unknown, fields: readonly string[] = movedFields): WorkflowForm {
@@ -18,7 +18,7 @@ export function formOf(value: unknown, fields: readonly string[] = movedFields):
   return isOfCluster || status !== undefined ? 'resource' : 'manifest';
 }
 
-/** A problem of a field that stands elsewhere in the form says where; any other one stays as it is. */
+/** A problem of a field that has another place in the form names that place; any other one stays as it is. */
 export function withFormHint(form: WorkflowForm, problem: Problem, fields: readonly unknown[] = movedFields): Problem {
   const [root, field, ...deeper] = problem.at;
   if (deeper.length > 0 || !fields.includes(field)) return problem;

@@ -84,7 +84,10 @@ export function givenMetadata(object: MetadataMaps, isNoted: (key: string) => bo
   });
 }
 
-/** In the order in which the manifest had them. What the object could have counts as the object has it now, or not at all. */
+/**
+ * In the order in which the manifest had them. Fields that the object could have count as the object has them now, or
+ * not at all.
+ */
 function merged(map: keyof MetadataMaps, kept: Texts = {}, own: Texts): Texts {
   const entries = Object.entries(kept).flatMap((entry): [string, string][] => {
     const value = isTaken(map, entry) ? ownMember(own, entry[0]) : entry[1];

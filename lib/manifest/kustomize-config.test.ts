@@ -23,7 +23,7 @@ describe('what Kustomize has to know', () => {
     ]);
   });
 
-  it('of several workflows is told once', () => {
+  it('of several workflows is listed once', () => {
     expect(kustomizeConfig([fullWorkflow(), fullWorkflow()])).toEqual(kustomizeConfig([fullWorkflow()]));
   });
 

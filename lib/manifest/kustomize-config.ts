@@ -2,7 +2,7 @@ import { group } from '../../crds/labels.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 
-/** Where a field stands, as Kustomize's transformers want to be told. */
+/** The place of a field in the form of Kustomize's transformers. */
 interface FieldSpec {
   readonly kind: string;
   readonly group: string;
@@ -16,8 +16,8 @@ export interface KustomizeConfig {
 }
 
 /**
- * What Kustomize has to know of these workflows so that `images:` finds their images, and so that a prefix or suffix
- * reaches the names of workflows and Secrets where they are referred to. Its paths have no wildcard, and states stand
+ * Kustomize's configuration for these workflows, so that `images:` finds their images, and so that a prefix or suffix
+ * reaches the names of workflows and Secrets where they are referred to. Its paths have no wildcard, and states are
  * in a map: so each state is named.
  */
 export function kustomizeConfig(workflows: readonly Pick<Workflow, 'spec'>[]): KustomizeConfig {

@@ -7,7 +7,7 @@ import { createFairPool, type FairPool } from '../fair-pool.ts';
 import type { OpenApiReading } from '../openapi-document/read-openapi.ts';
 import type { ManifestReading, ReadingRequest } from './reading.ts';
 
-/** What reading manifests may take of the process (design §11). */
+/** Limits of reading manifests (design §11). */
 export const readerLimits = {
   /** Threads: one tenant has one of them at most, so that another's manifest never waits for it alone. */
   threads: 2,
@@ -30,7 +30,7 @@ export const readerLimits = {
 /** Where the module `manifest-worker.ts` is, or what a bundle made of it. */
 export const manifestWorker = { source: '../lib/manifest/manifest-worker.ts', bundled: 'manifest-worker.js' } as const;
 
-/** Reads manifests in threads of their own: whatever a text makes its parser do, the event loop goes on. */
+/** Reads manifests in threads of their own: whatever a text makes its parser do, the event loop stays free. */
 export interface ManifestReader {
   /**
    * Reads a workflow, or an object of the kind that `kind` names; of others than agents it tells the problems only. Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
@@ -50,7 +50,7 @@ export interface OpenApiReader {
 
 interface ReaderOptions {
   readonly clock: Clock;
-  /** Of the module that a thread runs. */
+  /** URL of the module that a thread runs. */
   readonly workerUrl: URL;
   readonly timeoutMs?: number;
   readonly idleMs?: number;
@@ -123,7 +123,7 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
       },
     });
     this.#all.add(worker);
-    // What goes wrong without a text under way is found out by the next one.
+    // The next text finds an error that occurs with none under way.
     worker.on('error', () => undefined).once('exit', () => this.#all.delete(worker));
     using deadline = startDeadline(clock, readerLimits.startMs);
     try {

@@ -2,10 +2,10 @@ import { parentPort } from 'node:worker_threads';
 import { readOpenApi } from '../openapi-document/index.ts';
 import { agentReadingOf, type ReadingRequest, readingOf, resourceReadingOf } from './reading.ts';
 
-// A parser makes an error for each of a hundred thousand wrong tokens, and nobody looks at where in the code it did.
+// A parser makes an error for each of a hundred thousand wrong tokens, and their stack traces are not read.
 Error.stackTraceLimit = 0;
 
-/** The thread that reads manifests: a text comes, its reading goes back. */
+/** The thread that reads manifests: it receives a text and returns its reading. */
 parentPort?.on('message', (request: ReadingRequest) => parentPort?.postMessage(answerTo(request)));
 
 function answerTo(request: ReadingRequest): unknown {

@@ -4,7 +4,7 @@ import { errorAt } from '../../crds/problem.ts';
 import { derivedWorkflowNamePattern } from '../../crds/reserved-names.ts';
 import { shortHash } from '../ids.ts';
 
-/** 160 bits, of which nobody finds two names that share them. */
+/** 160 bits, for which no two names with the same hash can be found. */
 const hashLength = 40;
 const derivedName = new RegExp(derivedWorkflowNamePattern);
 

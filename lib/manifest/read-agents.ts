@@ -9,7 +9,7 @@ import type { WorkflowForm } from './form-names.ts';
 import { fullAgent } from './full-agent.ts';
 import { type LocatedProblem, manifestBytes, readDocuments, type SourceDocument } from './yaml-document.ts';
 
-/** What one document says. Without errors among the problems there is an agent. */
+/** The reading of one document. Without errors among the problems there is an agent. */
 export interface ReadAgent {
   readonly form: WorkflowForm;
   readonly problems: readonly LocatedProblem[];
@@ -40,7 +40,7 @@ function readAgent({ value: written, problems: syntax, positionOf }: SourceDocum
     .map((problem) => ({ ...problem, ...positionOf(problem.at) }))
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
   if (problems.some(({ severity }) => severity === 'error')) return { form, problems };
-  // Of a custom resource, what a manifest can say: what an API server has written beside it is left out.
+  // The manifest's part of a custom resource: fields that an API server has written are left out.
   return {
     form,
     problems,
@@ -53,16 +53,16 @@ const refused = (message: string): ReadAgent => ({
   problems: [{ ...errorAt([], 'documents', message), line: 1, column: 1 }],
 });
 
-/** A short text can be large: an alias stands for all that it names. */
+/** A short text can be large: an alias repeats all that it names. */
 function checkSize(value: unknown) {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes <= manifestBytes) return [];
   return [errorAt([], 'too_large', `has ${bytes} bytes as JSON; at most ${manifestBytes} are taken`)];
 }
 
-/** A namespace that is written down is not where the agent goes. */
+/** The agent's namespace does not depend on a written one. */
 function checkPlace(value: unknown) {
   const metadata = isJsonObject(value) ? value['metadata'] : undefined;
   if (!isJsonObject(metadata) || metadata['namespace'] === undefined) return [];
-  return [warningAt(['metadata', 'namespace'], 'no_effect', 'is not read; tenant and scope say where the agent goes')];
+  return [warningAt(['metadata', 'namespace'], 'no_effect', 'is not read; tenant and scope decide the namespace')];
 }

@@ -8,7 +8,7 @@ import { formOf } from './form.ts';
 import type { WorkflowForm } from './form-names.ts';
 import { type LocatedProblem, manifestBytes, readDocuments } from './yaml-document.ts';
 
-/** What a text says that is to be one workflow. Without errors among the problems there is one. */
+/** The reading of a text that is to be one workflow. Without errors among the problems there is one. */
 interface ReadManifest {
   /** Absent where the text holds no document that could have one. */
   readonly form?: WorkflowForm;
@@ -38,7 +38,7 @@ export function readManifest(text: string): ReadManifest {
 }
 
 /**
- * Of a custom resource, what a manifest can say: what an API server or somebody else has written beside it is left out,
+ * The manifest's part of a custom resource: fields that an API server or another writer has added are left out,
  * and the object's name is made anew.
  */
 function workflowOf(form: WorkflowForm, value: unknown): Workflow {
@@ -50,20 +50,18 @@ function workflowOf(form: WorkflowForm, value: unknown): Workflow {
   return toCustomResource({ ...rest, metadata: { ...named, ...annotated } });
 }
 
-/** A namespace that is written down is not where the workflow goes. */
+/** The workflow's namespace does not depend on a written one. */
 function checkPlace(value: unknown): Problem[] {
   const { metadata } = value as Partial<Workflow>;
   if (metadata?.namespace === undefined) return [];
-  return [
-    warningAt(['metadata', 'namespace'], 'no_effect', 'is not read; tenant and scope say where the workflow goes'),
-  ];
+  return [warningAt(['metadata', 'namespace'], 'no_effect', 'is not read; tenant and scope decide the namespace')];
 }
 
 const refused = (message: string): ReadManifest => ({
   problems: [{ ...errorAt([], 'documents', message), line: 1, column: 1 }],
 });
 
-/** A short text can be large: an alias stands for all that it names. */
+/** A short text can be large: an alias repeats all that it names. */
 function checkSize(value: unknown) {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes <= manifestBytes) return [];

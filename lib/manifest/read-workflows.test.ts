@@ -139,8 +139,8 @@ describe('what YAML can do and a definition must not', () => {
     'd: [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]',
   ];
   const cases: Record<string, { text: string; line: number; says: string }> = {
-    'a key that stands twice': { text: 'a: 1\nb: 2\na: 3', line: 3, says: "the key 'a' stands twice" },
-    'a number and a text that are one key': { text: '1: a\n"1": b', line: 2, says: "the key '1' stands twice" },
+    'a duplicate key': { text: 'a: 1\nb: 2\na: 3', line: 3, says: "the key 'a' is a duplicate" },
+    'a number and a text that are one key': { text: '1: a\n"1": b', line: 2, says: "the key '1' is a duplicate" },
     'a tag': { text: 'a: 1\nb: !!js/function x', line: 2, says: 'tags are not allowed' },
     'binary data': { text: 'a: !!binary aGk=', line: 1, says: 'tags are not allowed' },
     'a list as a key': { text: '? [a]\n: b', line: 1, says: 'a key must be a plain value' },
@@ -148,7 +148,7 @@ describe('what YAML can do and a definition must not', () => {
     'a number too large to be exact': { text: 'a: 9007199254740993', line: 1, says: 'JSON cannot hold this number' },
     'a merge key': { text: 'a: &a {b: 1}\nc: {<<: *a}', line: 2, says: 'no merge keys' },
     'a bomb of aliases': { text: bomb.join('\n'), line: 1, says: 'alias' },
-    'WF-API-01 an alias of what it stands in': {
+    'WF-API-01 an alias of its own container': {
       text: 'a: 1\nb: &b\n  c: [*b]',
       line: 3,
       says: 'an alias must not name',
@@ -158,7 +158,7 @@ describe('what YAML can do and a definition must not', () => {
     'a syntax error': { text: 'a: [1, 2\nb: 3', line: 2, says: '' },
     'a tab': { text: 'a:\n\tb: 1', line: 2, says: '' },
   };
-  it.each(Object.entries(cases))('%s is refused where it stands', (_name, { text, line, says }) => {
+  it.each(Object.entries(cases))('%s is refused at its place', (_name, { text, line, says }) => {
     const { problems, workflow } = first(text);
     expect(workflow).toBeUndefined();
     expect(problems[0]?.line).toBe(line);
@@ -170,7 +170,7 @@ describe('what YAML can do and a definition must not', () => {
     expect(first(text).workflow?.spec.context).toEqual({ a: { answer: 'no' }, b: { answer: 'no' } });
   });
 
-  it('an alias of an earlier part may stand in a part of the same name', () => {
+  it('an alias of an earlier part may be in a part of the same name', () => {
     const text = manifest.replace('spec:', 'spec:\n  context: {a: &a {b: &a 1, c: *a}}');
     expect(first(text).workflow?.spec.context).toEqual({ a: { b: 1, c: 1 } });
   });
@@ -195,7 +195,7 @@ describe('what YAML can do and a definition must not', () => {
     ['items', `[${'1,'.repeat(40_000)}]`],
     ['syntax errors', '! '.repeat(45_000)],
     ['opening brackets', '['.repeat(90_000)],
-    ['keys that stand twice', 'a: 1\n'.repeat(12_000)],
+    ['duplicate keys', 'a: 1\n'.repeat(12_000)],
   ])('a text that is nothing but %s is refused in a time that grows with its length', (_title, text) => {
     const begun = performance.now();
     const { problems } = first(text);

@@ -6,7 +6,7 @@ import { formOf } from './form.ts';
 import type { WorkflowForm } from './form-names.ts';
 import { type LocatedProblem, readDocuments, type SourceDocument } from './yaml-document.ts';
 
-/** What one document of a file says. Without errors among the problems there is a workflow. */
+/** The reading of one document of a file. Without errors among the problems there is a workflow. */
 export interface ReadWorkflow {
   readonly form: WorkflowForm;
   readonly problems: readonly LocatedProblem[];

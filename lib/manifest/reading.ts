@@ -6,7 +6,7 @@ import { readManifest } from './read-manifest.ts';
 import { readResource } from './read-resource.ts';
 import type { LocatedProblem } from './yaml-document.ts';
 
-/** What was read of a definition, small enough to be handed from one thread to another. */
+/** The reading of a definition, small enough to be handed from one thread to another. */
 export interface ManifestReading {
   /** How the text writes it; absent where it holds no document. */
   readonly form?: WorkflowForm;
@@ -19,7 +19,7 @@ export interface ManifestReading {
   readonly agent?: Agent;
 }
 
-/** What a thread is asked to read. */
+/** The request to a thread. */
 export type ReadingRequest =
   | { readonly kind: 'Workflow' | 'Agent'; readonly text: string }
   | { readonly kind: 'Resource'; readonly text: string; readonly of: string }

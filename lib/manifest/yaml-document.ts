@@ -22,10 +22,10 @@ export interface Position {
   readonly column: number;
 }
 
-/** A problem and where it stands in the text. */
+/** A problem and its place in the text. */
 export interface LocatedProblem extends Problem, Position {}
 
-/** One document of a text: its value as JSON knows it, and where each part of it stands. */
+/** One document of a text: its value as JSON knows it, and the place of each part of it. */
 export interface SourceDocument {
   readonly value: unknown;
   /** Problems of the syntax; when there are any, the value is null. */
@@ -45,7 +45,7 @@ export interface YamlBounds {
   readonly anyNumber?: boolean;
 }
 const manifestBounds: YamlBounds = { bytes: manifestBytes, tokens: tokenLimit };
-/** Syntax errors of one document that are reported; after so many nobody reads on. */
+/** Syntax errors of one document that are reported; a reader stops after so many. */
 const errorLimit = 100;
 /** How often all aliases of a document may be resolved; a bomb of nested aliases needs far more. */
 const aliasLimit = 100;
@@ -116,10 +116,10 @@ function toSource(document: Document, lines: LineCounter, anyNumber: boolean): S
 }
 
 const mergeText = 'YAML 1.2 has no merge keys; write the fields out, or put << in quotes';
-const repeatedText = (name: string): string => `the key '${cutText(name, keyShown)}' stands twice in this map`;
+const repeatedText = (name: string): string => `the key '${cutText(name, keyShown)}' is a duplicate in this map`;
 /** Characters of a repeated key that its problem quotes. */
 const keyShown = 100;
-const cycleText = 'an alias must not name what it stands in';
+const cycleText = 'an alias must not name a value that contains it';
 const tagText = 'tags are not allowed; write a plain value';
 const plainTags = new Set(
   ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
@@ -133,7 +133,7 @@ const texts: Partial<Readonly<Record<YAMLError['code'], string>>> = {
 
 const textOf = (error: YAMLError): string => texts[error.code] ?? error.message;
 
-/** What YAML can say and JSON cannot. */
+/** Values that YAML can hold and JSON cannot. */
 function foreignNodes(
   document: Document,
   located: (rule: string, message: string, offset: number) => LocatedProblem,
@@ -184,7 +184,7 @@ function repeatedKeys({ items }: YAMLMap): [name: string, offset: number][] {
   return repeated;
 }
 
-/** From 1e21 on JavaScript writes a number with an exponent, which nobody takes for exact digits. */
+/** From 1e21 on JavaScript writes a number with an exponent, which does not look like exact digits. */
 const isExact = (value: number): boolean =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21);
 
@@ -193,7 +193,7 @@ interface Child {
   readonly offset: number | undefined;
 }
 
-/** Follows places as far as the document goes. A field begins at its key. */
+/** Follows places as far as the document has them. A field begins at its key. */
 function createPlaces(root: Node | null): (at: Place) => number {
   const fields = new WeakMap<YAMLMap, ReadonlyMap<string, Child>>();
   const fieldsOf = (map: YAMLMap): ReadonlyMap<string, Child> => {

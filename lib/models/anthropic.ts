@@ -52,7 +52,7 @@ const toTool = ({ name, description, input_schema }: ModelTool): Anthropic.Tool 
   input_schema: { ...input_schema, type: 'object' },
 });
 
-/** Results of tools are blocks of the next message of the user; blocks of one side stand in one message. */
+/** Results of tools are blocks of the next message of the user; blocks of one side are in one message. */
 function toMessages(messages: readonly ModelMessage[]): Message[] {
   const sides: { role: 'user' | 'assistant'; content: Block[] }[] = [];
   for (const message of messages) {

@@ -164,7 +164,7 @@ function settle(pass: Pass, error: unknown): void {
   else pass.answered();
 }
 
-/** What a package throws by itself is about an answer that it cannot read; its words may hold parts of that. */
+/** A package's own exception is about an answer that it cannot read; its words may hold parts of that. */
 const asAttemptError = (error: unknown): AttemptError =>
   error instanceof AttemptError ? error : new AttemptError('malformed', 'sent an answer that cannot be read');
 

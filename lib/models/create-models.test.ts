@@ -194,7 +194,7 @@ describe('createModels', () => {
       });
     });
 
-    it('AMB-090 names the alias that nobody defines, or that the provider does not', async () => {
+    it('AMB-090 names the undefined alias, or the one that the provider does not define', async () => {
       const { ask } = world([cloud('one', model('fast')), cloud('two')]);
       await expect(ask({ alias: 'smart' })).rejects.toMatchObject({
         failure: 'UnknownAlias',

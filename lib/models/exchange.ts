@@ -15,7 +15,7 @@ type Fetch = typeof fetch;
 export interface Exchange extends Disposable {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
-  /** What failed below the package, the first of it. */
+  /** The first failure below the package. */
   readonly failure: AttemptError | undefined;
   /** Ends the request with this failure. */
   fail(failure: AttemptError): void;

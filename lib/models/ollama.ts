@@ -21,7 +21,7 @@ export const openOllama: OpenWire = async ({ endpoint, api_key: key }) => {
         if (error instanceof AttemptError || exchange.failure !== undefined) throw error;
       }
     },
-    /** The package writes lines that it cannot read to the console, and goes on. */
+    /** The package writes lines that it cannot read to the console, and continues. */
     checkLine(line) {
       const value = parsed(line);
       if (!isJsonObject(value)) throw new AttemptError('malformed', 'sent a line that is no JSON object');

@@ -23,7 +23,7 @@ const tools = [
   { name: 'fs_read', description: 'Another one.', input_schema: { type: 'object' } },
 ];
 
-/** A conversation in which every kind of message stands. */
+/** A conversation with every kind of message. */
 const messages: ModelRequest['messages'] = [
   { role: 'system', content: 'You count.' },
   { role: 'user', content: 'How many?' },

@@ -8,7 +8,7 @@ import { modelLimits } from './limits.ts';
 const contextPattern =
   /context[_ -]?(length|window|size)|maximum context|prompt is too long|input is too long|too many (input )?tokens|request_too_large/i;
 
-/** What a provider answered in place of a stream. */
+/** The answer of a provider in place of a stream. */
 interface Refusal {
   readonly status: number;
   readonly body: string;

@@ -2,7 +2,7 @@ import { AttemptError } from './attempt-error.ts';
 import { modelLimits } from './limits.ts';
 import type { ModelReply, ModelToolCall } from './models.ts';
 
-/** What an answer says, before anybody knows its price. Names of tools are those of the provider. */
+/** The content of an answer, before its price is known. Names of tools are those of the provider. */
 export type WireReply = Pick<ModelReply, 'content' | 'tool_calls' | 'stop'> & {
   /** As the provider names it. */
   readonly model?: string;

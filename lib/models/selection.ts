@@ -13,7 +13,7 @@ export interface Wanted {
   readonly provider?: string;
 }
 
-/** What a choice depends on besides the configuration. */
+/** Inputs of a choice besides the configuration. */
 export interface SelectionState {
   /** Where a round of the alias is: grows by one with each request. */
   readonly turn: number;

@@ -8,7 +8,7 @@ const nameLength = 64;
 export interface ToolNames {
   /** For the provider. The same tools in the same order give the same spellings. */
   encode(name: string): string;
-  /** Ours; a name that nobody offered stays as the model wrote it. */
+  /** Ours; a name that was not offered stays as the model wrote it. */
   decode(name: string): string;
 }
 

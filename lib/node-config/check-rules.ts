@@ -4,7 +4,7 @@ import type { NodeConfigSpec } from './schema.ts';
 type FileProvider = NonNullable<NodeConfigSpec['llm_providers']>[number];
 type FileDispatcher = NonNullable<NodeConfigSpec['builtin_dispatchers']>[number];
 
-/** What the schema cannot say: names that repeat or do not exist, and fields that do not belong together. */
+/** Rules beyond the schema: names that repeat or do not exist, and fields that do not belong together. */
 export function checkRules(spec: NodeConfigSpec): readonly Problem[] {
   const { llm_providers: providers = [], builtin_dispatchers: dispatchers = [], runtimes = [] } = spec;
   return [
@@ -52,7 +52,7 @@ function checkAddress({ type, endpoint, base_url }: FileProvider, at: Place): Pr
   return checkUrl(address, [...at, endpoint === undefined ? 'base_url' : 'endpoint']);
 }
 
-/** The message does not hold the address: somebody may have written a password into it. */
+/** The message does not hold the address: an operator may have written a password into it. */
 function checkUrl(text: string, at: Place): Problem[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain =

@@ -43,7 +43,7 @@ export interface BuiltinDispatcher
   readonly capabilities: readonly ToolCapability[];
 }
 
-/** What an operator says of one tool (spec 3 §10.1). */
+/** An operator's settings for one tool (spec 3 §10.1). */
 export interface ToolCapability {
   readonly name: string;
   /** Absent: the default of the tool. */
@@ -71,7 +71,7 @@ export interface NodeConfig {
   readonly prices: Readonly<Record<string, ModelPrice>>;
 }
 
-/** What a field of the file may say besides being right: it works, and an operator had better change it. */
+/** A warning about a valid field: it works, and an operator had better change it. */
 export interface NodeConfigWarning {
   readonly path: string;
   readonly message: string;

@@ -14,7 +14,7 @@ import {
 } from './node-config.ts';
 import { NodeConfigFile, type NodeConfigSpec, nodeConfigLimits } from './schema.ts';
 
-/** Problems that one error lists; nobody reads on after so many. */
+/** Problems that one error lists; a reader stops after so many. */
 const problemsShown = 100;
 
 const validate = createValidator(NodeConfigFile);

@@ -13,7 +13,7 @@ export interface Operation {
   readonly server: string;
 }
 
-/** What tool workflows need of a document. */
+/** The parts of a document that tool workflows need. */
 export interface OpenApiIndex {
   readonly openapi: string;
   readonly title: string;

@@ -4,7 +4,7 @@ import type { BlobRef } from '../../crds/schema/workflow-execution-status.ts';
 import { lost } from './packed.ts';
 
 /**
- * A blob as the JSON value that it stands for.
+ * A blob as the JSON value that it encodes.
  * @throws AppError `OutputLost` where it is no JSON, or JSON of so many parts that its objects would fill the process.
  */
 export function valueOf(data: Uint8Array, { ref, encoding }: Pick<BlobRef, 'ref' | 'encoding'>): Json {

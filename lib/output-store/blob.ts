@@ -17,7 +17,7 @@ export function createBlob(data: Uint8Array): Blob {
 type BlobEncoding = BlobRef['encoding'];
 
 /**
- * Where a large value stands: the execution that reads it, its hash and its encoding. The text form is what
+ * The address of a large value: the execution that reads it, its hash and its encoding. The text form is what
  * `LargeValue.ref` carries through templates.
  */
 export interface BlobLocator {

@@ -9,7 +9,7 @@ import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
 /** A ConfigMap holds 1 MiB of data; its metadata want room as well. */
 const chunkBytes = 960 * 1024;
 
-/** What the store needs of the API. */
+/** Calls of the API that the store needs. */
 export type ConfigMapPort = Pick<KubeClient, 'create' | 'get' | 'strategicPatch'>;
 
 /** Requests of one call that are under way at once. */

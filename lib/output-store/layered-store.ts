@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { OutputStore } from './output-store.ts';
 
 /**
- * A store whose reads go on to a second one for what it does not have: outputs that were stored before an operator
+ * A store that reads missing blobs from a second one: outputs that were stored before an operator
  * chose another store stay readable.
  */
 export function createLayeredStore(store: OutputStore, earlier: Pick<OutputStore, 'get' | 'adopt'>): OutputStore {

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Blob, BlobLocator } from './blob.ts';
 
-/** The execution that blobs belong to; they go when it goes. */
+/** The execution that blobs belong to; they are deleted with it. */
 export interface BlobOwner {
   readonly namespace: string;
   readonly name: string;

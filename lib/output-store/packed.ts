@@ -8,7 +8,7 @@ import { OutputBudgetExceeded } from './output-store.ts';
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** The form in which every store keeps a blob: gzip, as fast as it goes. */
+/** The form in which every store keeps a blob: gzip, at its fastest level. */
 export const pack = (data: Uint8Array): Promise<Uint8Array> => compress(data, { level: 1 });
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Output of a command that is no valid UTF-8. Templates see its text, in which U+FFFD stands for what could not be
+ * Output of a command that is no valid UTF-8. Templates see its text, in which U+FFFD replaces bytes that could not be
  * decoded; the output store keeps the bytes. In JSON it is its text.
  */
 export class RawText {

@@ -10,7 +10,7 @@ export interface S3BucketOptions {
   readonly region: string;
   /** Put before every key. */
   readonly prefix: string;
-  /** The bucket stands in the path and not in the host name. */
+  /** The bucket is in the path and not in the host name. */
   readonly pathStyle: boolean;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** Asked before every write; what it throws ends the call with nothing written. */
@@ -21,7 +21,7 @@ export interface S3BucketOptions {
 const connectMs = 5_000;
 const answerMs = 30_000;
 
-/** What we do with a bucket. The SDK is loaded at the first use. Calls throw AppError `unavailable` where it is away. */
+/** Our calls to a bucket. The SDK is loaded at the first use. Calls throw AppError `unavailable` where it is away. */
 export interface S3Bucket {
   /** Gives the number of bytes back. */
   write(key: string, body: Uint8Array): Promise<number>;

@@ -15,7 +15,7 @@ export const S3Config = Type.Object(s3Variables);
 export type S3Config = Readonly<Static<typeof S3Config>>;
 
 /**
- * What the variables say of the bucket. Credentials are not among them: the AWS SDK finds them.
+ * Configuration of the bucket from the environment. Credentials are not among them: the AWS SDK finds them.
  * @throws ConfigError where no bucket is named.
  */
 export function s3Options(config: S3Config): S3StoreOptions {

@@ -8,8 +8,8 @@ export type S3StoreOptions = S3BucketOptions;
 
 /**
  * Keeps outputs in a bucket of any S3-compatible store, gzipped, one object a blob, under
- * `<prefix><namespace>/<execution uid>/<ref>`. It has no budget. Kubernetes cannot collect these objects, so whoever
- * puts must see to it that `deleteAll` is called when the execution goes. The SDK is loaded at the first use.
+ * `<prefix><namespace>/<execution uid>/<ref>`. It has no budget. Kubernetes cannot collect these objects, so the
+ * writer must call `deleteAll` when the execution is deleted. The SDK is loaded at the first use.
  */
 export function createS3Store(options: S3StoreOptions): OutputStore {
   const bucket = createS3Bucket(options);

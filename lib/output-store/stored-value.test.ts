@@ -94,7 +94,7 @@ describe('AMB-022 a value between status and output store', () => {
     expect(blobs).toHaveLength(1);
   });
 
-  it('stores what stands in two places once', () => {
+  it('stores a value of two places once', () => {
     const long = 'same'.repeat(1_000);
     const { stored, blobs } = shrink({ stdout: long, output: { stdout: long } });
     expect(stored.refs?.map(({ path }) => path).sort()).toEqual(['/output/stdout', '/stdout']);
@@ -108,7 +108,7 @@ describe('AMB-022 a value between status and output store', () => {
     expect(blobs[0]?.data).toEqual(bytes);
   });
 
-  it('measures itself as it stands in status', () => {
+  it('measures itself in the form of status', () => {
     expect(inlineBytes({ value: 'é' })).toBe(Buffer.byteLength('{"value":"é"}'));
   });
 });

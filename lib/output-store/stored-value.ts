@@ -49,7 +49,7 @@ const nullBytes = 4;
 /** Size of a stored value inside status, in bytes of JSON. */
 export const inlineBytes = (stored: StoredValue): number => Buffer.byteLength(JSON.stringify(stored));
 
-/** The value with a LargeValue at each part that stands in the store of `executionUid`. */
+/** The value with a LargeValue at each part in the store of `executionUid`. */
 export function open(stored: StoredValue, executionUid: string): unknown {
   let root: unknown = stored.value === undefined ? null : stored.value;
   if (stored.refs === undefined || stored.refs.length === 0) return root;
@@ -66,7 +66,7 @@ function whole(blob: Blob, encoding: BlobRef['encoding']): Shrunk {
   return { stored: { refs: [ref] }, blobs: [blob] };
 }
 
-/** Where a leaf stands, from the leaf up. */
+/** The path of a leaf, from the leaf up. */
 interface Place {
   readonly parent: Place | undefined;
   readonly key: string;

@@ -33,7 +33,7 @@ function weighMember(key: string, value: unknown, { work, depth }: { work: Work;
 
 const isText = (value: unknown): value is string | RawText => typeof value === 'string' || value instanceof RawText;
 
-/** What stands in two places is stored once. */
+/** A value of two places is stored once. */
 function weighText(text: string | RawText, work: Work): void {
   if (typeof text === 'string' && text.length <= longText) return work.spend(text.length * prices.changedCharacter);
   if (work.stored.has(text)) return;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** A check answers undefined when all is well, else the problem in one phrase. Cheap, and must not throw. */
 export type Check = () => string | undefined;
 
-/** What a GET of one path is answered with. */
+/** The answer to a GET of one path. */
 export interface Page {
   readonly status: number;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface Page {
   readonly type?: string;
 }
 
-/** Makes a page anew for each request. What it throws is answered with 500 and said to nobody. */
+/** Makes a page anew for each request. An exception becomes 500 without its text. */
 export type PageSource = () => Page | Promise<Page>;
 
 interface HealthOptions {
@@ -64,7 +64,7 @@ export const checkPage =
     return problems.length === 0 ? { status: 200, text: 'ok\n' } : { status: 503, text: problems.join('') };
   };
 
-/** What is counted, as its registry writes it. */
+/** The metrics as their registry writes them. */
 export const metricsPage =
   (metrics: () => Promise<{ readonly text: string; readonly contentType: string }>): PageSource =>
   async () => {

@@ -26,12 +26,12 @@ export interface ProcessRuntime {
 
 /** Below the 30 s that the kubelet gives a pod by default. */
 const graceMs = 20_000;
-/** What remains for releasing the lease and closing connections after that. */
+/** Time for releasing the lease and closing connections after that. */
 const lastMs = 5_000;
 
 /**
  * The first signal begins a graceful stop, a second one ends the process at once. When the grace and a little more
- * are over the process is ended whatever still runs. An error that nobody handles is logged and ends it with code 1:
+ * are over the process is ended whatever still runs. An unhandled error is logged and ends it with code 1:
  * state in memory can no longer be trusted, and all state that counts is on the server.
  */
 export function createProcessRuntime(deps: ProcessRuntimeDeps): ProcessRuntime {

@@ -10,7 +10,7 @@ import type { Versioned } from './versioned.ts';
 
 /** Stores the content that an object has now, so that another version can take its place without losing it. */
 export interface KeepRevision {
-  /** `isChecked`: whoever wrote the content knows that nothing else is stored under its version. */
+  /** `isChecked`: the content's writer knows that nothing else is stored under its version. */
   (versioned: Versioned, options?: { readonly isChecked: boolean }): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface KeepRevision {
 const remembered = 1_000;
 
 /**
- * Does what the controller of its kind does when it sees the object, for content that may be gone before it looks. What
+ * Stores the revision as the controller of its kind does, for content that may be gone before it looks. Content that
  * the controller would refuse is not stored: a definition with mistakes, or other content under a version that exists.
  */
 export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'create'>): KeepRevision {
@@ -27,7 +27,7 @@ export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'crea
     const { metadata, spec } = versioned;
     const specHash = canonicalHash(spec);
     const name = revisionName(versioned, specHash);
-    // The name is made of the uid as well, so it never stands for anything else.
+    // The name is made of the uid as well, so it never names anything else.
     if (stored.has(name) || isListed(versioned, name)) return;
     // Hashing and checking a large definition take some 90 ms together.
     await setImmediate();

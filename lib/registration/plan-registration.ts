@@ -7,7 +7,7 @@ import { workflowName } from '../manifest/object-name.ts';
 import { sameJson } from '../same-json.ts';
 import { nounOf, type Versioned } from './versioned.ts';
 
-/** What registering a definition comes to. */
+/** Result of the registration of a definition. */
 export interface Registration<V extends Versioned = Workflow> {
   readonly kind: 'created' | 'updated' | 'unchanged';
   readonly object: V;
@@ -16,13 +16,13 @@ export interface Registration<V extends Versioned = Workflow> {
 export interface RegistrationFacts<V extends Versioned = Workflow> {
   /** The object as it is in the cluster, if it is there. */
   readonly existing: V | undefined;
-  /** What is stored under the version that is to be registered, if anything. */
+  /** The stored content of the version that is to be registered, if any. */
   readonly stored: V['spec'] | undefined;
   readonly force: boolean;
 }
 
 /**
- * What to write so that the cluster holds `wanted` in `namespace`. A version that is stored with other content is
+ * The write after which the cluster holds `wanted` in `namespace`. A version that is stored with other content is
  * never replaced without force (spec 1 §2.6 `metadata.version`); throws a conflict then. Labels and annotations that
  * others have put on the object stay.
  */
@@ -51,7 +51,7 @@ function assertSameObject(existing: Versioned, wanted: Versioned): void {
   throw new AppError('conflict', message, { reason: 'NameTaken' });
 }
 
-/** What was forced stays so until another content comes: the controllers may not have looked at it yet. */
+/** A forced content stays marked until another one comes: the controllers may not have looked at it yet. */
 function forced({ metadata }: Versioned): boolean {
   return metadata.annotations?.[annotations.force] === 'true';
 }

@@ -28,7 +28,7 @@ async function named(kube: Pick<KubeClient, 'get'>, ref: ObjectRef, name: string
   return found !== undefined && workflowName(found.metadata) === name ? found : undefined;
 }
 
-/** What kubectl shows of a workflow with an unusual name. */
+/** The name that kubectl shows of a workflow with an unusual name. */
 async function byObjectName(
   kube: Pick<KubeClient, 'get'>,
   namespace: string,

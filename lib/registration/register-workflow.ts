@@ -11,7 +11,9 @@ import { nounOf, type Versioned } from './versioned.ts';
 
 export interface RegisterDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'replace'>;
-  /** For whoever may store revisions: then no version that was registered is lost, however fast the next one comes. */
+  /**
+   * For callers that may store revisions: then no version that was registered is lost, however fast the next one comes.
+   */
   readonly keep?: KeepRevision;
   /** Waits before another attempt. Default: not at all. */
   readonly pause?: (attempt: number) => Promise<void>;
@@ -22,12 +24,12 @@ export interface RegisterOptions {
   readonly force: boolean;
 }
 
-/** Somebody else may write at the same time; then it is looked at anew. */
+/** Another client may write at the same time; then the object is read anew. */
 const attempts = 20;
 
 /**
- * Creates or updates a workflow, whichever it takes. Of concurrent registrations of one version with different content
- * exactly one is written; the others get a conflict.
+ * Creates or updates a workflow, whichever it takes. Among concurrent registrations of one version with different
+ * content exactly one is written; the others get a conflict.
  */
 export function registerWorkflow(
   deps: RegisterDeps,
@@ -69,7 +71,7 @@ async function register<V extends Versioned>(
   throw new AppError('unavailable', message, { reason: 'Contended' });
 }
 
-/** What to write over `existing`, whose content is stored where another version is about to take its place. */
+/** The write over `existing`, whose content is stored where another version is about to take its place. */
 async function planOver<V extends Versioned>(
   { kube, keep }: RegisterDeps,
   wanted: V,
@@ -86,14 +88,14 @@ async function planOver<V extends Versioned>(
   return plan;
 }
 
-/** The object as it is now; undefined when somebody wrote in between. */
+/** The object as it is now; undefined when another client wrote in between. */
 async function write<V extends Versioned>(
   { kube, keep, resource }: KindDeps<V>,
   { kind, object }: Registration<V>,
 ): Promise<V | undefined> {
   try {
     const written = await (kind === 'created' ? kube.create(resource, object) : kube.replace(resource, object));
-    // What is not stored now is stored by the controllers, or before another version takes its place.
+    // The controllers store a content that is not stored now, or it is stored before another version takes its place.
     await keep?.(written, { isChecked: true }).catch(() => undefined);
     return written;
   } catch (error) {

@@ -7,7 +7,7 @@ import { shortHash } from '../ids.ts';
 import type { ControllerRevision } from '../kube/index.ts';
 import { revisionLabels, type Versioned, type VersionedKind } from './versioned.ts';
 
-/** The same content of the same object always has the same name, whoever stores it. */
+/** The same content of the same object always has the same name, whichever process stores it. */
 export function revisionName({ metadata }: Pick<Versioned, 'metadata'>, specHash: string): string {
   return `${metadata.name}-${shortHash(`${metadata.uid}/${specHash}`, 10)}`;
 }

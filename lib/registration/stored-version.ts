@@ -28,7 +28,9 @@ export async function specOfVersion<V extends Versioned>(
   return (revision.data as { readonly spec: V['spec'] }).spec;
 }
 
-/** What is stored under a version: of several, which force has made, the last. No more than a page of them is in memory. */
+/**
+ * The stored content of a version: the last of several, which force has made. No more than a page of them is in memory.
+ */
 export async function storedRevision(
   kube: RevisionReader,
   versioned: Versioned,
@@ -56,7 +58,7 @@ async function* revisionsOf(
   for await (const { items } of listPages((paged) => kube.list(controllerRevisions, paged), wanted)) yield* items;
 }
 
-/** The label is anybody's to write; the version stands in the content. Each content is hashed in a turn of its own. */
+/** Any user may write the label; the content holds the version. Each content is hashed in a turn of its own. */
 async function isContentInTurn(versioned: Versioned, revision: ControllerRevision, version: string): Promise<boolean> {
   if (!isRevisionOf(versioned, revision)) return false;
   await setImmediate();

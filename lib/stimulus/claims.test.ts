@@ -43,8 +43,8 @@ describe('ownerOf', () => {
   const young = aRouter({ name: 'young', created: '2026-01-03T00:00:00Z', namespace: 'tenant-b' });
 
   const rows: [title: string, routers: StimulusRouter[], want: string | undefined][] = [
-    ['nobody, where nobody routes the source', [aRouter({ name: 'other', sources: ['gitlab'] })], undefined],
-    ['nobody of nobody', [], undefined],
+    ['none, where no router names the source', [aRouter({ name: 'other', sources: ['gitlab'] })], undefined],
+    ['none of no routers', [], undefined],
     ['the only one', [young], 'young'],
     ['AMB-144 the oldest of several', [young, old], 'old'],
     [

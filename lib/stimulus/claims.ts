@@ -13,14 +13,14 @@ export function isWebhookSource(source: string): boolean {
 }
 
 /**
- * The form under which a source is claimed. `my-ci` and `my.ci` have one secret (AMB-044), so whoever may sign for one
- * may sign for both: they are one claim, although each has a route of its own.
+ * The form under which a source is claimed. `my-ci` and `my.ci` have one secret (AMB-044), so a sender that may sign
+ * for one may sign for both: they are one claim, although each has a route of its own.
  */
 export function claimKey(source: string): string {
   return isWebhookSource(source) ? source.replaceAll('.', '-') : source;
 }
 
-/** What the claims of one version of a router come to; computed once, since each of its rivals asks for it. */
+/** The claims of one version of a router; computed once, since each of its rivals asks for them. */
 interface ClaimBook {
   readonly keys: ReadonlySet<string>;
   /** The first record of a claim, by key and by source. */
@@ -61,8 +61,9 @@ export const claimKeysOf = (router: StimulusRouter): string[] => [...bookOf(rout
 
 /**
  * The router whose tenant gets the webhooks of a source; undefined where none of those given routes a source of that
- * claim (requirements AMB-144). The claim that was recorded first wins, so that nobody takes a source over by editing an
- * older router. Where none is recorded yet the oldest router wins, and of equally old ones the first by namespace and name.
+ * claim (requirements AMB-144). The claim that was recorded first wins, so that no tenant takes a source over by
+ * editing an older router. Where none is recorded yet the oldest router wins, and of equally old ones the first by
+ * namespace and name.
  */
 export function claimantOf(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
   const key = claimKey(source);

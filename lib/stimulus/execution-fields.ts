@@ -5,12 +5,12 @@ import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 
 /**
- * Name of the execution that a stimulus starts. It follows from the stimulus alone, so that whoever takes over for a
- * replica that died makes the same object, or finds it made.
+ * Name of the execution that a stimulus starts. It follows from the stimulus alone, so that the successor of a
+ * dead replica makes the same object, or finds it made.
  */
 export const executionName = (stimulusId: string): string => `stimulus-${stimulusId}`;
 
-/** What a stimulus gives to the execution that it starts (requirements AMB-145). */
+/** Fields of the execution that a stimulus starts (requirements AMB-145). */
 export type StimulusFields = Required<Pick<WorkflowExecutionSpec, 'input' | 'blackboard'>> &
   Pick<WorkflowExecutionSpec, 'intent'>;
 
@@ -35,7 +35,7 @@ export function executionMetadata({ id, source }: Stimulus, reservation?: string
   };
 }
 
-/** The route of a finished execution, `workflow:NAME`, is no legal label: its kind stands for all of them. */
+/** The route of a finished execution, `workflow:NAME`, is no legal label: its kind represents all of them. */
 const labelOf = ({ kind, name }: Stimulus['source']): string => (kind === 'WorkflowEngineSignal' ? kind : name);
 
 /** A text too long to be an intent is not cut: half a purpose misleads. It is in the input all the same. */

@@ -55,7 +55,7 @@ export function classificationFailed(occasion: Occasion, error: string): BusEven
   return event(occasion, 'ClassificationFailed', { stimulus_id: occasion.stimulusId, error });
 }
 
-/** The same event of the same stimulus has the same id, so that one told twice is kept once. */
+/** The same event of the same stimulus has the same id, so that one published twice is kept once. */
 function event({ stimulusId, tenant, time }: Occasion, type: string, data: BusEvent['data']): BusEvent {
   return {
     id: `${stimulusId}/${type}`,

@@ -9,7 +9,7 @@ type Ast = hbs.AST.Node;
 type Call = Pick<hbs.AST.MustacheStatement, 'path' | 'params' | 'hash' | 'loc'>;
 
 const loopFacts: readonly string[] = ['key', 'index', 'first', 'last'];
-/** The helper that a mistyped name probably stands for. */
+/** The helper that a mistyped name probably means. */
 function meantBy(name: string): string {
   const meant = helperNames.find((helper) => isSimilar(helper, name));
   return meant === undefined ? '' : `did you mean ${meant}? `;
@@ -52,7 +52,7 @@ export class Converter {
   #mustache(node: hbs.AST.MustacheStatement): TemplateExpression {
     const name = this.#nameOf(node.path);
     if (node.params.length > 0 || this.#isHelper(node.path)) return this.#call(node);
-    if (name === undefined) return this.#refuse('a literal cannot stand alone; write it without braces', node);
+    if (name === undefined) return this.#refuse('a literal needs no braces; write it without them', node);
     this.#refuseHash(node);
     return this.#path(node.path as hbs.AST.PathExpression);
   }

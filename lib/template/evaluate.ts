@@ -21,7 +21,7 @@ export const outermost = (root: unknown): Frame => ({
   last: true,
 });
 
-/** The value of what stands between braces; a Missing where a path leads nowhere. */
+/** The value of an expression between braces; a Missing where a path leads nowhere. */
 export function evaluateExpression(expression: TemplateExpression, reader: Reader, frames: readonly Frame[]): unknown {
   reader.work.spend(prices.step);
   if (expression.kind === 'literal') return expression.value;

@@ -7,7 +7,7 @@ type Location = hbs.AST.SourceLocation | undefined;
 /** Characters of a wrong text that a message shows. */
 const shownLength = 40;
 
-/** What the parser knows when it gives up; the published types leave it out. */
+/** State of the parser when it fails; the published types leave it out. */
 interface FailedLexer {
   readonly match: string;
   readonly matched: string;

@@ -1,5 +1,5 @@
 /**
- * Stands in a scope for a value that is kept in the output store (design §5). Rendering and evaluating report the
+ * Represents a value of the output store in a scope (design §5). Rendering and evaluating report the
  * references that they really touched; the caller loads those and calls again with the values.
  * It is a class, not a shape, so that no user data with the same fields can be taken for one.
  */

@@ -18,7 +18,7 @@ export class Missing {
 
 /**
  * Follows paths through the values of one rendering or evaluation. Only own properties count, so nothing of a prototype
- * can be reached. A string that holds a JSON object or list is read through when a path goes on below it (WF-TPL-16).
+ * can be reached. A string that holds a JSON object or list is read through when a path continues below it (WF-TPL-16).
  */
 export class Reader {
   readonly work: Work;
@@ -32,7 +32,7 @@ export class Reader {
     this.work = work;
   }
 
-  /** What the rendering still lacks, or undefined when it was complete. */
+  /** The values that the rendering still lacks, or undefined when it was complete. */
   get needs(): NeedsValues | undefined {
     return this.#needed.size === 0 ? undefined : { kind: 'needs', refs: [...this.#needed] };
   }

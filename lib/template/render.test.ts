@@ -381,7 +381,7 @@ describe('properties', () => {
 
   it('WF-TPL-30 gives what Handlebars itself gives for the same template', () => {
     const handlebars = Handlebars.create();
-    // Texts only: Handlebars adds up numbers that stand side by side.
+    // Texts only: Handlebars adds up numbers that are side by side.
     const input = { a: 'A<&>', b: '', n: '7', list: ['x', 'y'], rows: [{ k: 'r' }, { k: 's' }], o: { p: 'q' } };
     const blank = fc.constantFrom('', ' ', '\n', '  \n', 't', ' }', '"', '\r\n');
     const tag = fc.constantFrom(

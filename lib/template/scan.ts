@@ -13,16 +13,16 @@ export interface Scanned {
 
 /** String, bracketed segment, end of the tag, word, or any other character; as the Handlebars lexer sees them. */
 const token = /"(?:\\"|[^"])*"|'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]|\}\}|[^\s"'[\](){}|=~]+|\s+|[^]/y;
-/** What a string or bracketed segment ends with. Where none follows, looking for it to the end once is enough. */
+/** The end of a string or bracketed segment. Where none follows, looking for it to the end once is enough. */
 const closers: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']' };
-/** Blanks that the whitespace control of the parser goes over again from each of them. */
+/** Blanks that the whitespace control of the parser scans again from each of them. */
 const blanks = /\s{2,}/g;
 /** It looks at a text from both sides, for a block that begins, parts or ends there. */
 const blankPasses = 4;
 const number = /^-?\d+(?:\.\d+)?$/;
 const numericSegment = /([./])(\d+)(?=[./]|$)/g;
 const separators = /[./]/g;
-/** What opens or parts a block is shorter, with the blanks around it. */
+/** A tag that opens or parts a block is shorter, with the blanks around it. */
 const longestKeyword = 64;
 
 /**
@@ -50,7 +50,7 @@ class Scanner {
   #copied = 0;
   #tokens = 0;
   #blankSteps = 0;
-  /** Where the last of each closing character stands. */
+  /** Index of the last of each closing character. */
   readonly #lastCloser: ReadonlyMap<string, number>;
 
   constructor(source: string) {
@@ -91,7 +91,7 @@ class Scanner {
     return open + 2;
   }
 
-  /** Goes over one `{{ … }}` and returns the offset behind it. */
+  /** Scans one `{{ … }}` and returns the offset behind it. */
   #tag(open: number): number {
     if (this.#source.startsWith('{{{{', open)) {
       throw new TemplateError('raw blocks {{{{ }}}} are not supported; write \\{{ for literal braces', open);

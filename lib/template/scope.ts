@@ -7,10 +7,10 @@ export interface ScopeFacts {
   readonly workflow: {
     /** `spec.context`, as the author wrote it. */
     readonly context?: unknown;
-    /** What `volumes[].volume` refers to: `workspace` and `shared_volumes.NAME`. */
+    /** The target of `volumes[].volume`: `workspace` and `shared_volumes.NAME`. */
     readonly storage?: unknown;
   };
-  /** All Blackboard keys; the entries of finished states stand under the state's name. May hold LargeValue anywhere. */
+  /** All Blackboard keys; the entries of finished states are under the state's name. May hold LargeValue anywhere. */
   readonly blackboard: Readonly<Record<string, unknown>>;
   readonly state?: { readonly feedback?: unknown };
   readonly human?: { readonly feedback?: unknown };
@@ -21,7 +21,7 @@ export interface ScopeFacts {
   readonly completedStates: Iterable<string>;
 }
 
-/** What a path's first segment is looked up in. */
+/** The map in which a path's first segment is looked up. */
 export interface Scope {
   readonly root: Readonly<Record<string, unknown>>;
   readonly stateNames: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { keptOptions, type TenantFacts } from './kept-options.ts';
 import type { Egress } from './network-policies.ts';
 import { defaultQuota, type Subject, type TenantOptions, tenantObjects } from './tenant-objects.ts';
 
-/** What a tenant has that was made with these options. */
+/** Objects of a tenant that was made with these options. */
 function madeWith(options: Omit<TenantOptions, 'slug'>): TenantFacts {
   const objects = tenantObjects({ slug: 'acme', ...options });
   const find = <T extends KubeObject>(kind: string, name: string): T | undefined =>

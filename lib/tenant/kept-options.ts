@@ -4,7 +4,7 @@ import type { NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts
 import type { Egress } from './network-policies.ts';
 import { defaultQuota, type Subject, type TenantOptions } from './tenant-objects.ts';
 
-/** What a tenant has already; what is absent is not there. */
+/** Existing objects of a tenant; absent ones do not exist. */
 export interface TenantFacts {
   readonly quota?: ResourceQuota;
   /** The policy `windlass-steps`. */

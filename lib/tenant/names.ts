@@ -38,7 +38,7 @@ const longestSlug = 63 - namespacePrefix.length;
 export const tenantSlugPattern = `^[a-z0-9]([a-z0-9-]{0,${longestSlug - 2}}[a-z0-9])?$`;
 const slugForm = new RegExp(tenantSlugPattern);
 
-/** What a slug looks like, in words. */
+/** The form of a slug, in words. */
 export const tenantSlugRule = `1 to ${longestSlug} of a-z, 0-9 and '-', with a letter or digit at both ends`;
 
 export function isTenantSlug(text: string): boolean {

@@ -2,7 +2,7 @@ import { labels } from '../../crds/labels.ts';
 import type { NetworkPolicy } from '../kube/index.ts';
 
 /**
- * What the pods of steps may reach. `dns`: names only. `internet`: names and public addresses, but no private,
+ * Network access of the pods of steps. `dns`: names only. `internet`: names and public addresses, but no private,
  * link-local or unique-local one, hence neither the API server, nor other pods, nor a cloud's metadata service.
  * `open`: anything. Nothing may ever reach them.
  */
@@ -26,12 +26,13 @@ const privateIpv4 = [
   '224.0.0.0/3',
 ] as const;
 /**
- * `64:ff9b::/96` and `64:ff9b:1::/48` (RFC 6052, RFC 8215) stand for any IPv4 address, private ones among them, behind a
- * translator. Where pods have no other way to IPv4, an administrator adds a policy for the addresses that they need.
+ * `64:ff9b::/96` and `64:ff9b:1::/48` (RFC 6052, RFC 8215) represent any IPv4 address, private ones among them,
+ * behind a translator. Where pods have no other way to IPv4, an administrator adds a policy for the addresses that
+ * they need.
  */
 const privateIpv6 = ['::1/128', '64:ff9b::/96', '64:ff9b:1::/48', 'fc00::/7', 'fe80::/10', 'ff00::/8'] as const;
 
-/** Where pods of the node find names: NodeLocal DNSCache, and Cloud DNS of GKE. No pod stands behind either. */
+/** Where pods of the node find names: NodeLocal DNSCache, and Cloud DNS of GKE. No pod is behind either. */
 const nodesOwnDns = ['169.254.20.10/32', '169.254.169.254/32'] as const;
 
 const dns = {

@@ -40,7 +40,7 @@ describe('the namespace of a tenant', () => {
     expect(tenants.tenantOf(name)).toBe(want);
   });
 
-  it('is the oldest that carries its label, so that a label takes nobody over', () => {
+  it('is the oldest that carries its label, so that a label takes no tenant over', () => {
     const twice = directory(
       namespace('newer', 'acme', '2026-02-01T00:00:00Z'),
       namespace('older', 'acme'),
@@ -51,7 +51,7 @@ describe('the namespace of a tenant', () => {
     expect(twice.tenantOf('of-the-same-second')).toBe('acme');
   });
 
-  it('is never the global one nor that of the system, whatever label stands there', () => {
+  it('is never the global one nor that of the system, whatever its label', () => {
     const odd = directory(namespace('windlass-global', 'acme'), namespace('windlass-system', 'acme'));
     expect(odd.namespaceOf('acme')).toBeUndefined();
     expect(odd.tenantOf('windlass-global')).toBeUndefined();

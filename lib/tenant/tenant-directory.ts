@@ -3,7 +3,7 @@ import { createInformer, type IndexFunction, type Informer, type ReflectorDeps }
 import { type Namespace, namespaces } from '../kube/index.ts';
 import { claimKey, isWebhookSource } from '../stimulus/claims.ts';
 
-/** Finds the namespace that a tenant's objects stand in. */
+/** Finds the namespace of a tenant's objects. */
 export interface TenantDirectory {
   /** Undefined for a tenant that is not set up; a read then finds nothing, a write answers 404. */
   namespaceOf(slug: string): string | undefined;
@@ -37,7 +37,7 @@ export function createTenantInformer(deps: ReflectorDeps): Informer<Namespace, T
   });
 }
 
-/** Of a namespace its name, age and label, its sources, and whether it is being deleted. */
+/** Name, age, label and sources of a namespace, and whether it is being deleted. */
 function stripNamespace({ metadata }: Namespace): Namespace {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels: given } = metadata;
   const sources = metadata.annotations?.[annotations.webhookSources];
@@ -63,7 +63,7 @@ export const tenantIndex: IndexFunction<Namespace> = ({ metadata }) => {
 };
 
 /**
- * A tenant is a namespace with its label. If two carry the same one, the older is the tenant's, so that nobody
+ * A tenant is a namespace with its label. If two carry the same one, the older is the tenant's, so that no user
  * takes a tenant over by a label. The system tenant needs no label; the global namespace belongs to no tenant.
  */
 export function createTenantDirectory(deps: TenantDirectoryDeps): TenantDirectory {

@@ -43,7 +43,7 @@ describe('the objects of a tenant', () => {
     });
   });
 
-  it('stand in the namespace asked for', () => {
+  it('are in the requested namespace', () => {
     const [namespace, ...rest] = tenantObjects({ slug: 'acme', namespace: 'team-a' });
     expect(namespace?.metadata.name).toBe('team-a');
     expect(namespace?.metadata.labels?.['windlass.dev/tenant']).toBe('acme');

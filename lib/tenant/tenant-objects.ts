@@ -3,7 +3,7 @@ import type { KubeObject, Namespace, ResourceQuota, RoleBinding, ServiceAccount 
 import { agentServiceAccount, clusterNames, parseTenantSlug, tenantNamespace } from './names.ts';
 import { type Egress, networkPolicies } from './network-policies.ts';
 
-/** Whom a role is given to. */
+/** The subject that a role is given to. */
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount';
   readonly name: string;
@@ -20,9 +20,9 @@ export interface TenantOptions {
   readonly quota?: Readonly<Record<string, string>>;
   /** @default 'internet' */
   readonly egress?: Egress | undefined;
-  /** Who may read everything of the tenant. */
+  /** Subjects that may read everything of the tenant. */
   readonly viewers?: readonly Subject[];
-  /** Who may also define workflows, run them and decide. */
+  /** Subjects that may also define workflows, run them and decide. */
   readonly operators?: readonly Subject[];
   /** Namespace of the release. @default 'windlass-system' */
   readonly releaseNamespace?: string;

@@ -2,7 +2,7 @@ import { JSONPath } from 'jsonpath-plus';
 import { isRawNumber, rawText } from './exact-json.ts';
 import { type Comparison, type Filter, type Operator, parseExtractor, type Segment } from './parse-extractor.ts';
 
-/** The first match of a path, wrapped so that a null can be told from none. */
+/** The first match of a path, wrapped so that a null differs from none. */
 export type Extracted = { readonly value: unknown } | undefined;
 
 /**

@@ -13,11 +13,11 @@ export const toolWorkflowLimits = {
   retries: limits.stepRetriesMax,
 } as const;
 
-/** What one invocation may take; the configuration of the gateway sets it. Bytes are those of UTF-8. */
+/** Limits of one invocation; the configuration of the gateway sets it. Bytes are those of UTF-8. */
 export interface ChainLimits {
   readonly steps: number;
   readonly bodyBytes: number;
-  /** Of a response when it is unpacked. */
+  /** Size limit of a response when it is unpacked. */
   readonly responseBytes: number;
   readonly stepMs: number;
   readonly chainMs: number;

@@ -6,7 +6,7 @@ import { Work } from '../work/work.ts';
 import type { BodyExpression, BodyNode } from './body-syntax.ts';
 import { parseBody } from './parse-body.ts';
 
-/** What a `body_template` may read: `{{input.x}}`, `{{state.input.x}}` and `{{state.STEP.VARIABLE}}`. */
+/** Values that a `body_template` may read: `{{input.x}}`, `{{state.input.x}}` and `{{state.STEP.VARIABLE}}`. */
 export interface BodyContext {
   readonly input: unknown;
   readonly state: Readonly<Record<string, unknown>>;

@@ -180,7 +180,7 @@ describe('runToolChain', () => {
     expect(noted).toEqual(['start a 1', ...(status === undefined ? [] : [`done a ${status} 1`])]);
   });
 
-  it.each(failures)('GW-WF-32 AMB-126 goes on after %s under Continue, without values', async (_title, answer) => {
+  it.each(failures)('GW-WF-32 AMB-126 continues after %s under Continue, without values', async (_title, answer) => {
     answers = [answer, says('{"ok":1}')];
     const outcome = await run([step('a', { on_error: 'Continue', extractors: { x: '$.x' } }), step('b')]);
     expect(outcome).toMatchObject({ kind: 'completed', result: { ok: 1 } });

@@ -44,7 +44,7 @@ export interface ChainDeps {
   readonly observer: ChainObserver;
 }
 
-/** What a chain ends with: `state` has flat keys `STEP.VARIABLE`. */
+/** Result of a chain: `state` has flat keys `STEP.VARIABLE`. */
 export type ChainOutcome =
   | { readonly kind: 'completed'; readonly result: unknown; readonly state: Readonly<Record<string, unknown>> }
   | { readonly kind: 'failed'; readonly step: string; readonly reason: string };

@@ -2,7 +2,7 @@ import { isJsonObject } from '../json-object.ts';
 import { ownMember } from '../own-member.ts';
 import type { ToolArguments, ToolCaller, ToolRefusal } from './tool.ts';
 
-/** What the node configuration says of `cmd.run` (spec 3 §10.5). */
+/** The node configuration of `cmd.run` (spec 3 §10.5). */
 export interface CommandCeilings {
   readonly maxOutputBytes: number;
   readonly timeoutSeconds: number;

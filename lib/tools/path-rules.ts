@@ -15,7 +15,7 @@ export const workspace = '/workspace';
 const isGlob = (path: string): boolean => /[*?[{]/.test(path);
 
 /**
- * What the caller may touch: the folders of its pod, less what the manifest's `security.filesystem` and the
+ * Paths that the caller may use: the folders of its pod, less what the manifest's `security.filesystem` and the
  * SecurityContext's `path_allowlist` leave out. Where two rules overlap in a way that is no single rule, the overlap
  * counts as forbidden.
  */

@@ -26,7 +26,7 @@ export interface ToolCaller {
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** What a tool answers with. An error that the tool itself gives is an answer as well (requirements AMB-130). */
+/** The answer of a tool. An error that the tool itself gives is an answer as well (requirements AMB-130). */
 export interface ToolAnswer {
   readonly content: string;
   readonly isError: boolean;

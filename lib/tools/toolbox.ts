@@ -30,7 +30,7 @@ export interface ToolboxOptions {
   readonly rows?: readonly ToolRow[];
 }
 
-/** What runs the tools that need more than a pod, by the name of the tool. */
+/** Runners of the tools that need more than a pod, by the name of the tool. */
 export type ToolRuns = Readonly<Record<string, ToolRun>>;
 
 /** The one registry of tools (design §12). A tool of the specification that nothing runs is not offered. */
@@ -78,7 +78,7 @@ function ceilingsOf({ builtin_dispatchers: dispatchers }: ToolboxOptions): Comma
   };
 }
 
-/** What operators say about the judge, by tool (spec 3 §10.1); nobody else can say anything about it. */
+/** Operators' settings for the judge, by tool (spec 3 §10.1); only operators can set them. */
 function skippedBy({ builtin_dispatchers: dispatchers }: ToolboxOptions): ReadonlyMap<string, boolean> {
   const said = dispatchers.flatMap(({ capabilities = [] }) => capabilities);
   return new Map(said.flatMap(({ name, skip_judge }) => (skip_judge === undefined ? [] : [[name, skip_judge]])));

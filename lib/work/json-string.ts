@@ -9,7 +9,7 @@ export interface JsonString {
   hash: number;
 }
 
-/** Unknown outside the process, so that nobody can write keys that pass for one key. */
+/** Unknown outside the process, so that no author can write keys that pass for one key. */
 const seed = randomInt(2 ** 31 - 1) | 1;
 
 /** Reads the string whose opening quote is at `start`: `end` becomes the place of its closing quote, or the text's length. */

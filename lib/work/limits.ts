@@ -4,18 +4,18 @@
  * took on the development machine; `test/hostile/` looks for objects that cost more than they pay.
  */
 export const workLimits = {
-  /** Of one turn of the event loop: 42 ms, which leaves the rest of 100 for what a turn does besides. */
+  /** Budget of one turn of the event loop: 42 ms, which leaves the rest of 100 for what a turn does besides. */
   turn: 8 * 1024 * 1024,
   /** With less than this left a decision begins no further state in its turn. */
   turnReserve: 5 * 1024 * 1024,
-  /** Of checking one definition, with all its templates, expressions and schemas; some 16,000 tokens. */
+  /** Budget of checking one definition, with all its templates, expressions and schemas; some 16,000 tokens. */
   registration: 8 * 1024 * 1024,
 } as const;
 
 /** Keys of an object from which on V8 keeps them in a table. */
 const tableKeys = 500;
 
-/** What the keys of an object cost that is written as JSON. */
+/** Cost of the keys of an object that is written as JSON. */
 export const keysPrice = (count: number): number => count * (count < tableKeys ? prices.jsonKey : prices.jsonTableKey);
 
 /** Prices in units of work. */
@@ -46,7 +46,7 @@ export const prices = {
   jsonTableKey: 96,
   /** One value of two that are compared, besides its keys. */
   comparedNode: 24,
-  /** One byte of a text that goes to the output store under its hash. */
+  /** One byte of a text that is stored in the output store under its hash. */
   storedByte: 0.6,
   /** One byte that is loaded from the output store: of text, and of JSON that becomes a value again. */
   loadedByte: 0.5,

@@ -8,7 +8,7 @@ const quote = 0x22;
 const colon = 0x3a;
 const comma = 0x2c;
 
-/** What a JSON text holds, counted in one pass before anything is made of it. */
+/** Counts of a JSON text, taken in one pass before any value is made of it. */
 interface Census {
   nodes: number;
   keys: number;
@@ -18,7 +18,7 @@ interface Census {
 }
 
 /**
- * The value of a JSON text, wrapped so that it can be told from none; undefined for a text that is no JSON. It is paid
+ * The value of a JSON text, wrapped so that it differs from none; undefined for a text that is no JSON. It is paid
  * for by what it holds before it is parsed.
  * @throws WorkBudgetExceeded, NestedTooDeep for JSON with more than `levels` levels.
  */

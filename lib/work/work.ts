@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { prices, workLimits } from './limits.ts';
 
-/** What is being paid for, and how an author makes it cheaper. */
+/** The work that is charged, and how an author makes it cheaper. */
 const mends = {
   'rendering templates': 'loop over less, or read less of large outputs',
   'custom expressions': 'compare smaller values, or use fewer expressions',
@@ -30,13 +30,13 @@ export class WorkBudgetExceeded extends AppError {
  * value that was written as JSON, costs nothing the second time.
  */
 export class Work {
-  /** What texts hold as JSON; undefined for a text that is none. */
+  /** Values of texts as JSON; undefined for a text that is none. */
   readonly parsed = new Map<string, unknown>();
   /** JSON of objects and lists that hold no value of the output store. */
   readonly texts = new WeakMap<object, string>();
   /** Long texts that go to the output store. */
   readonly stored = new Set<unknown>();
-  /** What is being done, for the message. */
+  /** The activity, for the message. */
   operation: Operation = 'rendering templates';
   readonly #loaded = new Set<string>();
   #left: number;

@@ -207,7 +207,7 @@ describe('files of registrations', () => {
     ['kind: Workflow\n', 'kind is Workflow, and must be'],
     ['name: orders\n', 'has no kind'],
     ['', 'nothing of the tool gateway'],
-    ['kind: ApiSpec\nkind: ApiSpec\n', 'stands twice'],
+    ['kind: ApiSpec\nkind: ApiSpec\n', 'is a duplicate'],
     ['- a\n', 'must be a map'],
   ])('%j is refused before anything is sent', async (text, words) => {
     writeFileSync(path('bad.yaml'), text);

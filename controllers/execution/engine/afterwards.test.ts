@@ -35,12 +35,12 @@ describe('AMB-174 an execution that has ended', () => {
     ['is let go once its record is written', [2_000, archived, true], ['let_execution_go']],
     ['is let go where there is no archive any more', [2_000, undefined, true], ['let_execution_go']],
     ['stays for its time', [ttlSeconds * second - 1, archived, false], []],
-    ['goes when its time is over', [ttlSeconds * second, archived, false], ['delete_execution']],
-    ['goes without an archive', [ttlSeconds * second, undefined, false], ['delete_execution']],
+    ['is deleted when its time is over', [ttlSeconds * second, archived, false], ['delete_execution']],
+    ['is deleted without an archive', [ttlSeconds * second, undefined, false], ['delete_execution']],
     ['stays for its record when its time is over', [ttlSeconds * second, away, true], ['archive_execution']],
     ['stays to the end of the grace', [(ttlSeconds + graceSeconds) * second - 1, away, true], ['archive_execution']],
     [
-      'goes without a record after the grace',
+      'is deleted without a record after the grace',
       [(ttlSeconds + graceSeconds) * second, away, true],
       ['archive_execution', 'let_execution_go', 'delete_execution'],
     ],
@@ -54,7 +54,7 @@ describe('AMB-174 an execution that has ended', () => {
     expect(decidedAfter(0, undefined).status.archived_at).toBeUndefined();
   });
 
-  it('says what is lost when it goes without a record, and why', () => {
+  it('says what is lost when it is deleted without a record, and why', () => {
     const { happenings, actions } = decidedAfter((ttlSeconds + graceSeconds) * second, away, true);
     expect(happenings).toMatchObject([{ type: 'Warning', reason: 'ExecutionNotArchived' }]);
     expect(happenings[0]?.message).toContain('the bus is away');

@@ -10,7 +10,7 @@ import { engineLimits } from '.././limits.ts';
 const awaitedMs = 5_000;
 
 /**
- * What is left to do for an execution that has ended: archive it, start what its end starts, and delete it when its
+ * Remaining work for an execution that has ended: archive it, start what its end starts, and delete it when its
  * time is over (design §5).
  */
 export function afterwards(draft: Draft): void {
@@ -28,7 +28,7 @@ export function afterwards(draft: Draft): void {
   else remove(draft, due);
 }
 
-/** A blocking child goes with its parent, which may still have to read its result. */
+/** A blocking child is deleted with its parent, which may still have to read its result. */
 function heldByParent(draft: Draft): boolean {
   return (draft.facts.execution.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'WorkflowExecution');
 }
@@ -40,7 +40,7 @@ function awaitedRecord({ status, facts }: Draft): Extract<ArchiveFact, { kind: '
 
 /**
  * Has the record written, and says so in the status once it is (requirements AMB-174). An execution that is not archived
- * a moment after its end is held from then on: somebody may delete it.
+ * a moment after its end is held from then on: a user may delete it.
  */
 function archive(draft: Draft, finishedAt: number): void {
   const { archive: fact, execution } = draft.facts;
@@ -64,7 +64,7 @@ function hold(draft: Draft, at: number): void {
   else draft.act({ kind: 'hold_execution' });
 }
 
-/** An archive that does not work must not fill the cluster: after a while the execution goes without a record. */
+/** An archive that does not work must not fill the cluster: after a while the execution is deleted without a record. */
 function remove(draft: Draft, due: number): void {
   const { settings } = draft.facts;
   const awaited = awaitedRecord(draft);

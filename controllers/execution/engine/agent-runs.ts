@@ -3,7 +3,7 @@ import type { AgentFact, Failure, Waiting } from './facts.ts';
 import type { CurrentVisit } from './reduce.ts';
 import { childNeverStarted } from './starting.ts';
 
-/** What a visit knows of one agent that it started or is to start. */
+/** One agent that a visit started or is to start. */
 export interface AgentRun {
   readonly name: string;
   /** Known once the visit has seen it. */
@@ -64,7 +64,7 @@ export function refusalOf({ facts: { blocked } }: Draft, names: readonly (string
 /** How long an agent may take to start before the state says that it waits, in milliseconds. */
 const showsAfterMs = 10_000;
 
-/** What is shown of an agent that has not started. */
+/** The status of an agent that has not started. */
 export function waitingOf(draft: Draft, { entered_at: since }: CurrentVisit, agent?: AgentFact): Waiting | undefined {
   if (agent === undefined) {
     const { blocked } = draft.facts;

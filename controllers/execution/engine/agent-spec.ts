@@ -9,7 +9,7 @@ import type { Failure, VolumeFact } from './facts.ts';
 import type { CurrentVisit } from './reduce.ts';
 import { renderText } from './scope.ts';
 
-/** What an agent is started with, or why it cannot be. */
+/** Input of an agent's start, or the reason against it. */
 export type AgentPlan = { readonly spec: AgentExecutionSpec } | { readonly failure: Failure };
 
 type Mounts = NonNullable<AgentExecutionSpec['volumes']>;

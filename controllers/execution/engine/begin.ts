@@ -56,7 +56,7 @@ function hold(draft: Draft, { kind, failure }: Exclude<WorkflowLookup, { kind: '
   return kind === 'not_ready' || comesLater(draft, failure) ? wait(draft, failure) : fail(draft, failure);
 }
 
-/** Of two files that are applied together the execution may come first: its workflow gets a moment to follow. */
+/** Where two files are applied together the execution may come first: its workflow gets a moment to follow. */
 function comesLater(draft: Draft, { reason }: Failure): boolean {
   const { creationTimestamp } = draft.facts.execution.metadata;
   const until = Date.parse(creationTimestamp ?? draft.time) + workflowGraceMs;

@@ -7,7 +7,7 @@ import type { LoadedValues, NeedsValues } from '../../../lib/template/large-valu
 import type { Scope } from '../../../lib/template/scope.ts';
 import type { Work } from '../../../lib/work/work.ts';
 
-/** What the judges of a ParallelAgents state agreed on. */
+/** Consensus of the judges of a ParallelAgents state. */
 export interface ConsensusOutcome {
   readonly score: number;
   readonly confidence: number;
@@ -19,7 +19,7 @@ export interface ConsensusOutcome {
   readonly agreement?: number;
 }
 
-/** What is known of a finished state when its rules are tested. */
+/** Facts of a finished state when its rules are tested. */
 export interface StateOutcome {
   readonly kind: StateKind;
   readonly failed: boolean;
@@ -29,11 +29,11 @@ export interface StateOutcome {
   readonly consensus?: ConsensusOutcome;
   /** Payload of the signal that ended a Human state. */
   readonly signal?: string;
-  /** What `custom` expressions see; the finished state's entry is already on its Blackboard. */
+  /** Scope of `custom` expressions; the finished state's entry is already on its Blackboard. */
   readonly scope: Scope;
   /** Values of the output store, as far as they were loaded. */
   readonly loaded?: LoadedValues;
-  /** What this turn may still do; one of its own where absent. */
+  /** Budget of this turn; a new one where absent. */
   readonly work?: Work;
 }
 

@@ -28,7 +28,7 @@ interface Stopped {
 }
 
 /**
- * What a step of a state past its deadline has done (requirements AMB-070). One that ended in time keeps its own
+ * Outcome of a step of a state past its deadline (requirements AMB-070). One that ended in time keeps its own
  * outcome, one that runs is stopped, and the outcome is undefined until it has, for its output is still wanted. One
  * that has not begun never will.
  */
@@ -68,7 +68,7 @@ function isLate({ deadline = '' }: CurrentVisit, { deleting, endedAt }: PodFact,
 const wasStopped = (failure: Failure | undefined): boolean => failure?.reason === 'PodDeleted' || isDisruption(failure);
 
 /**
- * Whether a pod has ended and its outcome is on the way. Whoever reads its log bounds that time, except while the API
+ * Whether a pod has ended and its outcome is on the way. The log reader bounds that time, except while the API
  * server is away, and an outage that spans the deadline must not cost an output (design §6).
  */
 const isBeingRead = ({ ended, held }: PodFact): boolean => ended && held;

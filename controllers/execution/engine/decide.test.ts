@@ -117,7 +117,7 @@ describe('ends', () => {
     expect(world.happenings).toContainEqual({ type: 'Warning', reason: 'LastStateFailed', message });
   });
 
-  it('AMB-159 where no rule matches a state that failed, the reason of the state stands', () => {
+  it('AMB-159 where no rule matches a state that failed, the reason of the state counts', () => {
     const only = aScript('x', { transitions: [{ condition: 'on_success', target: 'a' }] });
     const world = new World(aWorkflow('w').state('a', only).build()).settle().end('a', { exitCode: 9 }).settle();
     expect(world.status).toMatchObject({ phase: 'failed', reason: 'ExitCode' });
@@ -438,7 +438,7 @@ describe('ContainerRun states', () => {
     expect(world.happenings).toContainEqual({ type: 'Warning', reason: 'CaptureFailed', message: text });
   });
 
-  it('WF-RUN-13 an outcome that arrived while nobody looked counts even after the deadline', () => {
+  it('WF-RUN-13 an outcome that arrived between two turns counts even after the deadline', () => {
     const world = new World(
       aWorkflow('w')
         .state('a', aScript('x', { timeout: '1s' }))
@@ -549,7 +549,7 @@ describe('ParallelContainerRun states', () => {
     expect(world.board()['p']).toMatchObject({ s, ok: { exit_code: 0, stdout: 'kept' } });
   });
 
-  it('WF-PCR-05 steps that ended in time are judged by themselves, however late somebody looks', () => {
+  it('WF-PCR-05 steps that ended in time are judged by themselves, however late the next turn is', () => {
     const world = new World(
       aWorkflow('w')
         .state('p', parallel({ timeout: '5s', completion: 'best_effort' }))
@@ -606,7 +606,7 @@ describe('ParallelContainerRun states', () => {
     expect(world.status.history?.[0]?.reason).toBe(reason);
   });
 
-  it('AMB-070 a pod that is deleted counts as stopped at the deadline where nobody knows when it ended', () => {
+  it('AMB-070 a pod that is deleted counts as stopped at the deadline where its end is unknown', () => {
     const world = new World(aWorkflow('w').state('p', short).build()).settle().end('p').drain();
     for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, endedAt: undefined });
     world.pass(60_000).settle();
@@ -640,7 +640,7 @@ describe('Human states', () => {
     expect(world.pods.size).toBe(0);
   });
 
-  it('WF-HUMAN-04 stays suspended without a pod when controllers start anew, until somebody decides', () => {
+  it('WF-HUMAN-04 stays suspended without a pod when controllers start anew, until a user decides', () => {
     const before = new World(workflow(), { spec: { input: { v: '2.0' } } }).settle();
     const stored = JSON.parse(JSON.stringify(before.execution)) as typeof before.execution;
     const later = new World(workflow(), { spec: stored.spec, status: stored.status });
@@ -740,7 +740,7 @@ describe('Human states', () => {
     });
 
   it.each<[how: string, fields: object, reason: string]>([
-    ['is answered by nobody in time', { timeout: '1h' }, 'StateTimeout'],
+    ['has no answer in time', { timeout: '1h' }, 'StateTimeout'],
     ['has a prompt that cannot be rendered', { prompt: '{{input.big}}'.repeat(60) }, 'TemplateFailed'],
   ])('WF-HUMAN-05 AMB-171 the answer to one gate does not pass the next, which %s', (_, fields, reason) => {
     const gates = aWorkflow('w')
@@ -959,7 +959,7 @@ describe('Subworkflow states', () => {
     expect(w.board()['kid']).toEqual({ x: 1 });
   });
 
-  it('WF-SUB-03 WF-SUB-06 WF-SUB-08 fire_and_forget goes on at once and ignores result_key', () => {
+  it('WF-SUB-03 WF-SUB-06 WF-SUB-08 fire_and_forget continues at once and ignores result_key', () => {
     const w = world({ mode: 'fire_and_forget', result_key: 'kid' }).settle();
     expect(w.visits()).toEqual(['s', 'good']);
     expect(w.board()['s']).toMatchObject({ status: 'success', child_execution_id: expect.any(String) });
@@ -1130,7 +1130,7 @@ describe('the final output', () => {
     expect(world.status.final_output).toBeUndefined();
   });
 
-  it('a final output too large for status goes to the store', () => {
+  it('the store keeps a final output too large for status', () => {
     const workflow = aWorkflow('w')
       .state('a', aScript('x'))
       .with({ output_template: { all: '{{a.output.stdout}}' } })
@@ -1208,7 +1208,7 @@ describe('volumes', () => {
 describe('large outputs', () => {
   const mib = 'é'.repeat(limits.outputStreamBytes / 2);
 
-  it('AMB-022 stand in the store, and templates that use them read them from there', () => {
+  it('AMB-022 are in the store, and templates that use them read them from there', () => {
     const next = aScript('[{{length a.output.stdout}}] {{a.output.exit_code}}');
     const world = new World(
       aWorkflow('w')

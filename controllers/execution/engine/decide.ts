@@ -14,7 +14,7 @@ import { noteSuccessors } from './successors.ts';
 import { summarise } from './summarise.ts';
 
 /**
- * What should be true of an execution next, given the facts and the time (spec 1 §3.3). Pure, synchronous and total:
+ * The next wanted state of an execution, given the facts and the time (spec 1 §3.3). Pure, synchronous and total:
  * the same facts at the same time give the same decision, and where the facts say that everything is done, the
  * decision changes nothing. States without a process are passed through in one decision, as many as one turn has work for;
  * the rest follows in the next turn, which `wakeAt` asks for.
@@ -48,8 +48,8 @@ function complete(draft: Draft): Decision {
 function cancel(draft: Draft): void {
   const { cancel: wish } = draft.facts.execution.spec;
   const why = wish?.reason === undefined ? '' : `: ${wish.reason}`;
-  finish(draft, 'cancelled', { reason: 'Cancelled', message: `cancelled by ${wish?.by ?? 'nobody'}${why}` });
+  finish(draft, 'cancelled', { reason: 'Cancelled', message: `cancelled by ${wish?.by ?? 'an unknown user'}${why}` });
 }
 
-/** Stands in where the workflow is not known or not accepted; nothing reads its states. */
+/** Replaces a workflow that is not known or not accepted; nothing reads its states. */
 const emptySpec = { version: '0.0.0', initial_state: '', states: {} };

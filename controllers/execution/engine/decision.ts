@@ -20,7 +20,7 @@ export type Need =
   | { readonly kind: 'volume'; readonly uid: string }
   | { readonly kind: 'workflow'; readonly workflow: string };
 
-/** What to change in the world. Plain data with deterministic names: doing it twice changes nothing. */
+/** Changes to the world. Plain data with deterministic names: doing it twice changes nothing. */
 export type Action =
   | { readonly kind: 'create_pod'; readonly slot: PodSlot; readonly plan: StepPlan }
   /** Reads what the pod has to say: the log of its command, or the Events of one that waits. Changes nothing. */
@@ -33,10 +33,10 @@ export type Action =
       readonly kind: 'create_child';
       readonly name: string;
       readonly spec: WorkflowExecutionSpec;
-      /** The child goes when the execution goes. */
+      /** The child is deleted with the execution. */
       readonly owned: boolean;
     }
-  /** Starts an agent. It goes when the execution goes. */
+  /** Starts an agent. It is deleted with the execution. */
   | { readonly kind: 'create_agent'; readonly name: string; readonly spec: AgentExecutionSpec }
   | { readonly kind: 'cancel_agent'; readonly name: string; readonly uid: string; readonly reason: string }
   /** Starts the execution that the end of this one starts. */
@@ -52,13 +52,13 @@ export type Action =
     }
   /** Writes the record of a finished execution in the background. */
   | { readonly kind: 'archive_execution' }
-  /** Keeps a finished execution, whoever deletes it, until it is archived; and lets it go again. */
+  /** Holds a finished execution against deletion until it is archived; and releases it. */
   | { readonly kind: 'hold_execution' }
   | { readonly kind: 'let_execution_go' }
   /** `unarchived`: why there is no record of it. */
   | { readonly kind: 'delete_execution'; readonly unarchived?: string };
 
-/** What happened to the execution, for Kubernetes Events. */
+/** Happenings of the execution, for Kubernetes Events. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

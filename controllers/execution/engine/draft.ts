@@ -43,7 +43,7 @@ export class Draft {
   readonly spec: WorkflowSpec;
   readonly status: StatusView;
   readonly #status: WorkflowExecutionStatus;
-  /** What this turn may still do; everything that grows with the objects of users takes from it (design §11). */
+  /** Budget of this turn; everything that grows with the objects of users takes from it (design §11). */
   readonly work = new Work();
   /** Whether a state was entered or left in this turn. */
   hasProgress = false;
@@ -132,7 +132,7 @@ export class Draft {
   }
 
   /**
-   * Puts values of another execution on the Blackboard as they stand in its status; their large parts stay where they are
+   * Puts values of another execution on the Blackboard as its status has them; their large parts stay where they are
    * in the output store, which keeps them for this execution as well.
    */
   takeOver(values: ReadonlyMap<string, StoredValue>, uid: string): void {

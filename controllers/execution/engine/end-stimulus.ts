@@ -86,7 +86,7 @@ function sayRefused(draft: Draft, { source, workflow, message = '' }: EndStimulu
   draft.say('Warning', reason, `${source} starts no execution of workflow ${workflow}: ${message}`);
 }
 
-/** What can never be started is an obstacle, for which nothing is tried again. */
+/** A workflow that can never be started is an obstacle, for which nothing is tried again. */
 function attempt(draft: Draft, stimulus: EndStimulus): Obstacle | undefined {
   try {
     return start(draft, stimulus);

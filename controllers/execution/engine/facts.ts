@@ -8,10 +8,10 @@ import type { Failure, PodObservation } from '../../step-pods/observation.ts';
 export type { Failure, StepOutcome, Waiting } from '../../step-pods/observation.ts';
 
 /**
- * What was decided cannot be had: the output store had no room for it (design §5), or the status would be larger than a
- * status may be, or the API server refused it, or deciding took more work than one turn may (design §11). Decided again,
- * the execution goes on by one state only, so that those before the one that is at fault are kept; where that is too much
- * as well, this state fails; and where nothing smaller helps, the execution does.
+ * The decision cannot be carried out: the output store had no room for it (design §5), or the status would be larger
+ * than a status may be, or the API server refused it, or deciding took more work than one turn may (design §11).
+ * Decided again, the execution advances by one state only, so that those before the one that is at fault are kept;
+ * where that is too much as well, this state fails; and where nothing smaller helps, the execution does.
  */
 export interface Refusal {
   readonly failure: Failure;
@@ -23,17 +23,17 @@ export interface PodFact extends PodObservation {
   readonly slot: PodSlot;
 }
 
-/** A child execution. Values that stand in the child's own output store are LargeValue. */
+/** A child execution. Values in the child's own output store are LargeValue. */
 export interface ChildFact {
   readonly name: string;
-  /** The visit that made it. Its name says nothing: somebody may have taken the one that would be expected. */
+  /** The visit that made it. Its name says nothing: another user may have taken the expected one. */
   readonly madeBy?: { readonly state: string; readonly visit: number } | undefined;
   readonly uid: string;
   readonly phase: Phase;
   readonly cancelled: boolean;
   /** When it began; absent while it waits for its workflow or its volumes. */
   readonly startedAt?: number | undefined;
-  /** Made by a blocking state: it goes with its parent. One that was fired and forgotten is on its own. */
+  /** Made by a blocking state: it is deleted with its parent. One that was fired and forgotten is on its own. */
   readonly owned: boolean;
   readonly failure?: { readonly reason: string; readonly message: string };
   /** Whether result and Blackboard are still to be read: the cache has neither. */
@@ -46,7 +46,9 @@ export interface ChildFact {
 /** An AgentExecution that a state started. */
 export interface AgentFact {
   readonly name: string;
-  /** The visit that made it, and which judge it is. Its name says nothing: somebody may have taken the expected one. */
+  /**
+   * The visit that made it, and which judge it is. Its name says nothing: another user may have taken the expected one.
+   */
   readonly madeBy: { readonly state: string; readonly visit: number; readonly judge?: number | undefined };
   readonly uid: string;
   /** Uid of its Agent, once that is fixed. */
@@ -77,7 +79,7 @@ export interface Definition {
   readonly user?: string;
 }
 
-/** What looking for a workflow found. */
+/** Result of a workflow lookup. */
 export type WorkflowLookup =
   | { readonly kind: 'found'; readonly definition: Definition }
   | { readonly kind: 'absent'; readonly failure: Failure }
@@ -114,7 +116,7 @@ export interface Facts {
   readonly made?: ReadonlyMap<string, string>;
   /** The parent has yet to write down that it saw this execution. */
   readonly awaited?: boolean;
-  /** Executions that are there and that the same root has started, itself or through others. Absent: nobody asks. */
+  /** Executions that are there and that the same root has started, itself or through others. Absent: not needed. */
   readonly descendants?: number;
   readonly volumes: Readonly<Record<string, VolumeFact>>;
   /** Blobs of the output store that were asked for, by locator. */
@@ -133,7 +135,7 @@ export interface Facts {
   readonly onEnd?: EndRoute | undefined;
   /** The execution that the end of this one started. */
   readonly linked?: LinkedFact | undefined;
-  /** Name of an execution that was to be started, and under which something of somebody else is. */
+  /** Name of an execution that was to be started, and that an object of another owner has. */
   readonly taken?: string | undefined;
   readonly settings: Settings;
 }
@@ -167,7 +169,7 @@ export interface Blockage extends Failure {
   readonly since?: number;
 }
 
-/** What an operator configured and deciding depends on. */
+/** An operator's settings on which decisions depend. */
 export interface Settings {
   readonly executionTtlSeconds: number;
   /** How long a finished execution outlives its time while it cannot be archived. */

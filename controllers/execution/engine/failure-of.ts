@@ -4,7 +4,7 @@ import { LackingFacts } from './draft.ts';
 import type { Failure } from './facts.ts';
 
 /**
- * What a template, expression or value that cannot be had means for its state or step. Anything else goes up: a bug, or
+ * The failure of a state or step for a missing template, expression or value. Any other error is thrown: a bug, or
  * a turn.
  */
 export function failureOf(error: unknown): Failure {

@@ -74,7 +74,7 @@ function shortage(
   return { reason: 'TooFewJudges', message: [counts, ...weight, ...why].join('; ') };
 }
 
-/** What rules look at (requirements AMB-064, AMB-183). */
+/** Values for the rules (requirements AMB-064, AMB-183). */
 const forRules = (
   { consensus }: StateOf<'ParallelAgents'>,
   rows: readonly Row[],

@@ -2,8 +2,8 @@ import { AppError } from '../../../lib/errors.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 
 /**
- * What to throw where deciding needs stored values that are not loaded: the wish to load them or, where one of them is
- * lost, an AppError with the reason `OutputLost`, which fails whatever needs it.
+ * The error to throw where deciding needs stored values that are not loaded: the wish to load them or, where one of
+ * them is lost, an AppError with the reason `OutputLost`, which fails whatever needs it.
  */
 export function lackingValues({ facts }: Draft, locators: readonly string[]): LackingFacts | AppError {
   for (const locator of locators) {

@@ -2,8 +2,8 @@ import { type Draft, LackingFacts } from './draft.ts';
 import type { WorkflowLookup } from './facts.ts';
 
 /**
- * What a name or uid of a workflow stands for.
- * @throws LackingFacts where nobody has looked yet.
+ * The workflow of a name or uid.
+ * @throws LackingFacts where it has not been looked up yet.
  */
 export function lookUp(draft: Draft, workflow: string): WorkflowLookup {
   const lookup = draft.facts.workflows.get(workflow);

@@ -42,7 +42,7 @@ it('AMB-179 no two names of volumes make one claim', () => {
 
 /**
  * A replica of the next version meets pods and volumes of this one by these names: another scheme would make all of them a
- * second time. Whoever changes it writes down in the status which scheme an execution began with.
+ * second time. A change of it must record in the status which scheme an execution began with.
  */
 it('names of pods, children and volumes are those of every version before', () => {
   expect([

@@ -39,20 +39,20 @@ export function agentName(
   return hashedName(execution, readable, ['agent', at.state, at.visit, ...place]);
 }
 
-/** Another name beside one that somebody else has taken; `id` is what nobody can foresee. */
+/** Another name beside one that is taken; `id` is the unforeseeable part. */
 export function nameBeside(name: string, id: string): string {
   return `${name.slice(0, labelLength - hashLength - 1).replace(/-+$/, '')}-${id.slice(0, hashLength)}`;
 }
 
 /**
- * The name of a volume that is made for the execution, and of its claim. The hash keeps apart what reads alike, such as
- * `a b` and `A-b` (requirements AMB-179); the uid in it is not known to whoever chooses the names.
+ * The name of a volume that is made for the execution, and of its claim. The hash distinguishes similar names, such as
+ * `a b` and `A-b` (requirements AMB-179); the uid in it is not known to the author of the names.
  */
 export function volumeName(execution: WorkflowExecution, name: string): string {
   return hashedName(execution, [execution.metadata.name, name], ['volume', name]);
 }
 
-/** What people read is cut to fit; the hash of everything keeps names apart. */
+/** The readable part is cut to fit; the hash of everything keeps names apart. */
 function hashedName(
   execution: WorkflowExecution,
   readable: readonly string[],

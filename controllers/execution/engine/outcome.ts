@@ -7,20 +7,20 @@ export { noOutput, noResult } from '../../step-pods/outcome.ts';
 export interface VisitOutcome {
   /** Why the state failed; absent: it succeeded. */
   readonly failure?: Failure;
-  /** What goes to the Blackboard under the state's name. */
+  /** The Blackboard entry under the state's name. */
   readonly entry: unknown;
   /** More Blackboard keys that the state writes, by key. */
   readonly writes?: Readonly<Record<string, unknown>>;
   readonly exitCode?: number;
-  /** Of an agent. */
+  /** Result of an agent. */
   readonly score?: number;
   readonly confidence?: number;
-  /** Of judges. */
+  /** Result of judges. */
   readonly consensus?: ConsensusOutcome;
   readonly attempts?: number;
   /** The decision that ended a Human state. */
   readonly signal?: { readonly id: string; readonly by: string; readonly at: string; readonly response: string };
-  /** What `{{human.feedback}}` shows from now on. */
+  /** Text of `{{human.feedback}}` from now on. */
   readonly humanFeedback?: string;
   /** The whole execution fails with `failure`, whatever the rules say. */
   readonly fatal?: boolean;

@@ -5,7 +5,7 @@ const textBytes = 128 * 1024 - 1;
 
 /**
  * Why no process can be started with rendered arguments and variables, if none can: the kernel would refuse it within
- * the container, where nobody could say so any more.
+ * the container, where the cause could not be reported.
  */
 export function processFailure(argv: readonly string[], env: Readonly<Record<string, string>>): Failure | undefined {
   const texts = [

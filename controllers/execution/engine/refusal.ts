@@ -24,8 +24,8 @@ export function refuse(facts: Facts, failure: Failure, alone = false): Facts | u
 const messageLength = 1_024;
 
 /**
- * The end of an execution of which nothing that was decided can be written: what the API server has taken before, and
- * that it failed. What is left to do for it is decided on that.
+ * The end of an execution whose decisions cannot be written: the status that the API server has taken before, and
+ * its failure. Its remaining work is decided on that.
  */
 export function bareFailure(facts: Facts, { reason, message: why }: Failure, now: number): Decision {
   const { execution } = facts;

@@ -10,7 +10,7 @@ const workflow = aWorkflow('w')
   .state('b', anEnd())
   .build();
 
-/** What is decided about the pod of state `a`, whose current visit is 1 and attempt 2. */
+/** The decision about the pod of state `a`, whose current visit is 1 and attempt 2. */
 function decided(fields: Partial<PodFact>, current = { attempt: 2 }) {
   const world = new World(workflow).settle();
   const [first] = world.facts().pods;
@@ -42,13 +42,13 @@ describe('pods that a state waits for', () => {
   });
 });
 
-describe('pods that nobody waits for', () => {
+describe('pods that no state waits for', () => {
   const earlier = { attempt: 3 };
 
   it.each([
     { name: 'one that runs is stopped', fields: {}, stop: 'graceful' },
     { name: 'one that has ended is not', fields: { ended: true }, stop: undefined },
-    { name: 'one that is told to go already is not', fields: { deleting: true }, stop: undefined },
+    { name: 'one in deletion already is not', fields: { deleting: true }, stop: undefined },
     { name: 'one on a node that does not answer is forced', fields: { deleting: true, lost: true }, stop: 'force' },
   ])('are let go: $name', ({ fields, stop }) => {
     const [action, ...more] = decided(fields, earlier).actions;

@@ -15,7 +15,7 @@ export function releasePods(draft: Draft): void {
 }
 
 /**
- * The silence of a pod that was told to go is an outcome too; no event will tell of it. One that is over and still
+ * The silence of a deleted pod is an outcome too; no event will report it. One that is over and still
  * no outcome means that the container has ended and its log is being read, which wakes us by itself.
  */
 function awaitEnd(draft: Draft, { outcome, silentUntil }: PodFact): void {

@@ -7,7 +7,7 @@ import { prices } from '../../../lib/work/limits.ts';
 import type { Draft } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
 
-/** What an outcome would add that is not written down yet. */
+/** The parts of an outcome that are not written down yet. */
 interface Ahead {
   readonly entry: unknown;
   readonly humanFeedback: unknown;
@@ -53,7 +53,7 @@ function warnOfPlaceholders(draft: Draft, missing: readonly string[]): void {
   const { status } = draft;
   const where = status.state === undefined ? '' : `state ${status.state}: `;
   const room = limits.placeholderWarnings - (status.warnings?.length ?? 0);
-  const lines = missing.map((path) => `${where}{{${path}}} had no value; a placeholder stands there`);
+  const lines = missing.map((path) => `${where}{{${path}}} had no value; a placeholder replaces it`);
   const known = new Set(status.warnings);
   const news = lines.map((text) => cutText(text, limits.warningLength)).filter((text) => !known.has(text));
   draft.warn(...news.slice(0, Math.max(0, room)));

@@ -185,7 +185,7 @@ describe('what a step waits for', () => {
   });
 });
 
-describe('a pod that was lost through nobody’s fault', () => {
+describe('a pod that was lost through no fault of its own', () => {
   const drained: OutcomeFields = { exitCode: -1, failure: { reason: 'PodDrained', message: 'drain' } };
   const failed: OutcomeFields = { exitCode: 1 };
   const worldOf = (state: State): World => new World(aWorkflow('w').state('a', state).build()).settle();

@@ -14,7 +14,7 @@ export const after = (change: VisitChange, update: VisitUpdate): VisitUpdate =>
   update.outcome === undefined ? { change: { ...change, ...update.change } } : update;
 
 /**
- * Looks at the facts of the current visit and gives back its outcome or its change. What must be started, stopped or
- * waited for is in the draft. Called again and again; the same facts give the same answer.
+ * Looks at the facts of the current visit and gives back its outcome or its change. Things to start, stop or
+ * wait for are in the draft. Called again and again; the same facts give the same answer.
  */
 export type StateHandler<K extends StateKind> = (draft: Draft, state: StateOf<K>, current: CurrentVisit) => VisitUpdate;

@@ -15,7 +15,7 @@ export function loadStored(draft: Draft, stored: StoredValue): unknown {
   return resolve(draft, open(stored, draft.executionUid));
 }
 
-/** Any value with its LargeValues replaced by what they stand for. */
+/** Any value with its LargeValues replaced by their values. */
 export function resolve(draft: Draft, value: unknown): unknown {
   const lacking: string[] = [];
   const resolved = replaceLarge(value, (large) => {

@@ -9,7 +9,7 @@ import { statusPatch } from '../../runtime/status-patch.ts';
 const named = (index: number) => ({ name: `again-${index}`, uid: `u${index}` });
 const world = new World(aWorkflow('demo').state('a', aScript('x')).build());
 
-/** What is written to a finished execution of which the cache keeps a part. */
+/** Writes to a finished execution of which the cache keeps a part. */
 function written(known: readonly number[], found: readonly number[]) {
   const built = anExecution().ended('failed', 0).build();
   const metadata = { ...built.metadata, resourceVersion: '7', generation: 1 };

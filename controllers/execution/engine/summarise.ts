@@ -27,7 +27,7 @@ function showRefusals(draft: Draft): void {
   const { blocked, unstored } = draft.facts;
   // Outputs that are read again and have yet to be stored.
   if (unstored !== undefined && !draft.hasProgress) show(draft, unstored);
-  // What was refused is nobody's business any more once nothing is wanted.
+  // A refusal does not matter once nothing is wanted.
   if (blocked !== undefined && draft.acts) show(draft, blocked);
 }
 

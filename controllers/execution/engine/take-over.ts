@@ -53,7 +53,7 @@ function differenceOf(spec: WorkflowExecution['spec'], origin: WorkflowExecution
   return field && `spec.${field}`;
 }
 
-/** How many visits stand before the last one of a state; undefined where it was never entered. */
+/** The number of visits before the last one of a state; undefined where it was never entered. */
 function visitsBefore({ history = [], interrupted }: WorkflowExecutionStatus, state: string): number | undefined {
   if (interrupted?.state === state) return history.length;
   const last = history.findLastIndex((visit) => visit.state === state);
@@ -61,8 +61,8 @@ function visitsBefore({ history = [], interrupted }: WorkflowExecutionStatus, st
 }
 
 /**
- * A visit whose state was entered again keeps its own output; the last one's stands on the Blackboard. What stands there of
- * a state that has no visit, the origin took over itself.
+ * A visit whose state was entered again keeps its own output; the last one's is on the Blackboard. The entry of
+ * a state without a visit is one that the origin took over itself.
  */
 function achieved(status: WorkflowExecutionStatus, before: number): Map<string, StoredValue> {
   const { blackboard = {}, history = [] } = status;

@@ -12,10 +12,10 @@ const said = (template: string): string[] | undefined =>
   ).settle().status.warnings;
 
 describe('placeholders that were rendered', () => {
-  it('WF-TPL-31 stand in status.warnings, each once', () => {
+  it('WF-TPL-31 are in status.warnings, each once', () => {
     expect(said('{{input.x}} {{b.output.y}} {{input.x}}')).toEqual([
-      'state a: {{input.x}} had no value; a placeholder stands there',
-      'state a: {{b.output.y}} had no value; a placeholder stands there',
+      'state a: {{input.x}} had no value; a placeholder replaces it',
+      'state a: {{b.output.y}} had no value; a placeholder replaces it',
     ]);
     expect(said('{{execution.id}}')).toBeUndefined();
   });

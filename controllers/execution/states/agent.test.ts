@@ -40,7 +40,7 @@ describe('what an Agent state starts', () => {
     expect(w.agentOf('s').spec.intent).toBe(expected);
   });
 
-  it('WF-AGENT-02 has no intent where nobody gave one', () => {
+  it('WF-AGENT-02 has no intent where the manifest gives none', () => {
     expect(world().settle().agentOf('s').spec).not.toHaveProperty('intent');
   });
 
@@ -185,7 +185,7 @@ describe('what an Agent state leaves behind', () => {
     expect(w.visits()).toEqual(['s', 'bad']);
   });
 
-  it('a failure where somebody deleted it, and no second agent', () => {
+  it('a failure where a user deleted it, and no second agent', () => {
     const w = world().settle();
     w.agents.clear();
     w.settle();

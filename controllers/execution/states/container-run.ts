@@ -59,7 +59,7 @@ function plannedMounts(
   return readOnlyWins(mounts);
 }
 
-/** What `sh -c` gets is one argument; elements are joined with single blanks (requirements AMB-077). */
+/** `sh -c` gets one argument; elements are joined with single blanks (requirements AMB-077). */
 export const shellArgv = (command: string): string[] => ['sh', '-c', command];
 
 /** Values are templates, names are not. */

@@ -49,14 +49,14 @@ function withoutAnswer(draft: Draft, state: StateOf<'Human'>, current: CurrentVi
   return leads(draft, state, fallback) ? { outcome: fallback } : unanswered(timeoutFailure(current));
 }
 
-/** What the execution says while it waits; it names the last response that matched no rule. */
+/** The message of the execution while it waits; it names the last response that matched no rule. */
 export function waitingText(draft: Draft, { state, signals_refused: refused = 0, answers = [] }: CurrentVisit): string {
   const waits = `state ${state} waits for a decision`;
   const signal = refused === 0 ? undefined : draft.facts.execution.spec.signals?.[refused - 1];
   return signal === undefined ? waits : `${waits}; ${refusedText(signal, answers)}`;
 }
 
-/** Of a longer prompt status shows the beginning; the output store has the whole. */
+/** Status shows the beginning of a longer prompt; the output store has the whole. */
 function ask(draft: Draft, state: StateOf<'Human'>): VisitChange {
   const prompt = renderText(draft, state.prompt);
   const named = namedAnswers(state.transitions);
@@ -110,7 +110,7 @@ function leads(
     if (choice.kind === 'needs') throw lackingValues(draft, choice.refs);
     return choice.kind === 'rule';
   } catch (error) {
-    // What is too much after other work is tried again in a turn of its own.
+    // An evaluation that is too much after other work is tried again in a turn of its own.
     const isTired = error instanceof WorkBudgetExceeded && draft.hasProgress && refused === undefined;
     if (error instanceof AppError && !isTired) return false;
     throw error;

@@ -81,7 +81,7 @@ function endOf(
   return undefined;
 }
 
-/** Of a state that is over, for its timeout or a refusal: judges that ended keep what they said. */
+/** For a state that is over by its timeout or a refusal: judges that ended keep their verdicts. */
 const endAt = (seat: Seat, failure: Failure): JudgeEnd =>
   seat.agent !== undefined && hasEnded(seat.agent) ? endedInTime(seat, seat.agent) : missed(seat, failure);
 

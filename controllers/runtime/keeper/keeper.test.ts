@@ -60,7 +60,7 @@ it('does not start where the port is taken', async () => {
   await expect(second).rejects.toThrow('EADDRINUSE');
 });
 
-it('a thread that dies is replaced, which goes on leading', async () => {
+it('a thread that dies is replaced, and the new one keeps leading', async () => {
   // It leads when it is asked to compete and dies of it; the next one is asked to resume, and says who holds the lease.
   const file = await threadOf(`
     port.postMessage({ kind: 'listening', port: 1 });

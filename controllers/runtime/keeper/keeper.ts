@@ -56,7 +56,7 @@ const restartMs = 250;
 /** The thread does little and must not grow beside the main heap. Credential plugins alone bring 90 MB. */
 const resourceLimits = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 8 };
 
-/** What the thread was asked for last, which another one has to go on with. */
+/** The last request to the thread, which its successor has to continue. */
 type Task = 'none' | 'compete' | 'resume' | 'release';
 
 class ThreadKeeper {
@@ -127,7 +127,7 @@ class ThreadKeeper {
   async #replace(): Promise<void> {
     const { clock, logger } = this.#deps;
     if (this.#closing.signal.aborted) return;
-    // Nobody is left to release the lease; it runs out by itself.
+    // No thread is left to release the lease; it expires.
     if (this.#task === 'release') return this.#ended.resolve('stopped');
     if (clock.now() - (this.#listeningAt ?? clock.now()) >= longLifeMs) this.#deaths = 0;
     this.#listeningAt = undefined;

@@ -4,7 +4,7 @@ import type { Page } from '../../../lib/process/health-server.ts';
 import type { ElectionEnd } from '../lease-election.ts';
 import type { LeaseTiming } from '../tenure.ts';
 
-/** What the thread needs to begin. Plain data and shared memory: it is copied to another thread. */
+/** Initial data of the thread. Plain data and shared memory: it is copied to another thread. */
 export interface KeeperData {
   readonly heartbeat: SharedArrayBuffer;
   readonly tenure: SharedArrayBuffer;

@@ -73,7 +73,7 @@ it('a replica whose clock is wrong asks for no Lease, measures again at each ret
   await end;
 });
 
-it('a leader whose clock goes wrong leads no more within ten seconds, and goes on when it is right again', async () => {
+it('a leader with a wrong clock stops leading within ten seconds, and leads again when it is right', async () => {
   const { clock, server, election } = setUp(0);
   const stop = new AbortController();
   const end = election.run(stop.signal);

@@ -45,8 +45,8 @@ async function openElection(how: 'compete' | 'resume', data: ElectionData): Prom
   const options = { userAgent: 'windlass-controllers-lease', maxRequests: 2 };
   const client = createKubeClient({ credentials, clock, skew: time }, options);
   const measure = () => client.serverVersion({ timeoutMs: timing.retryMs });
-  // The first answer of all tells the time. An API server that does not answer grants no Lease either. What was held
-  // before is not kept waiting for it.
+  // The first answer of all tells the time. An API server that does not answer grants no Lease either. A lease held
+  // before does not wait for it.
   const first = measure().catch(() => undefined);
   if (how === 'compete') await first;
   return createLeaseElection(
@@ -65,7 +65,7 @@ async function lead(how: 'compete' | 'resume'): Promise<ElectionEnd> {
 parentPort?.on('message', (message: ToKeeper) => {
   if (message.kind === 'page') return pages.take(message.id, message.page);
   if (message.kind === 'release') return release.abort();
-  // What goes wrong here ends the thread, and the main loop begins another one.
+  // An error here ends the thread, and the main loop begins another one.
   return void lead(message.kind).then((end) => say({ kind: 'ended', end }));
 });
 

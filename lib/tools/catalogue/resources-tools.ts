@@ -3,7 +3,7 @@ import { row, text, type ToolRow, whole } from './row.ts';
 const target = { type: 'object', description: 'Exactly one of Node, Group, Selector and All.' };
 
 const scriptFields = {
-  description: text('What it is for.'),
+  description: text('Purpose of the script.'),
   language: text('Language of the code, such as python.'),
   tags: { type: 'array', items: { type: 'string' }, maxItems: 20, description: 'Words to find it by.' },
 };
@@ -20,7 +20,9 @@ export const resourcesTools: readonly ToolRow[] = [
     name: 'svc.file.delete',
     description: 'Deletes a file or a folder of a volume.',
     required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
-    optional: { recursive: { type: 'boolean', default: false, description: 'Whether a folder goes with all in it.' } },
+    optional: {
+      recursive: { type: 'boolean', default: false, description: 'Whether a folder is deleted with its content.' },
+    },
     marks: ['judged'],
   }),
   row({

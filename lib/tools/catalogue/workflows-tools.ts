@@ -131,7 +131,7 @@ export const workflowsTools: readonly ToolRow[] = [
     name: 'svc.workflow.signal',
     description: 'Answers a Human state that waits.',
     required: { execution_id: text('Uid or name of the execution.'), response: text('The answer.') },
-    optional: { feedback: text('What {{human.feedback}} shows.'), state: text('Answer only if this state waits.') },
+    optional: { feedback: text('Text of {{human.feedback}}.'), state: text('Answer only if this state waits.') },
   }),
   row({
     name: 'svc.workflow.remove',

@@ -3,7 +3,7 @@ import { type CommandCeilings, wantedSeconds } from '../command-policy.ts';
 import { workspace } from '../path-rules.ts';
 import type { DispatchPlan, DispatchResult, ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../tool.ts';
 
-/** What the runner exits with where it ended the command after its time. */
+/** Exit code of the runner where it ended the command after its time. */
 const exitTimeout = 124;
 
 /** `cmd.run`: a command in the container of the execution (spec 3 §10.5). */

@@ -81,7 +81,7 @@ export function chunksOf(text: string): string[] {
 
 type FileResult = Pick<DispatchResult, 'stdout' | 'stderr' | 'exit_code' | 'truncated'>;
 
-/** What `runner fs` answered. */
+/** The answer of `runner fs`. */
 export function readAnswer({ stdout, stderr, exit_code, truncated }: FileResult): ToolAnswer {
   if (truncated) return failure('TOO_LARGE', `the answer has more than ${outputBytes} bytes; ask for less`);
   const value = parsed(stdout);

@@ -77,7 +77,7 @@ async function fetchOnce({ agent }: PageDeps, url: URL, asked: PageRequest): Pro
       return { status: response.statusCode, text: '', contentType, location };
     }
     const bytes = await readBody(response.body, headerOf(response, 'content-encoding'));
-    // What an error page holds is not asked for.
+    // The content of an error page is not needed.
     return {
       status: response.statusCode,
       text: response.statusCode < 400 ? textOf(bytes, contentType) : '',

@@ -8,7 +8,7 @@ import { createFairPool } from '../../fair-pool.ts';
 /** Where the module `markdown-worker.ts` is, or what a bundle made of it. */
 export const markdownWorker = { source: '../lib/tools/web/markdown-worker.ts', bundled: 'markdown-worker.js' } as const;
 
-/** What turning pages into Markdown may take of the process (design §11). */
+/** Limits of turning pages into Markdown (design §11). */
 const bounds = { threads: 2, waiting: 100, waitMs: 20_000, timeoutMs: 15_000, heapMb: 256 } as const;
 
 /** Turns HTML into Markdown. @throws AppError `limit_exceeded` where a page takes too long or too much memory. */
@@ -20,7 +20,7 @@ interface MarkdownOptions {
   readonly timeoutMs?: number;
 }
 
-/** Each page has a thread of its own: whatever it makes its parser do, the event loop goes on. */
+/** Each page has a thread of its own: whatever it makes its parser do, the event loop stays free. */
 export function createToMarkdown({ clock, workerUrl, timeoutMs = bounds.timeoutMs }: MarkdownOptions): ToMarkdown {
   const { threads: size, waiting, waitMs } = bounds;
   const turns = createFairPool({ size, waiting, waitMs, clock });

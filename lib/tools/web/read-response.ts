@@ -17,7 +17,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 
 /**
  * The bytes of a body, unpacked.
- * @throws AppError `limit_exceeded` beyond `most` bytes, however few were sent; `invalid` for a coding that nobody asked for.
+ * @throws AppError `limit_exceeded` beyond `most` bytes, however few were sent; `invalid` for an unrequested coding.
  */
 export async function readBody(body: Readable, coding: string, most: number = bodyBytes): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -39,7 +39,7 @@ function unpacked(body: Readable, coding: string): Readable {
       reason: 'NetworkError',
     });
   }
-  // Whoever reads the result hears of an error of either.
+  // The reader of the result hears of an error of either.
   return pipeline(body, decoder(), () => undefined);
 }
 
@@ -58,7 +58,7 @@ export function textOf(bytes: Uint8Array, contentType: string): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    // A name that nobody knows.
+    // An unknown name.
     return new TextDecoder().decode(bytes);
   }
 }

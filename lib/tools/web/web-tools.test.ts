@@ -117,7 +117,7 @@ describe('web.fetch', () => {
     expect(await get('/')).toMatchObject({ isError: true, content: expect.stringMatching(/^NotText: /) });
   });
 
-  it('TOOL-WEB-08 refuses a coding that nobody asked for', async () => {
+  it('TOOL-WEB-08 refuses an unrequested coding', async () => {
     reply = send(200, { 'content-type': 'text/plain', 'content-encoding': 'zstd' }, 'x');
     expect((await get('/')).content).toMatch(/^NetworkError: .*zstd/);
   });
@@ -219,7 +219,7 @@ describe('web.fetch', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('TOOL-WEB-07 TOOL-WEB-08 gives up in time, and where nobody answers', async () => {
+  it('TOOL-WEB-07 TOOL-WEB-08 gives up in time, and where no server answers', async () => {
     reply = () => undefined;
     expect((await get('/', { timeout_secs: 1 })).content).toMatch(/^Timeout: /);
     expect((await call('web.fetch', { url: 'http://a.test:1/' })).content).toMatch(/^NetworkError: /);

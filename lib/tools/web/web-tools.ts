@@ -10,7 +10,7 @@ import type { ToMarkdown } from './markdown.ts';
 import { type SearchResult, searchProviders } from './search-providers.ts';
 import { createVettedAgent, type Resolve } from './vetted-agent.ts';
 
-/** What the node configuration says of `web.*`; an entry of `builtin_dispatchers` fits. */
+/** The node configuration of `web.*`; an entry of `builtin_dispatchers` fits. */
 export interface SearchSettings {
   readonly provider?: keyof typeof searchProviders;
   readonly endpoint?: string;
