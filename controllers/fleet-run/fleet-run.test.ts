@@ -280,7 +280,7 @@ describe('a fleet run on a real NATS server', () => {
     expect(server.status.summary).toMatchObject({ ok: 2, err: 0 });
   });
 
-  it('EDGE-REST-38 goes on after its process died in mid-run, and runs each command once', async () => {
+  it('EDGE-REST-38 continues after its process died in mid-run, and runs each command once', async () => {
     const hosts = hostsNamed(60);
     const peer = await relay(hosts, async () => {
       await systemClock.sleep(40);
@@ -296,7 +296,7 @@ describe('a fleet run on a real NATS server', () => {
     await ended(server);
     expect(server.status).toMatchObject({ outcome: 'complete', summary: { ok: 60 } });
     const commands = (peer.got as Invoke[]).map(({ command }) => command.commandId);
-    // What was in flight when a process died may be handed over again under the same id, which a host runs once.
+    // A command in flight when a process died may be sent again under the same id, which a host runs once.
     expect(new Set(commands).size).toBe(60);
     expect(commands.length).toBeLessThanOrEqual(60 + 2 * 5);
     expect(peer.most).toBeLessThanOrEqual(5 + 5);

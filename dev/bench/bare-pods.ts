@@ -5,7 +5,7 @@ import type { View } from '../../test/cluster/harness/wait.ts';
 
 export const image = 'docker.io/library/busybox:1.36';
 
-/** What anybody would write by hand under Pod Security level restricted, and nothing more. */
+/** The least that a user would write by hand under Pod Security level restricted. */
 function barePod(namespace: string, name: string): Pod {
   return {
     metadata: { namespace, name },

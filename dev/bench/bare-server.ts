@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface BareServer {
   readonly url: URL;
   readonly pid: number;
-  /** What it does with the text, its program says. */
+  /** Its program decides the use of the text. */
   send(text: string): void;
   stop(): void;
 }

@@ -21,7 +21,7 @@ import { environmentOfPod } from './pod-environment.ts';
 /** Memory limits of the chart's pods, in MiB (charts/windlass/values.yaml); three quarters of it are heap. */
 export const chartLimits = { controllers: 1_024, api: 768 } as const;
 
-/** What a program measures with. One namespace for each run of each program. */
+/** Tools of a program. One namespace for each run of each program. */
 export interface BenchCluster {
   readonly kube: KubeClient;
   readonly namespace: string;
@@ -35,7 +35,7 @@ interface ControllersOptions {
   readonly counted?: boolean;
   /** With the heap and the environment of the pod that the chart makes, instead of what Node takes by itself. */
   readonly asInPod?: boolean;
-  /** A proxy that stands already. */
+  /** An existing proxy. */
   readonly through?: ApiProxy;
   readonly elected?: boolean;
 }
@@ -101,7 +101,7 @@ async function countingProxy({ kubeconfig }: Cluster, as: Identity | undefined):
   return startApiProxy({ upstream: kubeconfig, kubeconfig: join(buildDir, 'bench-proxy.kubeconfig'), as });
 }
 
-/** Where the chart is installed, its admission policies let nobody but its own account write what controllers write. */
+/** Where the chart is installed, its admission policies let only its own account write the fields of controllers. */
 const kubeconfigOfControllers = ({ kubeconfig }: Cluster, as: Identity | undefined): string | Promise<string> =>
   as === undefined ? kubeconfig : writeAccountKubeconfig(kubeconfig, 'windlass-controllers', 'bench-controllers');
 
@@ -136,7 +136,7 @@ interface Batch {
   readonly count: number;
   /** Creates under way at once. @default all */
   readonly inFlight?: number;
-  /** Of the first name's number. @default 0 */
+  /** Number of the first name. @default 0 */
   readonly from?: number;
   readonly input?: WorkflowExecutionSpec['input'];
 }

@@ -9,7 +9,7 @@ import type { SealVerifier } from '../../lib/envelope/index.ts';
 import { type HttpApp, listen } from '../../lib/http/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 
-/** What the parent gives a process of the invocation lane, as JSON in its first argument. */
+/** Settings of a process of the invocation lane from its parent, as JSON in its first argument. */
 export interface LaneSetup {
   readonly natsUrl: string;
   /** SubjectPublicKeyInfo PEM of SEAL tokens. */

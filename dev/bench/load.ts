@@ -6,7 +6,7 @@ const run = promisify(execFile);
 const autocannon = createRequire(import.meta.url).resolve('autocannon');
 const connections = 32;
 
-/** What is asked for, again and again over 32 connections, each of which waits for its answer. */
+/** The request, sent again and again over 32 connections, each of which waits for its answer. */
 interface Load {
   readonly url: URL;
   readonly token?: string;

@@ -21,7 +21,7 @@ async function mebibytes(pid: number, wanted: RegExp): Promise<number> {
   return Number(line[1]) / 1024;
 }
 
-/** What the numbers were measured on, in one line. */
+/** The measuring machine, in one line. */
 export function machineLine(): string {
   const [first] = cpus();
   return `${cpus().length} processors (${first?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB of memory`;
@@ -38,9 +38,9 @@ export async function processCpuSeconds(pid: number): Promise<number> {
 /** Processor time that passed while something ran. */
 interface CpuUse<R> {
   readonly result: R;
-  /** Of the whole machine: API server, kubelets, containers, measurement and all. */
+  /** CPU time of the whole machine: API server, kubelets, containers, measurement and all. */
   readonly machineSeconds: number;
-  /** Of one process, where one is named. */
+  /** CPU time of one process, where one is named. */
   readonly processSeconds: number;
 }
 

@@ -13,7 +13,7 @@ export async function nodeOptionsOfChart(): Promise<string> {
   return options;
 }
 
-/** What the image and the chart set for a process whose pod may have so many MiB. */
+/** Variables that the image and the chart set for a process whose pod may have so many MiB. */
 export async function environmentOfPod(limitMiB: number): Promise<Record<string, string>> {
   const dockerfile = await readFile(join(projectDir, 'Dockerfile'), 'utf8');
   const pairs =

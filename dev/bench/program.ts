@@ -25,7 +25,7 @@ export interface LocalProgram extends ProgramHead {
 
 export const isLocal = (program: Program): program is LocalProgram => 'measureLocally' in program;
 
-/** What the row is judged by: the ratio to the baseline, or our own number. */
+/** The judged number of the row: the ratio to the baseline, or our own number. */
 export interface Bar {
   readonly of: 'ratio' | 'ours';
   readonly atMost?: number;

@@ -46,7 +46,7 @@ describe('tableLine', () => {
 });
 
 describe('withTable', () => {
-  it('replaces what stands between the marks and nothing else', () => {
+  it('replaces the text between the marks and nothing else', () => {
     const once = withTable('# Page\n\nBefore.\n', ['| a |']);
     const twice = withTable(`${once}\nAfter.\n`, ['| b |']);
     expect(twice).toContain('Before.');

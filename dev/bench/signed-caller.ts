@@ -8,9 +8,9 @@ import { issuer } from './lane-setup.ts';
 
 /** An agent that signs calls, and the keys that its servers need. */
 export interface SignedCaller {
-  /** Of SEAL tokens, as PEM. */
+  /** Key of SEAL tokens, as PEM. */
   readonly sealKey: string;
-  /** Of the caller, as PEM. */
+  /** Key of the caller, as PEM. */
   readonly callerKey: string;
   /** So many envelopes, each another call of the tool. They are fresh for half a minute. */
   envelopes(count: number, tool: string): Buffer[];

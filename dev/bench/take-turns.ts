@@ -19,7 +19,7 @@ export interface Turns {
   readonly inFlight: number;
 }
 
-/** What the rounds of one side came to. */
+/** Results of the rounds of one side. */
 interface Measured {
   readonly perSecond: number[];
   cpuSeconds: number;

@@ -4,7 +4,7 @@ import { waitForObject } from '../../test/cluster/harness/wait.ts';
 import type { BenchApi } from './api.ts';
 import { type BenchCluster, register } from './bench-cluster.ts';
 
-/** Some text on the Blackboard, and then a question that nobody answers: what has not ended is read from the cache. */
+/** Some text on the Blackboard, and then a question without an answer: a running execution is read from the cache. */
 function waiting(): WorkflowSpec {
   const env = Object.fromEntries(['plan', 'branch', 'owner', 'summary'].map((key) => [key, `${key} `.repeat(20)]));
   return {
@@ -17,7 +17,10 @@ function waiting(): WorkflowSpec {
   };
 }
 
-/** Starts an execution and gives its id when it waits. Whoever moved it there is stopped: from then on it is only read. */
+/**
+ * Starts an execution and gives its id when it waits. The process that moved it there is stopped: from then on it is
+ * only read.
+ */
 export async function waitingExecution(bench: BenchCluster): Promise<string> {
   const { process: controllers } = await bench.controllers();
   await register(bench, 'waiting', waiting());

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
-/** What to bundle and where to. Paths are relative to `root`. */
+/** Entry point and output of a bundle. Paths are relative to `root`. */
 interface BundleOptions {
   readonly root: string;
   /** File name without `.js` → entry module. */

@@ -18,7 +18,7 @@ const refused = await client.readWorkflow({ workflow: 'none' }).catch((error) =>
 console.log(status, refused instanceof WindlassApiError, refused.error);
 `;
 
-/** What a user of TypeScript relies on; a type that is lost in the package would be \`any\` and compile too. */
+/** Types that a user of TypeScript relies on; one that is lost in the package would be \`any\` and compile too. */
 const typed = `
 import { createWindlassClient, type ExecutionEvent } from 'windlass/client';
 

@@ -1,6 +1,6 @@
 /**
  * Makes the npm package: the command line as one bundle, and the client as plain modules with their types. It depends
- * on nothing, so that whoever wants the client does not install what the other processes stand on.
+ * on nothing, so that users of the client do not install the dependencies of the other processes.
  * usage: node dev/build/npm-package.ts [FOLDER] (default dist/npm; then: npm pack FOLDER)
  */
 import { execFileSync } from 'node:child_process';

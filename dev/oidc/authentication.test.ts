@@ -171,7 +171,7 @@ describe('a provider in trouble', () => {
   const troubles: KeysFault[] = ['refused', 'broken', 'huge', 'error'];
 
   it.each(troubles)(
-    'answers its keys as %s: who comes first is told to come again, and is known later',
+    'answers its keys as %s: the first caller is asked to come again, and is known later',
     async (fault) => {
       const clock = { now: 0 };
       const authentication = open({}, clock);
@@ -184,21 +184,18 @@ describe('a provider in trouble', () => {
     },
   );
 
-  it.each(troubles)(
-    'answers its keys as %s: whoever was known stays so for the grace, and no longer',
-    async (fault) => {
-      const clock = { now: 0 };
-      const authentication = open({ WINDLASS_OIDC_JWKS_GRACE_SECONDS: '60' }, clock);
-      const [known, later] = await Promise.all([userToken(provider, anna), userToken(provider, anna)]);
-      await who(authentication, known);
-      proxy.fault = fault;
-      clock.now = 359_000;
-      expect(await who(authentication, known)).toMatchObject({ subject: 'anna' });
-      expect(await who(authentication, later)).toMatchObject({ subject: 'anna' });
-      clock.now = 361_000;
-      await expect(who(authentication, known)).rejects.toMatchObject({ code: 'unavailable' });
-    },
-  );
+  it.each(troubles)('answers its keys as %s: known callers stay so for the grace, and no longer', async (fault) => {
+    const clock = { now: 0 };
+    const authentication = open({ WINDLASS_OIDC_JWKS_GRACE_SECONDS: '60' }, clock);
+    const [known, later] = await Promise.all([userToken(provider, anna), userToken(provider, anna)]);
+    await who(authentication, known);
+    proxy.fault = fault;
+    clock.now = 359_000;
+    expect(await who(authentication, known)).toMatchObject({ subject: 'anna' });
+    expect(await who(authentication, later)).toMatchObject({ subject: 'anna' });
+    clock.now = 361_000;
+    await expect(who(authentication, known)).rejects.toMatchObject({ code: 'unavailable' });
+  });
 
   it('that is slow is waited for, by everybody together', async () => {
     proxy.fault = 'slow';
@@ -221,7 +218,7 @@ describe('a provider in trouble', () => {
     await expect(who(open(), await userToken(provider, anna))).rejects.toMatchObject(refused);
   });
 
-  it('that is not there at all has nobody known', async () => {
+  it('that is not there at all knows no caller', async () => {
     const token = await userToken(provider, anna);
     await provider.close();
     await expect(who(open(), token)).rejects.toMatchObject({ code: 'unavailable' });

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 interface BrowserOptions {
   /** Certificates to trust, PEM. */
   readonly ca?: string;
-  /** What is typed into the fields of forms. */
+  /** Values of the fields of forms. */
   readonly fields?: Readonly<Record<string, string>>;
   /** A redirect to here is the end of the visit. */
   readonly until?: string;
@@ -17,7 +17,7 @@ export interface Visit {
 
 const stepsMax = 20;
 
-/** What a person does with a browser: follows redirects, keeps cookies, fills in forms and sends them. */
+/** A person with a browser: follows redirects, keeps cookies, fills in forms and sends them. */
 export async function visit(start: string, options: BrowserOptions = {}): Promise<Visit> {
   const agent = new Agent({ connect: { ca: options.ca } });
   const cookies = new Map<string, string>();

@@ -20,7 +20,7 @@ export const staticClients: ClientMetadata[] = [
   },
 ];
 
-/** Every other client id is that of a service account, which exists because somebody asks for it. */
+/** Every other client id is that of a service account, which exists on its first request. */
 export function withServiceAccounts(adapter: Adapter): Adapter {
   return { ...adapter, find: async (id) => (parsePerson(id).name === '' ? undefined : serviceAccount(id)) };
 }

@@ -18,7 +18,7 @@ export interface ProviderSettings {
 /** The only resource there is; tokens are for it whether a client names it or not. */
 const resource = 'urn:windlass:api';
 
-/** How the certified provider behaves: whoever signs in is believed, and nobody is asked for consent. */
+/** Behaviour of the certified provider: it believes each user who signs in, and asks none for consent. */
 export function configure(settings: ProviderSettings): Configuration {
   const { memory } = settings;
   return {

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What happens to requests for the keys. */
+/** The fate of requests for the keys. */
 export type KeysFault = 'none' | 'refused' | 'silent' | 'slow' | 'broken' | 'huge' | 'error' | 'empty';
 
-/** Stands before a provider: counts, and harms what is said about keys. Everything else passes through. */
+/** A proxy before a provider: counts requests for keys and harms their answers. Everything else passes through. */
 export interface FaultProxy {
   /** The issuer that the provider behind it has to call itself. */
   readonly url: string;

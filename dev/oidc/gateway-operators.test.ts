@@ -201,7 +201,7 @@ describe('operators with tokens of a real provider', () => {
     });
   });
 
-  it('are told that the provider is away, and not that their token is wrong', async () => {
+  it('learn that the provider is away, and not that their token is wrong', async () => {
     proxy.fault = 'error';
     await expect(who(open(), await forge())).rejects.toMatchObject({ code: 'unavailable' });
   });

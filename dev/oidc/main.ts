@@ -1,5 +1,5 @@
 /**
- * An identity provider for development: the certified oidc-provider, which believes whoever signs in (README.md).
+ * An identity provider for development: the certified oidc-provider, which believes each user who signs in (README.md).
  * SIGHUP makes it sign with new keys.
  */
 import { readFileSync } from 'node:fs';

@@ -5,7 +5,7 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** What a provider remembers of sessions, grants and codes. It outlives a provider that is replaced for other keys. */
+/** A provider's memory of sessions, grants and codes. It outlives a provider that is replaced for other keys. */
 export interface Memory {
   adapter(model: string): Adapter;
 }

@@ -1,4 +1,4 @@
-/** Somebody who signs in, or a machine: whoever says so is believed. */
+/** A person who signs in, or a machine: the provider believes the claim. */
 export interface Person {
   /** Claim `sub`. */
   readonly name: string;
@@ -26,7 +26,7 @@ export function formatPerson({ name, tenant, roles = [], kind, username }: Perso
   return text === '' ? encodeURIComponent(name) : `${encodeURIComponent(name)}?${text}`;
 }
 
-/** The person that a text stands for. */
+/** The person that a text describes. */
 export function parsePerson(text: string): Person {
   const [name = '', facts = ''] = text.split('?', 2);
   const found = new URLSearchParams(facts);

@@ -13,7 +13,7 @@ interface OidcServerOptions {
   readonly host?: string;
   /** @default any that is free */
   readonly port?: number;
-  /** What tokens carry as `iss`. @default the address it listens on */
+  /** The `iss` of tokens. @default the address it listens on */
   readonly issuer?: string;
   /** Serves over TLS. */
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -23,7 +23,7 @@ interface OidcServerOptions {
   readonly audience?: string;
   /** @default 3600 */
   readonly tokenSeconds?: number;
-  /** Told what went wrong inside the provider, which its clients are not. */
+  /** Receives internal errors of the provider, which its clients do not see. */
   readonly onError?: (error: Error) => void;
 }
 

@@ -6,7 +6,7 @@ import { formatPerson, parsePerson } from './person.ts';
 const formBytesMax = 8_192;
 
 /**
- * The page on which somebody says who they are; no password is asked for. A request with `login_hint`, a person as
+ * The page on which a user names themselves; no password is asked for. A request with `login_hint`, a person as
  * text, is through at once, so that scripts need no page.
  */
 export async function answerSignIn(

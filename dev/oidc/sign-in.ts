@@ -47,7 +47,7 @@ export async function serviceAccountToken(provider: ProviderAddress, account: Pe
   });
 }
 
-/** What somebody does who was shown a device code: opens the link, confirms, and says who they are. */
+/** The steps of a user with a device code: opens the link, confirms, and names themselves. */
 export async function approveDevice(link: string, person: Person, ca?: string): Promise<void> {
   const { name, tenant = '', roles = [] } = person;
   const { page } = await visit(link, { ca, fields: { user: name, tenant, roles: roles.join(',') } });

@@ -37,9 +37,9 @@ async function judge(stage: string, ...retried: readonly string[]): Promise<{ co
 
 describe('a test that was tried again', () => {
   it('is named, and is no failure the first time', async () => {
-    expect(await judge('api', 'a stream goes on')).toEqual({
+    expect(await judge('api', 'a stream continues')).toEqual({
       code: 0,
-      said: '↻ passed only when tried again: api: a stream goes on\n',
+      said: '↻ passed only when tried again: api: a stream continues\n',
     });
   });
 
@@ -64,7 +64,7 @@ describe('a test that was tried again', () => {
     expect(await judge('api')).toEqual({ code: 0, said: '' });
   });
 
-  it('is told apart by its stage and its name', async () => {
+  it('is identified by its stage and its name', async () => {
     await judge('api', 'slow');
     expect(await judge('faults', 'slow')).toMatchObject({ code: 0 });
     expect(await judge('api', 'slow too')).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-// Stands between a Git forge and the API and gives two headers the names that the API knows. The signature has the same
+// A proxy between a Git forge and the API that gives two headers the names that the API knows. The signature has the same
 // form on both sides, and the body passes as it is: what the forge signed is what the API checks, and this program
 // needs no secret. Its own address is /SOURCE, such as /forge; nothing but Node is needed.
 //
@@ -12,7 +12,7 @@ const renamed = { 'x-hub-signature-256': 'x-svc-signature', 'x-github-delivery':
 const ownNames = new Set([...Object.values(renamed), 'host', 'connection']);
 
 function headersOf(incoming) {
-  // What the sender itself calls by our names is left out: the forge vouches for the others only.
+  // Headers that the sender itself names like ours are left out: the forge signs for the others only.
   const passed = Object.entries(incoming).filter(([name]) => !ownNames.has(name));
   const added = Object.entries(renamed).flatMap(([from, to]) => (incoming[from] ? [[to, incoming[from]]] : []));
   return Object.fromEntries([...passed, ...added]);

@@ -14,7 +14,7 @@ import { silentLogger } from '../../lib/logger.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
 
-/** What all replicas see of the cluster: executions, and the outcomes that were written. */
+/** The cluster as all replicas see it: executions, and the outcomes that were written. */
 export class SharedExecutions {
   readonly objects = new Map<string, AgentExecution>();
   readonly outcomes: AgentResult[] = [];

@@ -37,7 +37,7 @@ export async function namesOf(store: ArchiveStore, owner: string, limit = 50): P
   return pages;
 }
 
-/** What any store of records must do; `open` gives an empty one. */
+/** The contract of a store of records; `open` returns an empty one. */
 export function describeArchive(open: () => Promise<ArchiveStore>): void {
   it('AMB-174 gives a record back by the uid and by the name of its execution, and nothing to another owner', async () => {
     const store = await open();

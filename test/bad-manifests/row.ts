@@ -1,8 +1,8 @@
 import { fullWorkflow } from './full-workflow.ts';
 
 /**
- * Who refuses a bad manifest first. `schema`, `cel` and `policy` are the API server itself, with Windlass down;
- * `controller` is the check that the controller, the command line and the API share.
+ * The check that refuses a bad manifest first. `schema`, `cel` and `policy` are the API server itself, with Windlass
+ * down; `controller` is the check that the controller, the command line and the API share.
  */
 export type Refuser = 'schema' | 'cel' | 'policy' | 'controller';
 
@@ -18,11 +18,11 @@ export interface BadManifest {
   /** Where our own check finds it. */
   readonly path: string;
   readonly rule: string;
-  /** What the API server's answer contains; map keys in brackets are written with dots. */
+  /** Text that the API server's answer contains; map keys in brackets are written with dots. */
   readonly server: readonly string[];
 }
 
-/** What the API server says about a broken keyword of the schema. */
+/** The API server's message on a broken keyword of the schema. */
 const schemaTexts: Readonly<Record<string, string>> = {
   required: 'Required value',
   unknown_field: 'unknown field',

@@ -98,7 +98,7 @@ export function help(world: World, exitCode: number): void {
   else if (world.decisions.at(-1)?.wakeAt !== undefined) world.wake();
 }
 
-/** Somebody mistypes first. */
+/** The first answer is a typing error. */
 function answer(world: World): void {
   const { state = '', current } = world.status;
   const response = current?.signals_refused === undefined ? 'maybe' : 'yes';

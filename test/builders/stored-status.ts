@@ -49,7 +49,7 @@ function compile(): ValidateFunction {
 }
 
 /**
- * What the API server would refuse in a status, or drop of it, by the CustomResourceDefinition that the chart installs;
+ * Parts of a status that the API server would refuse or drop, by the CustomResourceDefinition that the chart installs;
  * empty where all of it would be stored. CEL rules are left to the server.
  */
 export function unstorable(status: WorkflowExecutionStatus): string[] {

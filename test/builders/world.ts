@@ -28,7 +28,7 @@ import { LargeValue } from '../../lib/template/large-value.ts';
 import { anExecution, begin } from './execution-builder.ts';
 import { unstorable } from './stored-status.ts';
 
-/** What a container did, as tests say it; everything else is the outcome of `true`. */
+/** The outcome of a container in tests; absent fields are those of `true`. */
 export type OutcomeFields = Partial<StepOutcome>;
 
 export const anOutcome = (fields: OutcomeFields = {}): StepOutcome => ({
@@ -93,7 +93,7 @@ export class World {
   readonly decisions: Decision[] = [];
   readonly happenings: Happening[] = [];
   deleted = false;
-  /** What new pods wait for; undefined: they run at once. */
+  /** The reason for which new pods wait; undefined: they run at once. */
   waiting: Waiting | undefined;
   /** Why the API server makes no pod now. */
   blocked: Blockage | undefined;
@@ -227,13 +227,13 @@ export class World {
     return this.changeAgent(state, judge, { phase: 'completed', output: '', endedAt: this.now, ...fields });
   }
 
-  /** Lets time go by. Pods that were told to stop end with exit code 143. */
+  /** Advances time. Pods that get a signal end with exit code 143. */
   pass(ms: number): this {
     this.now += ms;
     return this;
   }
 
-  /** Goes to the time at which the last decision asked to look again. */
+  /** Advances to the time at which the last decision asked to look again. */
   wake(): this {
     const at = this.decisions.at(-1)?.wakeAt;
     if (at === undefined) throw new Error('nothing asked to be woken');
@@ -280,7 +280,7 @@ export class World {
     };
   }
 
-  /** What would be decided now, stored values loaded as asked for; blobs that it made are stored. */
+  /** The decision of now, with stored values loaded on demand; its blobs are stored. */
   decision(extra: Partial<Facts> = {}): Decision {
     let facts = this.facts(extra);
     for (let round = 0; round < 100; round += 1) {
@@ -328,7 +328,7 @@ export class World {
     return { ...facts, loaded, workflows, volumesByUid, agents };
   }
 
-  /** What a name of a workflow stands for. */
+  /** The workflow of a name. */
   find(name: string) {
     const workflow = this.#options.workflows?.find(({ metadata }) => metadata.name === name);
     if (workflow === undefined) {
@@ -409,7 +409,7 @@ export class World {
 
   #stopPod(name: string): void {
     const pod = this.pods.get(name);
-    const failure = { reason: 'PodDeleted', message: 'told to stop' } as const;
+    const failure = { reason: 'PodDeleted', message: 'stopped by a signal' } as const;
     if (pod !== undefined)
       this.pods.set(name, {
         ...pod,

@@ -358,9 +358,9 @@ describe('an execution', () => {
       ['one is replaced', [signal('a', 'alice'), signal('c', 'alice')]],
       ['the answer of one is changed', [signal('a', 'alice'), signal('b', 'alice', { response: 'no' })]],
       ['the author of one is changed', [signal('a', 'bob'), signal('b', 'alice')]],
-      ['a new one stands before', [signal('c', 'alice'), signal('a', 'alice'), signal('b', 'alice')]],
+      ['a new one is first', [signal('c', 'alice'), signal('a', 'alice'), signal('b', 'alice')]],
       ['they change places', [signal('b', 'alice'), signal('a', 'alice')]],
-      ['an id stands twice', [signal('a', 'alice'), signal('b', 'alice'), signal('b', 'alice')]],
+      ['a duplicate id', [signal('a', 'alice'), signal('b', 'alice'), signal('b', 'alice')]],
     ];
     it.each(cases)('refused when %s', async (_what, signals) => {
       const { status, message } = await patch(path, { spec: { signals } }, 'alice');

@@ -89,7 +89,7 @@ describe('AMB-174 WF-RUN-04 the archive', () => {
   let name: string;
   let before: Record<string, unknown>;
 
-  it('has the whole record of an execution before its object goes', async () => {
+  it('has the whole record of an execution before its object is deleted', async () => {
     id = await start({ workflow: 'kept', input: { big: large }, ttl_seconds_after_finished: 8 });
     name = await nameOf(id);
     await waitForObject(
@@ -132,7 +132,7 @@ describe('AMB-174 WF-RUN-04 the archive', () => {
     expect((await windlass('list', '--archived', '-o', 'name')).stdout).toContain(name);
   });
 
-  it('is waited for while NATS is away, by the time to live and by whoever deletes', async () => {
+  it('is waited for while NATS is away, by the time to live and by a deletion', async () => {
     await world.nats?.kill();
     const late = await nameOf(await start({ workflow: 'short', ttl_seconds_after_finished: 0 }));
     const deleted = await nameOf(await start({ workflow: 'short' }));

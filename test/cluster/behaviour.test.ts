@@ -12,7 +12,7 @@ import { waitForNone, waitForObject } from './harness/wait.ts';
 /** The largest argument that Linux passes a process, in bytes. */
 const largestArgument = 131_071;
 
-/** Black box: what the requirements say, asked of the cluster alone, with names and values nobody would choose. */
+/** Black box: what the requirements say, asked of the cluster alone, with unusual names and values. */
 describe('what an execution does, seen from outside', () => {
   let used: UsedControllers;
 
@@ -86,7 +86,7 @@ describe('what an execution does, seen from outside', () => {
     });
   });
 
-  it.concurrent('WF-STOR-12 a persistent volume outlives its execution until somebody deletes it', async () => {
+  it.concurrent('WF-STOR-12 a persistent volume outlives its execution until a user deletes it', async () => {
     const mount = [{ name: 'keep', mount_path: '/keep' }];
     const workflow = aWorkflow('persistent')
       .with({ storage: { shared_volumes: [{ name: 'keep', storage_class: 'persistent' }] } })

@@ -49,7 +49,7 @@ interface Step {
 
 interface Ended extends Captured {
   readonly log: Uint8Array;
-  /** What the kubelet says of the container. */
+  /** The kubelet's status of the container. */
   readonly status: ContainerStateTerminated;
 }
 

@@ -467,7 +467,7 @@ describe('the event bus of the chart', () => {
     );
   });
 
-  it('is told to the controllers and the API alike', async () => {
+  it('reaches the controllers and the API alike', async () => {
     const objects = await render({ api: on });
     const urls = [clusterNames.controllers, clusterNames.api].map(
       (name) => environment(objects, name).WINDLASS_NATS_URL,
@@ -492,7 +492,7 @@ describe('the event bus of the chart', () => {
     expect(JSON.stringify(services)).not.toContain('8222');
   });
 
-  it('is one server by default, that nobody enters without the password, and that uses nine tenths of its volume', async () => {
+  it('is one server by default, which needs the password and uses nine tenths of its volume', async () => {
     const text = config(await render({ nats: { enabled: true } }));
     expect(text).toContain('password: $PASSWORD');
     expect(text).toContain(`max_file_store: ${Math.floor((10 * 1024 ** 3 * 9) / 10)}`);
@@ -532,7 +532,7 @@ describe('the event bus of the chart', () => {
     expect(spec?.egress).toEqual([{ ports: [{ protocol: 'TCP', port: 4443 }] }]);
   });
 
-  it('is reached by our processes and by nobody else', async () => {
+  it('is reached by our processes alone', async () => {
     const objects = await render({ api: on });
     const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', nats);
     const from = (spec?.ingress ?? []) as { from: { podSelector: { matchLabels: Record<string, string> } }[] }[];
@@ -698,7 +698,7 @@ describe('the installed API', () => {
     expect(bus?.status?.containerStatuses?.[0]?.ready).toBe(true);
   });
 
-  it('answers every request while it is rolled out, and its replicas then stand on different nodes', async () => {
+  it('answers every request while it is rolled out, and its replicas then run on different nodes', async () => {
     const kubectl = await programPath('kubectl');
     const of = ['--kubeconfig', kubeconfigPath(), '--namespace', namespace];
     const before = (await podsOf(kube, 'api')).map(({ metadata }) => `pod/${metadata.name}`);

@@ -212,8 +212,8 @@ describe('the rendered chart', () => {
       '/tenants/0/viewers/0',
     ],
     ['a namespace that is none', { tenants: [{ slug: 'a', namespace: 'team.a' }] }, '/tenants/0/namespace'],
-    ['a slug that stands twice', { tenants: [{ slug: 'a' }, { slug: 'a', namespace: 'b' }] }, 'tenants[1]'],
-    ['a namespace that stands twice', { tenants: [{ slug: 'b' }, { slug: 'a', namespace: 'tenant-b' }] }, 'tenants[1]'],
+    ['a duplicate slug', { tenants: [{ slug: 'a' }, { slug: 'a', namespace: 'b' }] }, 'tenants[1]'],
+    ['a duplicate namespace', { tenants: [{ slug: 'b' }, { slug: 'a', namespace: 'tenant-b' }] }, 'tenants[1]'],
     ['the slug of the system', { tenants: [{ slug: 'system' }] }, 'tenants[0]'],
     ['the namespace of the release', { tenants: [{ slug: 'a', namespace }] }, 'tenants[0]'],
     ['a quota that is no amount', { tenants: [{ slug: 'a', quota: { pods: 'many' } }] }, '/tenants/0/quota/pods'],
@@ -346,7 +346,7 @@ describe('the rendered chart', () => {
     ['admission policies', { admissionPolicies: { install: false } }, 'ValidatingAdmissionPolicy'],
     ['disruption budget', { controllers: { podDisruptionBudget: { enabled: false } } }, 'PodDisruptionBudget'],
     ['workflow of helm test', { systemTenant: { enabled: false } }, 'Workflow'],
-  ])('leaves out its %s when told to', async (_what, values, kind) => {
+  ])('leaves out its %s when configured so', async (_what, values, kind) => {
     const has = (list: readonly KubeObject[]): boolean => list.some((object) => object.kind === kind);
     expect([has(objects), has(await render(values))]).toEqual([true, false]);
   });
@@ -464,7 +464,7 @@ describe('the installed chart', () => {
     expect(rules.some(allows)).toBe(want);
   });
 
-  it('lets anybody who is known read the workflows of the global namespace, and nobody write them', async () => {
+  it('lets all authenticated users read the workflows of the global namespace, and none write them', async () => {
     const access: Access = { verb: 'get', group: 'windlass.dev', resource: 'workflows', namespace: 'windlass-global' };
     expect(await may(kube, 'kim', access)).toBe(true);
     expect(await may(kube, 'kim', { ...access, verb: 'create' })).toBe(false);
@@ -562,7 +562,7 @@ describe('the installed chart', () => {
     expect(newest.at(-1)?.status).toMatchObject({ phase: 'completed', final_output: { said: 'hello\n' } });
   });
 
-  it('says so when an execution stands in a namespace that is no tenant, and makes no pod there', async () => {
+  it('says so when an execution is in a namespace that is no tenant, and makes no pod there', async () => {
     const metadata = { name: 'one', namespace: foreign };
     await ensureWorkflow(kube, {
       apiVersion: 'windlass.dev/v1',

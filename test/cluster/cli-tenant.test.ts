@@ -31,7 +31,7 @@ describe('windlass tenant', () => {
   const slug = `cli-${process.pid}`;
   const namespace = `tenant-${slug}`;
 
-  it('makes a tenant, twice without harm, lists it, and deletes it only when told so', async () => {
+  it('makes a tenant, twice without harm, lists it, and deletes it only with the confirmation', async () => {
     const create = () =>
       windlass('tenant', 'create', slug, '-n', namespace, '--operator', 'Group:devs', '--quota', 'pods=7');
     expect(await create()).toMatchObject({ code: exitCodes.ok });
@@ -64,7 +64,7 @@ describe('windlass tenant', () => {
     const own = `${slug}-again`;
     const space = `space-of-${own}`;
     const create = (...options: string[]) => windlass('tenant', 'create', own, ...options);
-    // Of an amount that the command line cannot judge: the API server knows the names of resources.
+    // The command line cannot judge this amount: the API server knows the names of resources.
     const wrong = ['--quota', 'nonsense=1'];
     expect(await create('-n', space, ...wrong)).toMatchObject({
       code: exitCodes.usage,

@@ -178,7 +178,7 @@ describe('windlass approve, reject, signal', () => {
     expect({ state: status?.state, output: status?.final_output }).toEqual({ state: target, output: { said } });
   });
 
-  it('AMB-035 of decisions at the same time exactly one wins, and the others are told who did', async () => {
+  it('AMB-035 of decisions at the same time exactly one wins, and the others learn who did', async () => {
     const name = await waitingExecution();
     const results = await Promise.all([
       windlass('approve', name),
@@ -199,7 +199,7 @@ describe('windlass approve, reject, signal', () => {
     expect(await windlass('reject', 'gate-1', '--reason', ' ')).toMatchObject(refused);
   });
 
-  it('a decision nobody waits for is refused with phase and state', async () => {
+  it('a decision that no state waits for is refused with phase and state', async () => {
     const name = await runNamed('hello', '--input', 'name=x');
     await windlass('wait', name);
     expect(await windlass('approve', name)).toMatchObject({

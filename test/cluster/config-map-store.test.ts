@@ -96,7 +96,7 @@ describe('AMB-022 outputs in ConfigMaps', () => {
     expect(await mapsOf(owner)).toHaveLength(1);
   });
 
-  it('are refused when somebody has put other bytes in their place, and say so when they are gone', async () => {
+  it('are refused when a user has put other bytes in their place, and say so when they are gone', async () => {
     const owner = await newOwner();
     const store = createConfigMapStore(kube);
     const blob = createBlob(Buffer.from('the truth'));

@@ -71,7 +71,7 @@ function kindOfMainCluster(): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-// Where the main cluster is kind or somebody's own, nothing here has been built.
+// Where the main cluster is kind or a user's own, nothing here has been built.
 describe.runIf(kindOfMainCluster() === 'native')('the native development cluster', () => {
   beforeAll(async () => {
     await script('cluster/down');
@@ -248,7 +248,7 @@ describe.runIf(kindOfMainCluster() === 'native')('the native development cluster
     expect(stranger.kill()).toBe(true);
   });
 
-  it('gives its programs no lock that whoever started it holds', async () => {
+  it('gives its programs no lock that its caller holds', async () => {
     const part = join(projectDir, 'dev/cluster/process.sh');
     const lines = [
       'cluster_dir=$1; source "$2"; exec 5>"$1/lock"; flock 5; start_process holder sleep 60; exec 5>&-',

@@ -22,7 +22,7 @@ import {
 import { retryWithoutOrigin } from './outputs/taken-over.ts';
 import { type S3Server, startS3Server } from './outputs/s3-server.ts';
 
-/** While controllers with the bucket still run: nobody else can empty it and let the executions go. */
+/** While controllers with the bucket still run: no other process can empty it and release the executions. */
 async function deleteExecutions({ kube, namespace }: Place): Promise<void> {
   await kube.deleteCollection(workflowExecutions, { namespace });
   await waitForNone(kube, { resource: workflowExecutions, namespace });

@@ -73,7 +73,7 @@ describe.concurrent('outputs in ConfigMaps', () => {
     }
   });
 
-  it('AMB-022 the state that goes beyond the budget fails, and everything from before is still there', {
+  it('AMB-022 the state that exceeds the budget fails, and everything from before is still there', {
     timeout: 400_000,
   }, async () => {
     const fill = aScript(twoMebibytes(incompressible), { max_state_visits: limits.stateVisitsMax });
@@ -105,7 +105,7 @@ describe.concurrent('outputs in ConfigMaps', () => {
     expect(last.stdout.toString()).toBe('still here\n');
   });
 
-  it('a retry reads 18 MiB that its origin stored after the origin is deleted, and takes them along when it goes', {
+  it('a retry reads 18 MiB that its origin stored after the origin is deleted, and deletes them with itself', {
     timeout: 420_000,
   }, async () => {
     const { kube, namespace } = used;

@@ -345,7 +345,7 @@ describe('a status', () => {
   });
 });
 
-it('an Event is accepted by the server and stands beside its object', async () => {
+it('an Event is accepted by the server and is beside its object', async () => {
   const object = await kube.create(configMaps, configMap('spoken-of'));
   const recorder = createEventRecorder(
     { client: kube, clock: systemClock, logger: silentLogger, newId },
@@ -366,7 +366,7 @@ it('an Event is accepted by the server and stands beside its object', async () =
   ]);
 });
 
-it('a right that is missing is told apart', async () => {
+it('a missing right is distinguished', async () => {
   const { kube: own } = await connect(cluster.kubeconfig);
   await own.close();
   const { createCredentialSource, createKubeClient, findCredentials } = await import('../../lib/kube/index.ts');

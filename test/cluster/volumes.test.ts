@@ -194,7 +194,7 @@ describe('volumes', () => {
     expect(entry).toContain('kept');
   });
 
-  it('WF-STOR-09 WF-STOR-12 a persistent volume outlives executions, until somebody deletes it', async () => {
+  it('WF-STOR-09 WF-STOR-12 a persistent volume outlives executions, until a user deletes it', async () => {
     const { metadata } = await makeVolume(used, 'archive', { storage_class: 'persistent' });
     const shared = { name: 'store', storage_class: 'persistent', volume_id: metadata.uid } as const;
     const builder = aStore('archive', { shared_volumes: [shared] }).state(
@@ -235,7 +235,7 @@ describe('volumes', () => {
     expect((await used.kube.get(persistentVolumeClaims, ref(persistent))).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('AMB-173 an ephemeral volume with a time of its own outlives its execution, and then goes with its data', async () => {
+  it('AMB-173 an ephemeral volume with its own TTL outlives its execution, and is deleted with its data', async () => {
     const storage: Storage = { workspace: { storage_class: 'ephemeral', ttl_hours: 1 } };
     const writer = aStore('outlived', storage).state('read', withVolume('echo kept >/data/file', 'workspace'));
     const { workspace } = await volumesOf(used, await run(used, writer));
@@ -288,7 +288,7 @@ describe('volumes', () => {
     expect(status?.history?.at(-1)).toMatchObject({ state: 'read', status: 'failed', reason: 'VolumeExpired' });
   });
 
-  it('a claim that was made beforehand is used, and stays when the Volume goes', async () => {
+  it('a claim that was made beforehand is used, and stays when the Volume is deleted', async () => {
     const spec = { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '16Mi' } } };
     await used.kube.create(persistentVolumeClaims, {
       apiVersion: 'v1',
@@ -310,7 +310,7 @@ describe('volumes', () => {
     ).toBeUndefined();
   });
 
-  it('a claim of the same name that somebody else has made is left alone', async () => {
+  it('a claim of the same name of another owner is left alone', async () => {
     await used.kube.create(persistentVolumeClaims, {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.kill());
 
-/** What the model of the demonstration says as this agent. */
+/** Lines of the demonstration's model as this agent. */
 async function say(name: string, input: string): Promise<string> {
   const instruction = agents.find(({ metadata }) => metadata.name === name)?.spec.task.instruction ?? '';
   const messages = [

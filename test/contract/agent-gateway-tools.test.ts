@@ -45,7 +45,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-/** What one replica of the API has. */
+/** Parts of one replica of the API. */
 function sourceOf(url = gateway.url, bus = nats.connect()): RegisteredToolSource {
   const deps = { bus, clock: systemClock, logger: silentLogger, newId };
   const sessions = createToolSessions({ ...deps, key: gateway.key, sessions: createSessions(bus) });
@@ -112,7 +112,7 @@ describe('an agent whose manifest names a registered tool', () => {
     expect([ran, await eventsOf('agent-other')]).toEqual([[], []]);
   });
 
-  it('is told what is wrong with its arguments', async () => {
+  it('reads the mistakes of its arguments', async () => {
     const { last } = await run('arguments', { replies: [replyOf('', [['orders.place', {}]])] });
     expect(last?.messages.at(-1)).toMatchObject({ content: expect.stringContaining("required field 'item'") });
     expect(ran).toEqual([]);
@@ -142,7 +142,7 @@ describe('an agent whose manifest names a registered tool', () => {
     expect(ran).toEqual(['orders.place']);
   });
 
-  it('goes on when another replica drives it, which signs with its own key, and back', async () => {
+  it('continues when another replica drives it, which signs with its own key, and back', async () => {
     const caller = {
       tenant: 'acme',
       namespace: 'acme',
@@ -162,7 +162,7 @@ describe('an agent whose manifest names a registered tool', () => {
     expect(ran).toHaveLength(4);
   });
 
-  it('is told that the outcome is unknown where no answer comes', async () => {
+  it('reads that the outcome is unknown where no answer comes', async () => {
     const { last } = await run('silent', { registered: sourceOf('http://127.0.0.1:1'), replies: [order] });
     expect(last?.messages.at(-1)).toMatchObject({ content: expect.stringMatching(/^OutcomeUnknown/) });
   });

@@ -66,7 +66,7 @@ describe('a good definition', () => {
   it.each(boundaries)('%s %s may be %j', (_ids, ...edit) => expect(errors(edit)).toEqual([]));
 });
 
-describe('all problems are told at once', () => {
+describe('all problems are reported at once', () => {
   it('a slip in one state hides no problem of another', () => {
     const found = errors(
       ['spec.states.agent.timeout', '5'],
@@ -133,7 +133,7 @@ describe('warnings', () => {
       ['spec.states.system.transitions[1].value', 'never_matches'],
     ],
     [
-      'WF-SUB-03 a result_key that nobody waits for',
+      'WF-SUB-03 a result_key without a waiting state',
       [['spec.states.child.mode', 'fire_and_forget']],
       ['spec.states.child.result_key', 'no_effect'],
     ],

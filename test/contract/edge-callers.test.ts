@@ -93,7 +93,7 @@ describe.each(operations)('EDGE-AUTH-01 EDGE-REST-09 $operationId over HTTP', (o
     expect(await answer(operation, await headers())).toEqual([401, 'unauthorized']);
   });
 
-  it('EDGE-AUTH-08 EDGE-AUTH-09 answers 403 to a user whose roles are no scope, and goes on with those that are', async () => {
+  it('EDGE-AUTH-08 EDGE-AUTH-09 answers 403 to a user whose roles are no scope, and takes those that are', async () => {
     const without = await userToken(provider, { ...anna, roles: ['svc:operator'] });
     expect((await answer(operation, bearer(without)))[0]).toBe(403);
     const [code] = await answer(operation, bearer(await userToken(provider, anna)));

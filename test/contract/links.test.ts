@@ -32,7 +32,7 @@ function anchors(path: string): ReadonlySet<string> {
   return new Set(names);
 }
 
-/** What is wrong with a link of a page, if anything. Addresses of other machines are not looked at. */
+/** The fault of a link of a page, if any. Addresses of other machines are not looked at. */
 function problemOf(page: string, target: string): string | undefined {
   if (/^[a-z][a-z+.-]*:/i.test(target)) return undefined;
   const [path = '', anchor] = target.split('#', 2);

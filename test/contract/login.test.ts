@@ -44,8 +44,8 @@ afterAll(async () => {
 
 const person = { name: 'anna', tenant: 'acme', roles: ['svc:operator'] };
 
-/** Somebody whose pauses between polls are spent with a browser. */
-function somebody(spend: () => Promise<void>, interrupted = new AbortController().signal): AccountDeps {
+/** A user whose pauses between polls are spent with a browser. */
+function loginDeps(spend: () => Promise<void>, interrupted = new AbortController().signal): AccountDeps {
   return {
     clock: { now: () => systemClock.now(), sleep: spend },
     interrupted,
@@ -57,7 +57,7 @@ function somebody(spend: () => Promise<void>, interrupted = new AbortController(
 
 async function logIn() {
   const shown = { link: '', code: '' };
-  const deps = somebody(() => approveDevice(shown.link, person));
+  const deps = loginDeps(() => approveDevice(shown.link, person));
   const login = await createAccounts(deps).login(server.url, {}, (prompt) => Object.assign(shown, prompt));
   return { login, shown, deps };
 }
@@ -114,7 +114,7 @@ describe('windlass login at a real provider', () => {
   });
 
   it('says who refuses what', async () => {
-    const accounts = createAccounts(somebody(() => Promise.resolve()));
+    const accounts = createAccounts(loginDeps(() => Promise.resolve()));
     const to = (options: object) => accounts.login(server.url, options, () => undefined);
     await expect(to({ issuer: provider.issuer, clientId: 'nobody' })).rejects.toThrow(
       /refuses the login: (invalid_client|unauthorized_client)/,
@@ -135,7 +135,7 @@ describe('windlass login at a real provider', () => {
 
   it('ends at Ctrl-C, and keeps nothing', async () => {
     const interrupt = new AbortController();
-    const deps = somebody(async () => interrupt.abort(), interrupt.signal);
+    const deps = loginDeps(async () => interrupt.abort(), interrupt.signal);
     await deps.logins.remove(server.url);
     await expect(createAccounts(deps).login(server.url, {}, () => undefined)).rejects.toMatchObject({
       exit: 'interrupted',

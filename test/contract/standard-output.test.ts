@@ -5,7 +5,7 @@ import { exitCodes } from '../../cli/exit-codes.ts';
 
 const main = new URL('../../cli/main.ts', import.meta.url).pathname;
 
-/** What a shell says that runs a command line, in which `windlass` is the program. */
+/** Output of a shell for a command line in which `windlass` is the program. */
 async function shell(line: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const bash = spawn('bash', ['-c', `windlass() { "$0" ${main} "$@"; }; ${line}`, process.execPath]);
   const [stdout, stderr] = await Promise.all([text(bash.stdout), text(bash.stderr)]);

@@ -38,7 +38,7 @@ const result = (exit_code: number) => ({ exit_code, stdout: 'out', stderr: '' })
 const failed = { status: 'failed', reason: 'ExitCode', message: 'exit code 3' } as const;
 
 const cases: Record<string, ExecutionBuilder> = {
-  'that nobody has looked at': anExecution(),
+  'that no controller has seen': anExecution(),
   'that has begun': anExecution().status({ transitions: 0 }),
   'in its first state': anExecution().now({ state: 'build', kind: 'ContainerRun', deadline: after(90) }),
   'that tries again': anExecution().now({
@@ -48,11 +48,11 @@ const cases: Record<string, ExecutionBuilder> = {
     retry_at: after(70),
     failure: { reason: 'ExitCode', message: 'exit code 1' },
   }),
-  'that asks somebody': anExecution()
+  'that asks a user': anExecution()
     .past({ state: 'build', target: 'review' }, { status: 'success', output: result(0) })
     .status({ transitions: 1 })
     .now({ state: 'review', kind: 'Human', prompt: 'Ship it?\nThink.' }),
-  'that somebody has answered': anExecution()
+  'that a user has answered': anExecution()
     .past({
       state: 'review',
       kind: 'Human',

@@ -34,7 +34,7 @@ const named = (path: string): string[] =>
     relative(root, resolve(root, dirname(path), target)),
   );
 
-/** What a module imports: directly, or through the `index.ts` of a folder. */
+/** Imports of a module: directly, or through the `index.ts` of a folder. */
 const imports = (path: string): ReadonlySet<string> =>
   new Set(named(path).flatMap((file) => (file.endsWith('/index.ts') ? [file, ...named(file)] : [file])));
 

@@ -42,7 +42,7 @@ export interface TestRelay {
   readonly keys: readonly KeyObject[];
   /** Tokens in the envelopes of the events, in order. */
   readonly tokens: readonly string[];
-  /** What was wrong with messages of the daemon. */
+  /** Faults of messages of the daemon. */
   readonly problems: readonly string[];
   /** Whether results are acknowledged as they come. */
   acknowledges: boolean;
@@ -62,7 +62,7 @@ export interface TestRelay {
     facts: Partial<CommandFacts> & { readonly tool: string; readonly args: object },
     options?: InvokeOptions,
   ): Promise<string>;
-  /** Ends the stream as a server that goes away. */
+  /** Ends the stream as a server that shuts down. */
   drop(code?: status): void;
   results(commandId: string): EdgeResult[];
   output(commandId: string): string;

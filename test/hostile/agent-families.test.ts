@@ -68,7 +68,7 @@ describe('agents that start agents', () => {
     expect(workflows.get('again')?.metadata.annotations?.[annotations.agentDepth]).toBe('2');
   });
 
-  it('have so many executions under way below the first of them, and may go on when one has ended', () => {
+  it('have so many executions under way below the first of them, and may continue when one has ended', () => {
     addAgent('root');
     for (let index = 1; index < limits.agentFamilyMax; index += 1) addAgent(`child${index}`, marksFor('root'));
     addWorkflow('last', marksFor('child1'));

@@ -65,7 +65,7 @@ describe('tenants that publish many times what a stream holds', () => {
   );
 });
 
-it('streams of an older version get shares where they stand, and lose of the largest alone', async () => {
+it('streams of an older version get shares in place, and lose only parts of the largest', async () => {
   const server = await startNatsServer();
   const test = await upgraded(server);
   try {

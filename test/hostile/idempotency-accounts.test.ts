@@ -16,7 +16,7 @@ import { silentLogger } from '../../lib/logger.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 
 /**
- * Of 1 MiB for keys, 300 bytes each and 64 in a block, there are 54 blocks; a tenant alone has 43 of them, as of a server
+ * 1 MiB for keys, 300 bytes each and 64 in a block, makes 54 blocks; a tenant alone has 43 of them, as on a server
  * with a thousand times as much.
  */
 const share = 43 * 64;
@@ -72,7 +72,7 @@ describe('Mallory and the idempotency keys that all tenants store in NATS', () =
     await expect(send('mallory', share)).rejects.toMatchObject({ reason: 'KeyShareUsed' });
   });
 
-  it('a duplicate of before is one still, and costs nobody a key', async () => {
+  it('an earlier duplicate is one still, and costs no tenant a key', async () => {
     const before = await state('WINDLASS_KEYS_idempotency');
     const { reservations } = replicas[0] ?? { reservations: undefined };
     const first = await send('linus', 0, 0);

@@ -10,7 +10,7 @@ import { toErrorReply } from '../../lib/http/error-reply.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 
 const day = limits.idempotencySeconds * 1_000;
-/** Of 100,000 keys that the memory of the API holds. */
+/** The share of 100,000 keys that the memory of the API holds. */
 const share = 80_000;
 
 /** The attacker may send stimuli of her tenant with as many idempotency keys as she likes, for a day. No bus is configured. */

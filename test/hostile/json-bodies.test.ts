@@ -28,7 +28,7 @@ const take = defineContract({
   errors: [],
 });
 
-/** What a text keeps in memory when it is parsed. */
+/** Memory that a parsed text keeps. */
 function heapOf(text: string): number {
   collect();
   const before = process.memoryUsage().heapUsed;
@@ -42,7 +42,7 @@ const shapes = Object.entries(hostileShapes).map(([name, text]) => ({ name, text
 
 describe('an attacker who may send JSON of 1 MiB', () => {
   it.each(shapes)('takes no more memory with $name than the price says', ({ text }) => {
-    // What else the process does meanwhile may take some.
+    // Other work of the process may take some meanwhile.
     expect(heapOf(text)).toBeLessThanOrEqual(jsonCost(text) + mib);
   });
 

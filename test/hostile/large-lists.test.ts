@@ -15,7 +15,7 @@ import { silentLogger } from '../../lib/logger.ts';
 
 /**
  * The attacker fills a namespace with objects as large as the API server takes. Every process lists them when it starts,
- * and whoever else is in the list must not pay for it.
+ * and other owners in the list must not pay for it.
  */
 let peer: HttpPeer;
 let client: KubeClient;

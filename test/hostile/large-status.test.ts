@@ -38,7 +38,7 @@ describe('a status that would be too large or not valid', () => {
     return { ...filler, blackboard: { full: { value: 'x'.repeat(room) } } };
   };
 
-  it('a state that writes more keys than the status has room for fails, and the rules go on', () => {
+  it('a state that writes more keys than the status has room for fails, and its rules are followed', () => {
     const keys = Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`key_${key}`, 'x'.repeat(300)]));
     const workflow = aWorkflow('w').state('many', anUpdate(keys, 'end')).state('end', anEnd()).build();
     const world = new World(workflow, { status: almostFull(10_000) }).settle();

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Holder, startHolder } from './support/holder.ts';
 
 /**
- * Whoever may create an object in one namespace may make one that takes long to decide on. While the main loop of the
- * controllers is busy with it, the kubelet must not take the process for dead and hand the object to the next one.
+ * A user who may create an object in one namespace may make one that takes long to decide on. While the main loop of
+ * the controllers is busy with it, the kubelet must not take the process for dead and hand the object to the next one.
  */
 const silentMostMs = 3_000;
 

@@ -8,7 +8,7 @@ import { Arena } from './support/arena.ts';
 import { hostileShapes, listOf } from './support/json-shapes.ts';
 import { cpuMsOf, slowness } from './support/turns.ts';
 
-/** What no turn of the event loop may exceed, in thread CPU time (design §11). */
+/** Limit of a turn of the event loop, in thread CPU time (design §11). */
 const turnMs = 100;
 const shapes = Object.entries(hostileShapes).map(([name, text]) => ({ name, text }));
 
@@ -69,7 +69,7 @@ describe('an attacker who may start any legal workflow in their own namespace', 
     expect(Object.keys(arena.world.status.blackboard ?? {})).toHaveLength(4_000 + 21);
   });
 
-  it('does not hold it with more keys than a status takes, and is told so', { timeout: 120_000 }, async () => {
+  it('does not hold it with more keys than a status takes, and reports it', { timeout: 120_000 }, async () => {
     const arena = await new Arena(updates(60), { spec: { input: { a: 1 } } }).run();
     expect(arena.longestMs).toBeLessThan(turnMs);
     expect(['completed', 'failed']).toContain(arena.world.status.phase);

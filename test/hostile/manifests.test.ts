@@ -50,7 +50,7 @@ const hostile: Readonly<Record<string, string>> = {
   anchors: '&a '.repeat(30_000),
   documents: '---\n'.repeat(30_000),
   comments: '#\n'.repeat(30_000),
-  'fields that nobody knows': Array.from({ length: 12_000 }, (_, index) => `a${index}: 1\n`).join(''),
+  'unknown fields': Array.from({ length: 12_000 }, (_, index) => `a${index}: 1\n`).join(''),
   'folded lines': `a: >\n${'  x\n'.repeat(200_000)}`,
   'empty lines': '\n'.repeat(900_000),
 };
@@ -109,7 +109,7 @@ describe('an attacker who may register manifests', () => {
   });
 });
 
-describe('whoever registers manifests as they should be', () => {
+describe('a user who registers correct manifests', () => {
   it('may have a definition of the most states and rules', async () => {
     const { problems, workflow } = await manifests.read(largest(), 'ada');
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);

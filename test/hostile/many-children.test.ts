@@ -32,7 +32,7 @@ describe('WF-SUB-10 a workflow that starts itself', () => {
     expect(world.status.history?.[0]?.reason).toBe(starts ? undefined : 'DescendantsExceeded');
   });
 
-  it('counts for the one that began it all, whoever started it in between, and for nobody elsewhere', () => {
+  it('counts for the root, through whatever children, and for no other execution', () => {
     const root = anExecution('root').build();
     const { uid = '', namespace = '' } = root.metadata;
     const under = (

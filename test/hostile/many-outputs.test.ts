@@ -93,7 +93,7 @@ describe('ended pods whose output is to be taken', () => {
       }
     };
     await settle();
-    // Nobody has stored any: those that are known fill the tenant's share, the others wait.
+    // None is stored yet: the known ones fill the tenant's share, the others wait.
     expect(known.length).toBeLessThanOrEqual(stepPodLimits.logMemoryBytes / (3 * megabyte.length));
     expect(known.length).toBeGreaterThan(20);
     captures.follow(ended('mine', 'good', message));

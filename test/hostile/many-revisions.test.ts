@@ -20,7 +20,7 @@ describe('many large contents of one version', () => {
     metadata: { ...metadata, generation: number },
   });
   const workflow = contentOf(1);
-  /** Of a million letters each, each another one. */
+  /** Definitions of a million letters each, all different. */
   const revision = (number: number) => {
     const { spec } = contentOf(number);
     return revisionOf({ ...contentOf(number), spec: { ...spec, description: `${number} ${'x'.repeat(1_000_000)}` } });

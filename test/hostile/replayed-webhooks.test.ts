@@ -16,7 +16,7 @@ function aMemory() {
   return { clock, ...createDeliveries(createMemoryBucket<Delivery>(clock, buckets.idempotency)) };
 }
 
-describe('a delivery that was seen by somebody', () => {
+describe('a delivery that an attacker has seen', () => {
   it.each([
     ['another key', { idempotencyKey: 'l' }],
     ['no key', { idempotencyKey: undefined }],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { canary, type GatewayWorld, startGatewayWorld } from '../support/gateway-world.ts';
 
-/** Somebody holds a session's key and everything public, and a program of another language that signs whatever it likes. */
+/** The attacker holds a session's key and everything public, and a program of another language that signs any text. */
 interface Variant {
   readonly title: string;
   readonly body: string;

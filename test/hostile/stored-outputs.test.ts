@@ -10,10 +10,10 @@ const ref = 'a'.repeat(64);
 const max = limits.storedBlobBytes;
 
 /**
- * The attacker may write ConfigMaps in a namespace of their own, and with them what stands in the place of a stored
- * output. Nobody else may pay for that.
+ * The attacker may write ConfigMaps in a namespace of their own, and with them replace a stored
+ * output. No other tenant may pay for that.
  */
-describe('WF-CR-19 somebody replaces a stored output', () => {
+describe('WF-CR-19 an attacker replaces a stored output', () => {
   it('by one that unpacks to 64 MiB: no more than its size in the status is unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     const before = process.memoryUsage().arrayBuffers;
@@ -68,7 +68,7 @@ describe('a stored JSON value', () => {
   it('of one part more would fill a process and is lost', () =>
     expect(() => valueOf(listOf(parts + 1), { ref, encoding: 'json' })).toThrow(lost));
 
-  it('may hold any text: what stands inside strings makes no part', () => {
+  it('may hold any text: characters inside strings make no part', () => {
     const text = `{[,"\\${'{,'.repeat(parts)}`;
     expect(valueOf(Buffer.from(JSON.stringify([text])), { ref, encoding: 'json' })).toEqual([text]);
     expect(valueOf(Buffer.from(text), { ref, encoding: 'text' })).toBe(text);

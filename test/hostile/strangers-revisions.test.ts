@@ -65,7 +65,7 @@ describe('a ControllerRevision of a stranger', () => {
   );
 });
 
-describe('a status that somebody else wrote', () => {
+describe('a status that another writer wrote', () => {
   const runs = (workflow: object): WorkflowExecution => {
     const pin = { name: 'deploy', namespace: 'tenant-a', uid: 'w1', version: '1.0.0', revision: '', ...workflow };
     const execution = anExecution().status({ workflow: pin }).build();

@@ -83,7 +83,7 @@ describe('Mallory registers a manifest under the derived object name', () => {
   });
 });
 
-describe('Mallory creates an object that stands where the workflow of Ada would', () => {
+describe('Mallory creates an object in the place of the workflow of Ada', () => {
   const squatters: [string, Workflow][] = [
     ['without saying whose it is', workflow({ name: adasName })],
     ['and calls it hers', workflow({ name: adasName, labels: { [labels.user]: ownerKey('mallory') } })],
@@ -105,7 +105,7 @@ describe('Mallory creates an object that stands where the workflow of Ada would'
     expect(() => planRegistration({ ...adas, metadata }, namespace, facts)).toThrow('is not that workflow');
   });
 
-  it('under a plain name with the label of Ada: it is found for nobody as a workflow of Ada', () => {
+  it('under a plain name with the label of Ada: no user finds it as a workflow of Ada', () => {
     const labelled = workflow({ name: 'payroll', labels: { [labels.user]: ada } });
     expect(found([labelled], { user: ada, nameOrUid: 'payroll' })).toBeUndefined();
     expect(found([labelled, adas], { user: ada, nameOrUid: 'payroll' })).toBe('adas');

@@ -38,7 +38,7 @@ describe('an attacker who may register definitions full of typing errors', () =>
   });
 });
 
-describe('whoever mistypes a few names', () => {
+describe('an author who mistypes a few names', () => {
   it('is shown what each of twenty probably means', () => {
     const longer = manyStates({}, (index) => (index < 25 ? `{{${'state_'.repeat(9)}${index}x.x}}` : 'x'), 1);
     const meant = checkDefinition(longer.spec).filter(({ message }) => message.includes('did you mean state_'));

@@ -11,7 +11,7 @@ import { projectDir } from '../cluster/harness/project.ts';
 /** A real inference server on loopback: that of llama.cpp, with a model of the test. */
 export interface InferenceServer {
   readonly url: string;
-  /** What a request has to show. */
+  /** Credentials of a request. */
   readonly key: string;
   stop(): Promise<void>;
 }

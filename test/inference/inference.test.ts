@@ -6,7 +6,7 @@ import { ModelError, type ModelMessage, type ModelReply, type ModelRequest } fro
 import { readNodeConfig } from '../../lib/node-config/index.ts';
 import { type InferenceServer, startInferenceServer } from './inference-server.ts';
 
-/** Where a tool call stands in the text, the server learns from how the template writes one of an earlier turn. */
+/** The server learns the place of a tool call in the text from the template's form of an earlier turn. */
 const template = `{%- if tools %}{{- '<tools>' }}{%- for tool in tools %}{{- tool | tojson }}{%- endfor %}{{- '</tools>' }}{%- endif %}
 {%- for message in messages %}{{- '<|' + message.role + '|>' }}{%- if message.content %}{{- message.content }}{%- endif %}
 {%- if message.tool_calls %}{%- for call in message.tool_calls %}
@@ -116,7 +116,7 @@ describe.each([
     expect(reply.tool_calls.map(({ arguments: text }) => JSON.parse(text) as unknown)).toEqual([{ path: '/a "b"' }]);
   });
 
-  it('goes on with the result of a tool that the model called', async () => {
+  it('continues with the result of a tool that the model called', async () => {
     const { reply: first } = await ask('!read', { tools });
     const [made] = first.tool_calls;
     if (made === undefined) throw new Error('the model called no tool');

@@ -16,7 +16,7 @@ export interface NatsServer {
   start(): Promise<void>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
-  /** Stops it between two instructions, and lets it go on. Resolves when the last of its threads has stopped. */
+  /** Stops it between two instructions, and resumes it. Resolves when the last of its threads has stopped. */
   freeze(): Promise<void>;
   thaw(): void;
   /** Ends it and deletes its store. */
@@ -86,7 +86,7 @@ export async function startNatsServer({ args = [], host = '127.0.0.1' }: NatsSer
   };
 }
 
-/** A thread that is under way goes on for a moment after the signal was sent. */
+/** A thread that is under way continues for a moment after the signal was sent. */
 async function isFrozen(pid: number): Promise<boolean> {
   const threads = await readdir(`/proc/${pid}/task`);
   const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')));

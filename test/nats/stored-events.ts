@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { NatsServer } from './nats-server.ts';
 
-/** A CloudEvent as it stands in the stream. */
+/** A CloudEvent in its form in the stream. */
 export interface StoredEvent {
   readonly id: string;
   readonly source: string;

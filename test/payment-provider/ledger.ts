@@ -1,4 +1,7 @@
-/** What the double remembers. Only fields that the billing adapter reads are there; times are seconds, as the provider's. */
+/**
+ * The records of the double. Only fields that the billing adapter reads are there; times are seconds, as the
+ * provider's.
+ */
 
 export interface CustomerRow {
   readonly id: string;
@@ -65,7 +68,7 @@ export interface InvoiceRow {
 
 const month = 30 * 86_400;
 
-/** The provider's books, and what happens to them outside our sight: somebody pays, cancels, or fails to pay. */
+/** The provider's books, and what happens to them outside our sight: a customer pays, cancels, or fails to pay. */
 export class Ledger {
   readonly customers: CustomerRow[] = [];
   readonly products: ProductRow[] = [];
@@ -121,7 +124,7 @@ export class Ledger {
     return price;
   }
 
-  /** What a user does on the hosted page: pays, which starts the subscription and writes its first invoice. */
+  /** The act of a user on the hosted page: pays, which starts the subscription and writes its first invoice. */
   pay(url: string): SubscriptionRow {
     const session = this.checkouts.find((one) => one.url === url && !one.complete);
     if (session === undefined) throw new Error(`no checkout is open at ${url}`);

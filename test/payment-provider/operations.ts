@@ -13,7 +13,7 @@ export interface ProviderRequest {
 
 type Operation = (request: ProviderRequest) => unknown;
 
-/** What the double answers, by method and path. */
+/** Answers of the double, by method and path. */
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/customers': ({ ledger, fields }) =>
     ledger.addCustomer({ name: fields['name'] ?? '', metadata: nested(fields, 'metadata') }),

@@ -13,7 +13,7 @@ export interface SeenRequest {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What happens to a request instead of its answer. */
+/** The fault of a request in place of its answer. */
 export type Mishap =
   | {
       readonly kind: 'answer';
@@ -34,7 +34,7 @@ export interface PaymentProviderDouble {
   readonly secretKey: string;
   readonly ledger: Ledger;
   readonly seen: readonly SeenRequest[];
-  /** What the next requests `at` such a method and path meet, one each, before all is well again. */
+  /** Faults of the next requests `at` such a method and path, one each, before all is well again. */
   readonly mishaps: { readonly at: string; readonly mishap: Mishap }[];
   searchLags: boolean;
   /** Milliseconds that each request takes. */

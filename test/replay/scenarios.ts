@@ -38,7 +38,7 @@ const letGo = (world: World): void => {
 };
 const nothing = (): void => undefined;
 
-/** What may happen to a run besides what the examples show. */
+/** Events of a run beyond the examples. */
 export const scenarios: readonly Scenario[] = [
   {
     name: 'timeout-of-the-manifest',

@@ -6,7 +6,7 @@ import type { Contract } from '../../lib/http/contract.ts';
 /** Requests that are made up for each operation, beside those that cover its boundaries one by one. */
 export const leastExamples = 200;
 
-/** Operations that were given fewer, one sentence each. `events` is the file that Schemathesis writes as it goes. */
+/** Operations that were given fewer, one sentence each. `events` is the file that Schemathesis writes meanwhile. */
 export async function shortOf(events: string): Promise<string[]> {
   const counts = await countExamples(events);
   return contracts.filter(takesInput).flatMap(({ method, path }) => {
@@ -16,7 +16,7 @@ export async function shortOf(events: string): Promise<string[]> {
   });
 }
 
-/** Of an operation that takes nothing at all there is one request, and no second one. */
+/** An operation without any parameter has one request, and no second one. */
 const takesInput = ({ params, query, headers, body, access }: Contract): boolean =>
   access !== 'public' || [params, query, headers, body].some((part) => part !== undefined);
 

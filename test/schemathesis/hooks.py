@@ -1,4 +1,4 @@
-"""What Schemathesis cannot know of this API: how to sign a call, which tenant is the test's, and which ids lead somewhere."""
+"""Facts of this API that Schemathesis cannot know: signatures of calls, the tenant of the test, and existing ids."""
 
 import hashlib
 import hmac

@@ -9,7 +9,7 @@ import { stimulusRouters, workflows } from '../cluster/harness/kinds.ts';
 import { pause, waitForObject } from '../cluster/harness/wait.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../payment-provider/payment-provider.ts';
 
-/** What hooks.py is told: who calls, for whom, and what is there to be asked for. */
+/** Input of hooks.py: callers, tenants, and existing objects. */
 export interface Facts {
   readonly token: string;
   readonly tenant: string;

@@ -6,7 +6,7 @@ import { createFiles } from '../../cli/node-files.ts';
 import { createProgram, withChildren } from '../../cli/program.ts';
 import { systemClock } from '../../lib/clock.ts';
 
-/** What a command printed, and how it ended. */
+/** Output and exit code of a command. */
 export interface Ran {
   readonly code: number;
   readonly out: string;

@@ -21,7 +21,7 @@ export interface EdgeKeys {
   readonly publicKey: KeyObject;
 }
 
-/** What an enrolled daemon holds. */
+/** State of an enrolled daemon. */
 export interface EdgeIdentity {
   readonly keys: EdgeKeys;
   readonly enrolled: ChallengeNodeResponse;

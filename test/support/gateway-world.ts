@@ -78,7 +78,7 @@ type WorldParts = Pick<Parameters<typeof createInvokeRoutes>[0], 'audit' | 'invo
   Parameters<typeof createToolRoutes>[0];
 
 const apiId = '11111111-1111-4111-8111-111111111111';
-/** Secret values that nobody may find anywhere but in requests to the upstream. */
+/** Secret values that may appear only in requests to the upstream. */
 export const canary = 'canary-secret-5c1f';
 
 /** The tool workflow `orders.get` of the tenant `acme`, and `orders.shared` of all. */

@@ -28,14 +28,14 @@ import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { startTestServer, type TestServer } from './http-server.ts';
 
-/** A tool gateway and the API's issuer of tokens, both on real NATS. Of the cluster there is nothing. */
+/** A tool gateway and the API's issuer of tokens, both on real NATS. There is no cluster. */
 export interface TestGateway {
   readonly url: string;
   /** Address of the API. */
   readonly api: string;
   /** Signs tokens. */
   readonly key: SealKey;
-  /** Of the key that signs checkpoints, PEM. */
+  /** The key that signs checkpoints, PEM. */
   readonly auditPublicKey: string;
   /** By name. */
   readonly contexts: Map<string, SecurityContextSpec>;
@@ -62,8 +62,8 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const prove = createEnvelopeProof({ ...deps, key, sessions });
   const invoke = createInvoke({ ...deps, ...lane, audit, prove, rateLimit: { take: async () => undefined } });
   const stop = new AbortController();
-  const told = serveRegisteredTools({ bus, registry, securityOf }, stop.signal);
-  const running = [view.run(stop.signal), revocations.run(stop.signal), told];
+  const registeredTools = serveRegisteredTools({ bus, registry, securityOf }, stop.signal);
+  const running = [view.run(stop.signal), revocations.run(stop.signal), registeredTools];
   await revocations.open(stop.signal);
   const routes = [
     ...createInvokeRoutes({ audit, invoke, isBypass: false }),

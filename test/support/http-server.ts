@@ -6,7 +6,7 @@ import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../lib/http
 import { type Listener, type ListenOptions, listen } from '../../lib/http/listener.ts';
 import type { Route } from '../../lib/http/route.ts';
 
-/** Who calls in tests: whoever sends `Bearer <name>`, for the tenant of that name. */
+/** Callers in tests: `Bearer <name>` is a caller of the tenant of that name. */
 export interface TestCaller {
   readonly name: string;
 }
@@ -16,7 +16,7 @@ export interface TestServer {
   readonly listener: Listener;
   readonly port: number;
   readonly url: string;
-  /** What was logged. */
+  /** Log lines. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ export interface MemoryHosts extends HostStore {
   /** Writes of status so far. */
   writes(): number;
   revoke(tenant: string, nodeId: string): void;
-  /** What an operator does. */
+  /** Acts of an operator. */
   tag(tenant: string, nodeId: string, tags: string[]): void;
   remove(tenant: string, nodeId: string): void;
   /** Keeps news of changes from the relays, as a slow watch does, until the answer is called. */

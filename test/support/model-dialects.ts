@@ -8,7 +8,7 @@ export interface SpokenCall {
   readonly arguments: string;
 }
 
-/** What a model says, apart from the protocol that it says it in. */
+/** A model's message, independent of its protocol. */
 export interface Speech {
   readonly pieces?: readonly string[];
   readonly calls?: readonly SpokenCall[];

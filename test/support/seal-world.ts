@@ -6,7 +6,7 @@ import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 
-/** What an agent does to sign a call, without any code of lib/envelope. */
+/** An agent's steps to sign a call, without any code of lib/envelope. */
 export interface Signer {
   readonly publicKey: string;
   sign(call: SignedCall): Record<string, unknown>;
@@ -47,7 +47,7 @@ const sorted = (value: unknown): string =>
       : member,
   );
 
-/** Sessions and buckets in memory under a clock that stands still. */
+/** Sessions and buckets in memory under a stopped clock. */
 export function aSealWorld() {
   const clock = createManualClock();
   const issuer = { SEAL_GATEWAY_SEAL_JWT_ISSUER: 'windlass', SEAL_GATEWAY_SEAL_JWT_AUDIENCE: 'windlass-tools' };

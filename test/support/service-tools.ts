@@ -13,7 +13,7 @@ export interface OperationCall extends Asked {
   readonly operationId: string;
 }
 
-/** Service tools over operations that a test plays, with what they asked for and told. */
+/** Service tools over operations that a test plays, with their requests and audit records. */
 export interface ServiceToolsWorld {
   readonly tools: ToolRuns;
   readonly clock: ManualClock;

@@ -72,7 +72,7 @@ const publicKeyFrom = (raw: Uint8Array): KeyObject =>
     type: 'spki',
   });
 
-/** What AttestNode takes. */
+/** Request of AttestNode. */
 export const attestation = (publicKey: Uint8Array, more: readonly Uint8Array[] = []): Buffer =>
   fields(field(1, 1), field(2, publicKey), ...more);
 
@@ -83,7 +83,7 @@ export interface Challenge {
   readonly role?: number;
 }
 
-/** What ChallengeNode takes. */
+/** Request of ChallengeNode. */
 export function challenge({ key, attested, token, role = 1 }: Challenge): Buffer {
   const signed = fields(Buffer.from('windlass-edge-challenge-v1\0'), attested.bytes(2));
   return fields(field(1, attested.text(1)), field(2, sign(null, signed, key)), field(3, role), field(4, token));
@@ -135,7 +135,7 @@ export interface Rotation {
   readonly now?: number;
 }
 
-/** What RotateEdgeKey takes. */
+/** Request of RotateEdgeKey. */
 export function rotation({ host, newKey: next, oldKey = host.key, ...given }: Rotation): Buffer {
   const publicKey = given.publicKey ?? rawOf(next);
   const proof = given.proof ?? sign(null, fields(Buffer.from(host.nodeId), publicKey), next);

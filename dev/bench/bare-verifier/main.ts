@@ -12,7 +12,7 @@ import { connect } from '@nats-io/transport-node';
 import Koa from 'koa';
 import { Pool } from 'undici';
 
-/** What the parent gives it, as JSON in the first argument. */
+/** Settings from the parent, as JSON in the first argument. */
 interface Setup {
   readonly natsUrl: string;
   /** SubjectPublicKeyInfo PEM of the caller. */

@@ -41,7 +41,7 @@ await serveForParent(
     ...deps,
     metrics: createServerMetrics(),
     routes,
-    authenticate: () => Promise.reject(new Error('nobody signs in')),
+    authenticate: () => Promise.reject(new Error('no user signs in')),
     tenantOf: () => '',
   }),
 );

@@ -69,7 +69,7 @@ await serveForParent(
     ...deps,
     metrics,
     routes: createInvokeRoutes({ audit, invoke, isBypass: false }),
-    authenticate: () => Promise.reject(new Error('nobody signs in')),
+    authenticate: () => Promise.reject(new Error('no user signs in')),
     tenantOf: () => '',
   }),
 );

@@ -12,7 +12,7 @@ import { podlessWorkflow } from './podless.ts';
 
 /** How large the measurement is. */
 export interface BesideWorst {
-  /** Of the hostile tenant, for each of its workflows. */
+  /** Executions of the hostile tenant, for each of its workflows. */
   readonly executions: number;
   /** How long the other tenant is measured alone, and beside at most: until the last of the hostile ones has ended. */
   readonly seconds: number;
@@ -62,7 +62,7 @@ export async function measureBesideWorst(
 }
 
 interface Span {
-  /** Of the executions' names. */
+  /** Prefix of the executions' names. */
   readonly prefix: string;
   readonly seconds: number;
   /** Asked now and then: whether it ends before. */

@@ -125,8 +125,8 @@ export const eventDelivery: Program = {
 };
 
 /**
- * What the resident memory grows by with as many clients again, ten seconds after they are there. The first ones have
- * loaded and compiled what all of them use; nobody asks for a garbage collection.
+ * Growth of the resident memory with as many clients again, ten seconds after they are there. The first ones have
+ * loaded and compiled what all of them use; no garbage collection is forced.
  */
 function perClientKiB(pid: number, url: URL, options: { first: string; token?: string }): Promise<number> {
   const settled = async (): Promise<number> => {

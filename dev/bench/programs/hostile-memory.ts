@@ -33,7 +33,7 @@ interface Found {
   readonly asked: number;
 }
 
-/** Of the requests of each connection, those that may be stored. */
+/** Requests of each connection that may be stored. */
 const stored = 2;
 const promptLength = 60_000;
 const inFlight = 4;
@@ -44,7 +44,7 @@ const human = (prompt: string): WorkflowSpec => ({
   states: { ask: { kind: 'Human', prompt, transitions: [] } },
 });
 
-/** Starts itself twice and waits for nobody. */
+/** Starts itself twice and does not wait for the children. */
 const bomb: WorkflowSpec = {
   version: '1.0.0',
   initial_state: 'first',

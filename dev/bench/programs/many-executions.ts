@@ -15,7 +15,7 @@ export interface ManyExecutions {
   /** Executions that end; a quarter of them are children of another quarter. */
   readonly finished: number;
   readonly waiting: number;
-  /** Of the input of each that waits, as JSON. */
+  /** Size of the input of each that waits, as JSON. */
   readonly inputBytes: number;
 }
 

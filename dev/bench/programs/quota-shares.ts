@@ -12,14 +12,14 @@ import { sharedMeasure } from '../shared.ts';
 /** How large the measurement is. */
 export interface QuotaLoad {
   readonly tenants: number;
-  /** Of all tenants together. */
+  /** Rate of all tenants together. */
   readonly executions: number;
   /** `pods` of each tenant's quota. */
   readonly pods: number;
   readonly seconds: number;
 }
 
-/** What a tenant got in the time. */
+/** A tenant's share in the time. */
 export interface Shares {
   /** Executions that completed, of each tenant. */
   readonly completed: readonly number[];

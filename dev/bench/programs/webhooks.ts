@@ -166,9 +166,9 @@ async function measure(bench: BenchCluster, say: (text: string) => void): Promis
 const total = (rounds * each).toLocaleString('en');
 
 /**
- * Signed webhooks, each with a key of its own: verified, reserved in the bucket, routed, created, told of. Beside them
- * bare creates of the same objects. The API watches during both, so the API server has as many watchers to serve. It
- * has a processor of its own: the bar asks whether its rate of creates is what limits webhooks.
+ * Signed webhooks, each with a key of its own: verified, reserved in the bucket, routed, created, published. Beside
+ * them bare creates of the same objects. The API watches during both, so the API server has as many watchers to
+ * serve. It has a processor of its own: the bar asks whether its rate of creates is what limits webhooks.
  */
 export const webhooks: Program = {
   name: 'webhooks',

@@ -11,7 +11,7 @@ const [short, long] = [1, 6];
 async function writesOf(bench: BenchCluster, proxy: ApiProxy, workflow: string): Promise<Exchange[]> {
   proxy.forget();
   await runExecutions(bench, workflow, { count: 1 });
-  // What is still to be done for an execution ends when no pod of it holds a finalizer any more.
+  // The remaining work for an execution ends when no pod of it holds a finalizer any more.
   const free = { resource: pods, namespace: bench.namespace };
   await waitForView(bench.kube, free, (view) =>
     [...view.values()].every((pod) => (pod.metadata.finalizers ?? []).length === 0) ? true : undefined,
@@ -29,8 +29,8 @@ function byKind(exchanges: readonly Exchange[]): Record<string, number> {
 }
 
 /**
- * What one more ContainerRun state costs: the writes of a chain of six less those of a chain of one, by five. Events
- * are writes and count. The writes of a whole one-step workflow stand beside it.
+ * The cost of one more ContainerRun state: the writes of a chain of six less those of a chain of one, by five. Events
+ * are writes and count. The writes of a whole one-step workflow are beside it.
  */
 export const writes: Program = {
   name: 'writes',

@@ -1,4 +1,4 @@
-// Command pause holds a pod's namespaces open: it does nothing until it is told to end.
+// Command pause holds a pod's namespaces open: it does nothing until a signal ends it.
 package main
 
 import (

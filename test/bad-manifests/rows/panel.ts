@@ -8,7 +8,7 @@ export const panel: readonly BadManifest[] = [
     [[`${s}.panel.agents`, removed]],
     [`${s}.panel.agents`, 'required', 'agents is required for kind ParallelAgents'],
   ),
-  bySchema('WF-PAR-01', 'a panel of nobody', [[`${s}.panel.agents`, []]], [`${s}.panel.agents`, 'minItems']),
+  bySchema('WF-PAR-01', 'a panel without agents', [[`${s}.panel.agents`, []]], [`${s}.panel.agents`, 'minItems']),
   byCel(
     'WF-PAR-02',
     'a panel without consensus',

@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 export interface SendOptions {
-  /** Whom the server takes the writer for; the administrator otherwise. Has every right either way, unless `rights`. */
+  /** The writer as the server sees it; the administrator by default. Has every right either way, unless `rights`. */
   readonly as?: string;
   /** `own`: those that role bindings give to `as` and no others. */
   readonly rights?: 'own';

@@ -72,7 +72,7 @@ describe('a tool call that waits for a person, through the whole system', () => 
     ...fields,
   });
 
-  it('shows what is asked, and goes on when the command line approves', async () => {
+  it('shows the question, and continues when the command line approves', async () => {
     const { name, ask } = await waiting('approved');
     expect(ask).toMatchObject({ tool: 'cmd.run', arguments: '{"command":"wc","args":["-l","notes.txt"]}' });
     const { status } = await kube.get(agentExecutions, { namespace, name });

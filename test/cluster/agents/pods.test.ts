@@ -212,7 +212,7 @@ describe('executions of agents and their pods', () => {
       expect((await make('child', { parent }, controllers)).status).toBe(201);
     });
 
-    it('spec.cancel.by: whoever writes it, or the API for somebody', async () => {
+    it('spec.cancel.by: its writer, or the API for a user', async () => {
       const cancel = { by: 'bob', at: result.at };
       expect((await patch('ruled', { cancel }, 'ann')).message).toContain('must be ann');
       expect((await patch('ruled', { cancel: { by: 'ann', at: result.at, via: 'api' } }, 'ann')).status).toBe(403);
@@ -224,7 +224,7 @@ describe('executions of agents and their pods', () => {
       ['input', { input: 'other' }],
       ['isolation', { isolation: 'docker' }],
       ['volumes', { volumes: [{ volume: 'v', mount_path: '/v', access_mode: 'read-only' }] }],
-    ])('spec.%s: nobody, once it is there', async (_field, spec) => {
+    ])('spec.%s: immutable after creation', async (_field, spec) => {
       expect((await patch('ruled', spec)).status).toBe(422);
     });
 

@@ -113,7 +113,7 @@ describe('agents and judges as states, through the whole system', () => {
 
   const entryOf = (execution: WorkflowExecution, state = 's') => execution.status?.blackboard?.[state]?.value;
 
-  it('WF-AGENT-01 WF-PAR-02 WF-PAR-20 WF-TPL-16 WF-STATE-05 the example goes back to its writer once, files its notes and publishes', async () => {
+  it('WF-AGENT-01 WF-PAR-02 WF-PAR-20 WF-TPL-16 WF-STATE-05 the example revises once, files its notes and publishes', async () => {
     const workflow = parse(read('panel.yaml')) as Workflow;
     const name = await start(workflow, { input: { change: 'a change' }, intent: 'for operators' });
     const execution = await end(name);

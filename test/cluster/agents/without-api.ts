@@ -17,8 +17,8 @@ const ref = { namespace: 'windlass-system', name: 'windlass-api' };
 const labelSelector = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=api';
 
 /**
- * Takes the installed API away, so that nobody begins a conversation or says an outcome but the test. Gives what puts it
- * back.
+ * Takes the installed API away, so that only the test begins a conversation or reports an outcome. Returns a function
+ * that puts it back.
  */
 export async function withoutApi(kube: KubeClient): Promise<() => Promise<void>> {
   const installed = await findObject(kube, deployments, ref);

@@ -5,7 +5,7 @@ import type { ApiReplica, ApiWorld, Received } from './harness/index.ts';
 export interface Work {
   send(index: number, replica: number): Promise<Received>;
   /**
-   * What an answer tells its caller: the id of what was made, or `madeBefore`, by an attempt whose answer was lost.
+   * The outcome in an answer: the id of the new object, or `madeBefore`, by an attempt whose answer was lost.
    * Undefined: nothing is known, and the caller tries again.
    */
   outcomeOf(answer: Received): string | undefined;
@@ -48,12 +48,12 @@ export async function sendWhileKilled(work: Work, count: number, world: ApiWorld
   return outcomes;
 }
 
-/** Everything that was lost, doubled, or told wrongly; empty when all is well. */
+/** Everything that was lost, doubled, or reported wrongly; empty when all is well. */
 export async function faultsOf(work: Work, outcomes: ReadonlyMap<number, string>): Promise<string[]> {
   const left = await work.left();
   return [...outcomes].flatMap(([index, outcome]) => {
     const ids = left.get(index) ?? [];
-    if (ids.length !== 1) return [`${index} was told ${outcome} and left ${ids.length}`];
-    return outcome === madeBefore || outcome === ids[0] ? [] : [`${index} was told ${outcome} and left ${ids[0]}`];
+    if (ids.length !== 1) return [`${index} was answered ${outcome} and left ${ids.length}`];
+    return outcome === madeBefore || outcome === ids[0] ? [] : [`${index} was answered ${outcome} and left ${ids[0]}`];
   });
 }

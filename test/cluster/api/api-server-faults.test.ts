@@ -73,7 +73,7 @@ async function timed(call: Promise<Received>): Promise<Timed> {
   return { answer, ms: Date.now() - started };
 }
 
-/** What the tenant's executions were started with. */
+/** Inputs of the tenant's executions. */
 const intents = async (): Promise<(string | undefined)[]> => (await world.executions()).map(({ spec }) => spec.intent);
 
 describe('an API server that is away', () => {
@@ -103,7 +103,7 @@ describe('an API server that is away', () => {
     expect((await world.http('/health')).status).toBe(200);
   });
 
-  it('an id that is not known is no 404, as nobody can say that it is not there', async () => {
+  it('an id that is not known is no 404, as the API cannot tell that it is not there', async () => {
     await proxy.goDown();
     const path = '/v1/workflows/executions/6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11';
     const { answer, ms } = await timed(world.http(path, { token: ada }));

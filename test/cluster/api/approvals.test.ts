@@ -66,7 +66,7 @@ async function apply(workflow: Workflow): Promise<void> {
 interface Waiting {
   readonly name: string;
   readonly uid: string;
-  /** Of the first visit. */
+  /** Id of the first visit. */
   readonly id: string;
 }
 
@@ -124,14 +124,14 @@ describe('a request', () => {
     expect((await call(`/${id}`)).json()).toMatchObject({ request: { timeout_seconds: 0 } });
   });
 
-  it('HUMAN-API-06 stands in the list, the oldest first, as soon as it waits', async () => {
+  it('HUMAN-API-06 is in the list, the oldest first, as soon as it waits', async () => {
     const [first, second] = [await waiting(), await waiting()];
     await expect.poll(async () => (await pending(1)).map(({ id }) => id)).toContain(second.id);
     const ids = (await pending(1)).map(({ id }) => id);
     expect(ids.indexOf(first.id)).toBeLessThan(ids.indexOf(second.id));
   });
 
-  it('AMB-037 of another tenant is like one that nobody has', async () => {
+  it('AMB-037 of another tenant is like an unknown one', async () => {
     const run = await waiting();
     expect(await pending(0, stranger)).toEqual([]);
     const token = stranger;
@@ -231,7 +231,7 @@ describe('rejecting', () => {
     ['a note that is too long', { reason: 'x', rejected_by: 'x'.repeat(1_025) }],
     ['a note that is null', { reason: 'x', rejected_by: null }],
     ['a field of approving', { reason: 'x', feedback: 'y' }],
-    ['a field that nobody knows', { reason: 'x', why: 'y' }],
+    ['an unknown field', { reason: 'x', why: 'y' }],
     ['a prototype', '{"reason":"x","__proto__":{"a":1}}'],
     ['a reason twice', '{"reason":"x","reason":"y"}'],
     ['a list', []],
@@ -294,7 +294,7 @@ describe('who is first', () => {
     expect(status?.history?.[0]?.signal).toMatchObject({ id: 'by-hand', response: 'rejected' });
   });
 
-  it('HUMAN-API-16 the answer of a decision is the truth, whoever else decides by kubectl', async () => {
+  it('HUMAN-API-16 the answer of a decision is the truth, also while others decide by kubectl', async () => {
     for (let round = 0; round < 10; round++) {
       const run = await waiting();
       const ref = { namespace: world.tenant, name: run.name };

@@ -5,7 +5,7 @@ import { eventsOf } from '../../nats/installed-nats.ts';
 import { pause } from '../harness/wait.ts';
 import { type ApiWorld, type Received, startApiWorld } from './harness/index.ts';
 
-/** What the API tells the audit stream, by way of two replicas and a real bus. */
+/** Audit events of the API, through two replicas and a real bus. */
 let world: ApiWorld;
 let anna: string;
 let op: string;

@@ -120,7 +120,7 @@ describe('billing on two replicas', () => {
     expect(Date.now() - started).toBeLessThan(30_000);
   }, 60_000);
 
-  it('no key, customer or address stands in the log', async () => {
+  it('no key, customer or address is in the log', async () => {
     const text = JSON.stringify(await Promise.all(world.replicas.map(logOf)));
     expect(text).toContain('payment provider call failed');
     for (const secret of [provider.secretKey, provider.ledger.customers[0]?.id ?? '-', 'pay.example.com']) {

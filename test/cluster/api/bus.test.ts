@@ -106,7 +106,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
     };
   }
 
-  it('is told once of an execution that has ended', async () => {
+  it('gets one event of an execution that has ended', async () => {
     const uid = await runOne('told');
     const events = await eventually(
       () => eventsOn('workflow'),
@@ -124,7 +124,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
     ]);
   });
 
-  it('ORCH-EVT-02 ORCH-EVT-03 is told of a volume that expires, and that it is deleted', async () => {
+  it('ORCH-EVT-02 ORCH-EVT-03 gets the events of a volume that expires and is deleted', async () => {
     const { metadata } = await kube.create(volumes, aVolume('short-lived', 3_000));
     const ref = { namespace: tenant.name, name: 'short-lived' };
     await waitForObject(kube, { resource: volumes, ...ref }, ({ status }) => status?.phase === 'expired');
@@ -153,7 +153,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
     expect([await opens(4222), await opens(8222)]).toEqual(['open', 'closed']);
   });
 
-  it('stops no workflow while it is away, and is told afterwards; what it held it holds', async () => {
+  it('stops no workflow while it is away, and gets the events afterwards; it keeps earlier ones', async () => {
     const key = `kept-${tenant.name}`;
     const revision = await bus().bucket<string>(buckets.idempotency).create(key, 'mine', 'acme');
     const before = await kube.get(pods, nats0);
@@ -176,7 +176,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
     expect(await bus().bucket<string>(buckets.idempotency).get(key)).toEqual({ value: 'mine', revision });
   });
 
-  it('lets nobody in without the password', async () => {
+  it('refuses all without the password', async () => {
     const stranger = { ...(await installedNats(kube)), password: 'guessed' };
     await expect(eventsOf(stranger, 'WINDLASS_EVENTS', 'windlass.events.>')).rejects.toThrow(/authorization/i);
   });

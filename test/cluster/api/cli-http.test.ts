@@ -78,7 +78,7 @@ afterAll(async () => {
 
 type Said = Pick<Result, 'code' | 'stdout' | 'stderr'>;
 
-/** What has to differ: where it was done, by whom, and when. */
+/** Parts that have to differ: place, user and time. */
 function comparable({ code, stdout, stderr }: Result, { tenant }: Way): Said {
   const plain = (text: string): string =>
     text
@@ -230,7 +230,7 @@ describe('windlass over HTTP', () => {
     expect((await kubernetes.run('workflow', 'promote', 'sleeping')).code).toBe(exitCodes.usage);
   });
 
-  it('goes on watching when the replica is killed and comes back', async () => {
+  it('keeps watching when the replica is killed and comes back', async () => {
     await http.run('run', 'gate', '--name', 'survivor');
     const watching = start(['get', 'survivor', '--watch'], httpEnv);
     expect((await http.run('wait', 'survivor', '--for', 'waiting')).code).toBe(exitCodes.ok);
@@ -263,7 +263,7 @@ describe('windlass over HTTP', () => {
     expect((await kubernetes.run('stimulus', 'send', 'x')).stderr).toContain('only the API takes stimuli');
   });
 
-  it('says what only somebody with rights in the cluster can do', async () => {
+  it('names commands that need rights in the cluster', async () => {
     expect(await http.run('tenant', 'list')).toMatchObject({
       code: exitCodes.usage,
       stderr: expect.stringContaining('needs rights in the cluster'),
@@ -311,7 +311,7 @@ describe('windlass login', () => {
     throw new Error(`nothing like ${pattern.source} in: ${said()}`);
   };
 
-  it('logs somebody in by a code, for every command after it, until they log out', async () => {
+  it('logs a user in by a code, for every command after it, until they log out', async () => {
     const server = world.replicas[1]?.url ?? '';
     const env = { WINDLASS_SERVER: server };
     const login = start(['login'], env);
@@ -349,7 +349,7 @@ describe('windlass login', () => {
     expect(stderr).toContain(`warning: ${server} does not take this login`);
   });
 
-  it('ends at Ctrl-C, and leaves nobody logged in', async () => {
+  it('ends at Ctrl-C, without a login', async () => {
     const server = world.replicas[0]?.url ?? '';
     const login = start(['login', '--server', server], {});
     await waitFor(login.said, /^Open (\S+)$/m);

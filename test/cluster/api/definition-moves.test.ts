@@ -153,7 +153,7 @@ describe('promoting', () => {
     const name = `broken-${suffix}`;
     const former = await registered(demo(name));
     const half = await objectOf(world.tenant, name);
-    // What a replica leaves behind that is killed after it has registered the workflow there.
+    // State after a replica is killed that has registered the workflow there.
     const send = await createSend(kubeconfigPath());
     const registeredThere = {
       apiVersion: 'windlass.dev/v1',
@@ -223,14 +223,14 @@ describe('demoting', () => {
     for (const id of ids) expect((await ask(`/${id}`)).json()).toMatchObject({ workflow_id: ids.at(-1) });
   });
 
-  it('WF-API-13 of what stands beyond is refused with the way that leads there', async () => {
+  it('WF-API-13 of a workflow beyond the scope is refused with the right command', async () => {
     const name = `narrow-${suffix}`;
     await registered(demo(name), { query: '?scope=user', token: operator });
     const refused = await move(`/${name}/demote`);
     expect(refused.json()).toEqual({
       error: 'conflict',
       code: 'conflict',
-      message: 'the workflow stands in the scope user; promote it instead',
+      message: 'the workflow is in the scope user; promote it instead',
     });
   });
 
@@ -239,7 +239,7 @@ describe('demoting', () => {
     expect([answer.status, answer.json()['error']]).toEqual([400, 'invalid_request']);
   });
 
-  it('WF-API-13 of what nobody has is 404', async () => {
+  it('WF-API-13 of an unknown name is 404', async () => {
     const { status, text } = await move('/nobody-has-it/demote');
     expect([status, text]).toEqual([
       404,

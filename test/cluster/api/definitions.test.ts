@@ -198,13 +198,13 @@ describe('many at the same time', () => {
     expect(misses).toEqual([]);
   });
 
-  it('AMB-016 ids that nobody has cost the server a few lists, however many they are', async () => {
+  it('AMB-016 unknown ids cost the server a few lists, however many they are', async () => {
     const before = await lists();
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, index) => ask(`/00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
-    // Of the tenant's namespace and of the global one, for each wave of requests that the client's connections let out.
+    // Lists of the tenant's namespace and of the global one, for each wave of requests of the client's connections.
     expect((await lists()) - before).toBeLessThanOrEqual(30);
   });
 });
@@ -383,7 +383,7 @@ describe('the list', () => {
 
   it.each([
     ['two labels', ',parity=odd', ['listed-1', 'listed-3', 'listed-5']],
-    ['a label nobody has', ',parity=none', []],
+    ['an unused label', ',parity=none', []],
     ['the scope tenant', '&scope=tenant', names],
     ['the scope user', '&scope=user', []],
   ])('AMB-016 is filtered by %s', async (_title, query, want) => {
@@ -445,7 +445,7 @@ describe('scopes', () => {
     expect((await ask('?scope=user', { token: sam })).json()).toEqual({ workflows: [], next_cursor: null });
   });
 
-  it('WF-API-12 names in a workflow of user scope mean the user’s own, and nobody else starts it', async () => {
+  it('WF-API-12 names in a workflow of user scope mean the user’s own, and no other user starts it', async () => {
     const helper = { output_template: { who: 'Ada' } };
     await registered(demo('helper', { output_template: { who: 'the tenant' } }));
     await registered(demo('helper', helper), { query: '?scope=user' });

@@ -416,7 +416,7 @@ describe('reading', () => {
     '%F0%9F%92%A9',
     'constructor',
     text(1_000),
-  ])('an id %s that is nobody’s is 404', async (id) => {
+  ])('an id %s of no execution is 404', async (id) => {
     for (const [path, sending] of [
       [`/${id}`, {}],
       [`/${id}?full=true`, {}],
@@ -630,7 +630,7 @@ describe('signalling', () => {
     expect((await objectOf(id)).spec.signals).toBeUndefined();
   });
 
-  it('AMB-170 a response that no rule takes is 422 with those that would match, and the state goes on waiting', async () => {
+  it('AMB-170 a response that no rule takes is 422 with the matching ones, and the state still waits', async () => {
     const id = await waiting();
     for (const response of ['maybe', text(65_536)]) {
       const answer = await ask(`/${id}/signal`, { body: { response } });

@@ -121,7 +121,7 @@ const decisions = (requests: readonly string[]): Work => ({
       replica,
     ),
   outcomeOf(answer) {
-    // Of any number of decisions one is answered 200; where its answer is lost, the others tell that it was made.
+    // Exactly one of several decisions is answered 200; where its answer is lost, the others tell that it was made.
     if (answer.status === 404) return madeBefore;
     return answer.status === 200 ? 'stored' : undefined;
   },

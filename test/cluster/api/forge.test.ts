@@ -44,7 +44,7 @@ async function startRelay(port: number): Promise<ChildProcess> {
   return child;
 }
 
-/** What a forge of GitHub's kind sends. */
+/** Request of a forge of GitHub's kind. */
 function push(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   const signature = createHmac('sha256', secretOf('forge')).update(body).digest('hex');
   return fetch(address, {
@@ -111,7 +111,7 @@ describe('a Git forge', () => {
     expect([status?.phase, status?.history?.map(({ state }) => state)]).toEqual(['completed', ['sort', 'ignore']]);
   });
 
-  it('STIM-30 is told of what the relay could not have passed', async () => {
+  it('STIM-30 learns of bodies that the relay could not have passed', async () => {
     const answer = await push('{}', { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` });
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'invalid_signature' }]);
     // A sender cannot bring the headers of the API along: the relay takes them from the forge's alone.

@@ -91,7 +91,7 @@ const failureOf = (call: Promise<unknown>): Promise<ServiceError> =>
   );
 
 describe('stimuli over gRPC', () => {
-  it('STIM-18 STIM-20 start a workflow of the tenant in the certificate, and are told of as any other', async () => {
+  it('STIM-18 STIM-20 start a workflow of the tenant in the certificate, and are published as any other', async () => {
     const client = await open(RuntimeServiceClient, world.tenant);
     const { stimulusId, workflowExecutionId } = await submit(client, {
       content: '{"ref": "main"}',
@@ -149,7 +149,7 @@ describe('stimuli over gRPC', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('STIM-33 that nobody routes are refused, and belong to no other tenant', async () => {
+  it('STIM-33 without a route are refused, and belong to no other tenant', async () => {
     const client = await open(RuntimeServiceClient, world.otherTenant);
     const { code, metadata } = await failureOf(submit(client));
     expect([code, metadata.get('windlass-error')]).toEqual([status.FAILED_PRECONDITION, ['no_router_configured']]);
@@ -197,7 +197,7 @@ describe('stimuli over gRPC', () => {
     expect(await readFile(join(folder, 'server.pem'), 'utf8')).toBe(before);
   }, 30_000);
 
-  it('under way are answered when the replica is told to stop', async () => {
+  it('under way are answered when the replica stops', async () => {
     const client = await open(RuntimeServiceClient, world.tenant, 1);
     const calls = Array.from({ length: 100 }, (_, index) =>
       submit(client, { content: `stop ${index}`, idempotencyKey: `stop ${index}` }).then(

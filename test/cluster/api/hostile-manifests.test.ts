@@ -84,7 +84,7 @@ describe('a manifest with one mistake', () => {
   });
 });
 
-/** Every place of a document, and what stands there. */
+/** Every place of a document, and its value. */
 function* places(value: unknown, at: readonly (string | number)[] = []): Generator<readonly (string | number)[]> {
   if (at.length > 0) yield at;
   if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* places(item, [...at, index]);
@@ -152,7 +152,7 @@ describe('a manifest of which one part is something else', () => {
     expect(odd).toEqual([]);
   });
 
-  it('AMB-060 refuses a key that nobody knows wherever keys are known, with its path', async () => {
+  it('AMB-060 refuses an unknown key wherever keys are known, with its path', async () => {
     const odd: string[] = [];
     const maps = all.filter((at) => !/(context|labels|annotations|schema|template|env|states)(,|$)/.test(at.join(',')));
     for (const at of maps) {
@@ -182,15 +182,15 @@ describe('a body that is no manifest', () => {
     ['a text', 'hello', ''],
     ['a list', '[1, 2]', ''],
     ['an empty map', '{}', 'apiVersion'],
-    ['a key that stands twice', `${small}spec: {}\n`, ''],
-    ['a state that stands twice', small.replace('  states:', '  states: {end: 1, end: 2}\n  x:'), ''],
+    ['a duplicate key', `${small}spec: {}\n`, ''],
+    ['a duplicate state', small.replace('  states:', '  states: {end: 1, end: 2}\n  x:'), ''],
     ['a tag', withContext('{a: !!js/function "x"}'), ''],
     ['binary data', withContext('{a: !!binary aGk=}'), ''],
     ['a list as a key', withContext('{? [a] : b}'), ''],
     ['a merge key', withContext('{a: &a {b: 1}, c: {<<: *a}}'), ''],
     ['a number that JSON cannot hold', withContext('{a: .inf}'), ''],
     ['a number that is not exact', withContext('{a: 12345678901234567890}'), ''],
-    ['an alias that nobody has named', withContext('{a: *nobody}'), ''],
+    ['an undefined alias', withContext('{a: *nobody}'), ''],
     ['a directive of another YAML', `%YAML 9.9\n---\n${small}`, ''],
     ['a prototype', withContext('{__proto__: {a: 1}}'), 'spec.context.__proto__'],
     [
@@ -229,7 +229,7 @@ describe('a body that is no manifest', () => {
     ['maps within maps', lines(1_300, (index) => `${' '.repeat(index)}a:`)],
     ['a megabyte of items', '- a\n'.repeat(262_000)],
     ['a megabyte of keys', lines(80_000, (index) => `k${index}: v`)],
-    ['keys that nobody knows', lines(14_000, (index) => `k${index}: v`)],
+    ['unknown keys', lines(14_000, (index) => `k${index}: v`)],
     ['a megabyte of documents', '---\na\n'.repeat(170_000)],
     ['a megabyte of syntax errors', '! '.repeat(500_000)],
     ['forty thousand syntax errors', '{}'.repeat(45_000)],
@@ -274,7 +274,7 @@ describe('a body that is no manifest', () => {
     },
   );
 
-  it('AMB-153 a manifest that is small and stands for something large is 400', async () => {
+  it('AMB-153 a manifest that is small and expands to a large value is 400', async () => {
     const answer = await register(withContext(`{a: &a ${'x'.repeat(400_000)}, b: *a, c: *a}`));
     expect(answer.json<Refusal>().details[0]?.message).toMatch(/^has \d+ bytes as JSON; at most 1048576 are taken/);
   });

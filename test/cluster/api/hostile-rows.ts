@@ -29,7 +29,7 @@ export function rowsOf(contract: Contract): Row[] {
   return [...paramRows(contract), ...queryRows(contract), ...headerRows(contract), ...bodyRows(contract)];
 }
 
-/** Values that somebody may send where something else is expected. */
+/** Values that a client may send in place of the expected ones. */
 const values: readonly unknown[] = [
   null,
   true,
@@ -64,7 +64,7 @@ const shown = (value: unknown): string => {
 
 const fieldsOf = (schema: TObject | undefined): [string, TSchema][] => Object.entries(schema?.properties ?? {});
 
-/** Each path parameter as it is not. What is like an id, and is none, is a matter of its own (`idRows`). */
+/** Each path parameter as it is not. `idRows` has texts that resemble an id and are none. */
 function paramRows({ params, path }: Contract): Row[] {
   const wrong = ['%00', '%2e%2e%2f', '..%2F..%2Fetc', '%F0%9F%9A%B2', '%ff', '%', "a'b", '__proto__', 'constructor'];
   return fieldsOf(params).flatMap(([name]) =>
@@ -84,7 +84,7 @@ function fill(template: string, { path }: Parts, name: string, text: string): st
     .join('/');
 }
 
-/** Somebody else's system may add whatever it likes to an address (requirements AMB-177). */
+/** Another party's system may add any parameter to an address (requirements AMB-177). */
 const looksAtNoQuery = ({ access, query }: Contract): boolean => access !== 'bearer' && query === undefined;
 
 function queryRows(contract: Contract): Row[] {
@@ -192,7 +192,7 @@ const falselyCompressed: Row = {
   change: (good) => ({ ...good, headers: [...good.headers, ['content-encoding', 'gzip']] }),
 };
 
-/** Of a body of any kind. */
+/** Rows for a body of any kind. */
 function anyBodyRows(body: BodyContract): Row[] {
   const compressed: Row = {
     what: 'a compressed body',
@@ -304,7 +304,7 @@ const replaced = (name: string, value: unknown): Row => ({
   change: (good) => ({ ...good, body: JSON.stringify({ ...parse(good), [name]: value }) }),
 });
 
-/** What only the text of a document can say. */
+/** Faults that only the text of a document can have. */
 function rawRows(name: string): Row[] {
   const put = (good: Parts, literal: string): Parts => {
     const { [name]: _, ...rest } = parse(good);

@@ -27,7 +27,7 @@ import type { Received } from './harness/index.ts';
 import { type Parts, type Row, rowsOf } from './hostile-rows.ts';
 import { type StimuliWorld, signatureOf, startStimuliWorld } from './stimuli-world.ts';
 
-/** What a path can name: things of one tenant. */
+/** Objects of one tenant that a path can name. */
 type Ids = Readonly<
   Record<
     | 'execution_id'
@@ -263,7 +263,7 @@ async function send({ method }: Contract, { path, query, headers, body }: Parts)
   return { answer, ms: performance.now() - begun };
 }
 
-/** What both tenants have, and the payment provider of them. What the controllers write does not count. */
+/** Objects of both tenants, and the payment provider's records of them. Writes of the controllers do not count. */
 async function written(): Promise<string> {
   const lists = await Promise.all(
     [world.tenant, world.otherTenant].flatMap((namespace) =>
@@ -280,7 +280,7 @@ async function written(): Promise<string> {
   return JSON.stringify([objects.toSorted(), customers.length, checkouts.length, portals.length]);
 }
 
-/** What an answer is to be: of the documented form, and quick. */
+/** The rules of an answer: it has the documented form, and is quick. */
 interface Verdict {
   readonly status: number | 'a documented 4xx';
   readonly at: string | undefined;
@@ -313,7 +313,7 @@ async function verdictOf(contract: Contract, row: Row): Promise<Verdict> {
     message: string;
     details?: { path: string }[];
   }>();
-  // What stands at no path is no operation's.
+  // A body without a path belongs to no operation.
   const documented = ['404 not_found', ...errorsOf(contract).map((one) => `${one.status} ${one.error}`)];
   const isRefused = status >= 400 && status < 500;
   return {

@@ -16,7 +16,7 @@ interface Operation {
   readonly access: 'bearer' | 'signature' | 'public';
 }
 
-/** What stands in tenant `world.tenant`; nothing stands in the other one. */
+/** Objects of tenant `world.tenant`; the other one is empty. */
 interface Belongings {
   readonly workflow: string;
   readonly execution: string;
@@ -191,7 +191,7 @@ describe('operations of other access', () => {
     }
   });
 
-  it('ORCH-AUTH-03 what is internal stands on no public path', async () => {
+  it('ORCH-AUTH-03 internal operations have no public path', async () => {
     for (const path of ['/v1/dispatch-gateway', '/metrics', '/ready']) {
       expect((await world.http(path, { token: anna, body: {} })).status).toBe(404);
       expect((await world.http(path, { token: anna })).status).toBe(404);
@@ -274,7 +274,7 @@ describe('tenants', () => {
   });
 });
 
-describe('a provider whose keys change, or that goes away', () => {
+describe('a provider whose keys change, or that stops', () => {
   it('AMB-121 has its new tokens accepted at once by every replica, and the old ones as well', async () => {
     const before = await userToken(world.provider, { name: 'anna', tenant: world.tenant });
     await world.provider.rotate();

@@ -136,7 +136,7 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
     expect(won).toHaveLength(1);
   });
 
-  it('hand over before one of them goes: who asks meanwhile is answered', async () => {
+  it('hand over before one of them stops: requests meanwhile are answered', async () => {
     const keys = bus(...(await Promise.all([0, 1, 2].map(address)))).bucket<string>(bucket);
     await answers(() => keys.create('steady', 'kept', 'acme'));
     const going = await kube.get(pods, { namespace: place.name, name: name(1) });
@@ -157,7 +157,7 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
     expect(failures.length).toBeLessThan(3);
   });
 
-  it('go on when any one of them is lost, and have everything when it is back', async () => {
+  it('continue when any one of them is lost, and have everything when it is back', async () => {
     for (const lost of [0, 1, 2]) {
       // A pod that was replaced has another address.
       const keys = bus(...(await Promise.all([0, 1, 2].map(address)))).bucket<string>(bucket);

@@ -4,7 +4,7 @@ import type { ApiReplica } from './harness/index.ts';
 /** A line that a replica has logged. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
-/** Everything that a replica has logged so far. What is no line of the logger is left out. */
+/** Everything that a replica has logged so far. Other lines than the logger's are left out. */
 export async function logOf({ logFile }: ApiReplica): Promise<LogLine[]> {
   const text = await readFile(logFile, 'utf8');
   return text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []));

@@ -29,7 +29,7 @@ async function define(name: string, namespace: string): Promise<void> {
   await kube.create(workflows, { ...workflow, metadata: { name, namespace } });
 }
 
-/** Sources are claimed in the whole cluster: each test has some that nobody else names. */
+/** Sources are claimed in the whole cluster: each test has some of its own. */
 const aSource = (): string => `test-${randomBytes(4).toString('hex')}`;
 
 const objectOf = (name: string, spec: unknown, namespace = used.namespace): StimulusRouter => ({

@@ -31,7 +31,7 @@ const line = (content: unknown, more: object = {}): string => `${JSON.stringify(
 
 const inputOf = ({ spec }: WorkflowExecution): string => String((spec.input as { content?: unknown }).content);
 
-/** What all executions of the tenant were started with, once these are among it. */
+/** Inputs of all executions of the tenant, once these are among them. */
 const contents = (...wanted: readonly string[]): Promise<string[]> =>
   waitForView(world.kube, { resource: workflowExecutions, namespace: world.tenant }, (view) => {
     const found = [...view.values()].map(inputOf);
@@ -51,7 +51,7 @@ describe('the sensor of standard input', () => {
     expect(received.map(({ data }) => data['source'])).toEqual(expect.arrayContaining(['stdin', 'tickets']));
   });
 
-  it('AMB-051 skips what is no stimulus, names the line and not what it holds, and goes on', async () => {
+  it('AMB-051 skips a line that is no stimulus, names the line and not its content, and continues', async () => {
     const before = (await skipped()).length;
     const nonsense = [
       'no json, my secret',
@@ -84,7 +84,7 @@ describe('the sensor of standard input', () => {
     expect(await contents('fourth')).not.toContain('again');
   });
 
-  it('goes on after a line that nobody routes', async () => {
+  it('continues after a line without a route', async () => {
     replica().stdin.write(line('lost', { source: 'nobody' }) + line('fifth'));
     await waitForLog(replica(), 'stimulus refused', ({ outcome }) => outcome === 'no_router_configured');
     expect(await contents('fifth')).not.toContain('lost');
@@ -120,7 +120,7 @@ describe('the sensor of standard input', () => {
     expect(routed).toHaveLength((await contents()).length);
   });
 
-  it('GEN-08 ends where standard input does, and the API goes on', async () => {
+  it('GEN-08 ends where standard input does, and the API keeps running', async () => {
     await replica().start();
     replica().stdin.end(line('after the end'));
     await waitForLog(replica(), 'sensor ended', ({ stimuli }) => stimuli === 1);

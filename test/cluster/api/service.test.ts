@@ -48,7 +48,7 @@ describe('the listeners', () => {
     expect([browser.status, browser.headers['location']]).toEqual([302, '/docs']);
   });
 
-  it('ORCH-AUTH-03 AMB-039 show the dispatch gateway to nobody outside', async () => {
+  it('ORCH-AUTH-03 AMB-039 hide the dispatch gateway from outside', async () => {
     const answer = await world.http('/v1/dispatch-gateway', { body: { type: 'generate' }, token: ada });
     expect(answer.status).toBe(404);
     expect((await world.http('/v1/seal/attest', { body: {}, token: ada })).status).toBe(404);
@@ -94,7 +94,7 @@ describe('without the event bus', () => {
   });
 });
 
-describe('a replica that is told to stop', () => {
+describe('a replica that stops', () => {
   it('says so first, answers what is under way, ends streams whole, and exits with 0', async () => {
     const { kube, tenant: namespace } = world;
     const workflow = aWorkflow('gate')

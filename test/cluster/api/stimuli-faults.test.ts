@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** What a sender that retries was told in the end: accepted, or a duplicate of what was accepted before. */
+/** Final answer to a sender that retries: accepted, or a duplicate of an accepted stimulus. */
 interface Delivery {
   readonly key: string;
   readonly status: 200 | 409;
@@ -21,7 +21,7 @@ interface Delivery {
   readonly executionId?: string;
 }
 
-/** Sends until it is told 200 or 409, to whichever replica answers, as forges do. */
+/** Sends until the answer is 200 or 409, to whichever replica answers, as forges do. */
 async function deliver(key: string, first: number): Promise<Delivery> {
   const deadline = Date.now() + 90_000;
   for (let attempt = 0; Date.now() < deadline; attempt++) {
@@ -49,7 +49,7 @@ async function runsOf(keys: readonly string[]): Promise<Map<string, string[]>> {
   return runs;
 }
 
-/** Deliveries that did not run exactly once, and those whose sender was told of another run. */
+/** Deliveries that did not run exactly once, and those whose answer named another run. */
 async function faultsOf(delivered: readonly Delivery[]): Promise<readonly string[]> {
   const runs = await runsOf(delivered.map(({ key }) => key));
   const miscounted = [...runs]
@@ -58,7 +58,7 @@ async function faultsOf(delivered: readonly Delivery[]): Promise<readonly string
   const wrong = delivered.filter(
     ({ key, executionId }) => executionId !== undefined && runs.get(key)?.[0] !== executionId,
   );
-  return [...miscounted, ...wrong.map(({ key }) => `the sender of ${key} was told of another run`)];
+  return [...miscounted, ...wrong.map(({ key }) => `the sender of ${key} got the id of another run`)];
 }
 
 describe('a replica that is killed', () => {
@@ -70,7 +70,7 @@ describe('a replica that is killed', () => {
     await world.replicas[0]?.start();
     const delivered = await Promise.all(deliveries);
     expect(await faultsOf(delivered)).toEqual([]);
-    // What was told once stays told, and names the same stimulus to everybody.
+    // An answer stays the same, and names the same stimulus to every sender.
     const again = await Promise.all(delivered.map(({ key }, index) => deliver(key, index)));
     expect(again.map(({ status }) => status)).toEqual(delivered.map(() => 409));
     expect(again.map(({ stimulusId }) => stimulusId)).toEqual(delivered.map(({ stimulusId }) => stimulusId));
@@ -87,7 +87,7 @@ describe('the event bus', () => {
     expect(second).toMatchObject({ status: 409, stimulusId: first.stimulusId });
   });
 
-  it('that is away: with a key 503 and Retry-After, without one the stimulus runs, and is told of later', async () => {
+  it('that is away: with a key 503 and Retry-After, without one the stimulus runs, published later', async () => {
     let free = '';
     await world.nats?.kill();
     try {
@@ -113,7 +113,7 @@ describe('the event bus', () => {
     expect((await runsOf(['away', 'free'])).get('away')).toHaveLength(1);
   });
 
-  it('that comes and goes during 200 parallel webhooks loses none and doubles none', async () => {
+  it('that is up and down during 200 parallel webhooks loses none and doubles none', async () => {
     const keys = Array.from({ length: 200 }, (_, index) => `bus-${index}`);
     const deliveries = keys.map((key, index) => deliver(key, index));
     await pause(50);

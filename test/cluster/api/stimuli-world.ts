@@ -8,7 +8,7 @@ import { stimulusRouters, workflowExecutions, workflows } from '../harness/kinds
 import { waitForObject } from '../harness/wait.ts';
 import { type ApiWorld, type ApiWorldOptions, type Received, startApiWorld } from './harness/index.ts';
 
-/** What an accepted stimulus answers. */
+/** The answer to an accepted stimulus. */
 export interface Accepted {
   readonly stimulus_id: string;
   readonly workflow_execution_id: string;
@@ -24,7 +24,7 @@ export interface StimuliWorld extends ApiWorld {
   /** Signed with the secret of `secretOf`. */
   webhook(source: string, body: string | Uint8Array, options?: WebhookOptions): Promise<Received>;
   executions(namespace?: string): Promise<readonly WorkflowExecution[]>;
-  /** What is told of stimuli, once there are at least so many events. */
+  /** Events of stimuli, once there are at least so many. */
   events(least: number, tenant?: string): Promise<readonly StoredEvent[]>;
 }
 

@@ -122,7 +122,7 @@ describe('an idempotency key', () => {
     }
   });
 
-  it('STIM-11 AMB-040 may stand in a header, in the body, or the same in both', async () => {
+  it('STIM-11 AMB-040 may be in a header, in the body, or the same in both', async () => {
     const headers = { 'Idempotency-Key': 'b' };
     expect((await world.submit({ source: 'http_api', content }, { headers })).status).toBe(200);
     expect((await world.submit({ source: 'http_api', content, idempotency_key: 'b' })).status).toBe(409);
@@ -256,7 +256,7 @@ describe('a stimulus that does not run', () => {
   });
 });
 
-describe('what is told of a stimulus', () => {
+describe('the events of a stimulus', () => {
   it('ROUTE-09 ROUTE-10 ROUTE-18 ROUTE-19 ROUTE-20 is read back from the stream, in order and with these fields', async () => {
     const before = (await world.events(0)).length;
     const answer = await world.submit({ source: 'tickets', content: 'x', idempotency_key: 'told' });

@@ -160,7 +160,7 @@ describe('the stream of an execution', () => {
     expect(texts[0]).toContain('workflow_execution_completed');
   });
 
-  it('AMB-030 goes on live on both replicas when somebody answers through one of them', async () => {
+  it('AMB-030 continues live on both replicas when a user answers through one of them', async () => {
     const { id } = await asking();
     const streams = await Promise.all([open(id, 0), open(id, 1)]);
     const following = streams.map((stream) => until(stream));
@@ -184,7 +184,7 @@ describe('the stream of an execution', () => {
     expect(lasting(await all(id, 1))).toEqual(lasting(here));
   });
 
-  it('AMB-030 goes on behind each event on the other replica, without a gap or a repetition', async () => {
+  it('AMB-030 continues behind each event on the other replica, without a gap or a repetition', async () => {
     const { id } = await asking();
     await signal(id, 'yes');
     const whole = lasting(await all(id));
@@ -205,7 +205,7 @@ describe('the stream of an execution', () => {
     expect(unknown.status).toBe(404);
   });
 
-  it('AMB-030 goes on behind an event that is still to come', async () => {
+  it('AMB-030 continues behind an event that is still to come', async () => {
     const { id } = await asking();
     const stream = await open(id, 0, '1.completed');
     await signal(id, 'no');
@@ -244,7 +244,7 @@ describe('the stream of an execution', () => {
     expect(events[0]?.data).toMatchObject({ workflow_execution_failed: { reason: 'InvalidInput' } });
   });
 
-  it('AMB-032 ends with workflow_execution_cancelled, and is told the same afterwards', async () => {
+  it('AMB-032 ends with workflow_execution_cancelled, and reads the same afterwards', async () => {
     const { id } = await asking();
     const stream = await open(id);
     const following = until(stream);
@@ -398,7 +398,7 @@ describe('a stream through trouble', () => {
     }
   });
 
-  it('AMB-030 goes on at another replica after one was killed, without a gap or a repetition', async () => {
+  it('AMB-030 continues at another replica after one was killed, without a gap or a repetition', async () => {
     const { id } = await asking();
     const stream = await open(id, 1);
     const before = await until(stream, '1.approval');
@@ -411,7 +411,7 @@ describe('a stream through trouble', () => {
     expect(ids(await all(id, 1))).toEqual(gateIds);
   });
 
-  it('AMB-030 ends cleanly when a replica stops, and goes on at the other', async () => {
+  it('AMB-030 ends cleanly when a replica stops, and continues at the other', async () => {
     const { id } = await asking();
     const following = until(await open(id, 1));
     await pause(100);
@@ -424,7 +424,7 @@ describe('a stream through trouble', () => {
     await world.replicas[1]?.start();
   });
 
-  it('two hundred clients of one execution are all told everything, also those who come late or leave early', async () => {
+  it('two hundred clients of one execution all get everything, also those who come late or leave early', async () => {
     const { id } = await asking();
     const early = await Promise.all(Array.from({ length: 100 }, (_, index) => open(id, index % 2)));
     const following = early.slice(0, 90).map((stream) => until(stream));

@@ -125,7 +125,7 @@ describe('a signature', () => {
     expect(answer.json()).toMatchObject({ error: 'invalid_signature', code: 'invalid_signature' });
   });
 
-  it('ROUTE-08 ROUTE-21 that is wrong is told with the reason HmacInvalid', async () => {
+  it('ROUTE-08 ROUTE-21 that is wrong is published with the reason HmacInvalid', async () => {
     const before = (await world.events(0)).length;
     await world.webhook('ci', body, { headers: { 'x-svc-signature': `sha256=${'0'.repeat(64)}` } });
     const [event] = (await world.events(before + 1)).slice(before);
@@ -150,7 +150,7 @@ describe('a delivery', () => {
     expect((await world.webhook('my-ci', 'x', { headers })).status).toBe(200);
   });
 
-  it('STIM-15 STIM-25 that somebody saw does not run again under another key, another source, or none', async () => {
+  it('STIM-15 STIM-25 that an attacker saw does not run again under another key, another source, or none', async () => {
     const body = 'seen by somebody';
     const seen = { 'x-idempotency-key': 'seen', 'x-svc-signature': signatureOf('my-ci', body) };
     await accepted('my-ci', body, seen);
@@ -207,7 +207,7 @@ describe('a delivery', () => {
     expect((await world.webhook('ci', `${length}`, { headers })).status).toBe(status);
   });
 
-  it('STIM-33 422 no_router_configured: of a source with a secret that nobody routes', async () => {
+  it('STIM-33 422 no_router_configured: of a source with a secret and without a route', async () => {
     const headers = { 'x-idempotency-key': 'k' };
     for (const _ of [1, 2]) {
       const answer = await world.webhook('nobody', 'x', { headers });

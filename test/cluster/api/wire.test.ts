@@ -106,7 +106,7 @@ describe('a request that two readers could read differently', () => {
     ['a length that is no number', () => `${head('Content-Length: 0x10')}${body}`],
     ['a space before the colon', () => `${head('Content-Length : 5')}${body}`],
     [
-      'a header that goes on in the next line',
+      'a header that continues in the next line',
       () => `${head(`Content-Length: ${body.length}`, 'X-A: b', ' c')}${body}`,
     ],
     ['a NUL in a header', () => `${head(`Content-Length: ${body.length}`, 'X-A: b\u0000c')}${body}`],
@@ -161,7 +161,7 @@ describe('a request that breaks off', () => {
     expect((await world.http('/health')).status).toBe(200);
   });
 
-  it('two hundred at a time keep nobody else waiting', async () => {
+  it('two hundred at a time delay no other client', async () => {
     const open = await Promise.all(
       Array.from({ length: 200 }, () => talk(`${head(`Content-Length: ${body.length}`)}${body.slice(0, 5)}`)),
     );

@@ -1,7 +1,7 @@
 import { defineResource, type KubeClient, type KubeObject } from '../../../lib/kube/index.ts';
 import { releaseNamespace } from './rendering.ts';
 
-/** One thing that somebody may or may not do. */
+/** One act that a user may or may not do. */
 export interface Access {
   readonly verb: string;
   readonly group?: string;
@@ -19,7 +19,7 @@ const reviews = defineResource<KubeObject & { spec: object; status?: { allowed: 
   namespaced: false,
 });
 
-/** What the API server says, asked for a user with the groups of a service account of the release. */
+/** The API server's verdict on a user with the groups of a service account of the release. */
 export async function may(kube: KubeClient, user: string, { group = '', ...access }: Access): Promise<boolean> {
   const own = `system:serviceaccounts:${releaseNamespace}`;
   const groups = ['system:authenticated', 'system:serviceaccounts', own];

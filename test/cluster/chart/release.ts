@@ -24,7 +24,7 @@ export async function podsOf(kube: KubeClient, component: string): Promise<Pod[]
   return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
-/** A namespace with the Pod Security of tenants that is nobody's. */
+/** A namespace with the Pod Security of tenants and without a tenant. */
 export async function makeForeignNamespace(kube: KubeClient, name: string): Promise<void> {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await kube.apply(namespaces, { metadata: { name, labels } }, { fieldManager: 'test', force: true });

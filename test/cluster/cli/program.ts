@@ -9,13 +9,13 @@ export interface Result {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Of stdout, as they came. */
+  /** Bytes of stdout, as they came. */
   readonly bytes: Buffer;
 }
 
 export interface Running {
   readonly child: ChildProcess;
-  /** What it has written to standard error so far. */
+  /** Its standard error so far. */
   readonly said: () => string;
   readonly result: Promise<Result>;
 }

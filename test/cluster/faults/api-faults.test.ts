@@ -26,7 +26,7 @@ function everyNth(n: number): () => boolean {
   return () => ++count % n === 0;
 }
 
-/** A kind of request that is refused, whoever makes it, and the references that cannot end without it. */
+/** A kind of request that is refused for every client, and the references that cannot end without it. */
 interface Outage {
   readonly isBroken: (exchange: Exchange) => boolean;
   readonly status: number;
@@ -157,7 +157,7 @@ describe('six reference workflows end as ever while the API misbehaves', () => {
   });
 
   it.each(Object.keys(outages))(
-    '%s for a while: what needs them not goes on, and the rest ends as ever',
+    '%s for a while: work without them continues, and the rest ends as ever',
     async (what) => {
       const { isBroken, status, stops } = outages[what] as Outage;
       let refused = 0;
@@ -192,7 +192,7 @@ describe('six reference workflows end as ever while the API misbehaves', () => {
 
   it(`the API server is away for ${outageSeconds} s`, { timeout: (outageSeconds + 180) * 1000 }, async () => {
     const ending = runs.runAll('away', (outageSeconds + 120) * 1000);
-    // With some pods made and nothing finished: the outcomes come about while nobody can be told.
+    // With some pods made and nothing finished: the outcomes come about while no status can be written.
     await pause(800);
     await proxy.goDown();
     await pause(outageSeconds * 1000);

@@ -48,7 +48,7 @@ function shareOut({ reference, writes }: Undisturbed): Case[] {
   }));
 }
 
-/** What is to be shown: a death before and after each kind of write of each reference. */
+/** The claim under test: a death before and after each kind of write of each reference. */
 function allKinds(undisturbed: readonly Undisturbed[]): string[] {
   return undisturbed.flatMap(({ reference, writes }) =>
     [...new Set(writes)].flatMap((kind) => moments.map((when) => keyOf({ reference: reference.name, kind, when }))),
@@ -181,7 +181,7 @@ describe('a controller that dies at any write changes nothing about the end', ()
     }
     expect(wrong).toEqual([]);
     expect(ledger.duplicates()).toEqual([]);
-    // Kubernetes Events are told once and never again: a death on the way to the status patch may leave none to tell.
+    // Kubernetes Events are written once and never again: a death before the status patch may leave none to write.
     expect(allKinds(undisturbed).filter((key) => !shown.has(key) && !key.includes('events'))).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { waitForObject, waitForView } from '../harness/wait.ts';
 const workspace = { workspace: { storage_class: 'ephemeral', size_limit_mb: 8 } } as const;
 const mount = [{ name: 'workspace', mount_path: '/workspace' }];
 
-/** Output beyond what stands in status, so that there are blobs to leave behind. */
+/** Output beyond the part in status, so that there are blobs to leave behind. */
 const wordy = 'seq 20000';
 
 const workflows: readonly Workflow[] = [

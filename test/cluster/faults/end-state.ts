@@ -23,7 +23,7 @@ function essence(value: unknown): unknown {
   );
 }
 
-/** What a run came to: everything that must be the same in each run of the same workflow. */
+/** End state of a run: everything that must be the same in each run of the same workflow. */
 export function endState({ status }: WorkflowExecution): unknown {
   const { phase, reason, state, transitions, visits, history, blackboard, final_output, final_output_ref } =
     status ?? {};

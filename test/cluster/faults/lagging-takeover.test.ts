@@ -23,7 +23,7 @@ let stage: Stage;
 let ledger: PodLedger;
 let leading: { readonly proxy: ApiProxy; readonly controllers: Controllers };
 let standby: ApiProxy;
-/** Lets the standby's watches go on. */
+/** Resumes the standby's watches. */
 const catchUp = Promise.withResolvers<void>();
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ async function startReplica(name: string) {
   return { proxy, controllers };
 }
 
-/** Of the standby's watches, executions stop after the intent is seen, and pods show none of the first step. */
+/** The standby's watch of executions stops after the intent, and that of pods shows none of the first step. */
 function holdWatches(): void {
   const behindMs = 600_000;
   let seesIntent = false;

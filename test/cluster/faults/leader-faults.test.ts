@@ -74,7 +74,7 @@ describe('two replicas elect a leader and lose nothing when they are lost', () =
     await stage?.strike();
   });
 
-  /** Each replica has a proxy of its own, so that its requests can be told from the other's. */
+  /** Each replica has a proxy of its own, so that its requests differ from the other's. */
   async function startReplica(): Promise<Replica> {
     const podName = `replica-${++count}`;
     const proxy = await stage.proxy(podName);
@@ -92,7 +92,7 @@ describe('two replicas elect a leader and lose nothing when they are lost', () =
   async function leader(): Promise<Replica> {
     const { spec } = await stage.kube.get(leases, lease());
     const found = replicas.find(({ podName }) => spec?.holderIdentity?.startsWith(`${podName}-`));
-    if (found === undefined) throw new Error(`nobody known holds the lease: ${spec?.holderIdentity}`);
+    if (found === undefined) throw new Error(`an unknown holder has the lease: ${spec?.holderIdentity}`);
     return found;
   }
 
@@ -172,7 +172,7 @@ describe('two replicas elect a leader and lose nothing when they are lost', () =
     expect(await ending).toEqual(calm);
     expect(await more).toEqual(calm);
     await pause(5_000);
-    // What stood in a socket's buffer when it was stopped would be one exception; the proxy has read all of that long ago.
+    // Bytes in a socket's buffer at the stop would be one exception; the proxy has read all of them long ago.
     expect(late.map(nameOf)).toEqual([]);
     expect(ledger.duplicates()).toEqual([]);
     expect((await leader()).podName).toBe(other?.podName);

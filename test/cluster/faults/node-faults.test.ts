@@ -26,7 +26,7 @@ const slow = aWorkflow('slow')
 /** Kubernetes waits 40 s before it takes the pods of a node that is gone, and looks every 20 s. */
 const takenWithinSeconds = 85;
 
-/** Goes on until a moment: who is run again ends soon, and who was taken away before it did not end. */
+/** Runs until a moment: a second run ends soon, and one that was taken away before it did not end. */
 const until = (retries: boolean) =>
   aWorkflow(`until-${retries}`)
     .state(

@@ -72,7 +72,7 @@ const parent = aWorkflow('ref-parent')
   .with({ output_template: { heard: '{{call.result.said}}' } })
   .build();
 
-/** 600,000 bytes on one stream and 50,000 on the other: far beyond what stands in status. */
+/** 600,000 bytes on one stream and 50,000 on the other: far beyond the limit of status. */
 const bigOutputs = aWorkflow('ref-big')
   .state(
     'print',

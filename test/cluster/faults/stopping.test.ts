@@ -14,7 +14,7 @@ const stepsOfState = 50;
 const stubbornSteps = 5;
 /** Times as long as bare pods that are deleted at the same moment on the same nodes: nodes and machine count for both. */
 const ratioMost = 1.5;
-/** Of bare pods; steps may not take more for themselves. */
+/** Time of bare pods; steps may not take more for themselves. */
 const graceSeconds = 15;
 
 const endsAtOnce = "trap 'exit 0' TERM; sleep 300 & wait";

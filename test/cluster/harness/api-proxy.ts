@@ -19,9 +19,9 @@ export interface Answer {
 /** `forward` asks the API server; `reset` breaks the client's connection without an answer. */
 export type Verdict = 'forward' | 'reset' | Answer;
 
-/** What the proxy does to the traffic. Without a rule everything passes unchanged. */
+/** The proxy's rules for the traffic. Without a rule everything passes unchanged. */
 export interface Rules {
-  /** Before a request goes to the API server. A promise holds the request back until it settles. */
+  /** Called before a request is sent to the API server. A promise holds the request back until it settles. */
   readonly before?: (exchange: Exchange) => Verdict | Promise<Verdict>;
   /** After the API server has answered a write and before the client hears of it. */
   readonly after?: (exchange: Exchange, status: number) => 'send' | 'reset' | Promise<'send' | 'reset'>;
@@ -38,7 +38,7 @@ export interface ApiProxy {
   readonly exchanges: readonly Exchange[];
   forget(): void;
   setRules(rules: Rules): void;
-  /** Refuses connections and breaks those that stand, as if the API server were down. */
+  /** Refuses new connections and breaks open ones, as if the API server were down. */
   goDown(): Promise<void>;
   comeUp(): Promise<void>;
   /** Breaks every connection once; clients can come back at once. */
@@ -57,13 +57,13 @@ export interface ApiProxyOptions {
   readonly upstream: string;
   /** Where the proxy writes the kubeconfig of its clients. */
   readonly kubeconfig: string;
-  /** Whom the API server takes the clients for; by default the user of `upstream`. */
+  /** The user as which the API server sees the clients; by default the user of `upstream`. */
   readonly as?: Identity;
   /** Requests kept in `exchanges`; older ones are dropped. Default 200,000. */
   readonly keep?: number;
 }
 
-/** Requests to the real API server are made with the credentials of `upstream`, whoever the client says it is. */
+/** Requests to the real API server are made with the credentials of `upstream`, whatever the client's own. */
 export async function startApiProxy(options: ApiProxyOptions): Promise<ApiProxy> {
   const source = await findCredentials({ env: {}, now: () => Date.now(), kubeconfig: options.upstream });
   const endpoint = await source.current();

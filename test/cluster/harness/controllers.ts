@@ -41,8 +41,8 @@ function program(): string {
 }
 
 /**
- * Settings of a controller process under test; the port is one that nobody else of this run uses. It leads from the start,
- * as nothing stands beside it; tests of elections say otherwise.
+ * Settings of a controller process under test; the port is unique in this run. It leads from the start,
+ * since it is alone; tests of elections say otherwise.
  */
 function environment(options: ControllersOptions, port: number): NodeJS.ProcessEnv {
   return {

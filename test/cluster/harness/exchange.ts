@@ -7,11 +7,11 @@ export interface Exchange {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly userAgent: string;
-  /** What the client sent; empty for reads. */
+  /** The client's body; empty for reads. */
   readonly body: Buffer;
   /** Milliseconds since the Unix epoch. */
   readonly arrivedAt: number;
-  /** What the client was answered; absent while under way or after a reset. */
+  /** The answer to the client; absent while under way or after a reset. */
   status?: number;
 }
 
@@ -63,7 +63,7 @@ export function isWrite(exchange: Exchange): boolean {
   return apiPathOf(exchange.path)?.resource.endsWith('reviews') !== true;
 }
 
-/** Lease renewals go on for as long as a controller lives and belong to no execution. */
+/** Lease renewals continue for as long as a controller lives and belong to no execution. */
 export function isLease(exchange: Exchange): boolean {
   return apiPathOf(exchange.path)?.resource === 'leases';
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A port of this machine that nobody listens on now, for a program that cannot choose one by itself. */
+/** A free port of this machine, for a program that cannot choose one by itself. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const probe = createServer();
   const port = await new Promise<number>((resolve) => {

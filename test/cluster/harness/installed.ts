@@ -33,13 +33,15 @@ export async function installedControllersWork(kube: KubeClient): Promise<boolea
   return (installed?.status?.availableReplicas ?? 0) > 0;
 }
 
-/** Whom installed controllers are for the API server: their roles and the admission policies speak of this user. */
+/** The user of installed controllers: their roles and the admission policies speak of this user. */
 const serviceAccount = {
   user: `system:serviceaccount:${ref.namespace}:${ref.name}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${ref.namespace}`, 'system:authenticated'],
 };
 
-/** Who controllers of a test have to be: the chart's service account where the chart is installed, else the administrator. */
+/**
+ * The user of a test's controllers: the chart's service account where the chart is installed, else the administrator.
+ */
 export async function controllersIdentity(kube: KubeClient): Promise<Identity | undefined> {
   return (await findObject(kube, deployments, ref)) && serviceAccount;
 }

@@ -1,7 +1,7 @@
 import type { KubeClient, KubeObject } from '../../../lib/kube/index.ts';
 import type { Followed, View, WaitOptions } from './wait.ts';
 
-/** A selection that is watched from one moment on, for measuring: no list stands between a change and its being seen. */
+/** A selection that is watched from one moment on, for measuring: no list delays the sight of a change. */
 export interface Observer<T extends KubeObject> {
   readonly view: View<T>;
   /** MODIFIED events by `namespace/name` since the start. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildDir } from './project.ts';
 
 /**
- * Every process that a test starts stands in a file until it has ended: its start time in clock ticks since boot, then
+ * Every process that a test starts has a file until it has ended: its start time in clock ticks since boot, then
  * pid and start time of the run that started it. The next run stops what a killed one left behind, and neither a
  * stranger who got the pid meanwhile nor a process of a run that is still alive.
  */

@@ -11,7 +11,7 @@ import { buildDir } from './project.ts';
 import { makeTestNamespace } from './test-namespace.ts';
 import { waitForNone } from './wait.ts';
 
-/** A test's own world: a tenant, proxies before the API server, and controllers that nobody else runs beside. */
+/** A test's own world: a tenant, proxies before the API server, and controllers that run alone. */
 export interface Stage {
   /** Straight to the API server, past every proxy. */
   readonly kube: KubeClient;

@@ -8,11 +8,11 @@ export interface Followed<T extends KubeObject> extends Selection {
 export interface WaitOptions {
   /** Milliseconds. Default 60,000. */
   readonly timeoutMs?: number;
-  /** What is awaited, for the message of the error. */
+  /** The awaited state, for the message of the error. */
   readonly what?: string;
 }
 
-/** What a list and the watch after it have shown: every object by `namespace/name`, the newest of each. */
+/** Objects from a list and the watch after it: every object by `namespace/name`, the newest of each. */
 export type View<T extends KubeObject> = ReadonlyMap<string, T>;
 
 /**

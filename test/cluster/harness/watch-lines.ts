@@ -9,7 +9,7 @@ export interface WatchLine {
 }
 
 /**
- * What becomes of a watch event: passed on, left out, sent twice, held back so many milliseconds (later events of the
+ * The fate of a watch event: passed on, left out, sent twice, held back so many milliseconds (later events of the
  * stream wait behind it, as the order of a stream never changes), or followed by the end of the stream with a 410.
  */
 export type WatchVerdict = 'send' | 'drop' | 'repeat' | 'expire' | { readonly delayMs: number };
@@ -48,7 +48,7 @@ async function pass(line: string, to: ServerResponse, verdict: WatchVerdict): Pr
   if (verdict === 'repeat') to.write(`${line}\n`);
 }
 
-/** What the API server ends a watch with whose start it has compacted away. */
+/** The API server's end of a watch whose start it has compacted away. */
 const expired = {
   apiVersion: 'v1',
   kind: 'Status',

@@ -2,9 +2,9 @@ import { apiPathOf, type Exchange, isLease, isWrite, verbOf } from './exchange.t
 
 /** A write that was made on behalf of one execution. */
 export interface AttributedWrite {
-  /** The root execution: writes of children count for whoever started them. */
+  /** The root execution: writes of children count for their starter. */
   readonly execution: string;
-  /** What kind of write it is: verb, resource, and which part of the execution it is about. */
+  /** The kind of the write: verb, resource, and which part of the execution it is about. */
   readonly kind: string;
 }
 
@@ -50,7 +50,7 @@ export function createWriteTracker(): WriteTracker {
   }
 
   function learn(resource: string, body: Body, name: string, root: string): void {
-    // Blobs and events have names of their own that nobody refers to.
+    // Blobs and events have names of their own without references.
     if (resource === 'pods' || resource === 'workflowexecutions') {
       if (name !== root) rootOfObject.set(name, root);
       partOfObject.set(`${resource}/${name}`, partOf(resource, body, name));

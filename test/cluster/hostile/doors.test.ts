@@ -91,7 +91,7 @@ async function keyOfAda(): Promise<string> {
   );
 }
 
-/** What an execution that is started over HTTP gives, or the status of the refusal. */
+/** Output of an execution that is started over HTTP, or the status of the refusal. */
 async function run(token: string, workflow: string): Promise<unknown> {
   const answer = await world.http('/v1/workflows/executions', { token, body: { workflow } });
   if (answer.status !== 200) return answer.status;

@@ -14,7 +14,7 @@ import { pause } from '../harness/wait.ts';
 const steps = 50;
 /** Longer than a Lease lasts. */
 const hangMs = 22_000;
-/** Of what one namespace may have under way at once, four fifths of 40 (lib/kube/request-shares.ts). */
+/** Requests that one namespace may have under way at once: four fifths of 40 (lib/kube/request-shares.ts). */
 const share = 32;
 
 const parallel = aWorkflow('parallel')

@@ -24,7 +24,7 @@ describe('an execution whose status the API server refuses', () => {
     // etcd takes 1.5 MiB: this leaves room for a few kilobytes of status and not for the values.
     await startExecution(used.kube, ref, { workflow: 'large', input: { text: 'x'.repeat(1_500_000) } });
     const { status } = await waitUntilFinished(used.kube, ref, { timeoutMs: 60_000 });
-    // The state whose values do not fit fails; its rule goes on.
+    // The state whose values do not fit fails; its rule leads on.
     expect(status).toMatchObject({
       phase: 'completed',
       history: [{ state: 'fill', reason: 'Refused' }, { state: 'end' }],

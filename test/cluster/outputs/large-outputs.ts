@@ -48,7 +48,7 @@ export async function run(
   return waitUntilFinished(kube, { namespace, name }, { timeoutMs });
 }
 
-/** A step's pod is kept while its state is remembered; whoever deletes it must lose nothing. */
+/** A step's pod is kept while its state is remembered; its deletion must lose nothing. */
 export async function deletePods({ kube, namespace }: Place, { metadata }: WorkflowExecution): Promise<void> {
   const labelSelector = `windlass.dev/execution-uid=${metadata.uid}`;
   await kube.deleteCollection(pods, { namespace, labelSelector }, { gracePeriodSeconds: 0 });

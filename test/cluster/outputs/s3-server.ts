@@ -16,7 +16,7 @@ export interface S3Server {
   /** Keys of all objects in the bucket. */
   keys(): Promise<string[]>;
   readObject(key: string): Promise<Buffer>;
-  /** Overwrites an object, as somebody else with access to the bucket could. */
+  /** Overwrites an object, as another user with access to the bucket could. */
   writeObject(key: string, data: Uint8Array): Promise<void>;
   stop(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface Login {
   readonly password: string;
 }
 
-/** A real registry that serves nobody without the right password. */
+/** A real registry that serves only clients with the right password. */
 export interface PrivateRegistry {
   readonly host: string;
   readonly login: Login;
@@ -60,7 +60,7 @@ function madeUpLogin(output: string): Login {
     const { user, password } = JSON.parse(line) as { user?: string; password?: string };
     if (user !== undefined && password !== undefined) return { username: user, password };
   }
-  throw new Error(`the registry has not told its password:\n${output}`);
+  throw new Error(`the registry has not printed its password:\n${output}`);
 }
 
 interface Target {
@@ -95,7 +95,7 @@ async function push({ host, login, folder }: Target, repository: string, tag: st
 
 /**
  * An image of its own by its id: the kubelet remembers by the id that an image was pulled with a secret, and would then
- * run the same image under another name for nobody else.
+ * run the same image under another name for no other pod.
  */
 async function ownConfig(folder: string, name: string): Promise<Buffer> {
   const image = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as { config?: object };

@@ -47,7 +47,7 @@ it('one tenant with 2,000 executions to run does not hold up another', async () 
   for (const namespace of [stage.namespace, quiet.name]) {
     await ensureWorkflow(stage.kube, { ...podless, metadata: { ...podless.metadata, namespace } });
   }
-  // Nobody works yet: at the start all of them are due in the same moment, those of the busy tenant first.
+  // No worker runs yet: at the start all of them are due in the same moment, those of the busy tenant first.
   await startMany();
   await start(quiet.name, 'only');
   await stage.controllers(await stage.proxy('api'));

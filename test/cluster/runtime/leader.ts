@@ -7,7 +7,7 @@ import { silentLogger } from '../../../lib/logger.ts';
 
 /**
  * A process that competes for a Lease and, while it leads, writes as fast as it can through the fence: eight writers
- * share two connections, so that writes are always waiting for one. What it does and meets goes to standard output,
+ * share two connections, so that writes are always waiting for one. It prints its acts and errors on standard output,
  * one word and a number a line.
  */
 const { values } = parseArgs({
@@ -57,7 +57,7 @@ async function write(writer: number): Promise<void> {
   }
 }
 
-/** A conflict and a server that does not answer are part of the game; anything else is told. */
+/** A conflict and a server that does not answer are expected; any other error is printed. */
 function note(error: unknown): void {
   const code = error instanceof AppError ? error.code : 'internal';
   if (code === 'lost_leadership') refused += 1;

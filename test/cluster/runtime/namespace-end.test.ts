@@ -48,14 +48,14 @@ const deleteRoleBinding = (namespace: string): Promise<boolean> =>
 const untilGone = (name: string) =>
   waitForNone(used.kube, { resource: namespaces, fieldSelector: `metadata.name=${name}` }, { timeoutMs: 90_000 });
 
-it('a namespace that is deleted while steps run goes: their pods are let go while the role binding is still there', async () => {
+it('a namespace deleted while steps run disappears: their pods are released before the role binding', async () => {
   const namespace = await busyNamespace('ends');
   await deleteNamespace(namespace);
   await waitForView(
     used.kube,
     { resource: pods, namespace },
     (view) => ([...view.values()].some(isHeld) ? undefined : true),
-    { timeoutMs: 5_000, what: 'pods that nobody holds' },
+    { timeoutMs: 5_000, what: 'pods without a finalizer' },
   );
   expect(await deleteRoleBinding(namespace)).toBe(true);
   await untilGone(namespace);
@@ -73,7 +73,7 @@ describe('where the role binding went first', () => {
 
   afterEach(() => used.kube.delete(clusterRoleBindings, { name }));
 
-  it('the namespace goes once the role is bound in the whole cluster (docs/operating.md)', async ({ skip }) => {
+  it('the namespace disappears once the role is bound in the whole cluster (docs/operating.md)', async ({ skip }) => {
     // Controllers from source are administrators here, and never lack a right.
     if (!(await installedControllersWork(used.kube))) skip();
     const namespace = await busyNamespace('stays');

@@ -46,7 +46,7 @@ const echo: Tool = {
   },
 };
 
-/** What the API server says of the pod; who may ask it is proven on a cluster (test/cluster/agents). */
+/** The API server's answer on the pod; its access control is proven on a cluster (test/cluster/agents). */
 const kube = {
   get: async () => ({
     metadata: { name: 'run', namespace: 'acme', uid: pod.uid },
@@ -182,7 +182,7 @@ describe('the wire between a container and the orchestrator', () => {
     expect((await post('/v1/seal/attest', body)).status).toBe(status);
   });
 
-  it('AMB-038 refuses whoever is not the pod of the execution', async () => {
+  it('AMB-038 refuses all callers but the pod of the execution', async () => {
     shared.put(executionOf('foreign'));
     const claims = Buffer.from(JSON.stringify({ 'kubernetes.io': { pod: { uid: 'pod-1' } } })).toString('base64url');
     for (const token of ['x', `x.${claims}.x`]) {

@@ -148,7 +148,7 @@ describe('events of an open stream', () => {
   it('take 4 MiB, and no byte more', async () => {
     const host = await world.enroll(relay.client);
     const stream = await world.connected(relay.client, host);
-    // A field that nobody knows fills the message up.
+    // An unknown field fills the message up.
     const now = 1_000 * Math.floor(Date.now() / 1_000);
     const filled = (bytes: number): number => stream.send('heartbeat', field(15, Buffer.alloc(bytes)), { now }).length;
     const frame = filled(4_000_000) - 4_000_000;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.stop());
 
-/** What the relay says of its messages to anybody who asks. */
+/** The relay's description of its messages, for every client. */
 async function reflected(port: number): Promise<Registry> {
   const client = new ServerReflectionClient(`127.0.0.1:${port}`, credentials.createInsecure());
   const call = client.serverReflectionInfo();

@@ -215,7 +215,7 @@ describe('a daemon in Python, from docs/edge-protocol.md alone', () => {
     );
   });
 
-  it('EDGE-FLOW-21 EDGE-FLOW-22 rotates its key on the open stream, and goes on', async () => {
+  it('EDGE-FLOW-21 EDGE-FLOW-22 rotates its key on the open stream, and continues', async () => {
     const before = await world.statusOf('acme', theirs);
     const { hostUid } = await world.addressOf('acme', theirs);
     const stream = relay.streams.get(hostUid);

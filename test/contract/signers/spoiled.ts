@@ -10,7 +10,7 @@ export interface Written {
   readonly [name: string]: unknown;
 }
 
-/** A body that nobody has signed, and its answer: HTTP status, JSON-RPC code, `data.code` (spec 3 §7). */
+/** An unsigned body, and its answer: HTTP status, JSON-RPC code, `data.code` (spec 3 §7). */
 export interface Spoiled {
   readonly title: string;
   readonly body: string | Buffer;
@@ -148,7 +148,7 @@ const replace =
     return text.replace(old, () => by);
   };
 
-/** What two readers of JSON could understand differently, or what is no JSON. */
+/** Texts that two readers of JSON could understand differently, or that are no JSON. */
 const texts: Readonly<Record<string, (text: string) => string | Buffer>> = {
   'a repeated argument': replace('"id":"MARK"', '"id":"MARK","id":"other"'),
   'an argument repeated by an escape': replace('"id":"MARK"', String.raw`"id":"MARK","\u0069d":"other"`),

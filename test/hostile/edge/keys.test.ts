@@ -72,7 +72,7 @@ describe('rotations', () => {
   it('EDGE-FLOW-20 EDGE-FLOW-23 to the key of another host are refused, with the proof of that host too', async () => {
     const other = await world.enroll(relay.client);
     const theirs = rawOf(other.key);
-    // What the other host once sent for a rotation of its own.
+    // A message that the other host once sent for a rotation of its own.
     const recorded = rotation({ host: other, newKey: other.key });
     const proof = recorded.subarray(fields(field(2, theirs)).length + 2, fields(field(2, theirs)).length + 66);
     for (const given of [{ publicKey: theirs }, { publicKey: theirs, proof }]) {

@@ -104,7 +104,7 @@ describe('a relay that is killed', () => {
     const second = await world.relay();
     await Promise.all(daemons.map((daemon) => daemon.stream.ended));
     for (const daemon of daemons) daemon.move(await world.connected(second.client, daemon.host));
-    // Whoever did not learn whether a command was sent sends it again.
+    // A caller that did not learn whether a command was sent sends it again.
     await vi.waitFor(
       () =>
         Promise.all(
@@ -190,7 +190,7 @@ describe('two relays, and a partition between one of them and NATS', () => {
   const tellsOpen = (stream: WireStream): Promise<string> =>
     Promise.race([stream.ended, systemClock.sleep(500).then(() => 'open')]);
 
-  it('no command reaches the host by the parted relay, and none is told of as sent', async () => {
+  it('no command reaches the host by the parted relay, and none is reported as sent', async () => {
     await parted();
     const of = await world.claim(host);
     const sent = world.commands.send(await world.address(host), order(of)).then(

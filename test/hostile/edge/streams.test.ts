@@ -85,7 +85,7 @@ describe('huge messages', () => {
       most = Math.max(most, process.memoryUsage().rss);
       expect(code).toBe('RESOURCE_EXHAUSTED');
       expect(most - before).toBeLessThan(128 * mebibyte);
-      // The relay goes on.
+      // The relay continues.
       expect(await isOpen(await world.connected(relay.client, host))).toBe('open');
     },
     60_000,

@@ -21,9 +21,10 @@ const repeats = 10;
 const suspiciousMs = 60;
 
 /**
- * One execution that goes through the engine as in the controllers: `settle` with a gate of its own, stored outputs, and
- * the patch of its status. It measures the turns of the event loop meanwhile, in thread CPU time. Deciding is pure, so a
- * long turn is taken again from the same facts, and the shortest time counts, beside a reference of the same moment.
+ * One execution that runs through the engine as in the controllers: `settle` with a gate of its own, stored outputs,
+ * and the patch of its status. It measures the turns of the event loop meanwhile, in thread CPU time. Deciding is
+ * pure, so a long turn is taken again from the same facts, and the shortest time counts, beside a reference of the
+ * same moment.
  */
 export class Arena {
   readonly world: World;
@@ -70,7 +71,7 @@ export class Arena {
   }
 }
 
-/** What the engine asks of the world outside; of the API server, to take a patch. */
+/** Dependencies of the engine; the API server takes its patches. */
 function settleDeps(world: World, turns: TurnGate): SettleDeps {
   const { execution } = world;
   const none = () => [];

@@ -7,7 +7,7 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { anEnd, anUpdate, aScript, aWorkflow, busybox } from '../../builders/workflow-builder.ts';
 import { hostileShapes } from './json-shapes.ts';
 
-/** What an attacker may choose; each number is a size within a limit. */
+/** Choices of an attacker; each number is a size within a limit. */
 export interface Genes {
   /** Kind of the state whose result the others read. */
   readonly kind: 'container' | 'parallel' | 'human' | 'child';

@@ -19,8 +19,8 @@ interface Sizes {
 }
 
 /**
- * Of the legal workflows without a process that the search of `worst-case.test.ts` makes: those with the most CPU time for
- * an execution, and those with the longest turns.
+ * The dearest legal workflows without a process from the search of `worst-case.test.ts`: those with the most CPU time
+ * for an execution, and those with the longest turns.
  */
 const dear: Readonly<Record<string, Sizes>> = {
   'whole-boards': {

@@ -8,8 +8,8 @@ import { createLogger } from '../../../lib/logger.ts';
 
 /**
  * A process with the thread that the controllers have, whose main loop is held up on demand: a line `hold MS` on standard
- * input begins one turn of that length. With a kubeconfig it competes for a Lease as well. What happens goes to standard
- * output as one JSON object a line.
+ * input begins one turn of that length. With a kubeconfig it competes for a Lease as well. Events are printed on
+ * standard output as one JSON object a line.
  */
 const { values } = parseArgs({
   options: {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 
-/** What a process of `held-loop.ts` has said. */
+/** Output of a process of `held-loop.ts`. */
 export type Happening = Readonly<Record<string, unknown>>;
 
 export interface Holder {

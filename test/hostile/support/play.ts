@@ -13,7 +13,7 @@ import { type Genes, specOf, workflowsOf } from './candidates.ts';
 import { hostileShapes } from './json-shapes.ts';
 import { cpuMsOf, slowness, watchTurns } from './turns.ts';
 
-/** What a candidate took. */
+/** Cost of a candidate. */
 export interface Found {
   readonly genes: Genes;
   /** Longest turn of the event loop, in milliseconds of thread CPU at rest. */

@@ -23,7 +23,7 @@ export interface ApiReplica {
   readonly internalUrl: string;
   readonly pid: number;
   readonly logFile: string;
-  /** What is written here the process can read. */
+  /** The process can read text that is written here. */
   readonly stdin: Writable;
   /** Starts it where it does not run, and waits until it serves. */
   start(): Promise<void>;
@@ -63,7 +63,7 @@ class Replica implements ApiReplica {
       WINDLASS_HTTP_HOST: '127.0.0.1',
       WINDLASS_HTTP_PORT: String(port),
       WINDLASS_INTERNAL_PORT: String(internalPort),
-      // Nobody who sends requests has to hear of a stop first.
+      // No sender of requests has to hear of a stop first.
       WINDLASS_DRAIN_SECONDS: '0',
       WINDLASS_LOG_LEVEL: 'debug',
       ...env,
@@ -87,7 +87,7 @@ class Replica implements ApiReplica {
     const child = spawn(process.execPath, [this.#program], {
       cwd: projectDir,
       env: this.#env,
-      // Straight to the file: what the process has done it has also logged, for whoever reads it then.
+      // Straight to the file: each act of the process is in the file by the time it is read.
       stdio: ['pipe', log.fd, log.fd],
     });
     this.#child = child;

@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
 
-/** What to send. */
+/** The request. */
 export interface Sending {
   /** @default GET, or POST with a body */
   readonly method?: string;
   /** Put into `Authorization: Bearer …`. */
   readonly token?: string;
-  /** A list of pairs sends a header as often as it stands there. */
+  /** A list of pairs sends a header as often as the list holds it. */
   readonly headers?: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
   /** Text and bytes go as they are; anything else as JSON, with its content type. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
 
-/** What came back. */
+/** The answer. */
 export interface Received {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -31,7 +31,7 @@ export interface ApiWorldOptions {
 
 /**
  * The API as it runs: replicas from source with the rights of the chart's service account, before the development
- * cluster, a nats-server and an identity provider that are real, and two tenants that nobody else uses.
+ * cluster, a nats-server and an identity provider that are real, and two tenants of its own.
  */
 export interface ApiWorld {
   /** The administrator's door to the cluster. */

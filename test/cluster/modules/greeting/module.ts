@@ -28,7 +28,7 @@ const wordsInformer: InformerSpec<Informer<ConfigMap, 'namespace'>> = {
     }),
 };
 
-/** Told of what the module did. */
+/** Receives the acts of the module. */
 interface Witness {
   /** Held until this resolves: a reconcile under way. */
   readonly held: () => Promise<void>;

@@ -28,7 +28,7 @@ CONTEXT = "default"
 
 
 class State:
-    """What the daemon knows after a restart: its identity, its keys, and its commands."""
+    """State of the daemon that survives a restart: its identity, its keys, and its commands."""
 
     def __init__(self, folder: pathlib.Path):
         self.folder = folder
@@ -49,7 +49,7 @@ class State:
         fresh.rename(path)
 
     def key(self, name: str) -> Ed25519PrivateKey:
-        """Of a name; made and written first where there is none."""
+        """The key of a name; made and written first where there is none."""
         found = self.read(f"{name}.json")
         if found is None:
             found = Ed25519PrivateKey.generate().private_bytes_raw().hex()
@@ -67,7 +67,7 @@ class State:
             self.write("commands.json", known)
 
     def acknowledged(self, command_ids) -> None:
-        """The id stays, so that the command is not run again; the result goes."""
+        """The id stays, so that the command is not run again; the result is deleted."""
         with self.lock:
             known = self.commands()
             for command_id in command_ids:
@@ -123,7 +123,7 @@ class Session:
         self.outgoing.put((kind, message))
 
     def messages(self):
-        """What gRPC writes. Each message is sealed when its turn comes, with the key of that moment."""
+        """Messages for gRPC to write. Each message is sealed when its turn comes, with the key of that moment."""
         while (next_message := self.outgoing.get()) is not None:
             kind, message = next_message
             self.sequence += 1

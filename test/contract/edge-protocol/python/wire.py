@@ -24,7 +24,7 @@ CHALLENGE_DOMAIN = "windlass-edge-challenge-v1"
 
 
 class Refused(Exception):
-    """What came is not proven, or breaks a rule of the protocol."""
+    """A message is not proven, or breaks a rule of the protocol."""
 
 
 def raw_public_key(key: Ed25519PrivateKey) -> bytes:
