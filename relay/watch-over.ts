@@ -28,7 +28,12 @@ const patienceMs = 10_000;
 
 /** One clock for all streams: heartbeats, the relay's own sign of life, and the hosts of relays that are gone. */
 export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promise<void> {
-  const { clock, steadyMs, bus, streams, logger } = deps;
+  const { clock, steadyMs, bus, streams } = deps;
+  // Each by itself: a server that does not answer holds up neither the tick nor the sign of life.
+  const heartbeats = beside(deps, () => streams.checkHeartbeats());
+  const entries = beside(deps, () => streams.renewEntries());
+  const signOfLife = beside(deps, () => sayAlive(deps));
+  const sweep = beside(deps, () => markLost(deps));
   let awaySince: number | undefined;
   for (let tick = 0; !signal.aborted; tick += 1) {
     const now = steadyMs();
@@ -36,16 +41,32 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
     if (awaySince !== undefined && now - awaySince >= patienceMs) {
       streams.endAll('this relay has lost its event bus; connect again', false);
     }
-    try {
-      await streams.checkHeartbeats();
-      if (tick % renewEvery === 0) await streams.renewEntries();
-      if (tick % aliveEvery === 0) await sayAlive(deps);
-      if (tick % sweepEvery === sweepEvery - 1) await markLost(deps);
-    } catch (error) {
-      logger.warn({ problem: messageOf(error) }, 'watch over hosts interrupted');
-    }
+    heartbeats.run();
+    if (tick % renewEvery === 0) entries.run();
+    if (tick % aliveEvery === 0) signOfLife.run();
+    if (tick % sweepEvery === sweepEvery - 1) sweep.run();
     await clock.sleep(tickMs, signal);
   }
+  await Promise.all([heartbeats, entries, signOfLife, sweep].map((job) => job.last()));
+}
+
+interface Beside {
+  /** Begins the job, unless its last run is still under way. */
+  run(): void;
+  /** Resolves when the last run is over; never rejects. */
+  last(): Promise<void>;
+}
+
+function beside({ logger }: Pick<WatchOverDeps, 'logger'>, job: () => Promise<void>): Beside {
+  let running: Promise<void> | undefined;
+  return {
+    run() {
+      running ??= job()
+        .catch((error: unknown) => logger.warn({ problem: messageOf(error) }, 'watch over hosts interrupted'))
+        .finally(() => (running = undefined));
+    },
+    last: async () => running,
+  };
 }
 
 async function sayAlive({ bus, relayId }: WatchOverDeps): Promise<void> {

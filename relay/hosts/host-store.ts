@@ -1,4 +1,5 @@
 import type { EdgeHost, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
+import { AppError } from '../../lib/errors.ts';
 
 /** A host as it is stored, with the tenant that its namespace belongs to. */
 export interface StoredHost {
@@ -36,6 +37,7 @@ export const isRevoked = ({ object }: StoredHost): boolean =>
 /**
  * Changes the status of a host as long as others write in between. `change` answers undefined where nothing is to be
  * written any more.
+ * @throws AppError `conflict` where others were always first.
  */
 export async function changeStatus(
   hosts: HostStore,
@@ -48,6 +50,7 @@ export async function changeStatus(
     if (host === undefined || status === undefined) return;
     if ((await hosts.write(host, status)) !== undefined) return;
   }
+  throw new AppError('conflict', `others changed the host at ${attemptsMax} attempts to write it`);
 }
 
 const attemptsMax = 8;

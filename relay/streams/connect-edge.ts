@@ -4,7 +4,7 @@ import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
-import { hostRevoked, LiveStream, unproven } from './live-stream.ts';
+import { type HeldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
 import { takeEvent, type TakeEventDeps } from './take-event.ts';
 
@@ -44,7 +44,7 @@ interface Opening {
   readonly pipe: Pipe;
   readonly messages: AsyncIterator<Buffer>;
   readonly host: StoredHost;
-  readonly token: string;
+  readonly token: HeldToken;
   readonly nodeId: string;
 }
 
@@ -74,7 +74,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 async function authenticate(
   { clock, hosts, relayKey }: ConnectDeps,
   pipe: Pipe,
-): Promise<{ readonly host: StoredHost; readonly token: string; readonly nodeId: string }> {
+): Promise<Pick<Opening, 'host' | 'token' | 'nodeId'>> {
   const token = bearerOf(pipe);
   const claims = await readNodeToken(relayKey.publicKey, token, clock.now());
   if (claims === undefined) throw unproven('the node security token is missing, not valid, or has expired');
@@ -84,7 +84,7 @@ async function authenticate(
   const { token_jti: jti, keys } = host.object.status;
   const isCurrent = jti === claims.jti && keyHashOf(readPublicKey(keys.current, 'keys')) === claims.keyHash;
   if (!isCurrent) throw unproven('another node security token has replaced this one');
-  return { host, token, nodeId: claims.nodeId };
+  return { host, token: { text: token, ends: claims.exp * 1_000 }, nodeId: claims.nodeId };
 }
 
 /** Empty where there is none; a longer one than any of ours is refused by its reader. */

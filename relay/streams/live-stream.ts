@@ -14,11 +14,18 @@ import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
 import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
 
+/** A node security token that counts. */
+export interface HeldToken {
+  readonly text: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly ends: number;
+}
+
 interface LiveStreamFacts {
   readonly host: StoredHost;
   readonly nodeId: string;
   /** Of its Bearer header. */
-  readonly token: string;
+  readonly token: HeldToken;
   readonly streamId: string;
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   readonly now: () => number;
@@ -50,10 +57,11 @@ export class LiveStream {
   /** Bytes of output that were passed on, by command. */
   readonly progress = new Map<string, number>();
   host: StoredHost;
-  #token: string;
+  #token: HeldToken;
   #received = 0n;
   #sent = 0n;
   #end: (error: AppError) => void = () => undefined;
+  #problem: AppError | undefined;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(facts: LiveStreamFacts, capabilities: EdgeHostCapabilities) {
@@ -85,13 +93,16 @@ export class LiveStream {
 
   /** Breaks it off with this status. */
   end(error: AppError): void {
-    this.#end(error);
+    this.#problem ??= error;
+    this.#end(this.#problem);
   }
 
   /**
    * @throws AppError `unauthenticated` where the envelope does not prove this host at this place of the stream.
    */
   async accept({ sealed }: ReceivedEvent): Promise<void> {
+    // Messages that wait already are not taken any more.
+    if (this.#problem !== undefined) throw this.#problem;
     const { envelope } = sealed;
     const { nodeId, streamId, now } = this.facts;
     if (envelope.nodeId !== nodeId) throw unproven('envelope.node_id is another host');
@@ -101,7 +112,8 @@ export class LiveStream {
     // A daemon may sign with its new key before the news of its rotation has come here.
     if (!isSigned()) await this.#readAgain();
     if (!isSigned()) throw unproven('the key of the host has not signed the message');
-    if (envelope.securityToken !== this.#token) await this.#takeToken(envelope.securityToken);
+    if (envelope.securityToken !== this.#token.text) await this.#takeToken(envelope.securityToken);
+    if (now() >= this.#token.ends) throw unproven('the node security token has expired; rotate the key');
     this.#received = envelope.sequence;
   }
 
@@ -131,7 +143,7 @@ export class LiveStream {
     const claims = await readNodeToken(relayKey.publicKey, token, now());
     const current = this.host.object.status?.token_jti;
     if (claims?.nodeId !== nodeId || claims.jti !== current) throw unproven('envelope.security_token is not valid');
-    this.#token = token;
+    this.#token = { text: token, ends: claims.exp * 1_000 };
   }
 
   /** The current key, and the one before as long as both count. */

@@ -79,19 +79,30 @@ export class Streams {
     if (now?.value.relay === undefined) await this.report(stream, 'Disconnected');
   }
 
-  /** Writes the state of a host where it is news. A revoked host stays revoked. */
-  async report(stream: LiveStream, state: Exclude<EdgeHostState, 'Revoked'>): Promise<void> {
+  /**
+   * Writes the state of a host where it is news, and answers whether it stands. A host that is revoked or gone by now loses
+   * its stream. What cannot be written is tried again: Connected at the next heartbeat, Unhealthy at the next look.
+   */
+  async report(stream: LiveStream, state: Exclude<EdgeHostState, 'Revoked'>): Promise<boolean> {
     const { clock, hosts, logger } = this.#deps;
     const { nodeId } = stream.facts;
+    let counts = false;
     try {
       await changeStatus(hosts, { tenant: stream.host.tenant, nodeId }, (host) => {
         const { status } = host.object;
-        if (status === undefined || isRevoked(host)) return undefined;
+        counts = status !== undefined && !isRevoked(host);
+        if (status === undefined || !counts) return undefined;
         const isSame = status.status === state && sameJson(status.capabilities, stream.capabilities);
         return isSame ? undefined : newStatus(status, { state, stream, now: clock.now() });
       });
+      // It may have been revoked after its token was read, and before anybody looked for its stream.
+      if (!counts && this.#open.get(stream.uid) === stream) this.#revoke(stream);
+      return true;
     } catch (error) {
+      if (state === 'Unhealthy') stream.isUnhealthy = false;
+      else stream.hasNews = true;
       logger.warn({ node: nodeId, state, problem: messageOf(error) }, 'host state not written');
+      return false;
     }
   }
 
@@ -107,7 +118,8 @@ export class Streams {
     for (const stream of this.#open.values()) {
       if (stream.isUnhealthy || now - stream.lastHeard <= this.#deps.staleMs) continue;
       stream.isUnhealthy = true;
-      await this.report(stream, 'Unhealthy');
+      // One attempt a look is enough where the server does not answer.
+      if (!(await this.report(stream, 'Unhealthy'))) return;
     }
   }
 

@@ -172,6 +172,32 @@ describe('RotateEdgeKey', () => {
     release();
   });
 
+  it('EDGE-FLOW-29 EDGE-PROTO-52 is due on an open stream before its token ends: after that no envelope counts', async () => {
+    const stream = await world.connected(relay.client, host);
+    const ends = Number((claimsOf(host.token) as { readonly exp: number }).exp) * 1_000;
+    const beat = (changes: object = {}): void => void stream.heartbeat({ now: world.clock.now(), ...changes });
+    const isOpen = (): Promise<string> => Promise.race([stream.ended, world.clock.sleep(300).then(() => 'open')]);
+    world.aheadMs = ends - 3_000 - Date.now();
+    beat();
+    expect(await isOpen()).toBe('open');
+    const next = newKey();
+    const token = (await rotate({ newKey: next, now: world.clock.now() })).text(1);
+    world.aheadMs = ends + 1_000 - Date.now();
+    beat({ key: next, token });
+    expect(await isOpen()).toBe('open');
+    beat({ token: host.token });
+    expect(await stream.ended).toBe('UNAUTHENTICATED');
+  });
+
+  it('EDGE-FLOW-29 a stream whose daemon never rotates ends with its token, and the expired token still rotates', async () => {
+    const stream = await world.connected(relay.client, host);
+    const ends = Number((claimsOf(host.token) as { readonly exp: number }).exp) * 1_000;
+    world.aheadMs = ends + 1_000 - Date.now();
+    stream.heartbeat({ now: world.clock.now() });
+    expect(await stream.ended).toBe('UNAUTHENTICATED');
+    expect(await codeOf(rotate({ now: world.clock.now() }))).toBe('OK');
+  });
+
   it('EDGE-FLOW-22 takes the new token from the next envelope on, and no token of another', async () => {
     const stream = await world.connected(relay.client, host);
     const next = newKey();

@@ -201,6 +201,24 @@ describe('a host that is revoked in mid-command', () => {
   });
 });
 
+describe('a host whose Hello comes late', () => {
+  it.each([
+    ['revoked', 'PERMISSION_DENIED'],
+    ['deleted', 'PERMISSION_DENIED'],
+  ])('EDGE-FLOW-18 gets no stream where it was %s between its token and its Hello', async (what, code) => {
+    const stream = world.open(relay.client, host);
+    await systemClock.sleep(300);
+    if (what === 'revoked') world.hosts.revoke('acme', host.nodeId);
+    else world.hosts.remove('acme', host.nodeId);
+    stream.hello();
+    const claimed = await world.claim(host);
+    result(stream, claimed.commandId);
+    expect(await stream.ended).toBe(code);
+    expect(await world.news(claimed, 0)).toEqual([]);
+    expect((await world.status(host))?.status).toBe(what === 'revoked' ? 'Revoked' : undefined);
+  });
+});
+
 describe('clocks that jump', () => {
   it.each([
     [-301_000, 'UNAUTHENTICATED'],
