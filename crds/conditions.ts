@@ -149,7 +149,7 @@ export const toolWorkflowReasons = {
   NotATenant: 'The namespace is no tenant: nothing here is called.',
   NameTaken: 'An older tool that the tenant sees has the name; the message says where.',
   InvalidDefinition: 'A field of the object breaks a rule; the message names it.',
-  ApiSpecNotFound: 'No ApiSpec of that name or uid is here or in the namespace of the release.',
+  ApiSpecNotFound: 'No ApiSpec of that name or uid is here or in windlass-global.',
   ApiSpecNotReady: 'The ApiSpec exists, and its document was not accepted, or not yet.',
   OperationNotFound: 'The ApiSpec has no operation with the operation_id of a step.',
 } as const;

@@ -88,6 +88,6 @@ export const outputsFinalizer = 'windlass.dev/outputs';
 /** Held by a finished execution that could not be archived at once (requirements AMB-174). */
 export const archiveFinalizer = 'windlass.dev/archive';
 
-/** Namespace of workflows that every tenant may run (design §3). */
+/** Namespace of workflows, agents and registered tools that all tenants share (design §3). It belongs to no tenant. */
 export const globalNamespace = 'windlass-global';
 export const systemNamespace = 'windlass-system';

@@ -21,7 +21,7 @@ export const GatewayConfig = Type.Object({
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
   /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
-  /** Namespace of the release, where shared objects and those of the system tenant are. */
+  /** Namespace of the release: that of the system tenant, and of the API's public keys. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   /** spec 3 §2.1. Both are required unless the development bypass is on. */
   SEAL_GATEWAY_OPERATOR_JWT_ISSUER: text(),

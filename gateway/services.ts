@@ -43,9 +43,8 @@ export function createServices(deps: GatewayDeps): Services {
   const cluster = createCluster(deps);
   const bus = createBus(deps);
   const { chain: audit, publicKey: auditPublicKey } = openAudit(deps, bus);
-  const systemNamespace = config.WINDLASS_SYSTEM_NAMESPACE;
   const { tenants } = cluster;
-  const tenancy = createTenancy({ audit, tenants, systemNamespace });
+  const tenancy = createTenancy({ audit, tenants });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const upstream = createUpstream(deps);
   const documents = createDocuments(deps, cluster);

@@ -542,7 +542,8 @@ export type ListSecurityContextsAnswer = {
 export type ReadSecurityContextAnswer = {
   readonly id: string;
   readonly name: string;
-  readonly scope: string;
+  /** Whether all tenants share it. */
+  readonly scope: "tenant" | "global";
   /** Tools that may be called, as globs. Default: all. */
   readonly tools?: readonly string[];
   /** Tools that may not be called, as globs; wins over tools. */

@@ -11,7 +11,7 @@ import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { apiSpecInformer } from './informers.ts';
 import { workerUrl } from './worker-url.ts';
-import { placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placesOf, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 
 /** The gateway writes parts of a document behind their object. */
 const missingPartsMs = 5_000;
@@ -21,16 +21,16 @@ export const apiSpecModule = defineModule({
   kind: 'ApiSpec',
   informers: { specs: apiSpecInformer, tenants: tenantInformer },
   wakes: { specs: wakeItself },
-  reconcile({ kube, clock, tenants, config, informers: { specs } }) {
+  reconcile({ kube, clock, tenants, informers: { specs } }) {
     const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
     const documents = createApiDocuments({ kube, reader, whole: specs.whole });
     return async (key) => {
       const spec = specs.cache.get(key);
       if (spec === undefined || spec.metadata.deletionTimestamp !== undefined) return;
       const { namespace = '' } = spec.metadata;
-      const places = [...new Set([namespace, config.WINDLASS_LEASE_NAMESPACE])];
+      const places = placesOf(namespace);
       const rivals = places.flatMap((place) => specs.cache.byIndex('namespace', place));
-      const place = placeVerdict(spec, rivals, tenants.tenantOf(namespace) !== undefined);
+      const place = placeVerdict(spec, rivals, isCallable(namespace, tenants));
       const found = place === undefined ? await judgeDocument(documents, spec) : { verdict: place };
       const status = statusOf(spec, found, clock.now());
       await writeStatus({ kube, resource: apiSpecs, cache: specs.cache }, spec, status);

@@ -8,25 +8,25 @@ import { wakeItself } from '../runtime/wakes.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { cliToolInformer, toolWorkflowInformer } from './informers.ts';
-import { placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placesOf, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 
 /** Checks the templates and the schema of each CliTool, and whether its name is free. */
 export const cliToolModule = defineModule({
   kind: 'CliTool',
   informers: { tools: cliToolInformer, workflows: toolWorkflowInformer, tenants: tenantInformer },
   wakes: { tools: wakeItself },
-  reconcile({ kube, clock, tenants, turns, config, informers: { tools, workflows } }) {
+  reconcile({ kube, clock, tenants, turns, informers: { tools, workflows } }) {
     return async (key) => {
       const tool = tools.cache.get(key);
       if (tool === undefined || tool.metadata.deletionTimestamp !== undefined) return;
       const { namespace = '' } = tool.metadata;
       await turns.enter(namespace);
-      const places = [...new Set([namespace, config.WINDLASS_LEASE_NAMESPACE])];
+      const places = placesOf(namespace);
       const rivals = places.flatMap((place) => [
         ...tools.cache.byIndex('namespace', place),
         ...workflows.cache.byIndex('namespace', place),
       ]);
-      const verdict = placeVerdict(tool, rivals, tenants.tenantOf(namespace) !== undefined) ?? judgeTool(tool);
+      const verdict = placeVerdict(tool, rivals, isCallable(namespace, tenants)) ?? judgeTool(tool);
       const status = {
         observedGeneration: tool.metadata.generation ?? 0,
         conditions: [readyOf(tool, verdict, clock.now())],

@@ -1,4 +1,5 @@
 import type { ToolWorkflowReason } from '../../crds/conditions.ts';
+import { globalNamespace } from '../../crds/labels.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { type ApiDocuments, createApiDocuments, findApiSpec, problemText } from '../../lib/api-spec/index.ts';
@@ -13,7 +14,7 @@ import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { workerUrl } from './worker-url.ts';
 import { apiSpecInformer, cliToolInformer, toolWorkflowInformer } from './informers.ts';
-import { placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placesOf, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 
 /** Says of each ToolWorkflow whether agents can call it: its templates, its ApiSpec and the operations of its steps. */
 export const toolWorkflowModule = defineModule({
@@ -26,11 +27,9 @@ export const toolWorkflowModule = defineModule({
   },
   wakes: {
     workflows: wakeItself,
-    /** Those that may name it; a shared one is named by any. */
-    specs: ({ before, after }, { workflows }) =>
-      workflows.cache.byIndex('namespace', (after ?? before)?.metadata.namespace ?? '').map(keyOf),
+    specs: ({ before, after }, { workflows }) => namers(workflows.cache, (after ?? before)?.metadata.namespace ?? ''),
   },
-  reconcile({ kube, clock, tenants, turns, config, informers: { workflows, tools, specs } }) {
+  reconcile({ kube, clock, tenants, turns, informers: { workflows, tools, specs } }) {
     const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
     const documents = createApiDocuments({ kube, reader, whole: specs.whole });
     return async (key) => {
@@ -39,14 +38,14 @@ export const toolWorkflowModule = defineModule({
       if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
       const { namespace = '' } = workflow.metadata;
       await turns.enter(namespace);
-      const places = [...new Set([namespace, config.WINDLASS_LEASE_NAMESPACE])];
+      const places = placesOf(namespace);
       const rivals = places.flatMap((place) => [
         ...workflows.cache.byIndex('namespace', place),
         ...tools.cache.byIndex('namespace', place),
       ]);
       const apiSpec = findApiSpec(specs.cache, places, workflow.spec);
       const verdict =
-        placeVerdict(workflow, rivals, tenants.tenantOf(namespace) !== undefined) ??
+        placeVerdict(workflow, rivals, isCallable(namespace, tenants)) ??
         (await judgeToolWorkflow(documents, workflow, apiSpec));
       const status = {
         observedGeneration: workflow.metadata.generation ?? 0,
@@ -58,6 +57,15 @@ export const toolWorkflowModule = defineModule({
     };
   },
 });
+
+interface WorkflowCache {
+  byIndex(index: 'namespace', key: string): readonly ToolWorkflow[];
+  values(): Iterable<ToolWorkflow>;
+}
+
+/** Keys of the workflows that may name an ApiSpec of a namespace: any may name a shared one. */
+export const namers = (cache: WorkflowCache, namespace: string): string[] =>
+  [...(namespace === globalNamespace ? cache.values() : cache.byIndex('namespace', namespace))].map(keyOf);
 
 export async function judgeToolWorkflow(
   documents: Pick<ApiDocuments, 'indexOf'>,

@@ -6,8 +6,8 @@ import { AppError } from '../../lib/errors.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import { judgeDocument } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
-import { judgeToolWorkflow } from './tool-workflow-module.ts';
-import { placeVerdict } from './verdict.ts';
+import { judgeToolWorkflow, namers } from './tool-workflow-module.ts';
+import { isCallable, placesOf, placeVerdict } from './verdict.ts';
 
 const apiVersion = 'windlass.dev/v1';
 const document = JSON.stringify({
@@ -98,5 +98,29 @@ describe('the condition Ready of registered tools', () => {
     expect(placeVerdict(older, [older, younger], true)).toBeUndefined();
     expect(placeVerdict(younger, [older, younger], true)?.reason).toBe('NameTaken');
     expect(placeVerdict(older, [], false)?.reason).toBe('NotATenant');
+  });
+
+  it('AMB-125 counts what is in windlass-global as shared, and nothing of the system tenant', () => {
+    const tenants = { tenantOf: (namespace: string) => (namespace === 'windlass-system' ? 'system' : undefined) };
+    expect(['windlass-global', 'windlass-system', 'default'].map((place) => isCallable(place, tenants))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([placesOf('tenant-acme'), placesOf('windlass-global')]).toEqual([
+      ['tenant-acme', 'windlass-global'],
+      ['windlass-global'],
+    ]);
+  });
+
+  it('judges every ToolWorkflow again after a change of a shared ApiSpec', () => {
+    const of = (namespace: string): ToolWorkflow => ({ ...workflow(), metadata: { name: 'order', namespace } });
+    const all = [of('tenant-acme'), of('tenant-other'), of('windlass-global')];
+    const cache = {
+      byIndex: (_index: string, place: string) => all.filter(({ metadata }) => metadata.namespace === place),
+      values: () => all,
+    };
+    expect(namers(cache, 'tenant-acme')).toEqual(['tenant-acme/order']);
+    expect(namers(cache, 'windlass-global')).toHaveLength(3);
   });
 });

@@ -1,4 +1,5 @@
 import { conditionTypes } from '../../crds/conditions.ts';
+import { globalNamespace } from '../../crds/labels.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import { holderOf, type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
@@ -15,6 +16,15 @@ export function readyOf(object: Judged, { reason, message }: Verdict, now: numbe
   const status = reason === 'Accepted' ? 'True' : 'False';
   return nextCondition(object, { type: conditionTypes.ready, status, reason, message: message.slice(0, 1_000) }, now);
 }
+
+/** Namespaces whose objects share names with those of `namespace`: its own, and that of shared objects (AMB-124). */
+export const placesOf = (namespace: string): string[] => [...new Set([namespace, globalNamespace])];
+
+/** Whether agents can call what is there: it is a tenant's, or all tenants share it. */
+export const isCallable = (
+  namespace: string,
+  { tenantOf }: { readonly tenantOf: (namespace: string) => string | undefined },
+): boolean => namespace === globalNamespace || tenantOf(namespace) !== undefined;
 
 /** Why an object is not judged further: its namespace is no tenant, or an older one that its tenant sees has its name. */
 export function placeVerdict(

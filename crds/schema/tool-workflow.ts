@@ -53,12 +53,10 @@ export const ToolWorkflowSpec = Type.Object(
       Type.String({
         pattern: uidPattern,
         maxLength: limits.uidLength,
-        description: 'Uid of an ApiSpec here or in the namespace of the release.',
+        description: 'Uid of an ApiSpec here or in windlass-global.',
       }),
     ),
-    api_spec: Type.Optional(
-      registeredName('Name of an ApiSpec here or in the namespace of the release, in place of api_spec_id.'),
-    ),
+    api_spec: Type.Optional(registeredName('Name of an ApiSpec here or in windlass-global, in place of api_spec_id.')),
     steps: Type.Array(ToolStep, {
       minItems: 1,
       maxItems: limits.toolSteps,

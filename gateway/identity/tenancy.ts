@@ -1,3 +1,4 @@
+import { globalNamespace } from '../../crds/labels.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -19,17 +20,19 @@ export interface Tenancy {
    * @throws HttpError 404 for a tenant that is not set up, 403 without a tenant and without the role svc:admin.
    */
   namespaceOf(caller: TenantCaller): string;
-  /** Namespaces whose objects a tenant sees, its own first. Shared objects are in the namespace of the release. */
+  /**
+   * Namespaces whose objects a tenant sees, its own first. Shared objects are in a namespace of no tenant: that of the
+   * tenant `system` is as private as any other (GW-TEN-08).
+   */
   visibleTo(tenant: string | undefined): readonly string[];
 }
 
 interface TenancyDeps {
   readonly audit: AuditChain;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
-  readonly systemNamespace: string;
 }
 
-export function createTenancy({ audit, tenants, systemNamespace }: TenancyDeps): Tenancy {
+export function createTenancy({ audit, tenants }: TenancyDeps): Tenancy {
   return {
     async assertOwn({ subject, tenant }, asserted) {
       if (asserted === undefined || asserted === tenant) return;
@@ -37,7 +40,7 @@ export function createTenancy({ audit, tenants, systemNamespace }: TenancyDeps):
       throw new HttpError({ code: 'forbidden', message: 'the request names another tenant than the token' });
     },
     namespaceOf({ tenant, isAdmin }) {
-      if (tenant === undefined && isAdmin) return systemNamespace;
+      if (tenant === undefined && isAdmin) return globalNamespace;
       if (tenant === undefined) throw new HttpError({ code: 'forbidden', message: 'the token names no tenant' });
       const namespace = tenants.namespaceOf(tenant);
       if (namespace !== undefined) return namespace;
@@ -45,7 +48,7 @@ export function createTenancy({ audit, tenants, systemNamespace }: TenancyDeps):
     },
     visibleTo(tenant) {
       const own = tenant === undefined ? undefined : tenants.namespaceOf(tenant);
-      return own === undefined || own === systemNamespace ? [systemNamespace] : [own, systemNamespace];
+      return own === undefined ? [globalNamespace] : [own, globalNamespace];
     },
   };
 }

@@ -68,7 +68,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
     close: async () => undefined,
   };
   const tenants = { namespaceOf: (slug: string) => slug };
-  const tenancy = createTenancy({ audit, tenants, systemNamespace: 'windlass-system' });
+  const tenancy = createTenancy({ audit, tenants });
   const sessions = createSessions(bus);
   const calls = createCallsUnderWay(systemClock);
   const view = createSessionView(deps);

@@ -1,15 +1,18 @@
 import { Type } from 'typebox';
 import { conditionTypes } from '../../crds/conditions.ts';
+import { globalNamespace } from '../../crds/labels.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import { oneOf, timestamp } from '../../crds/schema/parts.ts';
 import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
 import { createCursor, pageQuery } from '../../lib/http/paging.ts';
 
+export const scope = oneOf(['tenant', 'global'], { description: 'Whether all tenants share it.' });
+
 /** Fields of every record of the control plane (requirements AMB-196). */
 export const recordFields = {
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
-  scope: oneOf(['tenant', 'global'], { description: 'Whether all tenants share it.' }),
+  scope,
   created_at: timestamp(),
   ready: Type.Optional(
     Type.Object(
@@ -38,14 +41,18 @@ export const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
 
 type Presented = Registered & { readonly status?: { readonly conditions?: readonly Condition[] } };
 
+/** Whether all tenants share an object, whoever asks (requirements AMB-196). */
+export const scopeOf = ({ metadata }: Pick<Registered, 'metadata'>): 'global' | 'tenant' =>
+  metadata.namespace === globalNamespace ? 'global' : 'tenant';
+
 /** The fields of `recordFields`. */
-export function presentRecord(object: Presented, isOwn: (namespace: string) => boolean) {
+export function presentRecord(object: Presented) {
   const ready = object.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  const { uid = '', namespace = '', creationTimestamp = '' } = object.metadata;
+  const { uid = '', creationTimestamp = '' } = object.metadata;
   return {
     id: uid,
     name: registeredNameOf(object),
-    scope: isOwn(namespace) ? 'tenant' : 'global',
+    scope: scopeOf(object),
     created_at: creationTimestamp,
     ...(ready && { ready: { status: ready.status, reason: ready.reason, message: ready.message } }),
   };

@@ -26,6 +26,8 @@ const namespace = (slug: string): Namespace => ({
 /** Callers by their token: two tenants, and an administrator without one. */
 const operators: Readonly<Record<string, Partial<Operator>>> = {
   acme: { tenant: 'acme' },
+  system: { tenant: 'system' },
+  systemadmin: { tenant: 'system', isAdmin: true },
   other: { tenant: 'other' },
   admin: { isAdmin: true },
   acmeadmin: { tenant: 'acme', isAdmin: true },
@@ -88,7 +90,7 @@ function depsOf(): RegistrationDeps {
     problem: () => undefined,
     close: async () => undefined,
   };
-  const tenancy = createTenancy({ audit, tenants, systemNamespace: 'windlass-system' });
+  const tenancy = createTenancy({ audit, tenants });
   const informers = {
     apiSpecs: informer('apispecs'),
     toolWorkflows: informer('toolworkflows'),
@@ -219,6 +221,41 @@ describe('/v1/specs', () => {
     expect((await ask('DELETE', `/v1/specs/${id}`)).status).toBe(403);
     expect((await ask('POST', '/v1/specs', 'nobody', aSpec({ name: 'mine' }))).status).toBe(403);
     expect((await ask('DELETE', `/v1/specs/${id}`, 'admin')).status).toBe(204);
+  });
+});
+
+describe('the tenant whose namespace is that of the release', () => {
+  it.each(['system', 'systemadmin'])(
+    'AMB-125 shares nothing that its %s registers, and deletes nothing shared',
+    async (token) => {
+      const api = await specId(token, { name: 'private' });
+      expect((await ask('GET', `/v1/specs/${api}`, token)).body.scope).toBe('tenant');
+      await ask('POST', '/v1/workflows', token, aWorkflow(api, { name: 'private.tool' }));
+      await ask('POST', '/v1/cli-tools', token, aTool({ name: 'private.command' }));
+      for (const path of ['/v1/specs', '/v1/workflows', '/v1/cli-tools']) {
+        expect((await ask('GET', path, token)).body.items).toHaveLength(1);
+        expect((await ask('GET', path)).body.items).toEqual([]);
+        expect((await ask('GET', path, 'admin')).body.items).toEqual([]);
+      }
+      const shared = await specId('admin', { name: 'shared' });
+      expect((await ask('DELETE', `/v1/specs/${shared}`, token)).status).toBe(403);
+      expect([...stored.values()].map(({ metadata }) => metadata.namespace)).toEqual([
+        ...Array.from({ length: 3 }, () => 'windlass-system'),
+        'windlass-global',
+      ]);
+    },
+  );
+
+  it('GW-TEN-08 is as private as any other: no workflow of another tenant names its API', async () => {
+    const api = await specId('system');
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api));
+    expect([status, body.details[0].path]).toEqual([400, 'api_spec_id']);
+  });
+
+  it('AMB-196 sees the scope of an object, whoever asks', async () => {
+    const shared = await specId('admin', { name: 'shared' });
+    for (const token of ['acme', 'system', 'admin'])
+      expect((await ask('GET', `/v1/specs/${shared}`, token)).body.scope).toBe('global');
   });
 });
 

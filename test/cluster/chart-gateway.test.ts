@@ -177,9 +177,21 @@ describe('a chart with a gateway', () => {
       ...[...own, 'workflowexecutions'].map((kind) => `${kind}: get list watch`),
       'namespaces: get list watch',
     ]);
-    expect(find<Role>(objects, 'Role', clusterNames.gateway).rules).toEqual([
+    expect(find<Role>(objects, 'Role', clusterNames.gateway, 'windlass-system').rules).toEqual([
       { apiGroups: [''], resources: ['configmaps'], resourceNames: ['windlass-public-keys'], verbs: ['get'] },
     ]);
+  });
+
+  it('AMB-125 lets the gateway write in windlass-global what all tenants share, and run nothing there', async () => {
+    const { rules } = find<Role>(objects, 'Role', clusterNames.gateway, 'windlass-global');
+    expect(rules.map(({ resources, verbs }) => [resources.join(' '), verbs.join(' ')])).toEqual([
+      ['apispecs toolworkflows clitools securitycontexts', 'create update patch delete'],
+      ['configmaps', 'get create patch delete'],
+      ['secrets', 'get'],
+    ]);
+    const isIts = ({ kind, metadata }: KubeObject): boolean =>
+      kind === 'Role' && metadata.namespace === 'windlass-global' && metadata.name === clusterNames.gateway;
+    expect((await render({ api })).some(isIts)).toBe(false);
   });
 
   it('can have a ServiceMonitor, which finds the internal port alone', async () => {
@@ -233,6 +245,8 @@ describe('the installed gateway', () => {
     `create windlass.dev/workflowexecutions in ${tenant}`,
     `get ./secrets in ${tenant}`,
     `create windlass.dev/apispecs in ${namespace}`,
+    'create windlass.dev/apispecs in windlass-global',
+    'get ./secrets in windlass-global',
   ])('may %s', async (access) => {
     expect(await may(kube, account, accessOf(access))).toBe(true);
   });
@@ -243,6 +257,8 @@ describe('the installed gateway', () => {
     `watch ./secrets in ${tenant}`,
     `get ./secrets in ${foreign}`,
     `create windlass.dev/apispecs in ${foreign}`,
+    'list ./secrets in windlass-global',
+    'create windlass.dev/workflowexecutions in windlass-global',
     `create ./pods in ${tenant}`,
     `get ./pods/log in ${tenant}`,
     `create windlass.dev/agentexecutions in ${tenant}`,

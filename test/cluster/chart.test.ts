@@ -394,6 +394,7 @@ describe('the installed chart', () => {
     `create windlass.dev/volumes in ${tenant}`,
     `create events.k8s.io/events in ${tenant}`,
     'create apps/controllerrevisions in windlass-global',
+    'get ./configmaps in windlass-global',
     `create coordination.k8s.io/leases in ${namespace}`,
   ])('the controllers may %s', async (access) => {
     expect(await may(kube, controllers, accessOf(access))).toBe(true);
@@ -404,6 +405,7 @@ describe('the installed chart', () => {
     'list ./secrets in -',
     `get ./secrets in ${tenant}`,
     `get ./secrets in ${namespace}`,
+    'get ./secrets in windlass-global',
     'list ./configmaps in -',
     'get ./configmaps in default',
     'get ./configmaps in kube-system',
@@ -464,12 +466,16 @@ describe('the installed chart', () => {
     expect(rules.some(allows)).toBe(want);
   });
 
-  it('lets all authenticated users read the workflows of the global namespace, and none write them', async () => {
-    const access: Access = { verb: 'get', group: 'windlass.dev', resource: 'workflows', namespace: 'windlass-global' };
-    expect(await may(kube, 'kim', access)).toBe(true);
-    expect(await may(kube, 'kim', { ...access, verb: 'create' })).toBe(false);
-    expect(await may(kube, 'kim', { ...access, namespace: tenant })).toBe(false);
-  });
+  it.each(['workflows', 'agents', 'apispecs', 'toolworkflows', 'clitools', 'securitycontexts'])(
+    'lets all authenticated users read the %s of the global namespace, and none write them',
+    async (resource) => {
+      const access: Access = { verb: 'get', group: 'windlass.dev', resource, namespace: 'windlass-global' };
+      expect(await may(kube, 'kim', access)).toBe(true);
+      expect(await may(kube, 'kim', { ...access, verb: 'create' })).toBe(false);
+      expect(await may(kube, 'kim', { ...access, namespace: tenant })).toBe(false);
+      expect(await may(kube, 'kim', { ...access, group: '', resource: 'secrets' })).toBe(false);
+    },
+  );
 
   it('runs in namespaces that enforce Pod Security restricted, and its pods pass', async () => {
     for (const name of [namespace, 'windlass-global', tenant]) {

@@ -1,3 +1,4 @@
+import { globalNamespace } from '../../crds/labels.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
@@ -110,9 +111,9 @@ const bearer: NonNullable<GatewayWorldOptions['credential']> = {
 
 function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, parts: Tools) {
   const { credential = bearer, workflow, logger = silentLogger } = parts.options;
-  const objects = [workflowOf('orders.get', 'tenant-acme', workflow), workflowOf('orders.shared', 'windlass-system')];
+  const objects = [workflowOf('orders.get', 'tenant-acme', workflow), workflowOf('orders.shared', globalNamespace)];
   const api = {
-    metadata: { name: 'shop', namespace: 'windlass-system', uid: apiId },
+    metadata: { name: 'shop', namespace: globalNamespace, uid: apiId },
     spec: {
       allow_internal_addresses: ['127.0.0.0/8'],
       credentials: JSON.parse(JSON.stringify(credential.settings).replace('BASE', server)) as unknown,
@@ -125,7 +126,7 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
     paths: { '/orders': { get: { operationId: 'read', responses: { 200: { description: 'ok' } } } } },
   };
   const labels = { 'windlass.dev/credential': 'true' };
-  const metadata = { name: 'shop-token', namespace: 'windlass-system', uid: 's', resourceVersion: '1', labels };
+  const metadata = { name: 'shop-token', namespace: globalNamespace, uid: 's', resourceVersion: '1', labels };
   const encoded = ([key, value]: [string, string]) => [key, Buffer.from(value).toString('base64')];
   const data = Object.fromEntries(Object.entries(credential.secret).map(encoded));
   const kube = {
@@ -184,7 +185,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
     close: async () => undefined,
   };
   const tenants = { namespaceOf: (slug: string) => (slug === '' ? undefined : `tenant-${slug}`) };
-  const tenancy = createTenancy({ audit, tenants, systemNamespace: 'windlass-system' });
+  const tenancy = createTenancy({ audit, tenants });
   const sessions = createSessions(bus);
   const calls = createCallsUnderWay(systemClock);
   const view = createSessionView(deps);

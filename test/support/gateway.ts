@@ -50,7 +50,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const deps = { bus, clock: systemClock, logger: silentLogger, newId };
   const audit = createAuditChain({ ...deps, key: auditKey });
   const tenants = { namespaceOf: (slug: string) => `tenant-${slug}` };
-  const tenancy = createTenancy({ audit, tenants, systemNamespace: 'windlass-system' });
+  const tenancy = createTenancy({ audit, tenants });
   const sessions = createSessions(bus);
   const calls = createCallsUnderWay(systemClock);
   const view = createSessionView(deps);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await chain.append({ type: 'SessionRevoked', tenant: 'acme', subject: 'kim', data: {} });
   await chain.close();
   const audit = { append: async () => undefined, problem: () => undefined, close: async () => undefined };
-  const tenancy = createTenancy({ audit, tenants: { namespaceOf: () => undefined }, systemNamespace: 's' });
+  const tenancy = createTenancy({ audit, tenants: { namespaceOf: () => undefined } });
   routes = createAuditEventRoutes({ bus, tenancy, auditPublicKey: pemOf(privateKey) });
 }, 300_000);
 afterAll(() => nats.stop());

@@ -12,7 +12,6 @@ import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
 import { validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { isOwn } from '../workflows/index.ts';
 import { deleteCliTool, listCliTools, readCliTool, registerCliTool } from './contract.ts';
 
 export { contracts } from './contract.ts';
@@ -24,9 +23,9 @@ export interface CliToolRoutesDeps {
 
 /** `/v1/cli-tools`: commands in containers as tools (requirements AMB-196). */
 export function createCliToolRoutes({ tenancy, registry }: CliToolRoutesDeps): Route<Operator>[] {
-  const present = (tool: CliTool, caller: Operator) => {
+  const present = (tool: CliTool) => {
     const { name: _, ...spec } = tool.spec;
-    return { ...spec, ...presentRecord(tool, isOwn(tenancy, caller)) };
+    return { ...spec, ...presentRecord(tool) };
   };
   return [
     defineRoute<typeof registerCliTool, Operator>(registerCliTool, async ({ body, caller }) => {
@@ -37,11 +36,11 @@ export function createCliToolRoutes({ tenancy, registry }: CliToolRoutesDeps): R
     defineRoute<typeof listCliTools, Operator>(listCliTools, async ({ query, caller }) => {
       const after = nameCursor.decode(query.cursor);
       const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
-      const items = rows.map((tool) => present(tool, caller));
+      const items = rows.map(present);
       return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
     }),
     defineRoute<typeof readCliTool, Operator>(readCliTool, async ({ params, caller }) =>
-      json(present(registry.find(caller.tenant, params.id), caller)),
+      json(present(registry.find(caller.tenant, params.id))),
     ),
     defineRoute<typeof deleteCliTool, Operator>(deleteCliTool, async ({ params, caller }) => {
       await registry.remove(caller, params.id);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { SecurityContextSpec } from '../../../crds/schema/agent.ts';
+import { scope } from '../../registry/present.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 
@@ -8,7 +9,7 @@ const namePattern = '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$';
 const name = Type.String({ pattern: namePattern, maxLength: 63, description: 'A name of Kubernetes, such as `desk`.' });
 
 const context = Type.Object(
-  { id: Type.String(), name: Type.String(), scope: Type.String(), ...SecurityContextSpec.properties },
+  { id: Type.String(), name: Type.String(), scope, ...SecurityContextSpec.properties },
   { additionalProperties: false },
 );
 const example = { id: '5f3c0e0a-9f0b-4a55-8a3e-2d1f9d1f7a11', name: 'desk', scope: 'tenant', tools: ['orders.*'] };

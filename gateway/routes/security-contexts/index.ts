@@ -8,6 +8,7 @@ import { securityContexts } from '../../../lib/kinds.ts';
 import { createUnlessExists, findObject, type KubeClient } from '../../../lib/kube/index.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
+import { scopeOf } from '../../registry/present.ts';
 import { createSecurityContext, deleteSecurityContext, listSecurityContexts, readSecurityContext } from './contract.ts';
 
 interface ContextRoutesDeps {
@@ -38,12 +39,12 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     defineRoute<typeof listSecurityContexts, Operator>(listSecurityContexts, async ({ caller, query }) => {
       const page = pageOf(seen(deps, caller), order, { limit: query.limit, after: nameCursor.decode(query.cursor) });
       const next_cursor = page.next === undefined ? null : nameCursor.encode(page.next);
-      return json({ items: page.rows.map((row) => shown(row, caller)), next_cursor });
+      return json({ items: page.rows.map(shown), next_cursor });
     }),
     defineRoute<typeof readSecurityContext, Operator>(readSecurityContext, async ({ caller, params }) => {
       for (const namespace of tenancy.visibleTo(caller.tenant)) {
         const found = await find(deps, { namespace, name: params.name });
-        if (found !== undefined) return json(shown(found, caller));
+        if (found !== undefined) return json(shown(found));
       }
       throw notFound(params.name);
     }),
@@ -97,10 +98,10 @@ function seen({ contexts, tenancy }: ContextRoutesDeps, { tenant }: Operator): S
   return [...byName.values()];
 }
 
-const shown = ({ metadata, spec }: SecurityContext, { tenant }: Operator) => ({
+const shown = ({ metadata, spec }: SecurityContext) => ({
   id: metadata.uid ?? '',
   name: metadata.name ?? '',
-  scope: tenant === undefined ? 'shared' : 'tenant',
+  scope: scopeOf({ metadata }),
   ...spec,
 });
 

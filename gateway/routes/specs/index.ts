@@ -26,7 +26,6 @@ import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
 import { refusalOf, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { isOwn } from '../workflows/index.ts';
 import { deleteApiSpec, listApiSpecs, readApiSpec, registerApiSpec } from './contract.ts';
 
 export { contracts } from './contract.ts';
@@ -122,28 +121,28 @@ async function storeParts({ kube }: SpecRoutesDeps, created: ApiSpec, packed: Pa
   }
 }
 
-function presentSpec(apiSpec: ApiSpec, own: (namespace: string) => boolean) {
+function presentSpec(apiSpec: ApiSpec) {
   const { description, server_url, credentials, allow_internal_addresses } = apiSpec.spec;
   const { title, server, operations } = apiSpec.status ?? {};
   const status = { title, server, operation_count: operations };
   return {
-    ...presentRecord(apiSpec, own),
+    ...presentRecord(apiSpec),
     ...defined({ description, server_url, credentials, allow_internal_addresses, ...status }),
   };
 }
 
-function listRoute({ registry, tenancy }: SpecRoutesDeps): Route<Operator> {
+function listRoute({ registry }: SpecRoutesDeps): Route<Operator> {
   return defineRoute<typeof listApiSpecs, Operator>(listApiSpecs, async ({ query, caller }) => {
     const after = nameCursor.decode(query.cursor);
     const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
-    const items = rows.map((apiSpec) => presentSpec(apiSpec, isOwn(tenancy, caller)));
+    const items = rows.map(presentSpec);
     return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
   });
 }
 
-function readRoute({ registry, tenancy }: SpecRoutesDeps): Route<Operator> {
+function readRoute({ registry }: SpecRoutesDeps): Route<Operator> {
   return defineRoute<typeof readApiSpec, Operator>(readApiSpec, async ({ params, caller }) =>
-    json(presentSpec(registry.find(caller.tenant, params.id), isOwn(tenancy, caller))),
+    json(presentSpec(registry.find(caller.tenant, params.id))),
   );
 }
 

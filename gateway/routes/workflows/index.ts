@@ -120,26 +120,26 @@ async function tell(
   }
 }
 
-function listRoute({ registry, tenancy }: WorkflowRoutesDeps): Route<Operator> {
+function listRoute({ registry }: WorkflowRoutesDeps): Route<Operator> {
   return defineRoute<typeof listToolWorkflows, Operator>(listToolWorkflows, async ({ query, caller }) => {
     const after = nameCursor.decode(query.cursor);
     const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
     const items = rows.map((workflow) => {
       const { description, api_spec_id: id, steps } = workflow.spec;
       const rest = { description, ...(id !== undefined && { api_spec_id: id }), step_count: steps.length };
-      return { ...presentRecord(workflow, isOwn(tenancy, caller)), ...rest };
+      return { ...presentRecord(workflow), ...rest };
     });
     return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
   });
 }
 
-function readRoute({ registry, tenancy, whole }: WorkflowRoutesDeps): Route<Operator> {
+function readRoute({ registry, whole }: WorkflowRoutesDeps): Route<Operator> {
   return defineRoute<typeof readToolWorkflow, Operator>(readToolWorkflow, async ({ params, caller }) => {
     const workflow = await whole(registry.find(caller.tenant, params.id));
     if (workflow === undefined) throw notFound();
     const { description, input_schema, api_spec_id: id, steps } = workflow.spec;
     const rest = { description, input_schema, ...(id !== undefined && { api_spec_id: id }), steps };
-    return json({ ...presentRecord(workflow, isOwn(tenancy, caller)), ...rest });
+    return json({ ...presentRecord(workflow), ...rest });
   });
 }
 
@@ -149,9 +149,3 @@ function deleteRoute({ registry }: WorkflowRoutesDeps): Route<Operator> {
     return noContent;
   });
 }
-
-/** Whether a namespace is that of the caller's tenant; all else that it sees is shared. */
-export const isOwn =
-  (tenancy: Tenancy, { tenant }: Pick<Operator, 'tenant'>) =>
-  (namespace: string): boolean =>
-    tenant !== undefined && tenancy.visibleTo(tenant)[0] === namespace && tenancy.visibleTo(tenant).length > 1;
