@@ -347,6 +347,15 @@ describe('the stream of a host', () => {
     expect(await codeOf(rotate(relay.client, identity))).toBe('FAILED_PRECONDITION');
   });
 
+  it('EDGE-FLOW-18 is not needed for a host to be Revoked, which two relays write once', async () => {
+    await startRelay();
+    const identity = await enroll(await startRelay());
+    const before = hosts.writes();
+    hosts.revoke('acme', identity.enrolled.nodeId);
+    await becomes(identity, 'Revoked');
+    expect(hosts.writes()).toBe(before + 1);
+  });
+
   it('EDGE-FLOW-17 AMB-094 AMB-096 is Unhealthy after more than 90 s of silence, and Connected by a heartbeat', async () => {
     const relay = await startRelay();
     const identity = await enroll(relay);

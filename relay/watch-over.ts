@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { edgeBuckets, type HeldStream, type LivingRelay } from '../lib/edge/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
-import { changeStatus, type HostStore, isRevoked, type StoredHost } from './hosts/host-store.ts';
+import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
 import type { Streams } from './streams/streams.ts';
 
 interface WatchOverDeps {
@@ -83,6 +83,8 @@ async function markLost(deps: WatchOverDeps): Promise<void> {
   const isAlive = livingRelays(bus);
   for (const host of hosts.known()) {
     const uid = host.object.metadata.uid ?? '';
+    // Its news came while no server could be asked.
+    if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
     if (!isOpen(host) || streams.get(uid) !== undefined) continue;
     const entry = await held.get(uid);
     if (!(await isAlive(entry?.value.relay))) await markOne(deps, host, uid);

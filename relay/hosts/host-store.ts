@@ -34,6 +34,10 @@ export const isRevoked = ({ object }: StoredHost): boolean =>
   object.status?.status === 'Revoked' ||
   object.metadata.deletionTimestamp !== undefined;
 
+/** Whether an operator has revoked the host and no relay has written so yet. */
+export const isRevocationUnwritten = ({ object }: StoredHost): boolean =>
+  object.spec.revoked === true && object.status !== undefined && object.status.status !== 'Revoked';
+
 /**
  * Changes the status of a host as long as others write in between. `change` answers undefined where nothing is to be
  * written any more.

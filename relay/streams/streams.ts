@@ -5,7 +5,13 @@ import { edgeBuckets, edgeLimits, type HeldStream, type HostRequest, relayAddres
 import { AppError, messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
-import { changeStatus, type HostStore, isRevoked } from '../hosts/host-store.ts';
+import {
+  changeStatus,
+  type HostStore,
+  isRevocationUnwritten,
+  isRevoked,
+  type StoredHost,
+} from '../hosts/host-store.ts';
 import { holdEntry, renewAfterMs, renewEntry } from './held-entry.ts';
 import { hostRevoked, type LiveStream } from './live-stream.ts';
 
@@ -32,8 +38,10 @@ export class Streams {
     this.#deps = deps;
     deps.hosts.onChange((uid, host) => {
       const stream = this.#open.get(uid);
-      if (stream === undefined) return;
-      if (host === undefined || isRevoked(host)) this.#revoke(stream);
+      if (stream === undefined) {
+        // Whichever relay writes first: no other one has a stream to end.
+        if (host !== undefined && isRevocationUnwritten(host)) void this.writeRevocation(host);
+      } else if (host === undefined || isRevoked(host)) this.#revoke(stream);
       else stream.host = host;
     });
   }
@@ -142,6 +150,11 @@ export class Streams {
     for (const stream of this.#open.values()) stream.end(new AppError('unavailable', problem));
   }
 
+  /** Writes that a host is revoked which holds no stream. Never rejects. */
+  writeRevocation({ tenant, object }: StoredHost): Promise<void> {
+    return this.#writeRevoked({ tenant, nodeId: object.status?.node_id ?? '' });
+  }
+
   /** An order of `lib/edge/host-commands.ts` that ends a stream. */
   endOne(request: Extract<HostRequest, { readonly kind: 'drop' }>): void {
     const stream = this.#open.get(request.host.hostUid);
@@ -152,12 +165,21 @@ export class Streams {
 
   #revoke(stream: LiveStream): void {
     stream.end(hostRevoked());
+    void this.#writeRevoked({ tenant: stream.host.tenant, nodeId: stream.facts.nodeId });
+  }
+
+  async #writeRevoked(host: { readonly tenant: string; readonly nodeId: string }): Promise<void> {
     const { hosts, clock, logger } = this.#deps;
-    const key = { tenant: stream.host.tenant, nodeId: stream.facts.nodeId };
-    const written = changeStatus(hosts, key, (host) =>
-      revokedStatus(host.object.status, host.object.spec.revoked, clock),
-    );
-    written.catch((error: unknown) => logger.warn({ problem: messageOf(error) }, 'revocation not written'));
+    const since = new Date(clock.now()).toISOString();
+    try {
+      await changeStatus(hosts, host, (now) =>
+        isRevocationUnwritten(now) && now.object.status !== undefined
+          ? { ...now.object.status, status: 'Revoked', since }
+          : undefined,
+      );
+    } catch (error) {
+      logger.warn({ node: host.nodeId, problem: messageOf(error) }, 'revocation not written');
+    }
   }
 
   async #renew(stream: LiveStream): Promise<void> {
@@ -193,13 +215,4 @@ function newStatus(status: EdgeHostStatus, { state, stream, now }: News): EdgeHo
   const since = status.status === state ? status.since : new Date(now).toISOString();
   const last = new Date(stream.lastHeartbeat).toISOString();
   return { ...status, status: state, since, last_heartbeat_at: last, capabilities: stream.capabilities };
-}
-
-function revokedStatus(
-  status: EdgeHostStatus | undefined,
-  isAsked: boolean | undefined,
-  clock: Clock,
-): EdgeHostStatus | undefined {
-  if (status === undefined || isAsked !== true || status.status === 'Revoked') return undefined;
-  return { ...status, status: 'Revoked', since: new Date(clock.now()).toISOString() };
 }
