@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const ignored = ['**/node_modules/**', '**/dist/**', '**/.build/**'];
 
-/** Unit tests stand beside the code and need nothing; cluster tests need the development cluster (`make up`). */
+/** Unit tests are beside the code and need nothing; cluster tests need the development cluster (`make up`). */
 export default defineConfig({
   test: {
     projects: [

@@ -3,7 +3,7 @@ import type { EdgeCapabilities } from '../proto/generated/windlass/node/v1/node.
 import type { LocalConfig } from './config/schema.ts';
 import { archName } from './tools/host-info.ts';
 
-/** What the host says of itself: its system, its tools, its folders, and the labels of its configuration. */
+/** The host's report of itself: its system, its tools, its folders, and the labels of its configuration. */
 export const capabilitiesOf = (
   tools: readonly string[],
   { mounts = [], labels = {} }: LocalConfig,

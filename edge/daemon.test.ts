@@ -284,7 +284,7 @@ describe('EDGE-FLOW-22 key rotation', () => {
     expect(kept.pendingKeys).toEqual([]);
   });
 
-  it('goes on with the key that the server took, after a rotation whose answer was lost', async () => {
+  it('continues with the key that the server took, after a rotation whose answer was lost', async () => {
     relay.close();
     relay = await startTestRelay({ tokenLifeMs: 4_000 });
     await enroll();

@@ -32,7 +32,7 @@ export interface DaemonDeps {
 /** Why a daemon ended. `revoked` is final. */
 export type DaemonEnd = 'stopped' | 'shutdown' | 'revoked';
 
-/** What the daemon does now, for `status`. Holds no secrets. */
+/** The present state of the daemon, for `status`. Holds no secrets. */
 export interface DaemonFacts {
   readonly connected: boolean;
   /** Milliseconds since the Unix epoch. */
@@ -51,7 +51,7 @@ export interface Daemon {
   facts(): DaemonFacts;
 }
 
-/** What commands under way get when the daemon is asked to stop. */
+/** Time that commands under way get when the daemon stops. */
 const stopGraceMs = 10_000;
 /** A stream that lived so long is no failure. */
 const steadyMs = 30_000;

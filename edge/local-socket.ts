@@ -46,7 +46,7 @@ async function listening(server: Server, path: string): Promise<void> {
   }
 }
 
-/** What the daemon of the folder says; undefined where none runs. */
+/** The answer of the folder's daemon; undefined where none runs. */
 export async function askFacts(folder: string, clock: Clock): Promise<unknown> {
   const over = new AbortController();
   const socket = connect(join(folder, socketFile));

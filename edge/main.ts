@@ -97,7 +97,10 @@ function findRunner(): string | undefined {
   );
 }
 
-/** Of the thread that turns pages into Markdown: within a single executable, beside the bundle, or among the sources. */
+/**
+ * Entry point of the thread that turns pages into Markdown: within a single executable, beside the bundle, or among
+ * the sources.
+ */
 function workerUrl(): URL {
   if (isSea()) return new URL(`data:text/javascript,${encodeURIComponent(getAsset(markdownWorker.bundled, 'utf8'))}`);
   const file = join(import.meta.dirname, markdownWorker.bundled);

@@ -6,7 +6,7 @@ import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
 import type { World } from './world.ts';
 
-/** What scripts and service managers learn from the exit code. */
+/** Exit codes for scripts and service managers. */
 export const edgeExitCodes = { ok: 0, failed: 1, usage: 2, /** No restart helps: EX_CONFIG. */ revoked: 78 } as const;
 
 export function createEdgeProgram(world: World): Command {

@@ -4,7 +4,7 @@ import type { GatewayDeps } from './gateway-deps.ts';
 
 export interface GatewayAudit {
   readonly chain: AuditChain;
-  /** What its checkpoints are checked with, as PEM (SPKI). */
+  /** The public key of its checkpoints, as PEM (SPKI). */
   readonly publicKey: string;
 }
 

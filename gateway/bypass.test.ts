@@ -142,7 +142,7 @@ describe('the bypass', () => {
 
   it.each<[string, object]>([
     ['neither token nor signature', {}],
-    ['a token and a signature of nobody', { security_token: 'a.b.c', signature: 'AAAA' }],
+    ['a forged token and signature', { security_token: 'a.b.c', signature: 'AAAA' }],
     ['a token and a signature of other types', { security_token: 7, signature: null }],
     ['an old timestamp', { timestamp: 1_700_000_000 }],
   ])('GW-TEN-02 takes an envelope with %s, over both paths', async (_title, more) => {

@@ -1,6 +1,6 @@
 import type { HttpApp } from '../lib/http/index.ts';
 
-/** Header of every answer while nobody is checked (spec 3 §5.3). */
+/** Header of every answer while no caller is checked (spec 3 §5.3). */
 export const bypassHeader = 'X-Seal-Gateway-Auth';
 
 /** The application, whose every answer says that it was given without a check of its caller. */

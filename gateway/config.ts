@@ -19,7 +19,7 @@ export const GatewayConfig = Type.Object({
   WINDLASS_HTTP_HOST: Type.Optional(Type.String({ minLength: 1 })),
   /** Requests a tenant may send to one replica each second, averaged over ten; 0: any number. */
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
-  /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */
+  /** How long a stopping replica still takes requests, until load balancers know that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
   /** Namespace of the release: that of the system tenant, and of the API's public keys. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),

@@ -21,7 +21,7 @@ import { runGateway } from './run-gateway.ts';
 // As in the API: objects of one request die with it.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** The process of the gateway: reads the environment, makes the real things, and runs until it is told to stop. */
+/** The process of the gateway: reads the environment, makes the real things, and runs until a signal stops it. */
 async function main(): Promise<number> {
   const config = readGatewayConfig(process.env);
   const clock = systemClock;
@@ -57,7 +57,10 @@ async function main(): Promise<number> {
   }
 }
 
-/** Of the thread that reads documents: beside the bundle in the image, and in its folder where the sources are. */
+/**
+ * Entry point of the thread that reads documents: beside the bundle in the image, and in its folder where the sources
+ * are.
+ */
 function workerUrl(): URL {
   const file = join(import.meta.dirname, manifestWorker.bundled);
   return existsSync(file) ? pathToFileURL(file) : new URL(manifestWorker.source, import.meta.url);

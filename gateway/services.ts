@@ -31,7 +31,7 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** As in the API: a provider that is away for longer keeps nobody from signed calls. */
+/** As in the API: a provider that is away for longer does not hold up signed calls. */
 const keysPatienceMs = 15_000;
 
 /** How long events that were raised may take to be stored when the process ends. */

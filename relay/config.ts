@@ -41,7 +41,7 @@ export const RelayConfig = Type.Object({
     maximum: 86_400,
     default: edgeLimits.staleMs / 1_000,
   }),
-  /** How long a relay that is told to stop still serves, until no balancer sends daemons to it any more. */
+  /** How long a stopping relay still serves, until no balancer sends daemons to it any more. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   WINDLASS_SYSTEM_TENANT: identityVariables.WINDLASS_SYSTEM_TENANT,

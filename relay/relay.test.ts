@@ -482,7 +482,7 @@ describe('commands and results', () => {
 const setTimeoutOnce = (act: () => void, ms: number): void => void systemClock.sleep(ms).then(act);
 
 describe('rotation of keys', () => {
-  it('EDGE-FLOW-19 EDGE-FLOW-21 EDGE-FLOW-22 AMB-112 replaces key and token; the open stream goes on with both', async () => {
+  it('EDGE-FLOW-19 EDGE-FLOW-21 EDGE-FLOW-22 AMB-112 replaces key and token; the open stream keeps working', async () => {
     const relay = await startRelay();
     const identity = await enroll(relay);
     const stream = connect(relay, identity);

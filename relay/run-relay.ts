@@ -59,7 +59,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
     );
     const needed = Promise.all([edgeKeyOf(deps), tenantInformer.synced, hostInformer.synced, orders.ready]);
     const found = await Promise.race([needed, aborted(runtime.stop)]);
-    // What is still waited for fails when the bus closes.
+    // Pending calls fail when the bus closes.
     needed.catch(() => undefined);
     if (found === 'aborted' || runtime.stop.aborted) return 0;
     followed.push(watchOver({ clock, steadyMs: monotonicMs, logger, bus, hosts, streams, relayId }, following.signal));

@@ -7,12 +7,15 @@ import { agentExecutions } from '../../lib/kinds.ts';
 import { findObject, isConflict, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
 import { Stopped } from './log.ts';
 
-/** The conversation waits for a person. Nothing is held for it meanwhile; whichever replica goes on reads its log again. */
+/**
+ * The conversation waits for a person. Nothing is held for it meanwhile; the replica that continues reads its log
+ * again.
+ */
 export class Parked extends Error {
   override readonly name = 'Parked';
 }
 
-/** What came of an ask; without `by` no answer came in time. */
+/** Outcome of an ask; without `by` no answer came in time. */
 export type AskOutcome = Pick<AgentSignal, 'feedback' | 'via'> & { readonly approved: boolean; readonly by?: string };
 
 /** Tool calls that wait for a person, on the objects of their executions (ADR 0082). */
@@ -20,8 +23,8 @@ export interface Approvals {
   /** Resolves when the execution waits for no person, as far as the cache knows, or `signal` aborts. */
   idle(uid: string, signal: AbortSignal): Promise<void>;
   /**
-   * What came of the ask, once it is taken away from the object, so that no later answer is taken. Undefined while it
-   * waits; then it is on the object. Goes on however long the API server is away.
+   * Outcome of the ask, once it is removed from the object, so that no later answer is taken. Undefined while it
+   * waits; then it is on the object. Keeps trying however long the API server is away.
    * @throws Stopped where the execution is gone; the reason of `signal` where that aborts.
    */
   settle(execution: AgentExecution, ask: AgentAsk, signal: AbortSignal): Promise<AskOutcome | undefined>;
@@ -103,7 +106,10 @@ async function settle(
   }
 }
 
-/** Brings the object to this ask, or to none, against the version that was read. False where somebody wrote in between. */
+/**
+ * Brings the object to this ask, or to none, against the version that was read. False where another client wrote in
+ * between.
+ */
 async function shows(deps: ApprovalsDeps, latest: AgentExecution, ask: AgentAsk | undefined): Promise<boolean> {
   if (latest.spec.ask?.id === ask?.id) return true;
   const { name, namespace = '', uid, resourceVersion } = latest.metadata;

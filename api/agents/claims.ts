@@ -8,7 +8,7 @@ import { findObject, isConflict, isNotFound, type KubeClient } from '../../lib/k
 /** Which installation drives an execution: its conversation is in the event bus of one alone (ADR 0087). */
 export interface Claims {
   /**
-   * Claims an execution that nobody has claimed. False where another installation has it, or is to be given time to claim
+   * Claims an unclaimed execution. False where another installation has it, or is to be given time to claim
    * it because this process does not know the model.
    * @throws AppError `unavailable` where the bus or Kubernetes is away.
    */
@@ -43,7 +43,7 @@ const claimOf = ({ metadata }: AgentExecution): string | undefined => metadata.a
 
 const startOf = ({ status }: AgentExecution): number => Date.parse(status?.started_at ?? '') || 0;
 
-/** Written against the version in which nobody had claimed it, so of any number of installations one has it. */
+/** Written against the unclaimed version, so exactly one of several installations has it. */
 async function claim({ kube }: Pick<ClaimsDeps, 'kube'>, execution: AgentExecution, own: string): Promise<boolean> {
   const { name, namespace = '', uid } = execution.metadata;
   let latest: AgentExecution | undefined = execution;

@@ -30,7 +30,7 @@ export async function drive(
   }
 }
 
-/** What an error of an effect means for the execution. */
+/** The meaning of an effect's error for the execution. */
 async function act(deps: ConversationDeps, effect: Effect, signal: AbortSignal): Promise<void> {
   try {
     await perform(deps, effect, signal);
@@ -121,8 +121,8 @@ const least = (...bounds: readonly (number | undefined)[]): number | undefined =
 };
 
 /**
- * A reply within our bounds. Calls get ids of our own: a provider, or what stands in for one, may repeat ids, and two calls
- * with one id would be one.
+ * A reply within our bounds. Calls get ids of our own: a provider, or a substitute for one, may repeat ids, and two
+ * calls with one id would be one.
  */
 function kept(reply: ModelReply, call: number) {
   const { content, tool_calls: calls, ...rest } = reply;

@@ -263,7 +263,7 @@ describe('drivers on a real NATS server', () => {
     [true, 1, '7'],
     [false, 0, 'OutcomeUnknown'],
   ])(
-    'go on after a replica died in a tool; run it again only where it is idempotent: %s',
+    'continue after a replica died in a tool; run it again only where it is idempotent: %s',
     async (isIdempotent, times, answer) => {
       const shared = new SharedExecutions();
       const uid = `dies-${isIdempotent}`;

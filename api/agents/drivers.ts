@@ -335,7 +335,7 @@ interface Opened {
 const lastWordMs = 30_000;
 const retryMs = 200;
 
-/** What asks for the conversation waits until it is open again. */
+/** Requests for the conversation wait until it is open again. */
 function withdraw(driven: Driven): void {
   const { promise, resolve } = Promise.withResolvers<void>();
   driven.conversation = undefined;

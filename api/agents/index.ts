@@ -41,9 +41,9 @@ export interface Agents {
   readonly feed: ConversationFeed;
   readonly drivers: Drivers;
   readonly models: Models;
-  /** What signed calls stand on (spec 3 §5.2). */
+  /** Dependencies of signed calls (spec 3 §5.2). */
   readonly seal: SealDeps;
-  /** What the pods of agents ask for, on the internal listener. */
+  /** Operations for the pods of agents, on the internal listener. */
   routes<Caller>(): Route<Caller>[];
 }
 

@@ -25,7 +25,7 @@ export interface FileCall {
   readonly outcome: 'ok' | 'error' | 'denied';
 }
 
-/** Of a path, in UTF-16 units; a longer one is cut. */
+/** Length limit of a path, in UTF-16 units; a longer one is cut. */
 const pathLength = 1_024;
 
 /**

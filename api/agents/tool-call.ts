@@ -39,7 +39,7 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
   return run(deps, admitted, { effect, args }, signal);
 }
 
-/** What this process knows by itself comes first; the tenant cannot register a name of it. */
+/** Built-in tools come first; the tenant cannot register their names. */
 async function admit(
   deps: ConversationDeps,
   name: string,
@@ -156,7 +156,7 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
   });
 }
 
-/** Signed calls of the execution go on the same account. */
+/** Signed calls of the execution share this count. */
 function counts({ calls, clock, logger, caller }: ConversationDeps, most: number, signal: AbortSignal) {
   const account = { execution_id: caller.executionId ?? '', tenant: caller.tenant };
   return patiently({ clock, logger, signal }, () => calls.take(account, most));

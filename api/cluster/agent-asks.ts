@@ -24,7 +24,7 @@ interface AgentAsksDeps {
   readonly tenants: TenantDirectory;
 }
 
-/** What is not asked now may be asked later, so this is only against a flood. */
+/** A dropped search may be repeated later; this limits only a flood. */
 const notAsked = { capacity: 10_000, lifeMs: 1_000 };
 
 export function createAgentAsks(deps: AgentAsksDeps): AgentAsks {

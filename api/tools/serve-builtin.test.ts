@@ -8,7 +8,7 @@ import { serveBuiltinTools } from './serve-builtin.ts';
 
 type Handler = Parameters<EventBus['serve']>[1];
 
-/** What the gateway is answered for a call of a session whose execution runs for this caller. */
+/** The answer to the gateway for a call of a session whose execution runs for this caller. */
 async function answered(running: ToolCaller | undefined, tool: string): Promise<{ answer: ToolAnswer; ran: number }> {
   const handlers = new Map<string, Handler>();
   let ran = 0;

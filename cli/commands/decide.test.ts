@@ -13,7 +13,7 @@ interface Given {
   readonly agents?: readonly string[];
 }
 
-/** What a command does and prints at a door with these executions. */
+/** Effects and output of a command at a backend with these executions. */
 async function ran(argv: readonly string[], { workflows = [], agents = [] }: Given) {
   const [out, answered]: [string[], unknown[]] = [[], []];
   const question = {

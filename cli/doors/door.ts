@@ -236,7 +236,7 @@ export interface Question {
   /** Name of the execution that waits. */
   readonly execution: string;
   readonly execution_id: string;
-  /** Of an agent: the word agent and its name. */
+  /** For an agent: the word agent and its name. */
   readonly state: string;
   readonly prompt: string;
   /** RFC 3339. */

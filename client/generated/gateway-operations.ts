@@ -11,7 +11,7 @@ export type ListAuditEventsAnswer = {
     readonly source: string;
     /** Name of the event (spec 3 §6). */
     readonly type: string;
-    /** Who acted. */
+    /** Subject of the actor. */
     readonly subject: string;
     /** RFC 3339. */
     readonly time: string;
@@ -807,7 +807,8 @@ export interface Operations {
    * List audit events
    *
    * Events of the gateway as CloudEvents, the oldest first. A page may hold fewer events than `limit`, even none,
-   * where the filters leave few; `next_cursor` goes on. `end_cursor` is where a later read finds what comes next.
+   * where the filters leave few; `next_cursor` continues. `end_cursor` is where a later read finds what comes
+   * next.
    *
    * `GET /v1/audit-events`
    *

@@ -71,7 +71,7 @@ const cancelled = ({ by, reason }: NonNullable<AgentExecution['spec']['cancel']>
   `cancelled by ${by}${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
 
 interface PersonWait {
-  /** Of one that has begun. */
+  /** Decision for one that has begun. */
   readonly phase?: 'running' | 'waiting';
   /** When the wait is over, in milliseconds since the epoch. */
   readonly until: number;

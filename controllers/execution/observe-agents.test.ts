@@ -27,7 +27,7 @@ describe('an AgentExecution as a fact', () => {
     expect(observeAgent({ ...anAgent(), spec })).toEqual([]);
   });
 
-  it('that waits for a person has started and goes on', () => {
+  it('that waits for a person has started and is running', () => {
     expect(observeAgent(anAgent({}, { phase: 'waiting' }))).toMatchObject([{ phase: 'running' }]);
   });
 

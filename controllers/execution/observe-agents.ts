@@ -32,7 +32,7 @@ export function wholeAgent(execution: AgentExecution): AgentFact | undefined {
 /** The API says the outcome before the status does (design §12). One that is being deleted counts as cancelled. */
 function phaseOf({ metadata, spec, status }: AgentExecution): AgentFact['phase'] {
   const said = spec.result?.phase ?? status?.phase ?? 'pending';
-  // One that waits for a person has started and goes on.
+  // One that waits for a person has started and is running.
   const phase = said === 'waiting' ? 'running' : said;
   const isOpen = phase === 'pending' || phase === 'running';
   return isOpen && metadata.deletionTimestamp !== undefined ? 'cancelled' : phase;

@@ -69,7 +69,7 @@ const approvalRules: readonly AdmissionRule[] = [
   },
   {
     expression: `oldObject == null || ${ids('object')}.startsWith(${ids('oldObject')})`,
-    message: "'spec.signals: new signals stand behind the old ones'",
+    message: "'spec.signals: new signals must follow the old ones'",
   },
 ];
 

@@ -3,7 +3,7 @@ import type { CelRule } from '../schema/parts.ts';
 const isSame = (field: string): string =>
   `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`;
 
-/** Rules of an execution's spec. Who may write what is for an admission policy to say (crds/admission). */
+/** Rules of an execution's spec. An admission policy has the writers of each field (crds/admission). */
 export const agentExecutionRules: CelRule[] = [
   {
     rule: '!has(oldSelf.result) || (has(self.result) && self.result == oldSelf.result)',

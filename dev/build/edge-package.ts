@@ -1,7 +1,7 @@
 /**
  * Makes the packages for an edge host: the npm package `windlass-edge`, and one executable with Node inside for the
  * system and the processor of NODE. Both hold the thread that turns pages into Markdown; RUNNER, the program of
- * `fs.*`, goes into the npm package and beside the executable.
+ * `fs.*`, is put into the npm package and beside the executable.
  * usage: node dev/build/edge-package.ts [FOLDER] (default dist/edge), with RUNNER=FILE and NODE=FILE in the environment
  */
 import { execFileSync } from 'node:child_process';

@@ -37,7 +37,7 @@ describe('changes of the gRPC interfaces', () => {
     ['a field that is gone', '  string os = 1;\n', '', 'field "1" with name "os"'],
     ['a value of an enumeration', '  NODE_ROLE_EDGE = 1;', '  NODE_ROLE_EDGE = 2;', 'enum "NodeRole"'],
     ['a method that streams no more', 'rpc ConnectEdge(stream EdgeEvent)', 'rpc ConnectEdge(EdgeEvent)', 'ConnectEdge'],
-  ])('break clients by %s', (_what, from, to, told) => {
-    expect(changed(from, to)).toContain(told);
+  ])('break clients by %s', (_what, from, to, problem) => {
+    expect(changed(from, to)).toContain(problem);
   });
 });

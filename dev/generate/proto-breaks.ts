@@ -9,8 +9,8 @@ import { descriptorSet } from '../../proto/generated/descriptors.ts';
 const buf = resolve(import.meta.dirname, '../../node_modules/.bin/buf');
 
 /**
- * What the .proto files of a folder break of those that were generated from last, by the rules of `proto/buf.yaml`: one
- * line for each break; empty where clients of before still work.
+ * Breaking changes of the .proto files of a folder since the last generation, by the rules of `proto/buf.yaml`: one
+ * line for each break; empty where older clients still work.
  */
 export function protoBreaks(folder: string): string {
   const work = mkdtempSync(join(tmpdir(), 'windlass-proto-'));

@@ -88,7 +88,7 @@ describe('the merged configuration', () => {
     expect(taken).toBe(isTaken);
   });
 
-  it('says how to go on where its file is damaged', async () => {
+  it('says how to continue where its file is damaged', async () => {
     await writeFile(join(folder, 'pushed.json'), '{}', { mode: 0o600 });
     await expect(open()).rejects.toThrow('pushed.json');
   });

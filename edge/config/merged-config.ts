@@ -12,7 +12,7 @@ import type { LocalConfig, SharedConfig } from './schema.ts';
 export interface MergedConfig {
   /** As it is now; a PushConfig replaces the object. */
   readonly current: LocalConfig;
-  /** Of the last change that was applied; empty before the first. */
+  /** Id of the last change that was applied; empty before the first. */
   readonly version: string;
   /**
    * Applies a change, a JSON merge patch as YAML or JSON over `labels` and `security_contexts`. Resolves once it counts

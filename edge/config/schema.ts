@@ -19,7 +19,7 @@ const Mount = Type.Object(
   { additionalProperties: false },
 );
 
-/** What one command of `cmd.run` may take; setrlimit(2) has the meaning of each. */
+/** Limits of one command of `cmd.run`; setrlimit(2) has the meaning of each. */
 const CommandLimits = Type.Object(
   {
     processes: Type.Optional(

@@ -6,7 +6,7 @@ import { daemonLimits } from '../limits.ts';
 /** How far a command has come: started; ended, its result on disk; ended, its result with the server. */
 export type CommandState = 'begun' | 'result' | 'stored';
 
-/** What is kept of a command in memory. */
+/** The part of a command that is kept in memory. */
 export interface Entry {
   readonly state: CommandState;
   /** Milliseconds since the Unix epoch; until then the id is remembered. */
@@ -20,7 +20,9 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Whether a text is a UUID in lower case, which is also the name of a file. */
 export const isCommandId = (text: string): boolean => uuid.test(text);
 
-/** What a former process left behind, the oldest first. Drafts of files that it had not finished are removed. */
+/**
+ * Entries that a former process left behind, the oldest first. Drafts of files that it had not finished are removed.
+ */
 export async function readEntries(folder: string, owner: Owner): Promise<Map<string, Entry>> {
   const names = await readdir(folder);
   await Promise.all(
@@ -51,7 +53,7 @@ async function readEntry(
   const { size, mtimeMs: at } = await lstat(join(folder, `${id}.${state}`));
   const begun = await readPrivate(join(folder, `${id}.begun`), owner);
   const ends = begun === undefined ? at + daemonLimits.refusedMs : Number(begun);
-  // What cannot be read is remembered for ever rather than run again.
+  // An unreadable entry is remembered for ever rather than run again.
   const entry = { state, ends: Number.isFinite(ends) ? ends : Infinity, bytes: state === 'result' ? size : 0 };
   return { at, entry };
 }

@@ -72,7 +72,7 @@ describe('the journal', () => {
     await later.begin(id(2), ends + 1);
   });
 
-  it('never forgets a result that nobody has, nor a command without one', async () => {
+  it('never forgets an undelivered result, nor a command without one', async () => {
     const journal = await open();
     await journal.begin(id(1), clock.now());
     await journal.end(id(1), Buffer.from('r'));
@@ -110,7 +110,7 @@ function runKilled(killAt: number, moment: 'before' | 'within'): string {
 
 const changesOf = (output: string): number => Number(/changes (\d+)/.exec(output)?.[1] ?? 0);
 
-/** What the next process does with each command: the interrupted one has no known outcome, a new one would run. */
+/** The next process's action on each command: the interrupted one has no known outcome, a new one would run. */
 async function goOn(): Promise<{ readonly interrupted: number; readonly wouldRun: number }> {
   const journal = await openJournal(join(folder, 'commands'), { clock: createManualClock(Date.now()), owner });
   const interrupted = journal.begun();

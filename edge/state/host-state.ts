@@ -16,7 +16,7 @@ export interface RelayAddress {
   readonly insecure: boolean;
 }
 
-/** What an enrollment settled for the life of the host. */
+/** Facts that an enrollment settled for the life of the host. */
 export interface Identity extends RelayAddress {
   readonly nodeId: string;
   readonly tenant: string;

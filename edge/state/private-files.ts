@@ -28,7 +28,7 @@ export async function openPrivateFolder(path: string, { uid }: Owner): Promise<v
 }
 
 /**
- * The text of a file that nobody but its owner may read. Undefined where there is none.
+ * The text of a file that only its owner may read. Undefined where there is none.
  * @throws AppError `forbidden` for a symbolic link, a second name, another owner or wider rights than 0600.
  */
 export async function readPrivate(path: string, { uid }: Owner): Promise<string | undefined> {

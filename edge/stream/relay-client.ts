@@ -111,7 +111,7 @@ export function relayError(error: unknown): AppError {
   return new AppError(codes[code] ?? 'unavailable', message, { reason: name, cause: error });
 }
 
-/** What Node and OpenSSL say of a certificate that nothing vouches for, that is over, or that is for another name. */
+/** Error codes of Node and OpenSSL for a certificate that is untrusted, expired, or for another name. */
 const untrusted = /certificate|altnames|self[- ]signed/i;
 
 function untrustedRelay(details: string, cause: unknown): AppError {

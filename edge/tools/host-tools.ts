@@ -21,7 +21,7 @@ import { type OnOutput, runProcess } from './run-process.ts';
 /** One call, after its command was proven. */
 export interface HostCall {
   readonly tenant: string;
-  /** Who asked for it. */
+  /** The caller who asked for it. */
   readonly author: string;
   readonly tool: string;
   readonly args: ToolArguments;
@@ -33,9 +33,9 @@ export interface HostCall {
 
 /** How a tool ended by itself. */
 export interface HostAnswer extends ToolAnswer {
-  /** Of the process that it ran; 0 where there was none. */
+  /** Exit code of the process that it ran; 0 where there was none. */
   readonly exitCode: number;
-  /** Of a command. */
+  /** Output of a command. */
   readonly output?: { readonly stdout: string; readonly stderr: string };
 }
 

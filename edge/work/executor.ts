@@ -29,7 +29,7 @@ export interface Outbox {
   result(commandId: string): void;
   output(commandId: string, stream: 'stdout' | 'stderr', chunk: Buffer): void;
   started(commandId: string): void;
-  /** Of a command that the journal cannot take: nothing was run, and nothing is kept. */
+  /** Result of a command that the journal cannot take: nothing was run, and nothing is kept. */
   unkept(commandId: string, result: EdgeResult): void;
 }
 

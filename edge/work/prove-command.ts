@@ -4,7 +4,7 @@ import { isTooDeep } from '../../lib/nesting.ts';
 import type { InvokeTool } from '../../proto/generated/windlass/node/v1/node.ts';
 import type { CommandProblem } from './results.ts';
 
-/** What the enrollment pinned, and the time by this host's clock. */
+/** The keys that the enrollment pinned, and the time by this host's clock. */
 export interface ProofFacts {
   readonly commandKey: KeyObject;
   readonly tenant: string;

@@ -47,7 +47,7 @@ function problemOf(content: string): CommandProblem {
   return { code: code ?? 'ToolFailed', message: message ?? content };
 }
 
-/** What the tool answers, cut to what a message may carry; `truncated` says that it was. */
+/** The answer of the tool, cut to the size of a message; `truncated` says that it was. */
 function payloadOf(tool: string, { content, output, exitCode }: HostAnswer): Any {
   const fields = output === undefined ? fieldsOf(tool, content) : { ...output, exit_code: exitCode };
   const whole = pack(fields);

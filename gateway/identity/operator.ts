@@ -17,7 +17,7 @@ import {
 import type { Logger } from '../../lib/logger.ts';
 import { type GatewayConfig, isBypass } from '../config.ts';
 
-/** Who uses the control plane, after the token was checked (spec 3 §2.1, §5.1, §5.4). */
+/** The user of the control plane, after the token was checked (spec 3 §2.1, §5.1, §5.4). */
 export interface Operator {
   /** Claim `sub`. */
   readonly subject: string;

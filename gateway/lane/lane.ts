@@ -84,8 +84,8 @@ export function createLane(deps: LaneDeps): Lane {
       await Promise.all([key.load(stop), revocations.open(stop)]);
     },
     async run(signal) {
-      const told = serveRegisteredTools({ bus, registry, securityOf }, signal);
-      await Promise.all([view.run(signal), revocations.run(signal), builtin.run(signal), told]);
+      const registered = serveRegisteredTools({ bus, registry, securityOf }, signal);
+      await Promise.all([view.run(signal), revocations.run(signal), builtin.run(signal), registered]);
     },
     close: () => revocations.close(),
   };
@@ -131,7 +131,7 @@ function configuredKey({ [variable]: pem }: GatewayConfig): KeyObject | undefine
 }
 
 function keyOf(pem: string): KeyObject | undefined {
-  // A private key would be taken as well, and its public half used: nobody is to put one here.
+  // A private key would be taken as well, and its public half used: no operator is to put one here.
   if (!/^-----BEGIN PUBLIC KEY-----\s/.test(pem.trimStart())) return undefined;
   try {
     return createPublicKey(pem);

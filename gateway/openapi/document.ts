@@ -14,7 +14,7 @@ const tags = [
   { name: 'Tools', description: 'Call tools, and list them.' },
   { name: 'Sessions', description: 'Keys that may sign calls, and for how long.' },
   { name: 'Security contexts', description: 'Tools, paths, hosts and commands that sessions may use.' },
-  { name: 'Audit', description: 'What was done, and the proof that nothing is missing.' },
+  { name: 'Audit', description: 'Records of acts, and the proof that none is missing.' },
   { name: 'Service', description: 'The service itself.' },
 ];
 

@@ -35,7 +35,7 @@ export const notFound = (): HttpError =>
 export const taken = (name: string): HttpError =>
   new HttpError({ code: 'already_exists', message: `the name ${name} is taken; choose another` });
 
-/** What the API server holds against an object, as an answer; anything else is thrown again. */
+/** The API server's refusal of an object, as an answer; any other error is thrown again. */
 export function refusalOf(cause: unknown): unknown {
   if (isTooLarge(cause)) return validation([{ path: '', message: 'is larger than Kubernetes takes' }]);
   if (isNamespaceGone(cause)) return new HttpError({ code: 'not_found', message: 'the tenant is not set up', cause });

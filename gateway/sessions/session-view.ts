@@ -3,7 +3,7 @@ import { type Session, sessionBucket } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 
-/** Sessions as this replica has heard of them: for lists. What permits a call is read from the bus as well. */
+/** Sessions as this replica has heard of them: for lists. The permission of a call is read from the bus as well. */
 export interface SessionView {
   /** That of an execution, which may have changed meanwhile. */
   of(executionId: string): Session | undefined;

@@ -51,7 +51,7 @@ function reasonOf({ status }: WorkflowExecution): string {
   return `${reason}: ${message}`;
 }
 
-/** A stream that is JSON stands there parsed. */
+/** A stream that is JSON is parsed. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isDenied, isInvalid, isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
 
-/** What the API server holds against the run of a CLI tool, as an answer to its caller; undefined for anything else. */
+/** The API server's refusal of a CLI tool's run, as an answer to its caller; undefined for any other error. */
 export function refusedRun(cause: unknown): AppError | undefined {
   const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'Validation', cause });
   if (isTooLarge(cause)) return invalid(`the arguments may have ${limits.executionInputBytes} bytes; send less`);

@@ -168,8 +168,8 @@ describe('a call of a CLI tool', () => {
     await expect(refused.call()).rejects.toThrow('NameTaken');
     const world = open();
     await expect(world.call(undefined, caller, { text: 1 })).rejects.toMatchObject({ reason: 'Validation' });
-    const nobody = { ...caller, tenant: undefined, namespace: undefined };
-    await expect(world.call(undefined, nobody)).rejects.toMatchObject({ reason: 'Validation' });
+    const stranger = { ...caller, tenant: undefined, namespace: undefined };
+    await expect(world.call(undefined, stranger)).rejects.toMatchObject({ reason: 'Validation' });
     await expect(world.call(undefined, { ...caller, namespace: undefined })).rejects.toMatchObject({
       code: 'not_found',
     });

@@ -125,7 +125,7 @@ async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<
   }
 }
 
-/** Never rejects: an execution that nobody cancels ends by its own timeout. */
+/** Never rejects: an execution without a cancellation ends by its own timeout. */
 async function cancel(deps: InvokeDeps, { namespace, name }: Omit<CliRun, 'uid'>): Promise<void> {
   const { kube, clock, logger } = deps;
   const options = { timeoutMs: cancelMs };

@@ -13,7 +13,7 @@ interface CredentialTarget {
   readonly server: string | undefined;
 }
 
-/** The events of one invocation of a tool workflow (spec 3 §6). What cannot be stored ends the invocation. */
+/** The events of one invocation of a tool workflow (spec 3 §6). An event that cannot be stored ends the invocation. */
 export interface InvocationAudit extends ChainObserver {
   started(): Promise<void>;
   credential(type: 'CredentialExchangeCompleted' | 'CredentialExchangeFailed', target: CredentialTarget): Promise<void>;
@@ -28,7 +28,7 @@ interface About {
   readonly workflow: ToolWorkflow;
 }
 
-/** Of a reason, in UTF-16 units. */
+/** Length limit of a reason, in UTF-16 units. */
 const reasonLength = 500;
 
 export function createInvocationAudit(

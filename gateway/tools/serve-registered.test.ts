@@ -17,7 +17,7 @@ const tool = (name: string, source: GatewayTool['source'] = 'workflow', descript
   call: async () => ({ content: '', isError: false }),
 });
 
-/** What the service answers to one question. */
+/** The answer of the service to one question. */
 async function asked(
   tools: readonly GatewayTool[],
   query: Partial<RegisteredToolsQuery> = {},

@@ -272,8 +272,8 @@ describe('the credential of an API', () => {
     const { call, events } = open({ credentials, secret: values });
     await call();
     expect(sent.map(({ headers }) => headers[header])).toEqual([want, want]);
-    const told = events.find(({ type }) => type === 'CredentialExchangeCompleted');
-    expect(told?.data).toMatchObject({ strategy: credentials.kind });
+    const exchange = events.find(({ type }) => type === 'CredentialExchangeCompleted');
+    expect(exchange?.data).toMatchObject({ strategy: credentials.kind });
     for (const value of Object.values(values)) expect(JSON.stringify(events)).not.toContain(`"${value.trim()}"`);
   });
 

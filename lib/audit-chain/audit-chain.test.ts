@@ -161,7 +161,7 @@ describe('the audit chain', () => {
 });
 
 describe('the audit chain without NATS', () => {
-  it('refuses within two seconds, cut off or frozen, and goes on afterwards without a gap', async () => {
+  it('refuses within two seconds, cut off or frozen, and continues afterwards without a gap', async () => {
     const own = await startTestBus();
     const bus = own.connect();
     const chain = openChain(bus);

@@ -292,7 +292,7 @@ describe('streams', () => {
     expect(await settings('WINDLASS_STREAM_conversations')).toMatchObject(max);
   });
 
-  it('that the server has no room for are a warning, once a connection, for readers are told of nothing', async () => {
+  it('that the server has no room for are a warning, once a connection, for readers get no error', async () => {
     const warned: unknown[] = [];
     const logger = { ...silentLogger, warn: (...said: unknown[]) => void warned.push(said) };
     const stream = connectBus({}, logger).stream({

@@ -133,7 +133,7 @@ async function openAccounts(
 
 /**
  * The library does not reconnect by itself: it would keep messages sent meanwhile and send them later, when the
- * caller has long been told that it failed.
+ * caller has long had the error.
  */
 function connectionOptions(options: SessionOptions): ConnectionOptions {
   const { servers, name, user, password, tls } = options;
@@ -197,7 +197,7 @@ function streamsOf(
 ): Pick<Session, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
   const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     objects: createSessionObjects(parts),
     consumers: createSessionConsumers(parts),
@@ -206,9 +206,10 @@ function streamsOf(
     prepare: once(async (definition: StreamDefinition) => {
       const wanted = ownStream(definition, replicas);
       await prepareStream({ streams, logger }, wanted).catch((error: unknown) => {
-        // Readers try again without a word, so that a store without room would be known to nobody.
-        if (!told.has(wanted.name)) logger.warn({ stream: wanted.name, problem: messageOf(error) }, 'stream not made');
-        told.add(wanted.name);
+        // Readers try again in silence, so that a store without room would stay unknown.
+        if (!reported.has(wanted.name))
+          logger.warn({ stream: wanted.name, problem: messageOf(error) }, 'stream not made');
+        reported.add(wanted.name);
         throw error;
       });
       const { isRecord, newest, retention } = definition;

@@ -11,10 +11,10 @@ const filled = 0.8;
 const anewAfter = 1 / 128;
 const aheadAtMost = 1 / 32;
 
-/** What an event takes where none has been stored yet, in bytes. */
+/** Assumed size of an event where none has been stored yet, in bytes. */
 const eventBytes = 1_024;
 
-/** What a stream holds. */
+/** Content of a stream. */
 interface StreamUse {
   readonly messages: number;
   readonly bytes: number;

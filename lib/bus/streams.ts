@@ -9,10 +9,10 @@ import { streamNames, subjectRoots, token } from './subjects.ts';
 /** A stream as it has to be; what is not named is left to the server. */
 export type WantedStream = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
-/** How long the server knows the ids of stored events: one that is told again within this time is stored once. */
+/** How long the server knows the ids of stored events: one that is published again within this time is stored once. */
 export const duplicateWindowMs = 10 * 60_000;
 
-/** Nobody deduplicates the messages of a bucket by id; the server wants a window no longer than the time to live. */
+/** No client deduplicates the messages of a bucket by id; the server wants a window no longer than the time to live. */
 const bucketWindowMs = 1_000;
 
 export const nanos = (ms: number): number => ms * 1_000_000;
@@ -24,7 +24,7 @@ export const nanos = (ms: number): number => ms * 1_000_000;
 export function eventStreams({ events, audit, replicas }: Pick<BusOptions, 'events' | 'audit' | 'replicas'>) {
   return [
     eventStream('events', events, replicas),
-    // Whoever may publish cannot take back what was recorded.
+    // A publisher cannot take back stored records.
     { ...eventStream('audit', audit, replicas), deny_delete: true, deny_purge: true },
   ];
 }
@@ -75,7 +75,7 @@ export function bucketStream(definition: BucketDefinition, replicas: number): Wa
     max_msgs_per_subject: 1,
     duplicate_window: nanos(Math.min(bucketWindowMs, definition.ttlMs)),
     allow_rollup_hdrs: true,
-    // What is left of a key that was freed ends sooner than a key.
+    // The mark of a freed key ends sooner than a key.
     allow_msg_ttl: true,
     deny_delete: true,
     // A read from a follower could miss what was just written.
@@ -134,8 +134,8 @@ export const objectSubjects = (definition: Pick<ObjectBucketDefinition, 'name'>)
 };
 
 /**
- * The stream behind a bucket of objects. It reserves no room: whoever writes sees to it that nobody takes too much, and a
- * server without room refuses what comes.
+ * The stream behind a bucket of objects. It reserves no room: its writers keep each tenant within its share, and a
+ * server without room refuses new messages.
  */
 export function objectStream(definition: ObjectBucketDefinition, replicas: number): WantedStream {
   const { chunks, infos } = objectSubjects(definition);

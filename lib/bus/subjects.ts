@@ -31,7 +31,7 @@ export function textOf(word: string): string {
 }
 
 /**
- * The key that stands for any text in a bucket: its SHA-256 in hexadecimal. Keys are part of a subject, which may hold
+ * The key of any text in a bucket: its SHA-256 in hexadecimal. Keys are part of a subject, which may hold
  * few characters and no more than 4 KiB. Text that is no valid Unicode would be mended on the way to UTF-8 and so meet
  * other text; it is hashed as it is, in a space of its own.
  */
@@ -40,7 +40,7 @@ export function bucketKey(text: string): string {
   return `u${hash('sha256', Buffer.from(text, 'utf16le'))}`;
 }
 
-/** What the server knows an event by: a header, so no line break may get into it. */
+/** The id by which the server knows an event: a header, so no line break may get into it. */
 export function messageId(id: string): string {
   return /^[\x21-\x7e]{1,256}$/.test(id) ? id : `=${hash('sha256', id)}`;
 }

@@ -18,7 +18,7 @@ interface Approval {
   readonly given?: RecordOf<'approval_given'>;
 }
 
-/** What a log of records comes to. `fold` alone writes it. */
+/** The state that a log of records yields. `fold` alone writes it. */
 export interface ConversationState {
   started: RecordOf<'started'> | undefined;
   /** Number of the iteration under way or ended last; 0 before the first. */

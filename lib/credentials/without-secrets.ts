@@ -1,4 +1,4 @@
-/** A shorter secret would take parts out of texts that do not hold it; nobody can keep one of so few characters. */
+/** A shorter secret would take parts out of texts that do not hold it; a secret of so few characters is none. */
 const shortest = 8;
 const mark = '[secret]';
 

@@ -19,7 +19,7 @@ export function openAsk(execution: Asking, now: number): AgentAsk | undefined {
   return ask === undefined || now >= Date.parse(ask.until) ? undefined : ask;
 }
 
-/** What the person reads. */
+/** The text that the person reads. */
 export const askPrompt = (
   { spec, status }: Pick<AgentExecution, 'spec' | 'status'>,
   { tool, arguments: args }: AgentAsk,

@@ -7,7 +7,7 @@ export interface StoredHost {
   readonly object: EdgeHost;
 }
 
-/** What makes a host. */
+/** Fields of a new host. */
 export interface NewHost {
   readonly tenant: string;
   readonly nodeId: string;
@@ -25,7 +25,7 @@ export interface HostStore {
   write(host: StoredHost, status: EdgeHostStatus): Promise<StoredHost | undefined>;
   /** All that are known, from memory. */
   known(): Iterable<StoredHost>;
-  /** Told of every change; `after` is undefined for a host that is gone. */
+  /** Called for every change; `after` is undefined for a host that is gone. */
   onChange(handler: (uid: string, after: StoredHost | undefined) => void): void;
 }
 

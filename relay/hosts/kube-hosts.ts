@@ -35,7 +35,7 @@ export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): Hos
   };
 }
 
-/** What is asked of the server. */
+/** Calls to the server. */
 function createHostCalls(
   kube: KubeHostsDeps['kube'],
   tenants: KubeHostsDeps['tenants'],

@@ -53,7 +53,7 @@ interface Attestations {
   readonly at: readonly number[];
 }
 
-/** Who pays for keys of the bucket: no tenant is known before an enrollment. */
+/** The account of the bucket's keys: no tenant is known before an enrollment. */
 const accountOfAddresses = 'windlass';
 
 const tooMany = (waitMs: number): GrpcError =>

@@ -24,7 +24,7 @@ export interface HeldToken {
 interface LiveStreamFacts {
   readonly host: StoredHost;
   readonly nodeId: string;
-  /** Of its Bearer header. */
+  /** Token of its Bearer header. */
   readonly token: HeldToken;
   readonly streamId: string;
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };

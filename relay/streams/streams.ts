@@ -80,7 +80,7 @@ export class Streams {
       .bucket<HeldStream>(edgeBuckets.streams)
       .update(uid, { uid, at }, stream.epoch)
       .catch(() => undefined);
-    // A relay that stops leaves the rest to those that go on, so that its restart is not a write for each host.
+    // A relay that stops leaves the rest to those that keep running, so that its restart is not a write for each host.
     if (freed === undefined || this.#isStopping) return;
     await clock.sleep(edgeLimits.disconnectGraceMs);
     const now = await bus.bucket<HeldStream>(edgeBuckets.streams).get(uid);

@@ -102,7 +102,7 @@ function noteState({ logger }: TakeEventDeps, { facts }: LiveStream, { chunk }: 
   }
 }
 
-/** What a chunk counts at least, so that many small ones end as well. */
+/** Least weight of a chunk, so that many small ones end as well. */
 const chunkOverhead = 64;
 /** Commands whose output a stream counts at a time. */
 const commandsCounted = 256;
@@ -113,7 +113,7 @@ function remember({ progress }: LiveStream, commandId: string, size: number): vo
   if (progress.size > commandsCounted && oldest !== undefined) progress.delete(oldest);
 }
 
-/** Undefined for a command that nobody claimed, or that another host has: nothing of it counts. */
+/** Undefined for an unclaimed command, or one of another host: it does not count. */
 async function recordOf({ bus, logger }: TakeEventDeps, { host, facts }: LiveStream, commandId: string) {
   const entry = await bus.bucket<CommandRecord>(edgeBuckets.commands).get(commandId);
   if (entry?.value.node_id === facts.nodeId && entry.value.tenant === host.tenant) return entry;

@@ -736,7 +736,7 @@ describe('the installed API', () => {
     const test = (): Promise<string> => helmRelease('test', '--timeout', '90s', '--logs');
     try {
       const without = await test();
-      expect(without).toContain('ok: nobody comes in without a token');
+      expect(without).toContain('ok: no client comes in without a token');
       expect(without).not.toContain('the token is accepted');
       await install('--set', 'api.test.existingSecret=test-chart-token');
       expect(await test()).toContain('ok: the token is accepted');

@@ -130,7 +130,7 @@ describe('a chart with a gateway', () => {
     expect(JSON.stringify(find(named, 'Deployment', clusterNames.gateway))).toContain('"secretName":"mine"');
   });
 
-  it('is known to the API, whose agents reach it, and to nobody else by the policy', async () => {
+  it('is known to the API, whose agents reach it, and to no other pod by the policy', async () => {
     const rendered = await render({ api, gateway: { ...gateway, service: { port: 80 } } });
     const url = 'http://windlass-gateway.windlass-system.svc:80';
     expect(environment(rendered, clusterNames.api)).toMatchObject({ WINDLASS_GATEWAY_URL: url });
@@ -275,7 +275,7 @@ describe('the installed gateway', () => {
     await expect(kube.create(pods, pod, { dryRun: true })).resolves.toBeDefined();
   });
 
-  it('answers every request while it is rolled out, and its replicas then stand on different nodes', async () => {
+  it('answers every request while it is rolled out, and its replicas then run on different nodes', async () => {
     const kubectl = await programPath('kubectl');
     const of = ['--kubeconfig', kubeconfigPath(), '--namespace', namespace];
     const before = (await podsOf(kube, 'gateway')).map(({ metadata }) => `pod/${metadata.name}`);

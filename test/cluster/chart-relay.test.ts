@@ -251,7 +251,7 @@ describe('a chart with a relay', () => {
       'relay.ingress.hosts',
     ],
     [
-      'with an Ingress that daemons are not told of',
+      'with an Ingress without a public address',
       { api, relay: { ...behindIngress, ingress: { enabled: true, hosts: ['edge.example.com'] } } },
       'give relay.endpoint',
     ],

@@ -6,11 +6,11 @@ import { answerJson } from '../support/http-peer.ts';
 import { laneKey, startAgent } from './support/signed-lane.ts';
 
 /**
- * Definitions that are bombs, as somebody with kubectl might bring them past the checks of a registration, and globs of
- * sessions and contexts. A call of one is answered in time, and the process goes on meanwhile.
+ * Definitions that are bombs, as a user with kubectl might bring them past the checks of a registration, and globs of
+ * sessions and contexts. A call of one is answered in time, and the process keeps serving meanwhile.
  */
 const key = laneKey();
-/** Longest time that the event loop may stand still, on a machine that does other things as well. */
+/** Longest time that the event loop may be blocked, on a machine that does other things as well. */
 const turnMs = 400;
 
 let nats: TestBus;
@@ -93,7 +93,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe.each(Object.entries(bombs))('a %s', (_title, workflow) => {
-  it('is answered in time, and stops nobody', async () => {
+  it('is answered in time, and blocks no other call', async () => {
     const gateway: GatewayWorld = await startGatewayWorld({
       bus: nats.connect(),
       key,

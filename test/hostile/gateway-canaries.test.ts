@@ -6,7 +6,7 @@ import { type GatewayWorld, startGatewayWorld } from '../support/gateway-world.t
 import { answerJson, type ReceivedRequest } from '../support/http-peer.ts';
 import { type LaneAnswer, laneKey, startAgent } from './support/signed-lane.ts';
 
-/** Twelve secrets, each of which some party holds rightly, and nobody else may find (issue 13). */
+/** Twelve secrets, each of which some party holds rightly, and no other may find (issue 13). */
 const canary = (what: string): string => `canary-${what}-"\\/-7f3a`;
 const canaries = {
   header: canary('static-header'),

@@ -63,7 +63,7 @@ interface GatewayWorldOptions {
   /** Every address of the upstream's name. */
   readonly resolve?: Resolve;
   readonly limits?: ChainLimits;
-  /** Fields of `orders.get`, as somebody might apply them past the gateway. */
+  /** Fields of `orders.get`, as a user might apply them past the gateway. */
   readonly workflow?: Partial<ToolWorkflow['spec']>;
   /** How calls are authenticated, and the Secret of it; `BASE` in a text is the address of the upstream. */
   readonly credential?: {

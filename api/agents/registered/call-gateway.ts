@@ -22,7 +22,7 @@ interface CallDeps {
 
 /** A little longer than the gateway gives a call. */
 const callMs = 610_000;
-/** An answer of an upstream has 10 MiB, and stands there twice as JSON. */
+/** An answer of an upstream has 10 MiB, and the body holds it twice as JSON. */
 const answerBytes = 64 * 1_024 * 1_024;
 
 /**

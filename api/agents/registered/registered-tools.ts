@@ -93,7 +93,7 @@ const toolOf = (
   description,
   input_schema,
   skip_judge: false,
-  // What an upstream or a container has done is not known.
+  // The effect on an upstream or a container is not known.
   idempotent: false,
   fleet_capable: false,
   run: { kind: 'api', run: (_caller, args, signal) => call(caller, { tool: name, args }, signal) },

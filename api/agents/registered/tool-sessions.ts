@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { envelopeLimits, issueSession, type IssueSessionDeps } from '../../../lib/envelope/index.ts';
 import type { AgentCaller } from './registered-tools.ts';
 
-/** What signs the calls of one agent. */
+/** The signer of one agent's calls. */
 export interface ToolSession {
   /** Changes when the session is made anew. */
   readonly sessionId: string;

@@ -10,7 +10,7 @@ interface AskedOf {
 }
 export type Asked<K extends keyof AskedOf = keyof AskedOf> = AskedOf[K];
 
-/** What asks for the decision of that id, or was given it last; undefined for what is none of the tenant. */
+/** The object that asks for the decision of that id, or got it last; undefined for another tenant's. */
 export async function findAsked(
   { executions, agentAsks }: Pick<Cluster, 'executions' | 'agentAsks'>,
   tenant: string,

@@ -30,7 +30,7 @@ const asking = (spec: Partial<AgentExecution['spec']> = {}): AgentExecution => (
 /** A server that has one execution, of tenant acme, and a cache that has it without its texts. */
 function world(execution: AgentExecution, isCached = true) {
   let stored: AgentExecution | undefined = execution;
-  const told: AuditEntry[] = [];
+  const audited: AuditEntry[] = [];
   const refused = (status: number, reason: string) => new KubeError(status, { reason }, { verb: 'x', resource: 'y' });
   const find = (tenant: string, wanted: string) =>
     tenant === 'acme' && wanted === id ? slimAgentExecution(execution) : undefined;
@@ -54,7 +54,7 @@ function world(execution: AgentExecution, isCached = true) {
         return stored;
       },
     },
-    audit: { record: (entry: AuditEntry) => void told.push(entry) },
+    audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     cluster: {
       executions: { asking: async () => undefined, listAsking: () => [] },
       agentAsks: {
@@ -77,7 +77,7 @@ function world(execution: AgentExecution, isCached = true) {
   };
   return {
     call,
-    told,
+    audited,
     signals: (): readonly AgentSignal[] => stored?.spec.signals ?? [],
     isGone: (): void => void (stored = undefined),
   };
@@ -100,27 +100,27 @@ describe('a tool call that waits, over HTTP', () => {
   });
 
   it('is approved in the name of the token, whatever the client says, and that is audited', async () => {
-    const { call, told, signals } = world(asking());
+    const { call, audited, signals } = world(asking());
     expect(await call('approveHumanApproval', { approved_by: 'root' })).toEqual({ status: 'approved' });
     expect(signals()).toEqual([{ id, response: 'approved', by: 'ada', via: 'api', note: 'root', at: time(0) }]);
-    expect(told).toMatchObject([{ type: 'HumanApprovalApproved', act: id, by: { subject: 'ada' } }]);
+    expect(audited).toMatchObject([{ type: 'HumanApprovalApproved', act: id, by: { subject: 'ada' } }]);
   });
 
   it('is rejected with a reason', async () => {
-    const { call, told, signals } = world(asking());
+    const { call, audited, signals } = world(asking());
     expect(await call('rejectHumanApproval', { reason: 'too broad' })).toEqual({ status: 'rejected' });
     expect(signals()).toMatchObject([{ response: 'rejected', feedback: 'too broad' }]);
-    expect(told).toMatchObject([{ type: 'HumanApprovalRejected' }]);
+    expect(audited).toMatchObject([{ type: 'HumanApprovalRejected' }]);
   });
 
   it('is answered once; who repeats the own answer is audited under the same act', async () => {
-    const { call, told, signals } = world(asking());
+    const { call, audited, signals } = world(asking());
     await call('approveHumanApproval');
     expect(await call('approveHumanApproval')).toBe(goneText);
     expect(await call('rejectHumanApproval', { reason: 'late' }, { subject: 'bob' })).toBe(goneText);
     expect(await call('readHumanApproval')).toEqual({ error: goneText });
     expect(signals()).toHaveLength(1);
-    expect(told.map(({ type, act }) => [type, act])).toEqual([
+    expect(audited.map(({ type, act }) => [type, act])).toEqual([
       ['HumanApprovalApproved', id],
       ['HumanApprovalApproved', id],
     ]);

@@ -1,6 +1,6 @@
 {{/* Variables of more than one process. Each begins with a line break, since it follows others. */}}
 
-{{/* The bucket of large outputs; nothing where they stand in config maps. */}}
+{{/* The bucket of large outputs; nothing where config maps hold them. */}}
 {{- define "windlass.s3.env" }}
 {{- if eq .Values.outputStore.kind "s3" }}
 {{- with .Values.outputStore.s3 }}
@@ -62,7 +62,7 @@ leave nothing behind (ADR 0029). V8 takes its size at the start only: a program 
 {{- end }}
 {{- end -}}
 
-{{/* What the archive of finished executions keeps. */}}
+{{/* Limits of the archive of finished executions. */}}
 {{- define "windlass.archive.env" }}
 {{- with .Values.archive }}
 - { name: WINDLASS_ARCHIVE, value: {{ .enabled | quote }} }

@@ -15,7 +15,7 @@ app.kubernetes.io/part-of: windlass
       podSelector:
         matchExpressions:
           - { key: k8s-app, operator: In, values: [kube-dns, node-local-dns] }
-    # What the node itself answers: NodeLocal DNSCache, and Cloud DNS of GKE.
+    # DNS servers of the node itself: NodeLocal DNSCache, and Cloud DNS of GKE.
     - ipBlock: { cidr: 169.254.20.10/32 }
     - ipBlock: { cidr: 169.254.169.254/32 }
   ports:

@@ -36,7 +36,7 @@ const caller = (tenant: string | undefined, isAdmin = false): Operator => ({
   until: Number.POSITIVE_INFINITY,
 });
 
-/** What a route answers, past the checks of its contract. */
+/** The answer of a route, without the checks of its contract. */
 async function ask(path: string, who: Operator, query: object = {}): Promise<Record<string, unknown>> {
   const route = routes.find(({ contract }) => contract.path === path);
   const request = { caller: who, query: { limit: 100, ...query } } as unknown as Parameters<
@@ -66,7 +66,7 @@ describe('GW-EVT audit events over HTTP', () => {
     expect(await tenantsOf(caller(undefined, true), { tenant: 'other' })).toEqual(['other']);
   });
 
-  it('filters by type and goes on by cursor', async () => {
+  it('filters by type and continues by cursor', async () => {
     expect(await tenantsOf(caller('acme'), { type: 'SessionRevoked' })).toHaveLength(1);
     const first = await ask('/v1/audit-events', caller('acme'), { limit: 2 });
     expect(first['items']).toHaveLength(2);

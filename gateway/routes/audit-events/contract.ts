@@ -20,7 +20,7 @@ const AuditEvent = Type.Object(
     id: text('Unique.'),
     source: text('`/windlass/gateway`.'),
     type: text('Name of the event (spec 3 §6).'),
-    subject: text('Who acted.'),
+    subject: text('Subject of the actor.'),
     time: text('RFC 3339.'),
     datacontenttype: Type.Literal('application/json'),
     tenant: Type.Optional(text('Absent for events of no tenant.')),
@@ -59,7 +59,7 @@ export const listAuditEvents = defineContract({
   summary: 'List audit events',
   description:
     'Events of the gateway as CloudEvents, the oldest first. A page may hold fewer events than `limit`, even none, where ' +
-    'the filters leave few; `next_cursor` goes on. `end_cursor` is where a later read finds what comes next.',
+    'the filters leave few; `next_cursor` continues. `end_cursor` is where a later read finds what comes next.',
   access: 'bearer',
   query: Type.Object({
     ...pageQuery('Events', 100),

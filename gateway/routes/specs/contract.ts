@@ -30,7 +30,7 @@ const Registration = Type.Object(
   { additionalProperties: false },
 );
 
-/** Of credentials it names the Secret and never shows a value. */
+/** It names the Secret of credentials and never shows a value. */
 const Record = Type.Object(
   {
     ...recordFields,

@@ -77,7 +77,7 @@ async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: st
   }
 }
 
-/** Of the body: places in the document are behind the field that holds it. */
+/** Places in the body: those in the document are behind the field that holds it. */
 const placeOf = (path: string): string => {
   if (path.startsWith('spec.')) return path.slice('spec.'.length);
   return path === '' || path.startsWith('[') ? `document${path}` : `document.${path}`;

@@ -103,7 +103,7 @@ async function operationsOf(documents: ApiDocuments, apiSpec: ApiSpec) {
   }
 }
 
-/** GW-WF-28. What cannot be told is taken back: no registration is without its event. */
+/** GW-WF-28. A registration whose event cannot be stored is taken back: none is without its event. */
 async function tell(
   { audit, kube }: WorkflowRoutesDeps,
   { tenant, subject }: Operator,

@@ -48,7 +48,7 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
   const refusalOf = (error: unknown): object =>
     error instanceof WindlassApiError ? { status: error.status, error: error.error } : { thrown: error };
 
-  it('GW-OP-05 GW-OP-08 takes operators of the provider, and nobody else', async () => {
+  it('GW-OP-05 GW-OP-08 takes operators of the provider alone', async () => {
     const person = await stage.client([]).then((client) => client.listApiSpecs().catch(refusalOf));
     expect(person).toMatchObject({ status: 403 });
     const [{ url }] = await stage.replicas();

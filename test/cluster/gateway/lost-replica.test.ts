@@ -16,7 +16,7 @@ const sentBy = new Map([
 ]);
 
 /** A chain of five operations that take a second and a half each. */
-describe.runIf(isNativeCluster())('a replica of the gateway that goes while a chain is under way', () => {
+describe.runIf(isNativeCluster())('a replica of the gateway that is lost while a chain is under way', () => {
   let stage: GatewayStage;
   let session: SigningSession;
 
@@ -47,7 +47,7 @@ describe.runIf(isNativeCluster())('a replica of the gateway that goes while a ch
     await expect.poll(async () => (await stage.replicas()).length, { timeout: 60_000, interval: 500 }).toBe(2);
   });
 
-  it('leaves in the audit every request that it has sent, and the other replica goes on', async () => {
+  it('leaves in the audit every request that it has sent, and the other replica continues', async () => {
     const { replica, other, answer, sent } = await underWay();
     await stage.kube.delete(pods, { namespace, name: replica.name }, { gracePeriodSeconds: 0 });
     expect(await answer).toBeInstanceOf(Error);

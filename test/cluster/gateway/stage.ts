@@ -26,7 +26,7 @@ export interface SigningSession {
   readonly key: KeyObject;
 }
 
-/** What a signed call was answered with. */
+/** The answer to a signed call. */
 export interface Called {
   readonly status: number;
   readonly text: string;

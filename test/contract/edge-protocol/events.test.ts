@@ -264,7 +264,7 @@ describe('CommandProgress', () => {
     chunk(field(1, Buffer.from([0xff, 0x00])));
     chunk(field(2, 'err'));
     chunk(field(3, fields(field(1, 'started'), field(2, 'now'))));
-    chunk(field(4, 'of a kind that nobody knows'));
+    chunk(field(4, 'of an unknown kind'));
     chunk(Buffer.alloc(0));
     chunk();
     stream.send('commandResult', fields(field(2, claimed.commandId), field(3, field(1, Buffer.alloc(0)))));

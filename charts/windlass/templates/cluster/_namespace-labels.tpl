@@ -1,4 +1,4 @@
-{{/* Of what labels the release's namespace: it is gone when that is done. usage: (dict "root" $ "weight" -1) */}}
+{{/* Metadata of the job that labels the release's namespace: it is deleted after success. usage: (dict "root" $ "weight" -1) */}}
 {{- define "windlass.namespaceLabels.metadata" -}}
 name: windlass-namespace-labels
 namespace: {{ .root.Release.Namespace }}

@@ -1,8 +1,8 @@
-{{/* The configuration of each server. What stands behind a dollar sign comes from the environment, quotes included. */}}
+{{/* The configuration of each server. The environment gives each value behind a dollar sign, quotes included. */}}
 {{- define "windlass.nats.config" -}}
 server_name: $POD_NAME
 listen: 0.0.0.0:4222
-# It asks nobody for a password, so that nobody but the probes of this pod may reach it.
+# It has no password, so that only the probes of this pod may reach it.
 http: 127.0.0.1:8222
 pid_file: /tmp/nats.pid
 lame_duck_grace_period: 5s

@@ -28,7 +28,7 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
     {{- end }}
 {{- end -}}
 
-{{/* The way to the event bus: our own servers, or the ports of somebody else's, whose address no selector can name. */}}
+{{/* The way to the event bus: our own servers, or the ports of a foreign one, whose address no selector can name. */}}
 {{- define "windlass.network.toBus" -}}
 {{- if .Values.nats.url }}
 - ports:
@@ -45,7 +45,7 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
 {{- end }}
 {{- end -}}
 
-{{/* What lies outside of the cluster: no selector can name it, so only its ports can be given. */}}
+{{/* Targets outside the cluster: no selector can name them, so only their ports can be given. */}}
 {{- define "windlass.network.toProvider" -}}
 {{- range compact (list .Values.api.oidc.issuer .Values.api.oidc.jwksUrl) }}
 {{ include "windlass.network.toUrl" . }}
@@ -84,7 +84,7 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
 {{- if eq .Values.outputStore.kind "s3" }}
 {{- include "windlass.network.toUrl" (.Values.outputStore.s3.endpoint | default "https://") }}
 {{- if not .Values.outputStore.s3.existingSecret }}
-# Who gives a ServiceAccount or a node its credentials: the agent of EKS Pod Identity, and the metadata service.
+# Sources of credentials of a ServiceAccount or a node: the agent of EKS Pod Identity, and the metadata service.
 - to:
     {{- range list "169.254.170.23/32" "169.254.169.254/32" "fd00:ec2::23/128" "fd00:ec2::254/128" }}
     - ipBlock: { cidr: {{ . | quote }} }

@@ -1,4 +1,4 @@
-{{/* What `helm test` asks the API. */}}
+{{/* Requests of `helm test` to the API. */}}
 {{- define "windlass.test.api" -}}
 const { BASE, INTERNAL, TOKEN } = process.env;
 let failed = 0;
@@ -19,7 +19,7 @@ await check('the service runs', `${BASE}/health`, (status) => status === 200);
 await check('a replica is ready', `${INTERNAL}/ready`, (status) => status === 200);
 await check('metrics stay inside', `${BASE}/metrics`, (status) => status === 404);
 await check('its description is served', `${BASE}/openapi.json`, (status, text) => JSON.parse(text).openapi.startsWith('3.1'));
-await check('nobody comes in without a token', executions, (status) => status === 401);
+await check('no client comes in without a token', executions, (status) => status === 401);
 if (TOKEN) await check('the token is accepted', executions, (status) => status === 200, authorization);
 process.exit(failed === 0 ? 0 : 1);
 {{- end -}}

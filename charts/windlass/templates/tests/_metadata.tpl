@@ -1,4 +1,4 @@
-{{/* Of what `helm test` makes: it is gone when the test has passed, and replaced when it runs again. */}}
+{{/* Metadata of the objects of `helm test`: they are deleted when the test has passed, and replaced when it runs again. */}}
 {{- define "windlass.test.metadata" -}}
 namespace: {{ .Release.Namespace }}
 labels:
