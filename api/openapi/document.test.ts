@@ -25,6 +25,9 @@ interface Document {
 /** RFC 9728 fixes the place of the second. */
 const unversioned = ['/health', '/.well-known/oauth-protected-resource'];
 
+/** Their proof is in the body. */
+const signedCalls = new Set(['/v1/seal/invoke', '/v1/invoke']);
+
 const document = openApiDocument() as unknown as Document;
 const cases = contracts.map((contract) => [contract.operationId, contract] as const);
 const problems = (schema: TSchema, value: unknown): readonly unknown[] => createValidator(schema)(value);
@@ -85,7 +88,8 @@ describe('the contracts', () => {
   });
 
   it.each(cases)('ORCH-AUTH-16 of %s says who may call', (_, { access, path }) => {
-    const expected = unversioned.includes(path) ? 'public' : path.startsWith('/v1/webhooks/') ? 'signature' : 'bearer';
+    const isSigned = path.startsWith('/v1/webhooks/') || signedCalls.has(path);
+    const expected = unversioned.includes(path) ? 'public' : isSigned ? 'signature' : 'bearer';
     expect(access).toBe(expected);
   });
 
@@ -96,6 +100,8 @@ describe('the contracts', () => {
 
   it.each(cases)('of %s has examples that are as it says', (_, { body, success }) => {
     expect(body?.kind === 'json' ? problems(body.schema, body.example) : []).toEqual([]);
+    const document = body?.kind === 'bytes' ? body.document : undefined;
+    expect(document === undefined ? [] : problems(document.schema, document.example)).toEqual([]);
     expect(success.kind === 'json' ? problems(success.schema, success.example) : []).toEqual([]);
     expect(success.kind === 'events' ? eventProblems(success) : []).toEqual([]);
   });
@@ -122,7 +128,8 @@ describe('the contracts', () => {
     const statuses = new Set([...good, ...errorsOf(contract).map(({ status }) => status)].map(String));
     expect(operation?.operationId).toBe(contract.operationId);
     expect(new Set(Object.keys(operation?.responses ?? {}))).toEqual(statuses);
-    expect(operation?.security).toEqual(contract.access === 'public' ? [] : [{ [contract.access]: [] }]);
+    const isBare = contract.access === 'public' || signedCalls.has(contract.path);
+    expect(operation?.security).toEqual(isBare ? [] : [{ [contract.access]: [] }]);
     expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...(operation?.tags ?? [''])]));
   });
 

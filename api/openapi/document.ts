@@ -33,6 +33,7 @@ const tags = [
   { name: 'Fleet', description: 'One tool over many hosts: preview, run, cancel, history.' },
   { name: 'Human approvals', description: 'Executions that wait for a decision.' },
   { name: 'Volumes', description: 'Storage for files of executions.' },
+  { name: 'Tools', description: 'Calls that agents sign.' },
   { name: 'Stimuli', description: 'Events from outside that start workflows.' },
   { name: 'Billing', description: 'Prices, subscriptions and invoices, where a payment provider is configured.' },
   { name: 'Service', description: 'The service itself.' },

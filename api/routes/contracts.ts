@@ -7,6 +7,7 @@ import { contracts as discovery } from './discovery/index.ts';
 import { contracts as executions } from './executions/index.ts';
 import { contracts as humanApprovals } from './human-approvals/index.ts';
 import { contracts as service } from '../../lib/http/service/index.ts';
+import { contracts as signedCalls } from './seal/contract.ts';
 import { issueSealToken } from './seal/token-contract.ts';
 import { submitStimulus } from './stimuli/contract.ts';
 import { contracts as volumes } from './volumes/index.ts';
@@ -25,6 +26,7 @@ export const contracts: readonly Contract[] = [
   receiveWebhook,
   ...edge,
   issueSealToken,
+  ...signedCalls,
   ...billing,
   ...service,
   ...discovery,

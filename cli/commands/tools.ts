@@ -101,9 +101,9 @@ const call: Run<CallOptions> = async (session, [tool = ''], { sign, dryRun, ...i
   const { signEnvelope } = await import('../../lib/envelope/sign-envelope.ts');
   const now = session.clock.now();
   const { execution_id: executionId, security_token: token } = signer;
-  const body = JSON.stringify(signEnvelope(key, { executionId, token, tool, arguments: args, id: 1, now }));
+  const body = signEnvelope(key, { executionId, token, tool, arguments: args, id: 1, now });
   if (dryRun) {
-    session.terminal.out(body);
+    session.terminal.out(JSON.stringify(body));
     return ok;
   }
   const { createGatewayClient } = await import('../../client/index.ts');

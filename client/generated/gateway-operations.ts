@@ -426,6 +426,35 @@ export type ReadCliToolAnswer = {
   };
 };
 
+/** A signed tool call. */
+export type InvokeToolBody = {
+  /** Always seal/v1. */
+  readonly protocol: "seal/v1";
+  /** The token of the session, a JWT. */
+  readonly security_token: string;
+  /** Base64 of the Ed25519 signature over the canonical JSON of payload, security_token and timestamp. */
+  readonly signature: string;
+  /** Now: whole Unix seconds, or an ISO 8601 time with its zone. */
+  readonly timestamp: number | string;
+  /** The JSON-RPC request. */
+  readonly payload: {
+    readonly jsonrpc?: "2.0";
+    readonly id?: string | number | null;
+    readonly method: "tools/call";
+    readonly params: {
+      /** Name of the tool. */
+      readonly name: string;
+      /** Its arguments. */
+      readonly arguments?: Readonly<Record<string, unknown>>;
+    };
+  };
+  /** Whose call it is. */
+  readonly metadata: {
+    /** The execution of the session. */
+    readonly execution_id: string;
+  };
+};
+
 export type InvokeToolAnswer = {
   readonly jsonrpc: "2.0";
   readonly id: string | number | null;
@@ -701,7 +730,7 @@ export interface DeleteCliToolRequest {
 
 /** Arguments of {@link Operations.invokeTool}. */
 export interface InvokeToolRequest {
-  readonly body?: Uint8Array | string;
+  readonly body: InvokeToolBody;
 }
 
 /** Body of the answer of {@link Operations.invokeTool}. */
@@ -709,7 +738,7 @@ export type InvokeToolReply = InvokeToolAnswer;
 
 /** Arguments of {@link Operations.invokeToolAlias}. */
 export interface InvokeToolAliasRequest {
-  readonly body?: Uint8Array | string;
+  readonly body: InvokeToolBody;
 }
 
 /** Body of the answer of {@link Operations.invokeToolAlias}. */
@@ -956,8 +985,21 @@ export interface Operations {
    * timestamp outside the freshness window and 1004 for a signature that does not verify.
    *
    * `POST /v1/invoke`
+   *
+   * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: What the tool made of the arguments is
+   *   not valid: `data.error` is `Validation`. `invalid_request`: A parameter, header or the body is not as
+   *   described; `details` names each place.
+   * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
+   *   (1003) is not good, or the call was made before.
+   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
+   * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
+   * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
+   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
+   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
+   *   operation needs cannot be reached; try again.
    */
-  invokeTool(request?: InvokeToolRequest, options?: CallOptions): Promise<InvokeToolReply>;
+  invokeTool(request: InvokeToolRequest, options?: CallOptions): Promise<InvokeToolReply>;
   /**
    * Call a tool
    *
@@ -965,8 +1007,21 @@ export interface Operations {
    * timestamp outside the freshness window and 1004 for a signature that does not verify.
    *
    * `POST /v1/seal/invoke`
+   *
+   * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: What the tool made of the arguments is
+   *   not valid: `data.error` is `Validation`. `invalid_request`: A parameter, header or the body is not as
+   *   described; `details` names each place.
+   * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
+   *   (1003) is not good, or the call was made before.
+   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
+   * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
+   * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
+   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
+   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
+   *   operation needs cannot be reached; try again.
    */
-  invokeToolAlias(request?: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;
+  invokeToolAlias(request: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;
   /**
    * List tools
    *
@@ -1069,8 +1124,8 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   registerCliTool: {"method":"POST","path":"/v1/cli-tools","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   readCliTool: {"method":"GET","path":"/v1/cli-tools/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   deleteCliTool: {"method":"DELETE","path":"/v1/cli-tools/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
-  invokeTool: {"method":"POST","path":"/v1/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/octet-stream","reply":"json"},
-  invokeToolAlias: {"method":"POST","path":"/v1/seal/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/octet-stream","reply":"json"},
+  invokeTool: {"method":"POST","path":"/v1/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  invokeToolAlias: {"method":"POST","path":"/v1/seal/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   listTools: {"method":"GET","path":"/v1/tools","bearer":true,"query":["limit","cursor","q","source","security_context"],"headers":{},"reply":"json"},
   listSessions: {"method":"GET","path":"/v1/seal/sessions","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   createSession: {"method":"POST","path":"/v1/seal/sessions","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -2012,6 +2012,47 @@ export type IssueSealTokenAnswer = {
   readonly expires_at: string;
 };
 
+/** A signed tool call. */
+export type InvokeToolBody = {
+  /** Always seal/v1. */
+  readonly protocol: "seal/v1";
+  /** The token of the session, a JWT. */
+  readonly security_token: string;
+  /** Base64 of the Ed25519 signature over the canonical JSON of payload, security_token and timestamp. */
+  readonly signature: string;
+  /** Now: whole Unix seconds, or an ISO 8601 time with its zone. */
+  readonly timestamp: number | string;
+  /** The JSON-RPC request. */
+  readonly payload: {
+    readonly jsonrpc?: "2.0";
+    readonly id?: string | number | null;
+    readonly method: "tools/call";
+    readonly params: {
+      /** Name of the tool. */
+      readonly name: string;
+      /** Its arguments. */
+      readonly arguments?: Readonly<Record<string, unknown>>;
+    };
+  };
+  /** Whose call it is. */
+  readonly metadata: {
+    /** The execution of the session. */
+    readonly execution_id: string;
+  };
+};
+
+export type InvokeToolAnswer = {
+  readonly jsonrpc: "2.0";
+  readonly id: string | number | null;
+  readonly result: {
+    readonly content: readonly ({
+      readonly type: "text";
+      readonly text: string;
+    })[];
+    readonly isError: boolean;
+  };
+};
+
 export type ListPricesAnswer = {
   readonly tiers: readonly ({
     /** Name of the tier */
@@ -2735,6 +2776,22 @@ export interface IssueSealTokenRequest {
 
 /** Body of the answer of {@link Operations.issueSealToken}. */
 export type IssueSealTokenReply = IssueSealTokenAnswer;
+
+/** Arguments of {@link Operations.invokeTool}. */
+export interface InvokeToolRequest {
+  readonly body: InvokeToolBody;
+}
+
+/** Body of the answer of {@link Operations.invokeTool}. */
+export type InvokeToolReply = InvokeToolAnswer;
+
+/** Arguments of {@link Operations.invokeToolAlias}. */
+export interface InvokeToolAliasRequest {
+  readonly body: InvokeToolBody;
+}
+
+/** Body of the answer of {@link Operations.invokeToolAlias}. */
+export type InvokeToolAliasReply = InvokeToolAnswer;
 
 /** Body of the answer of {@link Operations.listPrices}. */
 export type ListPricesReply = ListPricesAnswer;
@@ -3532,6 +3589,46 @@ export interface Operations {
    */
   issueSealToken(request: IssueSealTokenRequest, options?: CallOptions): Promise<IssueSealTokenReply>;
   /**
+   * Call a tool
+   *
+   * Takes a signed envelope (docs/tools.md), which proves by itself who calls: no bearer token is needed. Refusals
+   * of calls are JSON-RPC objects.
+   *
+   * `POST /v1/seal/invoke`
+   *
+   * - 400 `-32600`: The envelope is malformed, or names no tool. `invalid_request`: A parameter, header or the
+   *   body is not as described; `details` names each place.
+   * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
+   *   (1003) is not good, or the call was made before.
+   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
+   * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
+   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
+   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
+   *   operation needs cannot be reached; try again.
+   */
+  invokeTool(request: InvokeToolRequest, options?: CallOptions): Promise<InvokeToolReply>;
+  /**
+   * Call a tool
+   *
+   * Takes a signed envelope (docs/tools.md), which proves by itself who calls: no bearer token is needed. Refusals
+   * of calls are JSON-RPC objects.
+   *
+   * `POST /v1/invoke`
+   *
+   * - 400 `-32600`: The envelope is malformed, or names no tool. `invalid_request`: A parameter, header or the
+   *   body is not as described; `details` names each place.
+   * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
+   *   (1003) is not good, or the call was made before.
+   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
+   * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
+   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
+   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
+   *   operation needs cannot be reached; try again.
+   */
+  invokeToolAlias(request: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;
+  /**
    * List what can be bought
    *
    * At most a minute old. docs/billing.md says how products and prices are set up at the payment provider.
@@ -3681,6 +3778,8 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   listFleetRuns: {"method":"GET","path":"/v1/edge/fleet/runs","bearer":true,"query":["tool","outcome","limit","cursor"],"headers":{},"reply":"json"},
   readFleetRun: {"method":"GET","path":"/v1/edge/fleet/runs/{fleet_command_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   issueSealToken: {"method":"POST","path":"/v1/seal/tokens","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  invokeTool: {"method":"POST","path":"/v1/seal/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  invokeToolAlias: {"method":"POST","path":"/v1/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   listPrices: {"method":"GET","path":"/v1/billing/prices","bearer":true,"query":[],"headers":{},"reply":"json"},
   createCheckout: {"method":"POST","path":"/v1/billing/checkout","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   openPortal: {"method":"POST","path":"/v1/billing/portal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -105,19 +105,21 @@ function meaning({ description = '', enum: values, default: fallback }: SourceSc
 }
 
 function body({ body: contract }: Contract): string[] {
+  if (contract?.kind === 'bytes')
+    return contract.document === undefined ? [] : [fieldTable(sourceOf(contract.document.schema))];
   if (contract?.kind !== 'json') return [];
   const note = contract.required === false ? ['The body may be left out.'] : [];
   return [...note, fieldTable(sourceOf(contract.schema))].filter(Boolean);
 }
 
 function curl(contract: Contract): string {
-  const { method, access, body: sent, success } = contract;
+  const { method, access, body: sent, success, isProofInBody } = contract;
   const url = `"$SERVER${contract.path.replaceAll(/\{(\w+)\}/g, '<$1>')}"`;
   const flags = [
     ...(success.kind === 'events' ? ['--no-buffer'] : []),
     ...(method === 'get' ? [] : [`-X ${method.toUpperCase()}`]),
     ...(access === 'bearer' ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...(access === 'signature' ? ['-H "X-Svc-Signature: sha256=$DIGEST"'] : []),
+    ...(access === 'signature' && isProofInBody !== true ? ['-H "X-Svc-Signature: sha256=$DIGEST"'] : []),
     ...bodyFlags(sent),
   ];
   return ['curl', ...flags, url].join(' \\\n  ');
@@ -132,7 +134,9 @@ function bodyFlags(sent: Contract['body']): string[] {
     case 'text':
       return [`-H 'Content-Type: ${sent.mediaTypes[0]}'`, '--data-binary @file.yaml'];
     case 'bytes':
-      return ['--data-binary @file'];
+      return sent.document === undefined
+        ? ['--data-binary @file']
+        : ["-H 'Content-Type: application/json'", '--data-binary @envelope.json'];
   }
 }
 
@@ -140,6 +144,6 @@ function bodyFlags(sent: Contract['body']): string[] {
 const quoted = (text: string): string => text.replaceAll("'", String.raw`'\''`);
 
 function errorTable(errors: readonly ErrorContract[]): string {
-  const rows = errors.map(({ status, error, when }) => `| ${status} | \`${error}\` | ${cell(when)} |`);
+  const rows = errors.map(({ status, error, when, rpc = error }) => `| ${status} | \`${rpc}\` | ${cell(when)} |`);
   return ['| Status | `error` | When |', '|---|---|---|', ...rows].join('\n');
 }

@@ -25,12 +25,6 @@ const securitySchemes = {
     bearerFormat: 'JWT',
     description: 'An access token whose role claim is `svc:operator` or `svc:admin`.',
   },
-  signature: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Content-Type',
-    description: 'The body is an envelope that is signed by the key of a session (docs/tools.md).',
-  },
 };
 
 /** The OpenAPI document of the public listener. */

@@ -1,4 +1,5 @@
 export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRequest } from './issue-session.ts';
+export { envelopeBody, envelopeErrors } from './envelope-contract.ts';
 export { envelopeLimits } from './limits.ts';
 export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';

@@ -16,11 +16,12 @@ export interface CallToSign {
 /** The envelope of a call, signed by a private Ed25519 key (spec 3 §2.2, docs/tools.md). */
 export function signEnvelope(key: KeyObject, call: CallToSign) {
   const { executionId, token, tool, id, now } = call;
-  const payload = { jsonrpc: '2.0', id, method: 'tools/call', params: { name: tool, arguments: call.arguments } };
+  const params = { name: tool, arguments: call.arguments };
+  const payload = { jsonrpc: '2.0' as const, id, method: 'tools/call' as const, params };
   const timestamp = Math.floor(now / 1_000);
   const signed = Buffer.from(canonicalJson({ payload, security_token: token, timestamp }));
   return {
-    protocol: 'seal/v1',
+    protocol: 'seal/v1' as const,
     security_token: token,
     signature: sign(null, signed, key).toString('base64'),
     timestamp,

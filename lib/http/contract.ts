@@ -27,7 +27,12 @@ export type BodyContract =
       readonly schema?: TObject;
       readonly example: string;
     }
-  | { readonly kind: 'bytes'; readonly maxBytes?: number };
+  | {
+      readonly kind: 'bytes';
+      readonly maxBytes?: number;
+      /** The JSON that the bytes are meant to hold; the handler reads and checks it, of whatever content type. */
+      readonly document?: { readonly schema: TObject; readonly example: unknown };
+    };
 
 /** The answer to a request that succeeds, under status 200; `none`: under 204, without a body. */
 export type SuccessContract =
@@ -51,6 +56,8 @@ export interface ErrorContract {
   readonly when: string;
   /** Schema of fields beside `error`, `message` and `details`. */
   readonly fields?: TObject;
+  /** The code of the JSON-RPC object that the body is, in place of `error` and the others (spec 3 §7.2). */
+  readonly rpc?: number;
 }
 
 /**
@@ -68,6 +75,8 @@ export interface Contract {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** The proof is a part of the body, for which OpenAPI has no scheme. */
+  readonly isProofInBody?: true;
   /** Strings. */
   readonly params?: TObject;
   /** The answer to a parameter that breaks its schema. Default: 400 `invalid_request` with details. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
-import { envelopeLimits } from '../../../lib/envelope/index.ts';
+import { envelopeBody, envelopeErrors } from '../../../lib/envelope/index.ts';
 
 const result = Type.Object({
   jsonrpc: Type.Literal('2.0'),
@@ -15,18 +15,23 @@ const invoke = {
   method: 'post',
   tag: 'Tools',
   summary: 'Call a tool',
-  description: 'Takes a signed envelope (docs/tools.md). Errors are JSON-RPC objects.',
+  description:
+    'Takes a signed envelope (docs/tools.md), which proves by itself who calls: no bearer token is needed. Refusals of calls ' +
+    'are JSON-RPC objects.',
   access: 'signature',
-  body: { kind: 'bytes', maxBytes: envelopeLimits.envelopeBytes },
+  isProofInBody: true,
+  body: envelopeBody,
   success: {
     kind: 'json',
     description: 'The answer of the tool; `isError` is true where the tool itself failed.',
     schema: result,
     example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hello' }], isError: false } },
   },
-  errors: [],
+  errors: envelopeErrors,
 } as const satisfies Omit<Contract, 'operationId' | 'path'>;
 
 /** spec 1 §4.4, spec 3 §4.2: two paths of one operation. */
 export const invokeTool = defineContract({ ...invoke, operationId: 'invokeTool', path: '/v1/seal/invoke' });
 export const invokeToolAlias = defineContract({ ...invoke, operationId: 'invokeToolAlias', path: '/v1/invoke' });
+
+export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];

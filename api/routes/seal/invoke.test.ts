@@ -3,7 +3,7 @@ import { aToolCaller } from '../../../test/builders/tool-caller.ts';
 import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
 import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
 import type { AuditEntry } from '../../../lib/bus/index.ts';
-import { createEnvelopeProof } from '../../../lib/envelope/index.ts';
+import { createEnvelopeProof, envelopeErrors } from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
 import type { DispatchPlan, ToolCaller } from '../../../lib/tools/tool.ts';
@@ -26,6 +26,8 @@ const runs: ToolRuns = {
   },
 };
 
+/** Status and code of every refusal. */
+const refused: [status: number, code: number][] = [];
 let counted: Record<string, number>;
 /** Names of tools of which it was asked whether a judge looks at them. */
 let judged: string[];
@@ -82,7 +84,9 @@ const envelope = (payload: unknown) => signer.sign({ token, timestamp: base.seco
 async function post(body: unknown, path = '/v1/seal/invoke'): Promise<[status: number, body: unknown]> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(`${server.url}${path}`, { method: 'POST', body: text });
-  return [response.status, await response.json()];
+  const answer = (await response.json()) as { readonly error?: { readonly code: number } };
+  if (answer.error !== undefined) refused.push([response.status, answer.error.code]);
+  return [response.status, answer];
 }
 const refusal = (code: number, message: unknown, data: unknown = null, id: object = { id: 7 }) => ({
   jsonrpc: '2.0',
@@ -269,4 +273,10 @@ describe('POST /v1/seal/invoke', () => {
     expect(await post(envelope(call('svc.tools.list', {}, 2)))).toMatchObject([429, { error: { code: -32_000 } }]);
     expect(taken).toEqual(['acme', 'acme']);
   });
+});
+
+it('GW-INV-22 GW-INV-25 each refusal above is described by the contract of the operation', () => {
+  const described = envelopeErrors.map(({ status, rpc }) => [status, rpc]);
+  expect(refused.length).toBeGreaterThan(5);
+  for (const pair of refused) expect(described).toContainEqual(pair);
 });

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeLimits } from '../../../lib/envelope/index.ts';
+import { envelopeBody, envelopeErrors } from '../../../lib/envelope/index.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 
 const result = Type.Object({
@@ -20,14 +20,29 @@ const invoke = {
     'Takes a signed envelope (docs/tools.md). Errors are JSON-RPC objects; `error.data.code` is 1003 for a timestamp ' +
     'outside the freshness window and 1004 for a signature that does not verify.',
   access: 'signature',
-  body: { kind: 'bytes', maxBytes: envelopeLimits.envelopeBytes },
+  isProofInBody: true,
+  body: envelopeBody,
   success: {
     kind: 'json',
     description: 'The answer of the tool; `isError` is true where the tool itself failed.',
     schema: result,
     example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hello' }], isError: false } },
   },
-  errors: [],
+  errors: [
+    ...envelopeErrors,
+    {
+      status: 400,
+      error: '-32602',
+      rpc: -32_602,
+      when: 'What the tool made of the arguments is not valid: `data.error` is `Validation`.',
+    },
+    {
+      status: 404,
+      error: '-32000',
+      rpc: -32_000,
+      when: 'Something that the tool needs is gone: `data.error` is `NotFound`.',
+    },
+  ],
 } as const satisfies Omit<Contract, 'operationId' | 'path'>;
 
 /** spec 3 §4.2: two paths of one operation. */

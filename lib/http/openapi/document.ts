@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract.ts';
-import { errorSchema } from './error-schema.ts';
+import { errorSchema, rpcErrorSchema } from './error-schema.ts';
 import { createOperation } from './operation.ts';
 import { sharedResponses } from './responses.ts';
 import { createSchemaWriter, type JsonObject } from './schema-writer.ts';
@@ -13,7 +13,7 @@ interface OpenApiOptions {
   /** In the order in which they are shown. */
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** How callers prove who they are, by the access of a contract. */
-  readonly securitySchemes: Readonly<Record<'bearer' | 'signature', JsonObject>>;
+  readonly securitySchemes: Readonly<Partial<Record<'bearer' | 'signature', JsonObject>>>;
   /** Schemas of several operations; they are written once, under these names. */
   readonly schemas: Readonly<Record<string, TSchema>>;
   /** Headers that every operation with a caller takes. */
@@ -34,16 +34,22 @@ function namedSchemas(contracts: readonly Contract[], given: Readonly<Record<str
   };
   for (const { operationId, body, success } of contracts) {
     const operation = operationId.charAt(0).toUpperCase() + operationId.slice(1);
-    if (body !== undefined && body.kind !== 'bytes') name(body.schema, `${operation}Body`);
+    if (body?.kind === 'bytes') name(body.document?.schema, `${operation}Body`);
+    else name(body?.schema, `${operation}Body`);
     if (success.kind !== 'text' && success.kind !== 'none') name(success.schema, `${operation}Answer`);
   }
   return schemas;
 }
 
+const rpcSchemas = (contracts: readonly Contract[]): Readonly<Record<string, TSchema>> =>
+  contracts.some(({ errors }) => errors.some(({ rpc }) => rpc !== undefined)) ? { RpcError: rpcErrorSchema } : {};
+
 /** An OpenAPI 3.1 document of operations: plain JSON, the same for the same contracts. */
 export function createOpenApiDocument(contracts: readonly Contract[], options: OpenApiOptions): JsonObject {
   const { title, version, description, license, tags, securitySchemes } = options;
-  const writer = createSchemaWriter(namedSchemas(contracts, { ...options.schemas, Error: errorSchema }));
+  const writer = createSchemaWriter(
+    namedSchemas(contracts, { ...options.schemas, Error: errorSchema, ...rpcSchemas(contracts) }),
+  );
   const paths: Record<string, JsonObject> = {};
   for (const contract of contracts) {
     const operation = createOperation(contract, writer, options.callerHeaders);

@@ -20,3 +20,19 @@ export const errorSchema = Type.Object(
   },
   { description: 'Why a request was refused, or could not be answered.' },
 );
+
+/** The body of a refused tool call (spec 3 §7.2). */
+export const rpcErrorSchema = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Optional(
+      Type.Union([Type.String(), Type.Number()], { description: 'That of the request, where one could be read.' }),
+    ),
+    error: Type.Object({
+      code: Type.Integer({ description: 'What went wrong.' }),
+      message: Type.String({ description: 'The same as a sentence.' }),
+      data: Type.Unknown({ description: 'More about it, mostly null.' }),
+    }),
+  },
+  { description: 'Why a tool call was refused, or could not be answered.' },
+);

@@ -7,7 +7,7 @@ import type { JsonObject, SchemaWriter } from './schema-writer.ts';
 
 /** One operation of the document. */
 export function createOperation(contract: Contract, writer: SchemaWriter, callerHeaders?: TObject): JsonObject {
-  const { operationId, tag, summary, description, access, body } = contract;
+  const { operationId, tag, summary, description, access, body, isProofInBody } = contract;
   const parameters = [
     ...parametersIn('path', contract.params, writer),
     ...parametersIn('query', contract.query, writer),
@@ -19,7 +19,7 @@ export function createOperation(contract: Contract, writer: SchemaWriter, caller
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    security: access === 'public' ? [] : [{ [access]: [] }],
+    security: access === 'public' || isProofInBody === true ? [] : [{ [access]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBody(body, writer) }),
     responses: createResponses(contract, writer),
@@ -57,9 +57,18 @@ function requestBody(body: BodyContract, writer: SchemaWriter): JsonObject {
         content: Object.fromEntries(body.mediaTypes.map((mediaType) => [mediaType, textContent(body, writer)])),
       };
     case 'bytes':
+      if (body.document !== undefined) return documentBody(body.document, description, writer);
       // Tools that know no wildcard find a type that they can send.
       return { required: false, description, content: { 'application/octet-stream': binary, '*/*': {} } };
   }
+}
+
+function documentBody(
+  { schema, example }: { readonly schema: TObject; readonly example: unknown },
+  description: string,
+  writer: SchemaWriter,
+): JsonObject {
+  return { required: true, description, content: { 'application/json': { schema: writer.write(schema), example } } };
 }
 
 const binary = { schema: { type: 'string', format: 'binary' } };

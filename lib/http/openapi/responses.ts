@@ -1,7 +1,7 @@
 import type { Contract, ErrorContract, SuccessContract } from '../contract.ts';
 import { errorCode } from '../error-reply.ts';
 import { errorsOf, sharedErrors } from '../shared-errors.ts';
-import { errorSchema } from './error-schema.ts';
+import { errorSchema, rpcErrorSchema } from './error-schema.ts';
 import { pascalCase } from './pascal-case.ts';
 import type { JsonObject, SchemaWriter } from './schema-writer.ts';
 
@@ -85,19 +85,27 @@ const headersOf: Readonly<Record<number, JsonObject>> = {
   503: { 'Retry-After': seconds },
 };
 
+const wordOf = ({ error, rpc }: ErrorContract): string => (rpc === undefined ? error : String(rpc));
+
 /** `errors` are of one status. */
 function errorResponse(errors: readonly ErrorContract[], writer: SchemaWriter): JsonObject {
-  const schemas = errors.map(({ fields }) => {
+  const schemas = errors.map(({ fields, rpc }) => {
+    if (rpc !== undefined) return writer.write(rpcErrorSchema);
     const error = writer.write(errorSchema);
     return fields === undefined ? error : { allOf: [error, writer.write(fields)] };
   });
   const variants = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
-  const examples = [...Map.groupBy(errors, ({ error }) => error)].map(([error, causes]) => {
+  const examples = [...Map.groupBy(errors, wordOf)].map(([word, causes]) => {
     const summary = causes.map(({ when }) => when).join(' ');
-    return [error, { summary, value: { error, code: errorCode(error), message: summary } }];
+    const rpc = causes[0]?.rpc;
+    const value =
+      rpc === undefined
+        ? { error: word, code: errorCode(word), message: summary }
+        : { jsonrpc: '2.0', id: 1, error: { code: rpc, message: summary, data: null } };
+    return [word, { summary, value }];
   });
   return {
-    description: errors.map(({ error, when }) => `\`${error}\`: ${when}`).join('\n\n'),
+    description: errors.map((error) => `\`${wordOf(error)}\`: ${error.when}`).join('\n\n'),
     headers: { ...requestId, ...headersOf[errors[0]?.status ?? 0] },
     content: {
       'application/json': {

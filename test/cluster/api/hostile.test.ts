@@ -328,7 +328,8 @@ async function verdictOf(contract: Contract, row: Row): Promise<Verdict> {
   };
 }
 
-const operations = contracts.filter(({ access }) => access !== 'public');
+/** Signed calls answer with JSON-RPC objects; test/hostile spoils their envelopes. */
+const operations = contracts.filter(({ access, isProofInBody }) => access !== 'public' && isProofInBody !== true);
 
 describe.each(operations.map((contract) => [contract.operationId, contract] as const))('%s', (_id, contract) => {
   let before: string;
