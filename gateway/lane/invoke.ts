@@ -66,7 +66,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     const { signal } = deadline;
     const session = await proving.run({ tenant: envelope.executionId, signal }, () => deps.prove(envelope));
     await deps.rateLimit.take(session.tenant);
-    return run(deps, { envelope, session, running, signal });
+    return await run(deps, { envelope, session, running, signal });
   };
 }
 

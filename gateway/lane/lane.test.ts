@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { aSigner, type Signer } from '../../test/support/seal-world.ts';
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
@@ -16,6 +16,7 @@ import {
   type SealKey,
   createCallCounter,
 } from '../../lib/envelope/index.ts';
+import { aborted } from '../../lib/aborted.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createHttpApp, type Listener, listen } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
@@ -120,8 +121,9 @@ function toolsOf(begun: number[]) {
     source: 'workflow',
     skip_judge: false,
     fleet_capable: false,
-    async call(_caller, args) {
+    async call(_caller, args, { signal }) {
       begun.push(Date.now());
+      if (args['id'] === 'endless') return aborted(signal).then(() => Promise.reject(signal.reason));
       if (args['id'] === 'bad') throw new AppError('invalid', "body_template of step 'read' gives no JSON");
       if (args['id'] === 'gone') throw new AppError('not_found', 'the API spec was deleted');
       if (args['id'] === 'broken') throw new Error('the secret of the upstream');
@@ -447,6 +449,39 @@ describe('the invocation lane', () => {
       [403, errorOf(-32_000, expect.stringContaining('not active'))],
     );
     expect((await register())[0]).toBe(409);
+  });
+
+  it('GW-SESS-10 answers DELETE when the calls that were under way have ended', async () => {
+    toolMs = 400;
+    await register();
+    let answered = 0;
+    const call = invoke(signed(payloadOf('1'))).then(([code]) => {
+      answered = performance.now();
+      return code;
+    });
+    await vi.waitFor(() => expect(replicas[0]?.begun).toHaveLength(1));
+    const from = performance.now();
+    await request(`/v1/seal/sessions/${executionId}`, { method: 'DELETE' });
+    expect(performance.now() - from).toBeGreaterThan(300);
+    expect([await call, answered > from]).toEqual([200, true]);
+  });
+
+  it('aborts the tool whose caller is gone, and writes that it ended', async () => {
+    await register();
+    const gone = new AbortController();
+    const headers = { 'content-type': 'application/json' };
+    const options = {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(signed(payloadOf('endless'))),
+      signal: gone.signal,
+    };
+    const call = fetch(`${replicas[0]?.url}/v1/invoke`, options);
+    await vi.waitFor(() => expect(replicas[0]?.begun).toHaveLength(1));
+    gone.abort();
+    await expect(call).rejects.toThrow('aborted');
+    const ended = { type: 'ToolInvocationCompleted', data: expect.objectContaining({ outcome: 'error' }) };
+    await vi.waitFor(() => expect(replicas[0]?.events).toContainEqual(expect.objectContaining(ended)));
   });
 
   it('GW-OP-20 AMB-196 lists tools with search, source and the view of a context', async () => {

@@ -105,7 +105,7 @@ async function exchange(deps: AgentPodDeps, request: RouteRequest<typeof dispatc
   }
   if (shape.type === 'generate') await checkGenerate(deps, execution, shape);
   using deadline = startDeadline(deps.clock, longestWaitMs, request.signal);
-  return converse(deps, { execution, podUid, shape }, deadline.signal);
+  return await converse(deps, { execution, podUid, shape }, deadline.signal);
 }
 
 async function checkGenerate(deps: AgentPodDeps, execution: AgentExecution, shape: Generate): Promise<void> {

@@ -7,16 +7,19 @@ import { createAttestations } from '../../../api/agents/attestations.ts';
 import { createConversationFeed } from '../../../api/agents/live.ts';
 import { createPodIdentity } from '../../../api/agents/pod-identity.ts';
 import { createAgentPodRoutes } from '../../../api/routes/agent-pods/index.ts';
-import { systemClock } from '../../../lib/clock.ts';
+import type { EventBus } from '../../../lib/bus/index.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { createSessions, readToken, type SealKey } from '../../../lib/envelope/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { KubeClient, Pod } from '../../../lib/kube/index.ts';
+import type { ModelRequest } from '../../../lib/models/models.ts';
 import type { Tool } from '../../../lib/tools/tool.ts';
 import { executionOf, type Replica, replyOf, SharedExecutions, startReplica } from '../../agents/replica.ts';
 import { startTestBus, type TestBus } from '../../nats/test-bus.ts';
 import { startTestServer, type TestCaller, type TestServer } from '../../support/http-server.ts';
 
 let nats: TestBus;
+let bus: EventBus;
 let server: TestServer;
 let replica: Replica;
 const shared = new SharedExecutions();
@@ -58,7 +61,7 @@ const kube = {
 
 beforeAll(async () => {
   nats = await startTestBus();
-  const bus = nats.connect();
+  bus = nats.connect();
   replica = startReplica({
     bus,
     shared,
@@ -66,29 +69,32 @@ beforeAll(async () => {
     ask: async ({ messages }) =>
       messages.some(({ role }) => role === 'tool') ? replyOf('all done') : replyOf('', [['cmd.run', {}]]),
   });
-  const sessions = createSessions(bus);
-  server = await startTestServer(
+  server = await serve(replica, shared);
+});
+
+function serve({ drivers }: Replica, { informer }: SharedExecutions, clock: Clock = systemClock): Promise<TestServer> {
+  return startTestServer(
     createAgentPodRoutes<TestCaller>({
-      clock: systemClock,
-      executions: shared.informer,
+      clock,
+      executions: informer,
       tenants: { tenantOf: (namespace) => namespace },
       identity: createPodIdentity({ kube, clock: systemClock }),
-      attestations: createAttestations({ key, sessions, clock: systemClock, newId }),
-      drivers: replica.drivers,
+      attestations: createAttestations({ key, sessions: createSessions(bus), clock: systemClock, newId }),
+      drivers,
       feed: createConversationFeed(bus, systemClock),
       securityOf: async () => ({ name: 'default', tools: ['*'], waiting: ['cmd'] }),
       modelOf: async () => 'default',
     }),
   );
-});
+}
 afterAll(async () => {
   await replica.stop();
   await server.close();
   await nats.stop();
 });
 
-const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(`${server.url}${path}`, {
+const post = (path: string, body: object, headers: Record<string, string> = {}, to = server): Promise<Response> =>
+  fetch(`${to.url}${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -116,6 +122,25 @@ interface Seen {
   readonly session: Readonly<Record<string, string>>;
   readonly answers: readonly Readonly<Record<string, unknown>>[];
 }
+
+describe('a request that waits', () => {
+  it('is answered 204 after 25 s in which there is nothing to run', async () => {
+    const waiting = new SharedExecutions();
+    const ask = ({ signal }: ModelRequest): Promise<never> =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const thinking = startReplica({ bus: nats.connect(), shared: waiting, ask });
+    const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms === 25_000 ? 200 : ms, signal);
+    const other = await serve(thinking, waiting, { ...systemClock, sleep });
+    waiting.put(executionOf('thinking'));
+    // The first one of all makes the bucket of sessions, which may take longer than an answer waits.
+    const attest = async () => (await post('/v1/seal/attest', attestation('thinking'), {}, other)).status;
+    await expect.poll(attest, { timeout: 20_000 }).toBe(200);
+    expect((await post('/v1/dispatch-gateway', generate('thinking'), {}, other)).status).toBe(204);
+    waiting.put({ ...executionOf('thinking'), status: { ...executionOf('thinking').status, phase: 'cancelled' } });
+    await thinking.stop();
+    await other.close();
+  });
+});
 
 describe('the wire between a container and the orchestrator', () => {
   it('ATTEST-01 ATTEST-02 ATTEST-03 ATTEST-04 ATTEST-05 ATTEST-06 ATTEST-07 DISPATCH-01 DISPATCH-02 DISPATCH-03 DISPATCH-04 DISPATCH-05 DISPATCH-06 DISPATCH-07 DISPATCH-08 DISPATCH-09 DISPATCH-10 DISPATCH-11 DISPATCH-13 DISPATCH-14 DISPATCH-15 DISPATCH-16 DISPATCH-17 DISPATCH-18 DISPATCH-19 serves a Python client written from the specification', async () => {
