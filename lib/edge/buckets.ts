@@ -23,6 +23,15 @@ export interface HeldStream {
   readonly relay?: string;
   /** RFC 3339. */
   readonly at: string;
+  /** Streams of the host in the last minutes, the oldest first: none of them is taken again (requirements AMB-011). */
+  readonly recent?: readonly RecentStream[];
+}
+
+export interface RecentStream {
+  /** `Hello.stream_id`. */
+  readonly id: string;
+  /** RFC 3339. */
+  readonly at: string;
 }
 
 /** A relay that lives. */

@@ -29,7 +29,7 @@ export { assertFresh, isSealedBy, type SealedMessage, type Sealing } from './env
 export { edgeLimits } from './limits.ts';
 export { keyHashOf, mintNodeToken, type NodeClaims, type NodeTokenFacts, readNodeToken } from './node-token.ts';
 export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';
-export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay } from './buckets.ts';
+export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay, type RecentStream } from './buckets.ts';
 export { createRecentCommands, type RecentCommand, type RecentCommands } from './recent-commands.ts';
 export {
   createEdgeResults,

@@ -1,8 +1,8 @@
-import type { EventBus } from '../../lib/bus/index.ts';
+import type { EventBus, KeyValueEntry } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { edgeBuckets, type HeldStream } from '../../lib/edge/index.ts';
+import { edgeBuckets, edgeLimits, type HeldStream, type RecentStream } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { LiveStream } from './live-stream.ts';
+import { type LiveStream, unproven } from './live-stream.ts';
 
 interface HeldEntryDeps {
   readonly clock: Clock;
@@ -15,22 +15,42 @@ const holdAttempts = 5;
 /** An entry ends a day after its last write: it is written again at half of that. */
 export const renewAfterMs = edgeBuckets.streams.ttlMs / 2;
 
-/** Says in the bus that this relay holds the stream; answers the entry before. */
+/** A message of an older stream is refused by its time. */
+const recentMs = 2 * edgeLimits.skewMs;
+/** A daemon that connects more often than this is bounded by its own pauses. */
+const recentMost = 64;
+
+/**
+ * Says in the bus that this relay holds the stream; answers the entry before.
+ * @throws AppError `unauthenticated` for a stream id that was used before: its messages may have been recorded.
+ */
 export async function holdEntry(deps: HeldEntryDeps, stream: LiveStream): Promise<HeldStream | undefined> {
   const bucket = deps.bus.bucket<HeldStream>(edgeBuckets.streams);
-  const { uid } = stream;
+  let earlier: HeldStream | undefined;
   for (let attempt = 0; attempt < holdAttempts; attempt += 1) {
-    const entry = entryOf(deps, uid);
-    const before = await bucket.get(uid);
-    const revision =
-      before === undefined
-        ? await bucket.create(uid, entry, stream.host.tenant)
-        : await bucket.update(uid, entry, before.revision).catch(() => undefined);
+    const before = await bucket.get(stream.uid);
+    // The answer to the write before was lost.
+    const isWritten = attempt > 0 && before !== undefined && isOurs(deps, stream, before.value);
+    if (!isWritten) earlier = before?.value;
+    const revision = isWritten ? before.revision : await writeAfter(deps, stream, before);
     if (revision === undefined) continue;
     stream.held(revision);
-    return before?.value;
+    return earlier;
   }
   throw new AppError('unavailable', 'the stream could not be taken over; connect again');
+}
+
+/** The revision of the new entry; undefined where another one was written meanwhile, or that is not known. */
+async function writeAfter(
+  deps: HeldEntryDeps,
+  stream: LiveStream,
+  before: KeyValueEntry<HeldStream> | undefined,
+): Promise<number | undefined> {
+  const bucket = deps.bus.bucket<HeldStream>(edgeBuckets.streams);
+  stream.recent = withStream(before?.value, stream, deps.clock.now());
+  const entry = entryOf(deps, stream);
+  if (before === undefined) return bucket.create(stream.uid, entry, stream.host.tenant);
+  return bucket.update(stream.uid, entry, before.revision).catch(() => undefined);
 }
 
 /**
@@ -40,22 +60,35 @@ export async function holdEntry(deps: HeldEntryDeps, stream: LiveStream): Promis
 export async function renewEntry(deps: HeldEntryDeps, stream: LiveStream): Promise<boolean> {
   const bucket = deps.bus.bucket<HeldStream>(edgeBuckets.streams);
   const { uid } = stream;
-  const written = await bucket.update(uid, entryOf(deps, uid), stream.epoch);
+  const written = await bucket.update(uid, entryOf(deps, stream), stream.epoch);
   const revision = written ?? (await foundAgain(deps, stream));
   if (revision !== undefined) stream.held(revision);
   return revision !== undefined;
 }
 
 /** The bus has lost the entry, or has it from a write of ours whose answer was lost. */
-async function foundAgain(deps: HeldEntryDeps, { uid, host }: LiveStream): Promise<number | undefined> {
+async function foundAgain(deps: HeldEntryDeps, stream: LiveStream): Promise<number | undefined> {
+  const { uid, host } = stream;
   const bucket = deps.bus.bucket<HeldStream>(edgeBuckets.streams);
   const found = await bucket.get(uid);
-  if (found === undefined) return bucket.create(uid, entryOf(deps, uid), host.tenant);
+  if (found === undefined) return bucket.create(uid, entryOf(deps, stream), host.tenant);
   return found.value.relay === deps.relayId ? found.revision : undefined;
 }
 
-const entryOf = ({ clock, relayId }: HeldEntryDeps, uid: string): HeldStream => ({
+const entryOf = ({ clock, relayId }: HeldEntryDeps, { uid, recent }: LiveStream): HeldStream => ({
   uid,
   relay: relayId,
   at: new Date(clock.now()).toISOString(),
+  recent,
 });
+
+const isOurs = ({ relayId }: HeldEntryDeps, { facts }: LiveStream, { relay, recent = [] }: HeldStream): boolean =>
+  relay === relayId && recent.at(-1)?.id === facts.streamId;
+
+/** The streams of the last minutes and this one. */
+function withStream(before: HeldStream | undefined, { facts }: LiveStream, now: number): RecentStream[] {
+  const recent = (before?.recent ?? []).filter(({ at }) => Math.abs(now - Date.parse(at)) <= recentMs);
+  const { streamId: id } = facts;
+  if (recent.some((one) => one.id === id)) throw unproven('hello.stream_id was used before; make another one');
+  return [...recent, { id, at: new Date(now).toISOString() }].slice(-recentMost);
+}

@@ -5,6 +5,7 @@ import {
   edgeLimits,
   isSealedBy,
   type ReceivedEvent,
+  type RecentStream,
   readNodeToken,
   sealEdgeCommand,
 } from '../../lib/edge/index.ts';
@@ -42,6 +43,8 @@ export class LiveStream {
   /** Revisions of the entry that says who holds the stream: the first and the last that is ours; 0 before it is written. */
   epoch = 0;
   #firstEpoch = 0;
+  /** Streams of the host in the last minutes, with this one. */
+  recent: readonly RecentStream[] = [];
   /** When the entry was written. */
   heldAt = 0;
   /** While the entry is written again: senders may know its revision before we do. */

@@ -60,9 +60,12 @@ export class Streams {
   /** Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. */
   async begin(stream: LiveStream): Promise<void> {
     this.heard(stream);
-    this.#open.get(stream.uid)?.end(replaced());
-    this.#open.set(stream.uid, stream);
+    // What was recorded of an older stream is refused here, and ends no stream.
     const before = await holdEntry(this.#deps, stream);
+    const open = this.#open.get(stream.uid);
+    if (open !== undefined && open.epoch > stream.epoch) throw replaced();
+    open?.end(replaced());
+    this.#open.set(stream.uid, stream);
     if (before?.relay !== undefined && before.relay !== this.#deps.relayId)
       await this.#replaceElsewhere(stream, before);
     await this.report(stream, 'Connected');
@@ -78,7 +81,7 @@ export class Streams {
     const at = new Date(clock.now()).toISOString();
     const freed = await bus
       .bucket<HeldStream>(edgeBuckets.streams)
-      .update(uid, { uid, at }, stream.epoch)
+      .update(uid, { uid, at, recent: stream.recent }, stream.epoch)
       .catch(() => undefined);
     // A relay that stops leaves the rest to those that keep running, so that its restart is not a write for each host.
     if (freed === undefined || this.#isStopping) return;

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { type Client, status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
+import { edgeBuckets } from '../../../lib/edge/index.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import { field, fields } from '../../support/wire.ts';
@@ -216,6 +217,49 @@ describe('a host whose Hello comes late', () => {
     expect(await stream.ended).toBe(code);
     expect(await world.news(claimed, 0)).toEqual([]);
     expect((await world.status(host))?.status).toBe(what === 'revoked' ? 'Revoked' : undefined);
+  });
+});
+
+describe('a recorded stream', () => {
+  it('AMB-011 that is sent again opens nothing, and ends no stream that is open', async () => {
+    const other = await world.relay();
+    const first = world.open(relay.client, host);
+    const hello = first.hello();
+    await world.becomes(host, 'Connected');
+    const claimed = await world.claim(host);
+    const bytes = first.send('commandResult', fields(field(2, claimed.commandId), err));
+    await vi.waitFor(() => expect(acknowledged(first)).toEqual([claimed.commandId]));
+    const replay = async (client: Client): Promise<string> => {
+      const stream = world.open(client, host);
+      stream.raw(hello);
+      stream.raw(bytes);
+      return stream.ended;
+    };
+    for (const { client } of [relay, other]) expect(await replay(client)).toBe('UNAUTHENTICATED');
+    expect(await isOpen(first)).toBe('open');
+    first.close();
+    await vi.waitFor(async () => expect(relay.streams.get((await world.address(host)).hostUid)).toBeUndefined());
+    for (const { client } of [relay, other]) expect(await replay(client)).toBe('UNAUTHENTICATED');
+    // Also when another one has been open since, and its entry was renewed.
+    const second = await world.connected(other.client, host);
+    world.aheadMs = edgeBuckets.streams.ttlMs / 2;
+    await other.streams.renewEntries();
+    world.aheadMs = 0;
+    for (const { client } of [relay, other]) expect(await replay(client)).toBe('UNAUTHENTICATED');
+    expect(await isOpen(second)).toBe('open');
+    await world.commands.drain(await world.address(host));
+    await vi.waitFor(() => expect(second.commands).toHaveLength(1));
+  });
+
+  it('AMB-011 of long ago is refused by its time', async () => {
+    const first = world.open(relay.client, host);
+    const hello = first.hello();
+    await world.becomes(host, 'Connected');
+    first.close();
+    world.aheadMs = 301_000;
+    const again = world.open(relay.client, host);
+    again.raw(hello);
+    expect(await again.ended).toBe('UNAUTHENTICATED');
   });
 });
 
