@@ -41,7 +41,7 @@ export const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
 
 type Presented = Registered & { readonly status?: { readonly conditions?: readonly Condition[] } };
 
-/** Whether all tenants share an object, whoever asks (requirements AMB-196). */
+/** Whether all tenants share an object, for any caller (requirements AMB-196). */
 export const scopeOf = ({ metadata }: Pick<Registered, 'metadata'>): 'global' | 'tenant' =>
   metadata.namespace === globalNamespace ? 'global' : 'tenant';
 

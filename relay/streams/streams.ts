@@ -91,8 +91,8 @@ export class Streams {
   }
 
   /**
-   * Writes the state of a host where it is news, and answers whether it stands. A host that is revoked or gone by now loses
-   * its stream. What cannot be written is tried again: Connected at the next heartbeat, Unhealthy at the next look.
+   * Writes the state of a host where it is news, and answers whether it is stored. A host that is revoked or gone by now loses
+   * its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look.
    */
   async report(stream: LiveStream, state: Exclude<EdgeHostState, 'Revoked'>): Promise<boolean> {
     const { clock, hosts, logger } = this.#deps;
