@@ -7,8 +7,10 @@ import { pods } from '../../../lib/kube/index.ts';
 import { busybox } from '../../builders/workflow-builder.ts';
 import { bundleProgram, type Result, startProgram } from '../cli/program.ts';
 import { isNativeCluster } from '../harness/cluster.ts';
+import { isFinished } from '../harness/executions.ts';
 import { workflowExecutions } from '../harness/kinds.ts';
 import { podLog } from '../harness/pod-log.ts';
+import { pause, waitForObject, waitForView } from '../harness/wait.ts';
 import { envelopeOf, type GatewayStage, invoke, openGatewayStage, type SigningSession } from './stage.ts';
 
 const order = { customer: 'ada', item: 'tea', quantity: 2 };
@@ -164,6 +166,59 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
         error: { message: expect.stringContaining('the session is not active') },
       });
     }
+  });
+
+  it('GW-SESS-10 begins no call of a session after its revocation has answered, of 200 that are under way', async () => {
+    const busy = await stage.session();
+    const replicas = await stage.replicas();
+    const client = await stage.client();
+    const statuses: number[] = [];
+    const caller = async (_: unknown, index: number): Promise<void> => {
+      while (!statuses.some((status) => status !== 200)) {
+        const { url } = replicas[index % replicas.length] ?? replicas[0];
+        statuses.push((await stage.call(busy, { tool: 'orders.place', args: order }, url)).status);
+      }
+    };
+    const callers = Array.from({ length: 200 }, caller);
+    while (statuses.length === 0) await pause(20);
+    await client.revokeSession({ execution_id: busy.executionId });
+    const revokedAt = Date.now();
+    const sent = (await stage.desk.operations()).length;
+    await Promise.all(callers);
+    expect(new Set(statuses)).toEqual(new Set([200, 403]));
+    // Those under way have ended before the answer, so nothing is sent after it.
+    expect((await stage.desk.operations()).length).toBe(sent);
+    const started = (await stage.events()).filter(
+      ({ type, data }) => type === 'ToolInvocationStarted' && data['execution_id'] === busy.executionId,
+    );
+    expect(started).toHaveLength(statuses.filter((status) => status === 200).length);
+    expect(started.filter(({ time }) => Date.parse(time) > revokedAt)).toEqual([]);
+  });
+
+  it('cancels the execution of a CLI tool whose caller is gone', async () => {
+    const slow = {
+      name: 'text.wait',
+      description: 'Waits.',
+      input_schema: { type: 'object' },
+      image: busybox,
+      command: ['sleep', '120'],
+    };
+    await (await stage.client()).registerCliTool({ body: slow });
+    const [{ url }] = await stage.replicas();
+    const gone = new AbortController();
+    const send = invoke(`${url}/v1/invoke`, envelopeOf(session, { tool: 'text.wait' }), gone.signal);
+    const runs = { resource: workflowExecutions, namespace: stage.tenant, labelSelector: 'windlass.dev/cli-tool' };
+    const running = await waitForView(stage.kube, runs, (view) =>
+      [...view.values()].find(({ status }) => status?.phase === 'running'),
+    );
+    gone.abort();
+    await expect(send).rejects.toThrow('aborted');
+    const { status } = await waitForObject(
+      stage.kube,
+      { resource: workflowExecutions, namespace: stage.tenant, name: running.metadata.name },
+      isFinished,
+    );
+    expect(status?.phase).toBe('cancelled');
   });
 
   it('GW-EVT-01 GW-EVT-02 GW-EVT-03 GW-EVT-04 GW-EVT-05 GW-EVT-06 has written what it did', async () => {

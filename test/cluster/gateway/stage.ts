@@ -175,8 +175,9 @@ export function envelopeOf({ executionId, token, key }: SigningSession, { tool, 
 }
 
 /** Sends an envelope to one replica. */
-export async function invoke(url: string, body: string): Promise<Called> {
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+export async function invoke(url: string, body: string, signal?: AbortSignal): Promise<Called> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body, ...(signal && { signal }) });
   const text = await response.text();
   const { result, error } = JSON.parse(text) as Pick<Called, 'result' | 'error'>;
   return { status: response.status, text, result, error };

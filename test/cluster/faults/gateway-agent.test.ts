@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Agent } from '../../../crds/schema/agent.ts';
+import { pods } from '../../../lib/kube/index.ts';
+import { type GatewayStage, isReady, openGatewayStage } from '../gateway/stage.ts';
+import { isNativeCluster } from '../harness/cluster.ts';
+import { agentExecutions, agents } from '../harness/kinds.ts';
+import { projectDir } from '../harness/project.ts';
+import { pause, waitForObject, waitForView } from '../harness/wait.ts';
+
+const example = parse(readFileSync(join(projectDir, 'examples/order-desk/agent.yaml'), 'utf8')) as Agent;
+const api = {
+  namespace: 'windlass-system',
+  labelSelector: 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=api',
+};
+
+/** A chain of five operations that take a second and a half each, called by an agent. */
+describe.runIf(isNativeCluster())('an agent in whose call every replica of the API is killed', () => {
+  let stage: GatewayStage;
+
+  beforeAll(async () => {
+    stage = await openGatewayStage('gateway-api-lost', 1_500);
+    const admin = await stage.client(['svc:admin']);
+    await stage.desk.register(admin);
+    await admin.createSecurityContext({ body: { name: 'desk', tools: ['orders.*'] } });
+    await stage.warmUp();
+    await stage.kube.create(agents, { ...example, metadata: { name: 'clerk', namespace: stage.tenant } });
+  });
+  afterAll(() => stage?.strike());
+
+  async function killApi(): Promise<void> {
+    const { items } = await stage.kube.listAll(pods, api);
+    const refs = items.map(({ metadata: { name = '' } }) => ({ namespace: api.namespace, name }));
+    await Promise.all(refs.map((ref) => stage.kube.delete(pods, ref, { gracePeriodSeconds: 0 })));
+    const old = new Set(items.map(({ metadata }) => metadata.uid));
+    await waitForView(stage.kube, { resource: pods, ...api }, (view) => {
+      const fresh = [...view.values()].filter((pod) => isReady(pod) && !old.has(pod.metadata.uid));
+      return fresh.length > 1 ? true : undefined;
+    });
+  }
+
+  it('is told that the outcome is unknown, and the call is not made again', async () => {
+    const { kube, tenant: namespace, desk } = stage;
+    const before = (await desk.operations()).length;
+    const object = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'AgentExecution',
+      metadata: { name: 'run', namespace },
+    } as const;
+    await kube.create(agentExecutions, { ...object, spec: { agent: 'clerk', input: 'Tea for ada, please.' } });
+    while ((await desk.operations()).length < before + 2) await pause(100);
+    await killApi();
+    const { metadata, spec } = await waitForObject(
+      kube,
+      { resource: agentExecutions, namespace, name: 'run' },
+      ({ status }) => status?.finished_at !== undefined,
+      { timeoutMs: 120_000 },
+    );
+    // What the scripted model says to a result that is no confirmation.
+    expect(spec.result).toMatchObject({ phase: 'completed', output: 'The order was not placed.', tool_calls: 1 });
+    const sent = (await desk.operations()).slice(before);
+    expect(sent.filter((operation) => operation === 'POST /customers/find')).toHaveLength(1);
+    expect(sent).not.toContain('POST /confirmations');
+    const events = (await stage.events()).filter(({ data }) => data['execution_id'] === `agent-${metadata.uid}`);
+    expect(events.filter(({ type }) => type === 'WorkflowStepStarted')).toHaveLength(sent.length);
+    expect(events.filter(({ type }) => type === 'ToolInvocationStarted')).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'WorkflowInvocationCompleted')).toEqual([]);
+  });
+});
