@@ -95,7 +95,7 @@ function eventOf(news: EdgeNews, id: string): FleetEvent {
 
 function chunkOf(chunk: Extract<EdgeNews, { kind: 'progress' }>['chunk']): Chunk {
   if ('cut' in chunk) return { status: 'more output followed, which is not kept' };
-  if ('state' in chunk) return { status: `${chunk.state}: ${chunk.message}` };
+  if ('state' in chunk) return { status: chunk.message === '' ? chunk.state : `${chunk.state}: ${chunk.message}` };
   const text = Buffer.from(chunk.data, 'base64').toString('utf8');
   return chunk.stream === 'stdout' ? { stdout: text } : { stderr: text };
 }
