@@ -153,8 +153,8 @@ describe('connected hosts', () => {
     const { status, id, events } = await world.invoke({ target: { Group: group }, ...shell('echo from $0; exit 3') });
     expect(status).toBe(200);
     const said = dataOf<Told>(events, 'command_progress').filter(({ chunk }) => chunk?.stdout !== undefined);
-    expect(said.map(({ node_id, chunk }) => [node_id, chunk?.stdout]).toSorted()).toEqual(
-      pinned_members.map((node) => [node, 'from sh\n']).toSorted(),
+    expect(said.map(({ node_id, chunk }) => `${node_id} ${chunk?.stdout}`).toSorted()).toEqual(
+      pinned_members.map((node) => `${node} from sh\n`).toSorted(),
     );
     const results = dataOf<Told>(events, 'command_result');
     expect(results.map(({ node_id }) => node_id).toSorted()).toEqual(pinned_members.toSorted());
