@@ -47,7 +47,7 @@ export interface AuditEntry {
   /** Uid of what it was done to. */
   readonly subject: string;
   /**
-   * Tells the act from the others of its type on the subject. A named act is recorded again when its caller repeats
+   * Distinguishes the act from the others of its type on the subject. A named act is recorded again when its caller repeats
    * it, as the first record may be lost; it keeps one id, so the stream stores one event.
    */
   readonly act?: string;

@@ -30,8 +30,8 @@ export interface Definition {
 }
 
 /**
- * A question asked of a definition. Work that grows with the texts of its author counts against the budget. @throws
- * WorkBudgetExceeded
+ * A question asked of a definition. Work that grows with the texts of its author counts against the budget.
+ * @throws WorkBudgetExceeded
  */
 export type Check = (definition: Definition, work: Work) => readonly Problem[];
 
