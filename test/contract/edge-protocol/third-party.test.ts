@@ -1,26 +1,25 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Client } from '@grpc/grpc-js';
 import type { EdgeHost } from '../../../crds/schema/edge-host.ts';
 import { type EdgeNews, mintCommandToken, nodeIdOf } from '../../../lib/edge/index.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { type FleetProcess, FleetServer, perNodeOf, startFleetController } from '../../support/fleet-controller.ts';
+import { type PythonDaemon, pythonDaemon } from '../../support/python-daemon.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import { type Claimed, ProtocolWorld } from './protocol-world.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const folderOfDaemon = join(import.meta.dirname, 'python');
 
 let world: ProtocolWorld;
 let relay: TestRelay & { readonly client: Client };
 let folder: string;
-let python: string;
+let python: PythonDaemon;
 /** Node ids of the daemon in Python, and of ours. */
 let theirs: string;
 let ours: string;
@@ -29,18 +28,14 @@ const started = new Set<ChildProcess>();
 const drained: unknown[] = [];
 
 beforeAll(async () => {
-  const venv = (await promisify(execFile)(join(root, 'dev/setup/edge-daemon'), { timeout: 600_000 })).stdout.trim();
-  python = join(venv, 'bin/python');
   folder = await mkdtemp(join(tmpdir(), 'third-party-'));
-  const stubs = ['-m', 'grpc_tools.protoc', '-I', join(root, 'proto'), `--python_out=${folder}`];
-  const proto = join(root, 'proto/windlass/node/v1/node.proto');
-  await promisify(execFile)(python, [...stubs, `--grpc_python_out=${folder}`, proto]);
+  python = await pythonDaemon(folder);
   world = await ProtocolWorld.start();
   const info = (fields: Readonly<Record<string, unknown>>, message: string): void => {
     if (message === 'host drained') drained.push(fields['node']);
   };
   relay = await world.relay({ heartbeatMs: 1_000, logger: { ...silentLogger, info } });
-  theirs = await enrolled((token, endpoint) => theirDaemon('enroll', join(folder, 'theirs'), endpoint, token));
+  theirs = await enrolled((token, endpoint) => python.start('enroll', join(folder, 'theirs'), endpoint, token));
   ours = await enrolled((token, endpoint) =>
     ourDaemon('enroll', '--token-file', token, '--endpoint', endpoint, '--insecure'),
   );
@@ -48,27 +43,19 @@ beforeAll(async () => {
   await writeFile(join(folder, 'config.yaml'), JSON.stringify({ security_contexts: shell }));
 }, 660_000);
 afterAll(async () => {
-  for (const child of started) await kill(child);
+  await python.stop();
+  for (const child of started) child.kill('SIGKILL');
   await world.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-function start(program: string, args: readonly string[]): ChildProcess {
-  const env = { ...process.env, PYTHONPATH: folder };
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+function ourDaemon(...args: string[]): ChildProcess {
+  const program = join(root, 'edge/main.ts');
+  const child = spawn(process.execPath, [program, ...args, '--state', join(folder, 'ours')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   started.add(child);
   return child;
-}
-const theirDaemon = (...args: string[]): ChildProcess => start(python, [join(folderOfDaemon, 'daemon.py'), ...args]);
-const ourDaemon = (...args: string[]): ChildProcess =>
-  start(process.execPath, [join(root, 'edge/main.ts'), ...args, '--state', join(folder, 'ours')]);
-
-async function kill(child: ChildProcess): Promise<void> {
-  started.delete(child);
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
 }
 
 async function enrolled(daemon: (tokenFile: string, endpoint: string) => ChildProcess): Promise<string> {
@@ -86,7 +73,7 @@ const becomes = (nodeId: string, state: string): Promise<void> =>
 async function running(): Promise<ChildProcess> {
   const { hostUid } = await world.addressOf('acme', theirs);
   const before = relay.streams.get(hostUid);
-  const child = theirDaemon('run', join(folder, 'theirs'), 'sh');
+  const child = python.start('run', join(folder, 'theirs'), 'sh');
   await vi.waitFor(
     () => {
       const stream = relay.streams.get(hostUid);
@@ -237,7 +224,7 @@ describe('a daemon in Python, from docs/edge-protocol.md alone', () => {
     const of = await order(`echo x >> ${file}; echo begun; sleep 2`);
     await send(of);
     await begun(of);
-    await kill(daemon);
+    await python.kill(daemon);
     daemon = await running();
     await vi.waitFor(async () => expect(resultIn(await world.news(of, 0))).toHaveLength(1), { timeout: 10_000 });
     expect(resultIn(await world.news(of, 0))).toMatchObject([{ outcome: 'err', code: 'OutcomeUnknown' }]);
@@ -280,7 +267,7 @@ describe('a daemon in Python, from docs/edge-protocol.md alone', () => {
   });
 
   it('EDGE-FLOW-15 EDGE-PROTO-46 shuts down: cancels after the grace, sends the result, and ends with 0', async () => {
-    await kill(daemon);
+    await python.kill(daemon);
     daemon = await running();
     const of = await order('echo begun; sleep 31');
     await send(of);

@@ -2,6 +2,8 @@
 
 usage: daemon.py enroll STATE ENDPOINT TOKEN_FILE
        daemon.py run STATE PROGRAM...        SIGUSR1 rotates the key
+
+EDGE_CA names the authority of the relay's certificate; without it the daemon speaks plain text.
 """
 
 import contextlib
@@ -25,6 +27,13 @@ from windlass.node.v1 import node_pb2, node_pb2_grpc
 import wire
 
 CONTEXT = "default"
+
+
+def channel_to(endpoint: str) -> grpc.Channel:
+    authority = os.environ.get("EDGE_CA")
+    if authority is None:
+        return grpc.insecure_channel(endpoint)
+    return grpc.secure_channel(endpoint, grpc.ssl_channel_credentials(pathlib.Path(authority).read_bytes()))
 
 
 class State:
@@ -81,7 +90,7 @@ def enroll(folder: str, endpoint: str, token_file: str) -> None:
     state = State(pathlib.Path(folder))
     state.folder.mkdir(mode=0o700, exist_ok=True)
     key = state.key("key")
-    with grpc.insecure_channel(endpoint) as channel:
+    with channel_to(endpoint) as channel:
         stub = node_pb2_grpc.NodeClusterServiceStub(channel)
         attested = stub.AttestNode(
             node_pb2.AttestNodeRequest(
@@ -198,7 +207,7 @@ class Daemon:
         failures = 0
         while not self.stopping:
             began = time.monotonic()
-            with grpc.insecure_channel(self.endpoint) as channel:
+            with channel_to(self.endpoint) as channel:
                 self.session = Session(self)
                 try:
                     self.session.run(channel)
@@ -345,7 +354,7 @@ class Daemon:
             new_public_key=public, signature_with_new_key=new.sign(self.node_id.encode() + public)
         )
         facts = {"key": old, "token": token, "node_id": self.node_id, "stream_id": "", "sequence": time.time_ns()}
-        with grpc.insecure_channel(self.endpoint) as channel:
+        with channel_to(self.endpoint) as channel:
             call = channel.unary_unary(
                 "/windlass.node.v1.NodeClusterService/RotateEdgeKey",
                 response_deserializer=node_pb2.RotateEdgeKeyResponse.FromString,
