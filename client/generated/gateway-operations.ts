@@ -495,7 +495,10 @@ export type CreateSessionBody = {
   readonly security_token: string;
   /** ISO 8601 with its zone. Default: in an hour; in seven days at most. */
   readonly expires_at?: string;
-  /** Globs of the tools that may be called. Default: every tool. An empty list permits none. */
+  /**
+   * Names of the tools that may be called, in which * is any text. Default: every tool. An empty list permits
+   * none.
+   */
   readonly allowed_tool_patterns?: readonly string[];
   readonly tenant_id?: string;
 };
@@ -541,7 +544,7 @@ export type CreateSecurityContextBody = {
   readonly tenant_id?: string;
   /** Tools that may be called, as globs. Default: all. */
   readonly tools?: readonly string[];
-  /** Tools that may not be called, as globs; wins over tools. */
+  /** Tools that may not be called, and paths that fs.* tools may not touch, as globs; wins over tools. */
   readonly deny_list?: readonly string[];
   /** Paths that fs.* tools may touch, as globs. */
   readonly path_allowlist?: readonly string[];
@@ -575,7 +578,7 @@ export type ReadSecurityContextAnswer = {
   readonly scope: "tenant" | "global";
   /** Tools that may be called, as globs. Default: all. */
   readonly tools?: readonly string[];
-  /** Tools that may not be called, as globs; wins over tools. */
+  /** Tools that may not be called, and paths that fs.* tools may not touch, as globs; wins over tools. */
   readonly deny_list?: readonly string[];
   /** Paths that fs.* tools may touch, as globs. */
   readonly path_allowlist?: readonly string[];

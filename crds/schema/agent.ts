@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { denyPattern, toolGlobPattern } from '../tool-name.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
 import {
@@ -85,10 +86,17 @@ const AgentExecutionSettings = Type.Object(
   { additionalProperties: false, description: 'Bounds of one execution.' },
 );
 
+const toolGlob = Type.String({
+  minLength: 1,
+  maxLength: limits.toolNameLength,
+  pattern: toolGlobPattern,
+  description: 'Name of a tool, in which * is any text. There is no other wildcard.',
+});
+
 /** Tools whose calls wait for a person (ADR 0082). */
 const Approval = Type.Object(
   {
-    tools: Type.Array(Type.String({ minLength: 1, maxLength: limits.toolNameLength }), {
+    tools: Type.Array(toolGlob, {
       minItems: 1,
       maxItems: limits.approvalPatterns,
       description: 'Tools whose calls wait, as globs, such as cmd.run or svc.workflow.*.',
@@ -244,16 +252,25 @@ export type Agent = KubernetesObject<'Agent', AgentSpec, AgentStatus>;
 export const SecurityContextSpec = Type.Object(
   {
     tools: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: limits.toolNameLength }), {
+      Type.Array(toolGlob, {
         maxItems: 200,
         description: 'Tools that may be called, as globs. Default: all.',
       }),
     ),
     deny_list: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: limits.toolNameLength }), {
-        maxItems: 200,
-        description: 'Tools that may not be called, as globs; wins over tools.',
-      }),
+      Type.Array(
+        Type.String({
+          minLength: 1,
+          maxLength: limits.toolNameLength,
+          pattern: denyPattern,
+          description: 'Name of a tool, in which * is any text, or an absolute path or glob of paths.',
+        }),
+        {
+          maxItems: 200,
+          description:
+            'Tools that may not be called, and paths that fs.* tools may not touch, as globs; wins over tools.',
+        },
+      ),
     ),
     path_allowlist: Type.Optional(
       Type.Array(pathPattern, { maxItems: 100, description: 'Paths that fs.* tools may touch, as globs.' }),

@@ -1,6 +1,6 @@
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
 import { argumentProblem } from '../../lib/tools/arguments.ts';
-import { matchesAny } from '../../lib/tools/name-pattern.ts';
+import { matchesAny, matchesDenied } from '../../lib/tools/name-pattern.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
 import type { GatewayTool, ToolSource } from './tool-source.ts';
 
@@ -32,7 +32,7 @@ export function createToolRegistry(sources: readonly ToolSource[]): ToolRegistry
 
 /** Why a security context keeps a tool from being called; deny wins (requirements AMB-195). */
 export function policyProblem(security: SecurityContextSpec, name: string): ToolRefusal | undefined {
-  if (matchesAny(security.deny_list ?? [], name)) {
+  if (matchesDenied(security.deny_list ?? [], name)) {
     const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
     return { kind: 'policy', code, message: `${name} is in deny_list of the security context` };
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isDomainAllowed } from './domain-policy.ts';
-import { matchesName } from './name-pattern.ts';
+import { matchesAny, matchesApproved, matchesDenied, matchesName } from './name-pattern.ts';
 
 describe('a pattern of names', () => {
   it.each([
@@ -20,6 +20,21 @@ describe('a pattern of names', () => {
     ['fs?read', 'fs.read', false],
   ])('GW-INV-18 %s takes %s: %s', (pattern, name, want) => {
     expect(matchesName(pattern, name)).toBe(want);
+  });
+});
+
+describe('a pattern that an older version has stored', () => {
+  it.each(['fs?read', 'fs.[rw]*', '{fs,web}.*', 'fs.read '])(
+    'AMB-195 permits nothing where it is %s, denies everything, and lets everything wait',
+    (pattern) => {
+      expect([matchesAny([pattern], 'fs.read'), matchesDenied([pattern], 'fs.read')]).toEqual([false, true]);
+      expect(matchesApproved([pattern], 'web.fetch')).toBe(true);
+    },
+  );
+
+  it('AMB-195 denies by a list of right patterns what they fit, and nothing else', () => {
+    expect([matchesDenied(['fs.*'], 'fs.read'), matchesDenied(['fs.*'], 'web.fetch')]).toEqual([true, false]);
+    expect(matchesDenied(['/workspace/{a,b}/**'], 'fs.read')).toBe(false);
   });
 });
 

@@ -1,11 +1,11 @@
-import { matchesAny } from './name-pattern.ts';
+import { matchesAny, matchesDenied } from './name-pattern.ts';
 import type { ToolCaller, ToolRefusal } from './tool.ts';
 
 /** The manifest names what it uses; the SecurityContext permits it, and what it denies is denied (requirements AMB-195). */
 export function nameProblem({ agent, security }: ToolCaller, name: string): ToolRefusal | undefined {
   if (agent !== undefined && !isNamed(agent.spec.tools ?? [], name))
     return policy('ToolNotAllowed', `${name} is not named under spec.tools of the agent ${agent.name}; add it there`);
-  if (matchesAny(security.deny_list ?? [], name)) {
+  if (matchesDenied(security.deny_list ?? [], name)) {
     // Spec 3 §10.3 gives file tools a word of their own.
     const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
     return policy(code, `${name} is in deny_list of the SecurityContext`);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '../../../crds/limits.ts';
+import { toolGlobPattern } from '../../../crds/tool-name.ts';
 import { envelopeLimits } from '../../../lib/envelope/index.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
@@ -7,7 +8,7 @@ import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.t
 const tag = 'Sessions';
 const id = Type.String({ minLength: 1, maxLength: envelopeLimits.executionIdLength });
 const name = Type.String({ minLength: 1, maxLength: 253 });
-const pattern = Type.String({ minLength: 1, maxLength: limits.toolNameLength });
+const pattern = Type.String({ minLength: 1, maxLength: limits.toolNameLength, pattern: toolGlobPattern });
 
 /** Globs of one session. */
 const patternsMax = 200;
@@ -41,7 +42,8 @@ const sessionBody = Type.Object(
     allowed_tool_patterns: Type.Optional(
       Type.Array(pattern, {
         maxItems: patternsMax,
-        description: 'Globs of the tools that may be called. Default: every tool. An empty list permits none.',
+        description:
+          'Names of the tools that may be called, in which * is any text. Default: every tool. An empty list permits none.',
       }),
     ),
     tenant_id: Type.Optional(name),
@@ -56,7 +58,7 @@ const session = Type.Object(
     security_context: name,
     public_key_b64: Type.String(),
     expires_at: Type.String(),
-    allowed_tool_patterns: Type.Array(pattern),
+    allowed_tool_patterns: Type.Array(Type.String()),
     tenant_id: Type.Union([Type.String(), Type.Null()]),
     state: Type.Union([Type.Literal('active'), Type.Literal('revoked'), Type.Literal('expired')]),
   },

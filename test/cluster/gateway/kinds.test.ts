@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SecurityContext } from '../../../crds/schema/agent.ts';
 import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
+import { securityContexts } from '../../../lib/kinds.ts';
 import { KubeError, type KubeClient } from '../../../lib/kube/index.ts';
 import { connect } from '../harness/cluster.ts';
 import { toolWorkflows } from '../harness/kinds.ts';
@@ -27,6 +29,18 @@ async function refusal(step: object, spec: object = {}): Promise<string> {
     throw error;
   }
 }
+
+describe('the API server, with no process of ours, and a SecurityContext', () => {
+  it.each(['orders.?', 'orders.[ab]', '{orders,fs}.*', 'fs.read '])('AMB-195 refuses the glob %s', async (glob) => {
+    for (const spec of [{ tools: [glob] }, { deny_list: [glob] }]) {
+      const metadata = { name: 'desk', namespace: 'default' };
+      const object = { apiVersion: 'windlass.dev/v1', kind: 'SecurityContext', metadata, spec };
+      await expect(kube.create(securityContexts, object as SecurityContext, { dryRun: true })).rejects.toThrow(
+        `spec.${Object.keys(spec)[0]}[0]`,
+      );
+    }
+  });
+});
 
 describe('the API server, with no process of ours', () => {
   it.each(['AbortWorkflow', 'Continue', { RetryN: 0 }, { RetryN: 20 }])(

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SecurityContext } from '../../../crds/schema/agent.ts';
+import { createCache } from '../../../lib/informer/index.ts';
+import { KubeError, type KubeObject } from '../../../lib/kube/index.ts';
+import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
+import { namespaceIndex } from '../../cluster/cluster.ts';
+import type { Operator } from '../../identity/operator.ts';
+import { createTenancy } from '../../identity/tenancy.ts';
+import { createSecurityContextRoutes } from './index.ts';
+
+let server: TestServer;
+let stored: Map<string, KubeObject>;
+let mismatches: number;
+
+const operators: Readonly<Record<string, Partial<Operator>>> = {
+  acme: { tenant: 'acme' },
+  system: { tenant: 'system' },
+  admin: { isAdmin: true },
+  nobody: {},
+};
+
+function kubeOf(onChange: () => void) {
+  let version = 1;
+  const missing = () => new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: '' });
+  const keyOf = ({ namespace, name }: { namespace?: string | undefined; name?: string | undefined }) =>
+    `${namespace}/${name}`;
+  const store = (object: KubeObject) => {
+    version += 1;
+    const metadata = { uid: randomUUID(), ...object.metadata, resourceVersion: `${version}` };
+    const made = { ...object, metadata };
+    stored.set(keyOf(metadata), made);
+    onChange();
+    return made;
+  };
+  return {
+    async get(_resource: unknown, ref: { namespace?: string; name: string }) {
+      const found = stored.get(keyOf(ref));
+      if (found === undefined) throw missing();
+      return found;
+    },
+    async create(_resource: unknown, object: KubeObject) {
+      if (stored.has(keyOf(object.metadata)))
+        throw new KubeError(409, { reason: 'AlreadyExists' }, { verb: 'create', resource: '' });
+      return store(object);
+    },
+    replace: async (_resource: unknown, object: KubeObject) => store(object),
+    async delete(_resource: unknown, ref: { namespace?: string; name: string }) {
+      const isDeleted = stored.delete(keyOf(ref));
+      onChange();
+      return isDeleted;
+    },
+  };
+}
+
+beforeEach(async () => {
+  stored = new Map();
+  mismatches = 0;
+  const contexts = createCache<SecurityContext, 'namespace'>({ indexes: { namespace: namespaceIndex } });
+  let version = 1_000;
+  const follow = (): void => {
+    version += 1;
+    contexts.replaceAll([...stored.values()] as SecurityContext[], `${version}`);
+  };
+  follow();
+  const places: Readonly<Record<string, string>> = { acme: 'tenant-acme', system: 'windlass-system' };
+  const audit = {
+    append: async () => void (mismatches += 1),
+    problem: () => undefined,
+    close: async () => undefined,
+  };
+  const tenancy = createTenancy({ audit, tenants: { namespaceOf: (slug) => places[slug] } });
+  const routes = createSecurityContextRoutes({ contexts, kube: kubeOf(follow) as never, tenancy });
+  server = await startTestServer(routes as never, {
+    authenticate: (async ({ authorization = '' }: { readonly authorization?: string }) => ({
+      subject: 'olga',
+      kind: 'consumer',
+      tenant: undefined,
+      isAdmin: false,
+      until: Number.POSITIVE_INFINITY,
+      ...operators[authorization.replace('Bearer ', '')],
+    })) as never,
+    tenantOf: (({ tenant }: Operator) => tenant ?? '') as never,
+  });
+});
+afterEach(() => server.close());
+
+async function ask(method: string, path: string, token: string, body?: unknown) {
+  const response = await fetch(`${server.url}/v1/security-contexts${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: JSON.parse(await response.text()) };
+}
+
+describe('/v1/security-contexts', () => {
+  it('GW-OP-23 AMB-195 AMB-196 writes, changes, lists, reads and deletes a context', async () => {
+    const made = await ask('POST', '', 'acme', { name: 'desk', tools: ['orders.*'], deny_list: ['orders.drop'] });
+    expect(made).toEqual({ status: 200, body: { id: expect.any(String), name: 'desk' } });
+    const record = { id: made.body.id, name: 'desk', scope: 'tenant', tools: ['orders.*'], deny_list: ['orders.drop'] };
+    expect(await ask('GET', '/desk', 'acme')).toEqual({ status: 200, body: record });
+    expect(await ask('GET', '', 'acme')).toEqual({ status: 200, body: { items: [record], next_cursor: null } });
+    expect((await ask('POST', '', 'acme', { name: 'desk', tools: [] })).body.id).toBe(made.body.id);
+    expect((await ask('GET', '/desk', 'acme')).body).toEqual({
+      id: made.body.id,
+      name: 'desk',
+      scope: 'tenant',
+      tools: [],
+    });
+    expect(await ask('DELETE', '/desk', 'acme')).toEqual({ status: 200, body: { name: 'desk' } });
+    for (const method of ['GET', 'DELETE']) expect((await ask(method, '/desk', 'acme')).status).toBe(404);
+  });
+
+  it('AMB-125 AMB-196 shows the scope of a context, whoever asks, and shares that of an administrator alone', async () => {
+    expect((await ask('POST', '', 'nobody', { name: 'mine' })).status).toBe(403);
+    await ask('POST', '', 'admin', { name: 'shared' });
+    await ask('POST', '', 'system', { name: 'private' });
+    for (const token of ['acme', 'system', 'admin'])
+      expect((await ask('GET', '/shared', token)).body.scope).toBe('global');
+    expect((await ask('GET', '/private', 'system')).body.scope).toBe('tenant');
+    expect((await ask('GET', '/private', 'acme')).status).toBe(404);
+    expect((await ask('DELETE', '/shared', 'system')).status).toBe(404);
+    expect((await ask('DELETE', '/shared', 'acme')).status).toBe(404);
+    expect([...stored.keys()]).toEqual(['windlass-global/shared', 'windlass-system/private']);
+  });
+
+  it('hides a shared context behind one of the tenant, until that is deleted', async () => {
+    await ask('POST', '', 'admin', { name: 'desk', tools: ['a'] });
+    await ask('POST', '', 'acme', { name: 'desk', tools: ['b'] });
+    expect((await ask('GET', '', 'acme')).body.items).toMatchObject([{ scope: 'tenant', tools: ['b'] }]);
+    expect((await ask('GET', '/desk', 'system')).body.tools).toEqual(['a']);
+    await ask('DELETE', '/desk', 'acme');
+    expect((await ask('GET', '/desk', 'acme')).body).toMatchObject({ scope: 'global', tools: ['a'] });
+  });
+
+  it('GW-TEN-04 refuses a context for another tenant, after an event', async () => {
+    expect((await ask('POST', '', 'acme', { name: 'desk', tenant_id: 'rival' })).status).toBe(403);
+    expect([mismatches, stored.size]).toEqual([1, 0]);
+  });
+
+  it.each(['orders.?et', 'orders.[gs]et', 'orders.{get,set}', 'orders.get orders.set', '!orders.get'])(
+    'AMB-195 refuses a wildcard that it does not know, in place of a rule that holds nothing back: %s',
+    async (pattern) => {
+      for (const field of ['tools', 'deny_list']) {
+        const { status, body } = await ask('POST', '', 'acme', { name: 'desk', [field]: ['fs.*', pattern] });
+        expect([status, body.details[0].path]).toEqual([400, `body.${field}[1]`]);
+      }
+      expect(stored.size).toBe(0);
+    },
+  );
+
+  it('TOOL-FS-01 takes paths in a deny list', async () => {
+    const deny_list = ['fs.write', '/workspace/.git', '/workspace/{a,b}/**'];
+    expect((await ask('POST', '', 'acme', { name: 'desk', deny_list })).status).toBe(200);
+  });
+});
