@@ -990,17 +990,16 @@ export interface Operations {
    * `POST /v1/invoke`
    *
    * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: What the tool made of the arguments is
-   *   not valid: `data.error` is `Validation`. `invalid_request`: A parameter, header or the body is not as
-   *   described; `details` names each place.
+   *   not valid: `data.error` is `Validation`.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
    * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
    * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
+   * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
-   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
-   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
-   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
-   *   operation needs cannot be reached; try again.
+   * - 429 `-32000`: The tenant has made too many calls.
+   * - 500 `-32603`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
   invokeTool(request: InvokeToolRequest, options?: CallOptions): Promise<InvokeToolReply>;
   /**
@@ -1012,17 +1011,16 @@ export interface Operations {
    * `POST /v1/seal/invoke`
    *
    * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: What the tool made of the arguments is
-   *   not valid: `data.error` is `Validation`. `invalid_request`: A parameter, header or the body is not as
-   *   described; `details` names each place.
+   *   not valid: `data.error` is `Validation`.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
    * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
    * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
+   * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
-   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
-   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
-   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
-   *   operation needs cannot be reached; try again.
+   * - 429 `-32000`: The tenant has made too many calls.
+   * - 500 `-32603`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
   invokeToolAlias(request: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;
   /**

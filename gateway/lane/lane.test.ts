@@ -233,6 +233,35 @@ describe('sessions of operators', () => {
     expect(replicas[0]?.events.filter(({ type }) => type === 'SessionCreated')).toHaveLength(1);
   });
 
+  it('GW-EVT-01 stay without effect until their event is stored, which the next attempt does', async () => {
+    isAuditAway = true;
+    expect((await register())[0]).toBe(503);
+    expect((await request(`/v1/seal/sessions/${executionId}`))[0]).toBe(404);
+    isAuditAway = false;
+    expect((await invoke(signed(payloadOf('1'))))[0]).toBe(403);
+    expect((await register())[0]).toBe(200);
+    expect(replicas[0]?.events.map(({ type }) => type)).toEqual(['SessionCreated']);
+    expect((await invoke(signed(payloadOf('2'))))[0]).toBe(200);
+  });
+
+  it('are made under another key where the event of the attempt before was not stored', async () => {
+    isAuditAway = true;
+    expect((await register())[0]).toBe(503);
+    isAuditAway = false;
+    signer = aSigner();
+    expect((await register())[0]).toBe(200);
+    expect((await invoke(signed(payloadOf('1'))))[0]).toBe(200);
+    expect(replicas[0]?.events.filter(({ type }) => type === 'SessionCreated')).toHaveLength(1);
+  });
+
+  it.each(['fs?read', 'fs.[rw]*', 'fs.{read,write}', '!fs.read', 'fs read', 'fs.read,fs.write'])(
+    'GW-SESS-07 refuse a pattern with any wildcard but *: %s',
+    async (pattern) => {
+      const [status, body] = await register({ allowed_tool_patterns: ['fs.*', pattern] });
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('allowed_tool_patterns[1]')]);
+    },
+  );
+
   it.each<[string, object]>([
     ['GW-SESS-04 a PEM', { public_key_b64: pair.publicKey.export({ format: 'pem', type: 'spki' }) }],
     ['AMB-142 a key of small order', { public_key_b64: Buffer.alloc(32).toString('base64') }],
@@ -311,6 +340,32 @@ describe('the invocation lane', () => {
     ]);
     expect(replicas.flatMap(({ begun }) => begun)).toHaveLength(1);
     expect((await invoke(signed(payloadOf('2'))))[0]).toBe(200);
+  });
+
+  it('GW-INV-17 AMB-001 drops a call that is addressed to another session of the same key', async () => {
+    await register();
+    const second = randomUUID();
+    expect((await register({ execution_id: second, security_token: await tokenOf() }))[0]).toBe(200);
+    const body = signed(payloadOf('1'));
+    expect((await invoke(body))[0]).toBe(200);
+    expect((await invoke({ ...body, metadata: { execution_id: second } }))[0]).toBe(401);
+    expect(replicas[0]?.begun).toHaveLength(1);
+    const own = signed(payloadOf('1'), { token: await tokenOf(), executionId: second });
+    expect((await invoke(own))[0]).toBe(200);
+  });
+
+  it('GW-INV-14 GW-INV-27 refuses the token of another tenant by 401, also while no event can be stored', async () => {
+    await register();
+    isAuditAway = true;
+    const foreign = signed(payloadOf('1'), { token: await tokenOf({ tenant_id: 'rival' }) });
+    expect(await invoke(foreign)).toEqual([401, errorOf(-32_000, 'invalid token')]);
+  });
+
+  it('GW-INV-27 GW-INV-23 answers a body that is too large by a JSON-RPC error', async () => {
+    const body = `{"x":"${'y'.repeat(2_097_152)}"}`;
+    const message = 'the body is larger than 2097152 bytes';
+    const error = { jsonrpc: '2.0', error: { code: -32_600, message, data: null } };
+    expect(await invoke(body)).toEqual([413, error]);
   });
 
   it.each<[string, number, object, () => object | Promise<object>]>([

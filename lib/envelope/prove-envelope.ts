@@ -9,7 +9,7 @@ import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { Envelope } from './read-envelope.ts';
 import type { Session, Sessions } from './sessions.ts';
-import { createTokenReader, type ReadToken, type SealVerifier } from './token.ts';
+import { createTokenReader, type ReadToken, type SealClaims, type SealVerifier } from './token.ts';
 
 interface ProofDeps {
   readonly bus: Pick<EventBus, 'bucket'>;
@@ -69,10 +69,10 @@ async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | 
   const { clock, sessions, replays } = proof;
   const session = activeSession(supposed, clock.now());
   try {
-    await proveToken(proof, envelope, session);
+    const { jti } = await proveToken(proof, envelope, session);
     proveSignature(envelope, proof.keyOf(session.public_key));
     proveFresh(envelope, clock.now());
-    await proveFirst(replays, envelope, session);
+    await proveFirst(replays, envelope, { jti, tenant: session.tenant });
     const current = activeSession(await sessions.find(envelope.executionId), clock.now());
     if (current.session_id !== session.session_id) throw inactive();
     if (matchesApproved(current.waiting_tool_patterns ?? [], envelope.tool)) throw needsPerson(envelope.tool);
@@ -94,7 +94,7 @@ const needsPerson = (tool: string): EnvelopeError =>
 /** @throws EnvelopeError for a session that is not there, revoked or expired. */
 export function activeSession(session: Session | undefined, now: number): Session {
   // A session that is revoked looks like one that never was.
-  if (session === undefined || session.revoked === true) throw inactive();
+  if (session === undefined || session.revoked === true || session.pending === true) throw inactive();
   if (Date.parse(session.expires_at) > now) return session;
   throw new EnvelopeError('session_expired', 'the session has expired; attest again', { session });
 }
@@ -105,15 +105,15 @@ const inactive = (): EnvelopeError => new EnvelopeError('session_inactive', 'the
  * The token of an attestation is the one that was issued with the session. A session of an operator takes every token of
  * its tenant and its security context (requirements AMB-119).
  */
-async function proveToken({ read, clock }: Proof, { token }: Envelope, session: Session): Promise<void> {
+async function proveToken({ read, clock }: Proof, { token }: Envelope, session: Session): Promise<SealClaims> {
   const claims = await read(token, clock.now());
   if (claims !== undefined && claims.tenant_id !== session.tenant)
     throw new EnvelopeError('token_invalid', 'invalid token', { session, asserted: claims.tenant_id });
   const isOfSession =
-    claims !== undefined &&
-    (session.registered !== undefined || claims.jti === session.session_id) &&
-    claims.scp === session.security_context;
-  if (!isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
+    (session.registered !== undefined || claims?.jti === session.session_id) &&
+    claims?.scp === session.security_context;
+  if (claims === undefined || !isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
+  return claims;
 }
 
 function proveSignature({ signature, signedBytes }: Envelope, key: KeyObject): void {
@@ -126,9 +126,16 @@ function proveFresh({ sentAt }: Envelope, now: number): void {
   throw new EnvelopeError('not_fresh', 'timestamp outside freshness window');
 }
 
-/** One token signs many calls, so what counts as the same call is the same token and the same bytes (AMB-001). */
-async function proveFirst(replays: KeyValueBucket<string>, { signedBytes }: Envelope, session: Session): Promise<void> {
-  const call = `${session.session_id}:${hash('sha256', signedBytes)}`;
-  if ((await replays.create(call, '', session.tenant)) !== undefined) return;
+/**
+ * One token signs many calls, so what counts as the same call is the same token and the same bytes (AMB-001). The execution
+ * is not signed: the same call to another session of the same key is the same.
+ */
+async function proveFirst(
+  replays: KeyValueBucket<string>,
+  { signedBytes }: Envelope,
+  { jti, tenant }: Pick<SealClaims, 'jti'> & Pick<Session, 'tenant'>,
+): Promise<void> {
+  const call = `${jti}:${hash('sha256', signedBytes)}`;
+  if ((await replays.create(call, '', tenant)) !== undefined) return;
   throw new EnvelopeError('replayed', 'this call was made before; sign another one');
 }

@@ -72,6 +72,15 @@ export function callError(error: unknown, id: Id): HttpError {
   return rpcError(internal, { message: 'something is wrong with the service; its log tells more', id, cause: error });
 }
 
+/** The body of an error that comes before a call is read: the body is too large, or the service is about to stop. */
+export function transportError({ status, message }: { readonly status: number; readonly message: string }) {
+  const code = status >= 500 ? internal.rpc : (transport[status] ?? malformedRpc);
+  return { jsonrpc: '2.0', error: { code, message, data: null } };
+}
+
+const malformedRpc = -32_600;
+const transport: Readonly<Record<number, number>> = { 401: unproved.rpc, 403: refused.rpc, 429: unproved.rpc };
+
 interface RpcText {
   readonly message: string;
   readonly id: Id;

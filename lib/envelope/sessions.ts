@@ -21,6 +21,8 @@ export interface Session {
   /** RFC 3339. */
   readonly expires_at: string;
   readonly revoked?: boolean;
+  /** The event of its making is not stored yet: no call is taken, and its maker may try again. */
+  readonly pending?: boolean;
   /**
    * Made by an operator at the gateway (spec 3 §4.1): any token of the tenant and the security context signs in, and this
    * is the SHA-256 of the body that asked for it. Absent: made by an attestation, whose own token alone signs in.
@@ -41,6 +43,11 @@ export interface Sessions {
    * @throws AppError `conflict` where the execution has another session that is active or revoked (AMB-116).
    */
   register(session: Session, now: number): Promise<Session>;
+  /**
+   * Takes calls in a session that `register` has stored as pending.
+   * @throws AppError `conflict` where another body has replaced it meanwhile.
+   */
+  activate(session: Session): Promise<Session>;
   /** The next envelope fails. False where there is no session. */
   revoke(executionId: string): Promise<boolean>;
 }
@@ -65,6 +72,13 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const stored = await tryRegister(bucket, session, now);
         if (stored !== undefined) return stored;
+      }
+      throw busy(session.execution_id);
+    },
+    async activate(session) {
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const active = await tryActivate(bucket, session);
+        if (active !== undefined) return active;
       }
       throw busy(session.execution_id);
     },
@@ -102,15 +116,32 @@ async function tryRegister(
   const found = await bucket.get(key);
   if (found === undefined)
     return (await bucket.create(key, session, session.tenant)) === undefined ? undefined : session;
-  const isExpired = Date.parse(found.value.expires_at) <= now;
-  if (found.value.revoked !== true && isExpired && found.value.tenant === session.tenant)
+  const { revoked = false, tenant } = found.value;
+  if (revoked || tenant !== session.tenant) throw taken(key);
+  if (isOver(found.value, now))
     return (await bucket.update(key, session, found.revision)) === undefined ? undefined : session;
-  const isSame = found.value.registered === session.registered && found.value.tenant === session.tenant;
-  if (isSame && found.value.revoked !== true) return found.value;
-  throw new AppError('conflict', `the execution ${key} has a session already; revoked ones are not replaced`, {
+  if (found.value.registered === session.registered) return found.value;
+  throw taken(key);
+}
+
+/** Another body takes the place of a session that nothing can be called in. */
+const isOver = ({ expires_at: end, pending = false }: Session, now: number): boolean =>
+  pending || Date.parse(end) <= now;
+
+/** The session as it is then; undefined where another writer was faster. */
+async function tryActivate(bucket: KeyValueBucket<Session>, session: Session): Promise<Session | undefined> {
+  const key = session.execution_id;
+  const found = await bucket.get(key);
+  if (found === undefined || found.value.registered !== session.registered) throw taken(key);
+  const { pending: _, ...active } = found.value;
+  if (found.value.pending !== true) return active;
+  return (await bucket.update(key, active, found.revision)) === undefined ? undefined : active;
+}
+
+const taken = (key: string): AppError =>
+  new AppError('conflict', `the execution ${key} has a session already; revoked ones are not replaced`, {
     reason: 'SessionExists',
   });
-}
 
 const busy = (executionId: string): AppError =>
   new AppError('unavailable', `the session of execution ${executionId} is being written by others; try again`, {

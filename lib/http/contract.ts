@@ -91,6 +91,11 @@ export interface Contract {
   readonly body?: BodyContract;
   readonly success: SuccessContract;
   readonly errors: readonly ErrorContract[];
+  /** The body of errors that come before the handler, where the specification gives errors of the operation their own form. */
+  readonly errorBody?: (error: {
+    readonly status: number;
+    readonly message: string;
+  }) => Readonly<Record<string, unknown>>;
 }
 
 type Fields<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;

@@ -51,20 +51,34 @@ interface ErrorReply {
  * The answer to anything that was thrown by an operation. An error of no known kind becomes a bland 500. Every answer
  * has `error`, whose text the specification fixes for some, `code`, which is one word in all of them, and `message`.
  */
-export function toErrorReply(error: unknown, contract?: Pick<Contract, 'access' | 'errors' | 'body'>): ErrorReply {
+export function toErrorReply(
+  error: unknown,
+  contract?: Pick<Contract, 'access' | 'errors' | 'body' | 'errorBody'>,
+): ErrorReply {
   const options: HttpErrorOptions = error instanceof HttpError ? error.options : callerError(error);
   const form = errorForms[options.code];
   const status = options.status ?? form.status;
   const text = options.error ?? form.error;
+  const usual = usualBody(options, text, meaningOf(contract, status, text));
   return {
     status,
     headers: { ...standardHeaders(status, contract?.access), ...options.headers },
-    body: options.body ?? usualBody(options, text, meaningOf(contract, status, text)),
+    body: options.body ?? ownBody(contract, status, usual) ?? usual,
     isFault: status >= 500 ? isFault(error, options) : isUntold(error),
   };
 }
 
-function usualBody(options: HttpErrorOptions, text: string, meaning: string | undefined): ErrorReply['body'] {
+function ownBody(
+  contract: Parameters<typeof toErrorReply>[1],
+  status: number,
+  { message }: UsualBody,
+): ErrorReply['body'] | undefined {
+  return contract?.errorBody?.({ status, message });
+}
+
+type UsualBody = ErrorReply['body'] & { readonly message: string };
+
+function usualBody(options: HttpErrorOptions, text: string, meaning: string | undefined): UsualBody {
   const form = errorForms[options.code];
   // A word or text of its own means what its contract says, not what the code does.
   const usual = options.error === undefined ? form.message : undefined;

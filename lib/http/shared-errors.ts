@@ -50,8 +50,10 @@ export const sharedErrors: readonly SharedError[] = [
 /** Every error of an operation, by status: its own, and those that every operation like it shares. */
 export function errorsOf(contract: Shape): readonly ErrorContract[] {
   const own = new Set(contract.errors.map(({ status, error }) => `${status} ${error}`));
+  // An operation whose errors have a form of their own answers a status in that form alone.
+  const formed = new Set(contract.errors.filter(({ rpc }) => rpc !== undefined).map(({ status }) => status));
   const shared = sharedErrors.filter(
-    (candidate) => candidate.of(contract) && !own.has(`${candidate.status} ${candidate.error}`),
+    ({ of, status, error }) => of(contract) && !own.has(`${status} ${error}`) && !formed.has(status),
   );
   return [...contract.errors, ...shared].sort((a, b) => a.status - b.status);
 }

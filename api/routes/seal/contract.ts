@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { envelopeBody, envelopeErrors } from '../../../lib/envelope/index.ts';
+import { transportError } from '../../../lib/envelope/rpc-error.ts';
 
 const result = Type.Object({
   jsonrpc: Type.Literal('2.0'),
@@ -28,6 +29,7 @@ const invoke = {
     example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hello' }], isError: false } },
   },
   errors: envelopeErrors,
+  errorBody: transportError,
 } as const satisfies Omit<Contract, 'operationId' | 'path'>;
 
 /** spec 1 §4.4, spec 3 §4.2: two paths of one operation. */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { envelopeBody, envelopeErrors } from '../../../lib/envelope/index.ts';
+import { transportError } from '../../../lib/envelope/rpc-error.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 
 const result = Type.Object({
@@ -43,6 +44,7 @@ const invoke = {
       when: 'Something that the tool needs is gone: `data.error` is `NotFound`.',
     },
   ],
+  errorBody: transportError,
 } as const satisfies Omit<Contract, 'operationId' | 'path'>;
 
 /** spec 3 §4.2: two paths of one operation. */

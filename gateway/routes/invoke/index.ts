@@ -65,9 +65,11 @@ async function note(audit: AuditChain, error: unknown, { tool }: Envelope): Prom
   if (!(error instanceof EnvelopeError) || error.session === undefined) return;
   const { tenant, agent_id: agentId, execution_id } = error.session;
   const subject = agentId || execution_id;
-  if (error.asserted !== undefined)
-    return audit.append(mismatch({ subject, asserted: error.asserted, expected: tenant }));
   const data = { tool: tool.slice(0, 128), reason: error.fault, execution_id };
+  const event =
+    error.asserted === undefined
+      ? ({ type: 'ToolInvocationRefused', tenant, subject, data } as const)
+      : mismatch({ subject, asserted: error.asserted, expected: tenant });
   // A refusal that cannot be written is a refusal still.
-  await audit.append({ type: 'ToolInvocationRefused', tenant, subject, data }).catch(() => undefined);
+  await audit.append(event).catch(() => undefined);
 }

@@ -44,7 +44,8 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
   const { clock, sessions, view, revocations, audit } = deps;
   const own = async (caller: Operator, executionId: string): Promise<Session> => {
     const found = await sessions.find(executionId);
-    if (found !== undefined && found.tenant === (caller.tenant ?? '')) return found;
+    const isMade = found !== undefined && found.pending !== true;
+    if (isMade && found.tenant === (caller.tenant ?? '')) return found;
     throw new HttpError({ code: 'not_found', message: 'the tenant has no session of this execution' });
   };
   return [
@@ -54,7 +55,9 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
     }),
     defineRoute<typeof listSessions, Operator>(listSessions, async ({ caller, query }) => {
       const now = clock.now();
-      const rows = [...view.ofTenant(caller.tenant ?? '')].filter((row) => stateOf(row, now) === 'active');
+      const rows = [...view.ofTenant(caller.tenant ?? '')].filter(
+        (row) => row.pending !== true && stateOf(row, now) === 'active',
+      );
       const after = idCursor.decode(query.cursor);
       const order = { keyOf: (row: Session) => row.execution_id, compare: byText };
       const page = pageOf(rows, order, { limit: query.limit, after });
@@ -82,7 +85,7 @@ const idCursor = createCursor(
 );
 
 async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<Session> {
-  const { audit, clock, sessions, tenancy, view } = deps;
+  const { clock, sessions, tenancy, view } = deps;
   await tenancy.assertOwn(caller, body.tenant_id);
   readPublicKey(body.public_key_b64, 'public_key_b64');
   const expiresAt = expiryOf(body.expires_at, clock.now());
@@ -98,16 +101,21 @@ async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): 
     allowed_tool_patterns: body.allowed_tool_patterns ?? ['*'],
     expires_at: expiresAt,
     registered: hash('sha256', canonicalJson(body)),
+    pending: true,
   };
   const stored = await sessions.register(session, clock.now());
-  view.remember(stored);
-  const data = {
-    execution_id: stored.execution_id,
-    agent_id: stored.agent_id,
-    security_context: body.security_context,
-  };
-  if (stored === session) await audit.append({ type: 'SessionCreated', ...by(caller), data });
-  return stored;
+  // An attempt that could not store its event has left a session without effect, for this one to finish.
+  const active = stored.pending === true ? await announce(deps, caller, stored) : stored;
+  view.remember(active);
+  return active;
+}
+
+/** No call is taken in a session without its event (spec 3 §6). */
+async function announce({ audit, sessions }: SessionRoutesDeps, caller: Operator, made: Session): Promise<Session> {
+  const { execution_id, agent_id, security_context } = made;
+  const data = { execution_id, agent_id, security_context };
+  await audit.append({ type: 'SessionCreated', ...by(caller), data });
+  return sessions.activate(made);
 }
 
 /** The claims of the token, which has to be one that calls of the session can sign in with (requirements AMB-119). */
