@@ -18,6 +18,18 @@ const agents = parseAllDocuments(read('agents.yaml'))
   .map((document) => document.toJS() as Agent)
   .filter(({ kind }) => kind === 'Agent');
 
+describe('the authors of manifests', () => {
+  const authors = parseAllDocuments(read('authors.yaml')).map((document) => document.toJS() as Agent);
+
+  it('TOOL-RULE-08 are those that the tools start, are valid, and run in the default security context without a tool', () => {
+    expect(authors.map(({ metadata }) => metadata.name)).toEqual(['agent-author', 'workflow-author']);
+    for (const { spec } of authors) {
+      expect(checkAgent(spec)).toEqual([]);
+      expect([spec.security, spec.tools]).toEqual([undefined, undefined]);
+    }
+  });
+});
+
 let server: ChildProcessByStdio<null, Readable, null>;
 let address = '';
 beforeAll(async () => {

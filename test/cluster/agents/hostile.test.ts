@@ -206,7 +206,7 @@ describe('a stranger in the pod of an agent', () => {
   });
 
   it('changes nothing: the call waits as before, runs once it is approved over HTTP, and gives its own result', async () => {
-    const { name = '', uid = '' } = host.metadata;
+    const { name, uid } = host.metadata;
     const { spec } = await kube.get(agentExecutions, { namespace, name });
     const request = spec.ask?.id ?? '';
     const listed = (await (await http('GET', '/v1/human-approvals')).json()) as {
@@ -225,7 +225,7 @@ describe('a stranger in the pod of an agent', () => {
   });
 
   it('AMB-038 DISPATCH-12 says once how a command of its own pod ended, and what it says stays with its own execution', async () => {
-    const { name = '' } = neighbour.metadata;
+    const { name } = neighbour.metadata;
     const { spec } = await kube.get(agentExecutions, { namespace, name });
     const thief = inPod(neighbour, 'steal');
     // It waits for the command when the person answers.
@@ -246,7 +246,7 @@ describe('a stranger in the pod of an agent', () => {
   it('finds no secret of the installation: in no pod, log, transcript, event, object or answer', async () => {
     const canaries = await secretTexts(kube);
     expect(canaries.size).toBeGreaterThanOrEqual(4);
-    const { name = '', uid = '' } = host.metadata;
+    const { name, uid } = host.metadata;
     const transcript = await http('GET', `/v1/executions/${uid}/transcript`);
     expect(transcript.status).toBe(200);
     const haystacks: Readonly<Record<string, string>> = {

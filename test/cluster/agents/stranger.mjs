@@ -32,7 +32,7 @@ const post = (path, body, headers = bearer(token)) =>
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-const attest = (fields = {}, headers = undefined) =>
+const attest = (fields = {}, headers) =>
   post(
     '/v1/seal/attest',
     {
