@@ -14,10 +14,12 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import { createOperatorAuthentication, type Operator } from './identity/operator.ts';
 import { createTenancy, type Tenancy } from './identity/tenancy.ts';
 import { createLane } from './lane/lane.ts';
+import { toolRivals } from './registry/rivals.ts';
 import type { RoutesDeps } from './routes/index.ts';
 import type { ToolSource } from './tools/tool-source.ts';
 import { createCliRuns } from './tools/cli-runs.ts';
 import { createCliSource } from './tools/cli-source.ts';
+import { createFormerNames, type FormerNames } from './tools/former-names.ts';
 import { createWorkflowSource } from './tools/workflow-source.ts';
 
 /** Parts below the routes, and everything with a life of its own: caches, connections. */
@@ -48,7 +50,8 @@ export function createServices(deps: GatewayDeps): Services {
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const upstream = createUpstream(deps);
   const documents = createDocuments(deps, cluster);
-  const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents });
+  const former = createFormer(deps, bus, cluster);
+  const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents, former });
   const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
@@ -61,7 +64,7 @@ export function createServices(deps: GatewayDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       const ready = [cluster.synced, authentication.prepare(patience.signal), lane.open(stop)];
       await Promise.race([Promise.all(ready), aborted(stop)]);
-      followed = Promise.all([followed, lane.run(following.signal)]);
+      followed = Promise.all([followed, lane.run(following.signal), former.run(following.signal)]);
     },
     async close() {
       following.abort();
@@ -76,6 +79,7 @@ export function createServices(deps: GatewayDeps): Services {
 }
 
 interface WorkflowParts {
+  readonly former: FormerNames;
   readonly audit: AuditChain;
   readonly cluster: GatewayCluster;
   readonly tenancy: Tenancy;
@@ -87,6 +91,19 @@ interface WorkflowParts {
 const createDocuments = ({ kube, openApi: reader }: GatewayDeps, { informers }: GatewayCluster): ApiDocuments =>
   createApiDocuments({ kube, reader, whole: informers.apiSpecs.whole });
 
+const createFormer = (
+  { clock, logger }: GatewayDeps,
+  bus: EventBus,
+  { tenants, informers }: GatewayCluster,
+): FormerNames =>
+  createFormerNames({
+    bus,
+    clock,
+    logger,
+    tenants,
+    onChange: (handler) => informers.toolWorkflows.onChange(handler),
+  });
+
 /** Tool workflows as tools. */
 function createWorkflows({ kube, clock, logger }: GatewayDeps, parts: WorkflowParts): ToolSource {
   const { cluster, upstream } = parts;
@@ -96,8 +113,8 @@ function createWorkflows({ kube, clock, logger }: GatewayDeps, parts: WorkflowPa
     clock,
     logger,
     workflows: toolWorkflows.cache,
+    rivals: toolRivals(cluster.informers),
     whole: toolWorkflows.whole,
-    onChange: (handler) => toolWorkflows.onChange(handler),
     apiSpecs: apiSpecs.cache,
     credentials: createCredentials({ kube, tokens: createTokenExchange({ clock, upstream }) }),
   });
@@ -106,7 +123,8 @@ function createWorkflows({ kube, clock, logger }: GatewayDeps, parts: WorkflowPa
 function createSources(deps: GatewayDeps, parts: WorkflowParts): ToolSource[] {
   const { cliTools, cliRuns } = parts.cluster.informers;
   const { tenancy } = parts;
-  const clis = createCliSource({ ...deps, tenancy, tools: cliTools.cache, runs: createCliRuns(cliRuns) });
+  const rivals = toolRivals(parts.cluster.informers);
+  const clis = createCliSource({ ...deps, tenancy, rivals, tools: cliTools.cache, runs: createCliRuns(cliRuns) });
   return [createWorkflows(deps, parts), clis];
 }
 

@@ -1,4 +1,4 @@
-import type { ApiDocuments, Registered } from '../../lib/api-spec/index.ts';
+import type { ApiDocuments } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
@@ -10,6 +10,7 @@ import type { GatewayInformers } from '../cluster/cluster.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import { createRegistry } from '../registry/registry.ts';
+import { toolRivals } from '../registry/rivals.ts';
 import { createCliToolRoutes } from './cli-tools/index.ts';
 import { createSpecRoutes } from './specs/index.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
@@ -30,10 +31,7 @@ export interface RegistrationDeps {
 export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator>[] {
   const { cluster } = deps;
   const { informers } = cluster;
-  const rivals = (namespace: string): readonly Registered[] => [
-    ...informers.toolWorkflows.cache.byIndex('namespace', namespace),
-    ...informers.cliTools.cache.byIndex('namespace', namespace),
-  ];
+  const rivals = toolRivals(informers);
   return [
     ...createSpecRoutes({
       ...deps,

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { readyOf } from '../../crds/ready.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { holderOf, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { registeredNameOf } from '../../lib/api-spec/index.ts';
 import { cliToolLabels, workflowOf } from '../../lib/cli-tool/workflow-of.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
@@ -17,6 +17,7 @@ import type { Tenancy } from '../identity/tenancy.ts';
 import { cliAnswer } from './cli-answer.ts';
 import { refusedRun } from './cli-refusal.ts';
 import type { CliRun, CliRuns } from './cli-runs.ts';
+import { createHolders, type Rivals } from './holders.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
 
 export interface CliSourceDeps {
@@ -27,6 +28,8 @@ export interface CliSourceDeps {
   readonly runs: CliRuns;
   readonly tenancy: Pick<Tenancy, 'visibleTo'>;
   readonly tools: { byIndex(index: 'namespace', key: string): readonly CliTool[] };
+  /** All that share names with CLI tools, of one namespace. Default: CLI tools alone. */
+  readonly rivals?: Rivals;
 }
 
 /** How long the object of a run is kept after its end: the archive and the audit know of it for longer. */
@@ -41,6 +44,7 @@ type Written = LRUCache<string, true>;
 /** CLI tools as tools: a call is an execution of a workflow with one state, in the namespace of the caller's tenant (design §13). */
 export function createCliSource(deps: CliSourceDeps): ToolSource {
   const written: Written = new LRUCache({ max: 10_000 });
+  const holders = createHolders(deps.tenancy, deps.rivals ?? ((place) => deps.tools.byIndex('namespace', place)));
   const visible = (tenant: string | undefined): CliTool[] =>
     deps.tenancy.visibleTo(tenant).flatMap((place) => deps.tools.byIndex('namespace', place));
   const toolOf = (tool: CliTool) => ({
@@ -54,10 +58,16 @@ export function createCliSource(deps: CliSourceDeps): ToolSource {
       invoke({ ...deps, written }, { tool, caller, args, context }),
   });
   return {
-    list: (tenant) => visible(tenant).map(toolOf),
+    list(tenant) {
+      const held = holders.all(tenant);
+      return visible(tenant)
+        .filter((tool) => held.has(tool))
+        .map(toolOf);
+    },
     find(tenant, name) {
-      const holder = holderOf(visible(tenant).filter((tool) => registeredNameOf(tool) === name));
-      return holder && toolOf(holder);
+      const holder = holders.of(tenant, name);
+      const found = holder && visible(tenant).find((tool) => tool === holder);
+      return found && toolOf(found);
     },
   };
 }

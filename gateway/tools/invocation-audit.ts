@@ -46,7 +46,9 @@ export function createInvocationAudit(
     const cut = reason.slice(0, reasonLength).toWellFormed();
     return append('WorkflowInvocationFailed', { failed_step: step, reason: cut, ...lasted() });
   };
+  let reached: string | undefined;
   return {
+    stepReached: (step) => void (reached = step),
     started: () => append('WorkflowInvocationStarted', {}),
     credential: (type, { strategy, service, server }) => append(type, { strategy, target_service: service, server }),
     stepStarted: (step, attempt) => append('WorkflowStepStarted', { step, attempt }),
@@ -56,7 +58,7 @@ export function createInvocationAudit(
       if (outcome.kind === 'failed') return fail(outcome.step, outcome.reason);
       return append('WorkflowInvocationCompleted', { step_count: workflow.spec.steps.length, ...lasted() });
     },
-    failed: (error) => fail(undefined, reasonOf(error)).catch(() => undefined),
+    failed: (error) => fail(reached, reasonOf(error)).catch(() => undefined),
   };
 }
 

@@ -8,7 +8,6 @@ import { systemClock } from '../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { KubeError, type Secret } from '../../lib/kube/index.ts';
-import type { InformerChange } from '../../lib/informer/informer.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
@@ -82,6 +81,12 @@ interface Scene {
   readonly isApiGone?: boolean;
   readonly isGone?: boolean;
   readonly isAuditAway?: boolean;
+  /** The API server's answer to whoever reads the Secret. */
+  readonly refusal?: Error;
+  /** Others that claim its name. */
+  readonly rivals?: readonly ToolWorkflow[];
+  /** Name of the tool that a process before this one has seen. */
+  readonly formerName?: string;
 }
 
 const step = (name: string, operation_id: string, more: object = {}): ToolWorkflow['spec']['steps'][number] => ({
@@ -109,7 +114,12 @@ function open(scene: Scene = {}) {
     spec: { allow_internal_addresses: ['127.0.0.0/8'], credentials: scene.credentials },
   } as ApiSpec;
   const workflow = {
-    metadata: { name: 'buy', namespace: 'tenant-acme', uid: 'workflow-uid' },
+    metadata: {
+      name: 'buy',
+      namespace: 'tenant-acme',
+      uid: 'workflow-uid',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
     spec: {
       description: 'buys',
       input_schema: { type: 'object', required: ['q'], properties: { q: { type: 'string' } } },
@@ -117,7 +127,6 @@ function open(scene: Scene = {}) {
       steps: scene.steps ?? two,
     },
   } as unknown as ToolWorkflow;
-  const handlers: ((change: InformerChange<ToolWorkflow>) => void)[] = [];
   let isListed = true;
   const secret: Secret = {
     metadata: {
@@ -133,6 +142,7 @@ function open(scene: Scene = {}) {
   };
   const kube = {
     async get() {
+      if (scene.refusal !== undefined) throw scene.refusal;
       if (scene.secret !== undefined) return secret as never;
       throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'secrets' });
     },
@@ -149,8 +159,15 @@ function open(scene: Scene = {}) {
       close: async () => undefined,
     },
     tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
-    workflows: { byIndex: (_index, place) => (isListed && place === 'tenant-acme' ? [workflow] : []) },
-    onChange: (handler) => void handlers.push(handler),
+    workflows: {
+      byIndex: (_index, place) => [
+        ...(isListed && place === 'tenant-acme' ? [workflow] : []),
+        ...(scene.rivals ?? []).filter(({ metadata }) => metadata.namespace === place),
+      ],
+    },
+    former: {
+      has: (place, name) => place === 'tenant-acme' && (name === scene.formerName || (!isListed && name === 'buy')),
+    },
     whole: async (found) => (scene.isGone === true ? undefined : found),
     apiSpecs: { getByUid: () => (scene.isApiGone === true ? undefined : api), byIndex: () => [] },
     documents: {
@@ -170,7 +187,6 @@ function open(scene: Scene = {}) {
   };
   const remove = (): void => {
     isListed = false;
-    for (const handle of handlers) handle({ key: 'tenant-acme/buy', before: workflow, after: undefined, own: false });
   };
   return { source, call, remove, events, types: () => events.map(({ type }) => type) };
 }
@@ -254,6 +270,41 @@ describe('a tool workflow as a tool', () => {
     expect(types()).toEqual([]);
   });
 
+  it('GW-WF-41 GW-WF-29 is not found in a process that began after it was deleted', async () => {
+    const { source, types } = open({ formerName: 'old' });
+    const gone = source.find('acme', 'old');
+    const context = { signal: new AbortController().signal, invocationId: 'i-1' };
+    await expect(gone?.call(caller, { any: 1 }, context)).rejects.toMatchObject({
+      code: 'not_found',
+      reason: 'NotFound',
+    });
+    expect([source.find('globex', 'old'), types()]).toEqual([undefined, []]);
+  });
+
+  it.each<[string, string, string]>([
+    ['the oldest, which all tenants share', '2025-01-01T00:00:00Z', 'shared'],
+    ['the oldest, which is its own', '2027-01-01T00:00:00Z', 'tenant-acme'],
+  ])('GW-WF-01 GW-OP-20 is one of those that claim its name, listed and called: %s', (_title, at, want) => {
+    const rival = {
+      metadata: { name: 'buy', namespace: 'shared', uid: 'rival', creationTimestamp: at },
+      spec: { description: 'shared', input_schema: { type: 'object' }, steps: two },
+    } as unknown as ToolWorkflow;
+    const { source } = open({ rivals: [rival] });
+    const listed = [...source.list('acme')];
+    const called = source.find('acme', 'buy');
+    const description = want === 'shared' ? 'shared' : 'buys';
+    expect(listed.map((tool) => tool.description)).toEqual([description]);
+    expect(called?.description).toBe(description);
+    expect(source.find('globex', 'buy')?.description).toBe('shared');
+  });
+
+  it('GW-EVT-05 GW-WF-40 tells which step failed where its body is no JSON', async () => {
+    const broken = step('order', 'order', { body_template: '{"q": {{input.q}}' });
+    const { call, events } = open({ steps: [two[0] ?? broken, broken] });
+    await expect(call()).rejects.toMatchObject({ reason: 'Validation' });
+    expect(events.at(-1)).toMatchObject({ type: 'WorkflowInvocationFailed', data: { failed_step: 'order' } });
+  });
+
   it('GW-WF-05 refuses an input that its schema refuses, and sends nothing', async () => {
     await expect(open().call({ q: 7 })).rejects.toMatchObject({ code: 'invalid', reason: 'Validation' });
     expect(sent).toEqual([]);
@@ -262,7 +313,21 @@ describe('a tool workflow as a tool', () => {
 
 const secret = { name: 'key' };
 
+const refusalOf = (code: number, reason: string): KubeError =>
+  new KubeError(code, { reason, message: 'hush' }, { verb: 'get', resource: 'secrets' });
+
 describe('the credential of an API', () => {
+  it.each([refusalOf(500, 'InternalError'), new AppError('unavailable', 'hush'), new AppError('timeout', 'hush')])(
+    'GW-EVT-06 that cannot be read now fails the call after one event: %s',
+    async (refusal) => {
+      const { call, types, events } = open({ credentials: { kind: 'bearer', secret }, refusal });
+      await expect(call()).rejects.toBe(refusal);
+      expect(types()).toEqual(['WorkflowInvocationStarted', 'CredentialExchangeFailed', 'WorkflowInvocationFailed']);
+      expect(events[1]?.data).toMatchObject({ strategy: 'bearer', target_service: 'shop' });
+      expect(sent).toEqual([]);
+    },
+  );
+
   it.each<[Credentials, Record<string, string>, string, string]>([
     [{ kind: 'static_header', secret, header: 'x-key' }, { value: 'v1' }, 'x-key', 'v1'],
     [{ kind: 'basic', secret }, { username: 'u', password: 'p' }, 'authorization', 'Basic dTpw'],
@@ -312,6 +377,7 @@ describe('the credential of an API', () => {
     ['that would begin another header', { secret: { token: 'hush\r\nx-other: 1' } }],
     ['that is empty', { secret: { token: '' } }],
     ['that is too long', { secret: { token: 'x'.repeat(8_193) } }],
+    ['whose Secret the gateway may not read', { refusal: refusalOf(403, 'Forbidden') }],
   ])('GW-EVT-06 %s fails the call before anything is sent', async (_title, scene) => {
     const { call, types, events } = open({ credentials: { kind: 'bearer', secret }, ...scene });
     expect(await call()).toMatchObject({ isError: true });

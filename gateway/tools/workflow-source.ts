@@ -1,27 +1,28 @@
-import { LRUCache } from 'lru-cache';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import {
-  type ApiDocuments,
-  type ApiSpecCache,
-  findApiSpec,
-  holderOf,
-  registeredNameOf,
-} from '../../lib/api-spec/index.ts';
+import { type ApiDocuments, type ApiSpecCache, findApiSpec, registeredNameOf } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Credentials } from '../../lib/credentials/index.ts';
+import type { Credential, Credentials } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { InformerChange } from '../../lib/informer/informer.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
 import type { Upstream } from '../../lib/upstream/index.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
+import type { FormerNames } from './former-names.ts';
+import { createHolders, type Rivals } from './holders.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
 import { createSendStep } from './send-step.ts';
-import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
+import type {
+  GatewayAnswer,
+  GatewayCallContext,
+  GatewayCaller,
+  GatewayTool,
+  JsonObject,
+  ToolSource,
+} from './tool-source.ts';
 
 export interface WorkflowSourceDeps {
   readonly clock: Clock;
@@ -29,8 +30,9 @@ export interface WorkflowSourceDeps {
   readonly audit: AuditChain;
   readonly tenancy: Pick<Tenancy, 'visibleTo'>;
   readonly workflows: { byIndex(index: 'namespace', key: string): readonly ToolWorkflow[] };
-  /** Tells of each change that the watch brings. */
-  readonly onChange: (handler: (change: InformerChange<ToolWorkflow>) => void) => void;
+  /** All that share names with workflows, of one namespace. Default: workflows alone. */
+  readonly rivals?: Rivals;
+  readonly former: Pick<FormerNames, 'has'>;
   /** The object in full, of which the cache keeps less; undefined where it is gone. */
   readonly whole: (workflow: ToolWorkflow) => Promise<ToolWorkflow | undefined>;
   readonly apiSpecs: ApiSpecCache;
@@ -42,48 +44,44 @@ export interface WorkflowSourceDeps {
 
 /** Tool workflows as tools: a call runs the chain that was registered when it began (spec 3 §1.4, §3.2). */
 export function createWorkflowSource(deps: WorkflowSourceDeps): ToolSource {
-  const deleted = rememberDeleted(deps);
+  const { tenancy, workflows, former } = deps;
+  const holders = createHolders(tenancy, deps.rivals ?? ((place) => workflows.byIndex('namespace', place)));
   const visible = (tenant: string | undefined): ToolWorkflow[] =>
-    deps.tenancy.visibleTo(tenant).flatMap((place) => deps.workflows.byIndex('namespace', place));
+    tenancy.visibleTo(tenant).flatMap((place) => workflows.byIndex('namespace', place));
   const toolOf = (workflow: ToolWorkflow) => ({
+    ...kind,
     name: registeredNameOf(workflow),
     description: workflow.spec.description,
     input_schema: workflow.spec.input_schema as JsonObject,
-    source: 'workflow' as const,
-    skip_judge: false,
-    fleet_capable: false,
     call: (caller: GatewayCaller, args: JsonObject, context: GatewayCallContext) =>
       invoke(deps, { workflow, caller, args, context }),
   });
   return {
-    list: (tenant) => visible(tenant).map(toolOf),
+    list(tenant) {
+      const held = holders.all(tenant);
+      return visible(tenant)
+        .filter((workflow) => held.has(workflow))
+        .map(toolOf);
+    },
     find(tenant, name) {
-      const holder = holderOf(visible(tenant).filter((workflow) => registeredNameOf(workflow) === name));
-      if (holder !== undefined) return toolOf(holder);
-      const last = deps.tenancy.visibleTo(tenant).map((place) => deleted.get(`${place}/${name}`));
-      const [gone] = last.filter((workflow) => workflow !== undefined);
-      return gone && toolOf(gone);
+      const holder = holders.of(tenant, name);
+      const found = holder && visible(tenant).find((workflow) => workflow === holder);
+      if (found !== undefined) return toolOf(found);
+      if (holder !== undefined) return undefined;
+      return tenancy.visibleTo(tenant).some((place) => former.has(place, name)) ? deletedTool(name) : undefined;
     },
   };
 }
 
-/** Workflows that were deleted while this process watched: a call of one is answered 404, not as an unknown tool. */
-function rememberDeleted({ onChange }: WorkflowSourceDeps): LRUCache<string, ToolWorkflow> {
-  const deleted = new LRUCache<string, ToolWorkflow>({ max: deletedKept });
-  const keyOf = (workflow: ToolWorkflow): string => `${workflow.metadata.namespace}/${registeredNameOf(workflow)}`;
-  onChange(({ before, after }) => {
-    if (after !== undefined) deleted.delete(keyOf(after));
-    else if (before !== undefined) deleted.set(keyOf(before), asDeleted(before));
-  });
-  return deleted;
-}
-
-const deletedKept = 10_000;
+const kind = { source: 'workflow', skip_judge: false, fleet_capable: false } as const;
 
 /** Any arguments reach the answer that it is gone. */
-const asDeleted = (workflow: ToolWorkflow): ToolWorkflow => ({
-  ...workflow,
-  spec: { ...workflow.spec, description: '', input_schema: { type: 'object' }, steps: [] },
+const deletedTool = (name: string): GatewayTool => ({
+  ...kind,
+  name,
+  description: '',
+  input_schema: { type: 'object' },
+  call: () => Promise.reject(gone('the workflow was deleted')),
 });
 
 interface Invocation {
@@ -95,8 +93,7 @@ interface Invocation {
 
 async function invoke(deps: WorkflowSourceDeps, invocation: Invocation): Promise<GatewayAnswer> {
   const { caller, args, context } = invocation;
-  const isDeleted = invocation.workflow.spec.steps.length === 0;
-  const workflow = isDeleted ? undefined : await deps.whole(invocation.workflow);
+  const workflow = await deps.whole(invocation.workflow);
   if (workflow === undefined) throw gone('the workflow was deleted');
   const [problem] = inputProblems(workflow.spec.input_schema, args);
   if (problem !== undefined)
@@ -144,15 +141,17 @@ interface Exchange {
 async function resolve(deps: WorkflowSourceDeps, exchange: Exchange, audit: InvocationAudit) {
   const { api, tenant, server } = exchange;
   const target = { strategy: api.spec.credentials?.kind ?? 'none', service: registeredNameOf(api), server };
+  let credential: Credential;
   try {
-    const credential = await deps.credentials.resolve(tenant, api);
-    await audit.credential('CredentialExchangeCompleted', target);
-    return credential;
+    credential = await deps.credentials.resolve(tenant, api);
   } catch (error) {
-    if (!(error instanceof AppError) || error.reason !== 'CredentialFailed') throw error;
+    // Whatever the reason is: the exchange has failed, and its event comes before the answer.
     await audit.credential('CredentialExchangeFailed', target);
-    return error.message;
+    if (error instanceof AppError && error.reason === 'CredentialFailed') return error.message;
+    throw error;
   }
+  await audit.credential('CredentialExchangeCompleted', target);
+  return credential;
 }
 
 function answerOf(outcome: ChainOutcome, { metadata }: ToolWorkflow, { executionId }: GatewayCaller): GatewayAnswer {

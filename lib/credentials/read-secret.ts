@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { findObject, type KubeClient, secrets } from '../kube/index.ts';
+import { findObject, isForbidden, type KubeClient, secrets } from '../kube/index.ts';
 import { credentialLimits } from './credential.ts';
 
 /** The label of Secrets that the gateway may use. RBAC cannot filter by label. */
@@ -19,10 +19,16 @@ export interface SecretValues {
 
 /**
  * The Secret of a credential.
- * @throws AppError `terminal` with the reason CredentialFailed where it is absent or lacks the label.
+ * @throws AppError `terminal` with the reason CredentialFailed where it is absent, lacks the label or is refused.
  */
 export async function readSecret(kube: Pick<KubeClient, 'get'>, ref: SecretRef): Promise<SecretValues> {
-  const secret = await findObject(kube, secrets, ref);
+  const secret = await findObject(kube, secrets, ref).catch((error: unknown) => {
+    if (!isForbidden(error)) throw error;
+    throw credentialFailed(
+      `the gateway may not read Secret ${ref.name}; its namespace lacks the gateway's role`,
+      error,
+    );
+  });
   if (secret?.metadata.labels?.[credentialLabel] !== 'true') {
     throw credentialFailed(`there is no Secret ${ref.name} with the label ${credentialLabel}=true`);
   }

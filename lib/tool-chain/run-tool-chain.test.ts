@@ -76,6 +76,7 @@ function run(
         signal: request.signal,
       }),
     observer: {
+      stepReached: () => undefined,
       stepStarted: async (name: string, attempt: number) => void noted.push(`start ${name} ${attempt}`),
       stepExecuted: async (name: string, { status, attempts }: { status: number; attempts: number }) =>
         void noted.push(`done ${name} ${status} ${attempts}`),

@@ -23,6 +23,8 @@ export type SendStep = (request: ChainRequest) => Promise<{ readonly status: num
 
 /** Hears of every step. A rejection ends the chain: it refuses to act unaudited. */
 export interface ChainObserver {
+  /** A step begins: its body is not rendered yet. */
+  stepReached(step: string): void;
   /** Before each attempt leaves the process; attempts count from 1. */
   stepStarted(step: string, attempt: number): Promise<void>;
   /** Once for each step that received an HTTP response, success or not (spec 3 §6). */
@@ -90,6 +92,7 @@ class Chain {
 
   /** Why the step failed, in words for the author; undefined where it succeeded. */
   async run(step: ToolStep): Promise<Error | undefined> {
+    this.#deps.observer.stepReached(step.name);
     const body = this.#render(step);
     const attemptsMax = typeof step.on_error === 'object' ? step.on_error.RetryN + 1 : 1;
     const started = this.#deps.clock.now();

@@ -68,7 +68,11 @@ const place = (input: object, given = key) =>
       logger: silentLogger,
       limits: chainLimitsDefault,
       send: send(given),
-      observer: { stepStarted: async () => undefined, stepExecuted: async () => undefined },
+      observer: {
+        stepReached: () => undefined,
+        stepStarted: async () => undefined,
+        stepExecuted: async () => undefined,
+      },
     },
     chain.spec.steps,
     input,

@@ -141,7 +141,7 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
     clock: systemClock,
     logger,
     workflows: { byIndex: (_index, place) => objects.filter((object) => object.metadata.namespace === place) },
-    onChange: () => undefined,
+    former: { has: () => false },
     whole: async (found) => found,
     apiSpecs: { getByUid: () => api, byIndex: () => [] },
     documents: {

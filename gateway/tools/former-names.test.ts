@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import type { InformerChange } from '../../lib/informer/informer.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { createFormerNames } from './former-names.ts';
+
+let nats: TestBus;
+let stops: (() => Promise<void>)[];
+beforeAll(async () => {
+  nats = await startTestBus();
+});
+beforeEach(() => {
+  stops = [];
+});
+afterAll(() => nats.stop());
+
+const named = (name: string, namespace = 'tenant-acme'): ToolWorkflow =>
+  ({ metadata: { name: name.replace('.', '-'), namespace, uid: name }, spec: { name } }) as unknown as ToolWorkflow;
+
+/** One process, from its start on. */
+function start() {
+  const handlers: ((change: InformerChange<ToolWorkflow>) => void)[] = [];
+  const stop = new AbortController();
+  const former = createFormerNames({
+    bus: nats.connect(),
+    clock: systemClock,
+    logger: silentLogger,
+    tenants: { tenantOf: (namespace) => namespace.replace('tenant-', '') },
+    onChange: (handler) => void handlers.push(handler),
+  });
+  const running = former.run(stop.signal);
+  const change = (before: ToolWorkflow | undefined, after: ToolWorkflow | undefined): void => {
+    for (const handle of handlers) handle({ key: 'k', before, after, own: false } as InformerChange<ToolWorkflow>);
+  };
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await running;
+  };
+  stops.push(end);
+  return { former, change, end };
+}
+
+describe('names that tool workflows have had', () => {
+  it('GW-WF-41 are known in the process that has seen one go, at once', async () => {
+    const { former, change, end } = start();
+    expect(former.has('tenant-acme', 'orders.a')).toBe(false);
+    change(named('orders.a'), undefined);
+    expect([former.has('tenant-acme', 'orders.a'), former.has('tenant-other', 'orders.a')]).toEqual([true, false]);
+    await end();
+  });
+
+  it('GW-WF-41 are known to a process that begins later, also of one that went while none watched', async () => {
+    const first = start();
+    first.change(undefined, named('orders.b'));
+    first.change(undefined, named('orders.c'));
+    first.change(named('orders.c'), undefined);
+    const watcher = start();
+    await expect.poll(() => watcher.former.has('tenant-acme', 'orders.b'), { timeout: 15_000 }).toBe(true);
+    await first.end();
+    await watcher.end();
+    const second = start();
+    await expect.poll(() => second.former.has('tenant-acme', 'orders.b'), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => second.former.has('tenant-acme', 'orders.c'), { timeout: 15_000 }).toBe(true);
+    expect(second.former.has('tenant-acme', 'orders.d')).toBe(false);
+    await second.end();
+  });
+});
