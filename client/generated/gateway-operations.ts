@@ -162,8 +162,8 @@ export type RegisterApiSpecAnswer = {
 
 export type ListApiSpecsAnswer = {
   readonly items: readonly ReadApiSpecAnswer[];
-  /** `cursor` of the next page; absent on the last one. */
-  readonly next_cursor?: string;
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
 };
 
 export type ReadApiSpecAnswer = {
@@ -311,8 +311,8 @@ export type ListToolWorkflowsAnswer = {
     readonly api_spec_id?: string;
     readonly step_count: number;
   })[];
-  /** `cursor` of the next page; absent on the last one. */
-  readonly next_cursor?: string;
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
 };
 
 export type ReadToolWorkflowAnswer = {
@@ -381,8 +381,8 @@ export type RegisterCliToolBody = {
 
 export type ListCliToolsAnswer = {
   readonly items: readonly ReadCliToolAnswer[];
-  /** `cursor` of the next page; absent on the last one. */
-  readonly next_cursor?: string;
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
 };
 
 export type ReadCliToolAnswer = {
@@ -889,7 +889,7 @@ export interface Operations {
    *
    * `GET /v1/specs/{id}`
    *
-   * - 404 `NotFound`: The tenant sees nothing of that id.
+   * - 404 `not_found`: The tenant sees nothing of that id.
    */
   readApiSpec(request: ReadApiSpecRequest, options?: CallOptions): Promise<ReadApiSpecReply>;
   /**
@@ -900,7 +900,7 @@ export interface Operations {
    * `DELETE /v1/specs/{id}`
    *
    * - 403 `forbidden`: All tenants share it; an svc:admin without tenant_id writes it.
-   * - 404 `NotFound`: The tenant sees nothing of that id.
+   * - 404 `not_found`: The tenant sees nothing of that id.
    */
   deleteApiSpec(request: DeleteApiSpecRequest, options?: CallOptions): Promise<void>;
   /**
@@ -930,7 +930,7 @@ export interface Operations {
    *
    * `GET /v1/workflows/{id}`
    *
-   * - 404 `NotFound`: The tenant sees nothing of that id.
+   * - 404 `not_found`: The tenant sees nothing of that id.
    */
   readToolWorkflow(request: ReadToolWorkflowRequest, options?: CallOptions): Promise<ReadToolWorkflowReply>;
   /**
@@ -941,7 +941,7 @@ export interface Operations {
    * `DELETE /v1/workflows/{id}`
    *
    * - 403 `forbidden`: All tenants share it; an svc:admin without tenant_id writes it.
-   * - 404 `NotFound`: The tenant sees nothing of that id.
+   * - 404 `not_found`: The tenant sees nothing of that id.
    */
   deleteToolWorkflow(request: DeleteToolWorkflowRequest, options?: CallOptions): Promise<void>;
   /**
@@ -969,7 +969,7 @@ export interface Operations {
    *
    * `GET /v1/cli-tools/{id}`
    *
-   * - 404 `NotFound`: The tenant sees nothing of that id.
+   * - 404 `not_found`: The tenant sees nothing of that id.
    */
   readCliTool(request: ReadCliToolRequest, options?: CallOptions): Promise<ReadCliToolReply>;
   /**
@@ -978,7 +978,7 @@ export interface Operations {
    * `DELETE /v1/cli-tools/{id}`
    *
    * - 403 `forbidden`: All tenants share it; an svc:admin without tenant_id writes it.
-   * - 404 `NotFound`: The tenant sees nothing of that id.
+   * - 404 `not_found`: The tenant sees nothing of that id.
    */
   deleteCliTool(request: DeleteCliToolRequest, options?: CallOptions): Promise<void>;
   /**

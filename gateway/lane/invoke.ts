@@ -5,6 +5,8 @@ import { startDeadline } from '../../lib/deadline.ts';
 import {
   type CallsUnderWay,
   type Envelope,
+  EnvelopeError,
+  isSessionRevoked,
   type ProveEnvelope,
   type Session,
   type CallCounter,
@@ -14,10 +16,14 @@ import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import { givenArguments } from '../../lib/tools/arguments.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
 import { argumentsProblem, policyProblem, type ToolRegistry } from '../tools/tool-registry.ts';
+import { RefusedCall } from '../tools/refused-call.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
 import type { SecurityOf } from './security-of.ts';
+
+export { RefusedCall } from '../tools/refused-call.ts';
 
 export interface InvokeDeps {
   readonly audit: AuditChain;
@@ -30,17 +36,6 @@ export interface InvokeDeps {
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
-}
-
-/** A call that policy or the check of its arguments refuses. */
-export class RefusedCall extends Error {
-  override readonly name = 'RefusedCall';
-  readonly refusal: ToolRefusal;
-
-  constructor(refusal: ToolRefusal) {
-    super(refusal.message);
-    this.refusal = refusal;
-  }
 }
 
 /** Runs one call of the invocation lane to its answer. */
@@ -64,11 +59,21 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     using call = deps.calls.enter(envelope.executionId, outer);
     using deadline = startDeadline(deps.clock, callMs, call.signal);
     const { signal } = deadline;
-    const session = await proving.run({ tenant: envelope.executionId, signal }, () => deps.prove(envelope));
-    await deps.rateLimit.take(session.tenant);
-    return await run(deps, { envelope, session, running, signal });
+    try {
+      const session = await proving.run({ tenant: envelope.executionId, signal }, () => deps.prove(envelope));
+      await deps.rateLimit.take(session.tenant);
+      return await run(deps, { envelope, session, running, signal });
+    } catch (error) {
+      throw isSessionRevoked(call.signal) ? revokedMeanwhile() : error;
+    }
   };
 }
+
+const revokedMeanwhile = (): EnvelopeError =>
+  new EnvelopeError(
+    'session_inactive',
+    'the session was revoked while the call ran; its work may have been done in part',
+  );
 
 interface ProvedCall {
   readonly envelope: Envelope;
@@ -139,7 +144,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
     security,
     namespace: tenant === undefined ? undefined : tenants.namespaceOf(tenant),
   };
-  return { caller, tool, args };
+  return { caller, tool, args: givenArguments(tool.input_schema, args) };
 }
 
 /** A session of the bypass belongs to no tenant. */

@@ -117,7 +117,11 @@ function toolsOf(begun: number[]) {
   const tool: GatewayTool = {
     name: 'orders.get',
     description: 'Reads an order.',
-    input_schema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    input_schema: {
+      type: 'object',
+      properties: { id: { type: 'string' }, note: { type: 'string' } },
+      required: ['id'],
+    },
     source: 'workflow',
     skip_judge: false,
     fleet_capable: false,
@@ -519,6 +523,23 @@ describe('the invocation lane', () => {
     await request(`/v1/seal/sessions/${executionId}`, { method: 'DELETE' });
     expect(performance.now() - from).toBeGreaterThan(300);
     expect([await call, answered > from]).toEqual([200, true]);
+  });
+
+  it('GW-INV-25 GW-SESS-10 answers 403 to a call that outlasts the revocation of its session', {
+    timeout: 20_000,
+  }, async () => {
+    await register();
+    const call = invoke(signed(payloadOf('endless')));
+    await vi.waitFor(() => expect(replicas[0]?.begun).toHaveLength(1));
+    await request(`/v1/seal/sessions/${executionId}`, { method: 'DELETE' });
+    expect(await call).toEqual([403, errorOf(-32_000, expect.stringContaining('the session was revoked'))]);
+  });
+
+  it('GW-INV-22 gives a tool no optional argument that is null, which its schema gives no meaning', async () => {
+    await register();
+    const params = { name: 'orders.get', arguments: { id: '1', note: null } };
+    const [status, body] = await invoke(signed({ ...payloadOf('1'), params }));
+    expect([status, body['result']]).toEqual([200, expect.objectContaining({ structuredContent: { id: '1' } })]);
   });
 
   it('aborts the tool whose caller is gone, and writes that it ended', async () => {

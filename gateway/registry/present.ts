@@ -4,7 +4,7 @@ import { globalNamespace } from '../../crds/labels.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import { oneOf, timestamp } from '../../crds/schema/parts.ts';
 import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
-import { createCursor, pageQuery } from '../../lib/http/paging.ts';
+import { createCursor, nextCursor, pageQuery } from '../../lib/http/paging.ts';
 
 export const scope = oneOf(['tenant', 'global'], { description: 'Whether all tenants share it.' });
 
@@ -34,7 +34,7 @@ export const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
   Type.Object(
     {
       items: Type.Array(item),
-      next_cursor: Type.Optional(Type.String({ description: '`cursor` of the next page; absent on the last one.' })),
+      next_cursor: nextCursor,
     },
     { additionalProperties: false },
   );

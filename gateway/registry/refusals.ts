@@ -14,7 +14,11 @@ export const nameTaken: ErrorContract = {
   error: 'already_exists',
   when: 'Something that the tenant sees has the name, be it shared by all tenants.',
 };
-export const unknownId: ErrorContract = { status: 404, error: 'NotFound', when: 'The tenant sees nothing of that id.' };
+export const unknownId: ErrorContract = {
+  status: 404,
+  error: 'not_found',
+  when: 'The tenant sees nothing of that id.',
+};
 export const notOwn: ErrorContract = {
   status: 403,
   error: 'forbidden',
@@ -30,7 +34,7 @@ export function validation(problems: readonly Pick<Problem, 'path' | 'message'>[
 }
 
 export const notFound = (): HttpError =>
-  new HttpError({ code: 'not_found', error: 'NotFound', message: 'there is no such thing, or it is not yours to see' });
+  new HttpError({ code: 'not_found', message: 'there is no such thing, or it is not yours to see' });
 
 export const taken = (name: string): HttpError =>
   new HttpError({ code: 'already_exists', message: `the name ${name} is taken; choose another` });

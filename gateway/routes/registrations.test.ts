@@ -175,10 +175,12 @@ describe('/v1/specs', () => {
     const id = await specId();
     const record = { id, name: 'orders', scope: 'tenant', created_at: '2026-11-02T10:00:00Z', credentials };
     expect(await ask('GET', `/v1/specs/${id}`)).toEqual({ status: 200, body: record });
-    expect((await ask('GET', '/v1/specs')).body).toEqual({ items: [record] });
+    expect((await ask('GET', '/v1/specs')).body).toEqual({ items: [record], next_cursor: null });
     expect(await ask('DELETE', `/v1/specs/${id}`)).toEqual({ status: 204, body: undefined });
-    expect((await ask('GET', `/v1/specs/${id}`)).status).toBe(404);
-    expect((await ask('DELETE', `/v1/specs/${id}`)).status).toBe(404);
+    for (const method of ['GET', 'DELETE']) {
+      const { status, body } = await ask(method, `/v1/specs/${id}`);
+      expect([status, body.error, body.code]).toEqual([404, 'not_found', 'not_found']);
+    }
   });
 
   it('refuses a document that cannot be used, and names the place', async () => {
@@ -188,7 +190,10 @@ describe('/v1/specs', () => {
     expect((await ask('POST', '/v1/specs', 'acme', aSpec({ server_url: 'ftp://a' }))).body.details[0].path).toBe(
       'server_url',
     );
-    expect((await ask('POST', '/v1/specs', 'acme', aSpec({ name: '' }))).body.error).toBe('Validation');
+    for (const name of ['', null, undefined]) {
+      const { status: refused, body: why } = await ask('POST', '/v1/specs', 'acme', aSpec({ name }));
+      expect([refused, why.error, why.details[0].path]).toEqual([400, 'Validation', 'name']);
+    }
     expect(stored.size).toBe(0);
   });
 
@@ -284,7 +289,7 @@ describe('/v1/workflows', () => {
     isAuditDown = true;
     expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).status).toBe(503);
     isAuditDown = false;
-    expect((await ask('GET', '/v1/workflows')).body).toEqual({ items: [] });
+    expect((await ask('GET', '/v1/workflows')).body).toEqual({ items: [], next_cursor: null });
   });
 
   it('GW-OP-17 GW-WF-02 lists those of the tenant and shared ones by name, page by page', async () => {
@@ -295,6 +300,7 @@ describe('/v1/workflows', () => {
     const first = (await ask('GET', '/v1/workflows?limit=2')).body;
     const second = (await ask('GET', `/v1/workflows?limit=2&cursor=${first.next_cursor}`)).body;
     const rows = [...first.items, ...second.items];
+    expect(second.next_cursor).toBeNull();
     expect(rows.map(({ name, scope }) => [name, scope])).toEqual([
       ['a', 'tenant'],
       ['b', 'global'],
@@ -349,6 +355,15 @@ describe('/v1/workflows', () => {
     ['GW-WF-10 another policy', { steps: [aStep({ on_error: 'Retry' })] }, 'steps[0].on_error'],
     ['AMB-143 a template that is no text', { steps: [aStep({ body_template: {} })] }, 'steps[0].body_template'],
     ['a name of built-in tools', { name: 'fs.read' }, 'name'],
+    ...(['name', 'steps', 'input_schema', 'api_spec_id', 'description'] as const).flatMap((field) =>
+      [undefined, null, 7].map((value): [string, object, string] => [
+        `GW-WF-35 GW-WF-36 GW-WF-37 GW-WF-38 ${field} that is ${value ?? (value === null ? 'null' : 'absent')}`,
+        { [field]: value },
+        field,
+      ]),
+    ),
+    ['an unknown field', { color: 'red' }, 'color'],
+    ['a step without its name', { steps: [aStep({ name: undefined })] }, 'steps[0].name'],
   ];
   it.each(cases)('answers %s with 400 Validation', async (_, changes, path) => {
     const api = await specId();
@@ -377,7 +392,7 @@ describe('/v1/cli-tools', () => {
     const { status, body } = await ask('POST', '/v1/cli-tools', 'acme', aTool());
     expect([status, body.name]).toEqual([200, 'text.count']);
     expect((await ask('GET', `/v1/cli-tools/${body.id}`)).body).toMatchObject({ ...aTool(), id: body.id });
-    expect((await ask('GET', '/v1/cli-tools')).body.items).toHaveLength(1);
+    expect((await ask('GET', '/v1/cli-tools')).body).toMatchObject({ items: [{ id: body.id }], next_cursor: null });
     expect((await ask('DELETE', `/v1/cli-tools/${body.id}`)).status).toBe(204);
     expect((await ask('GET', `/v1/cli-tools/${body.id}`)).status).toBe(404);
   });
@@ -386,6 +401,8 @@ describe('/v1/cli-tools', () => {
     ['a template that does not end', { command: ['count', '{{input.text'] }, 'command[1]'],
     ['a schema of no type', { input_schema: { type: 'array' } }, 'input_schema.type'],
     ['an empty name', { name: '' }, 'name'],
+    ['no image', { image: undefined }, 'image'],
+    ['a name that is null', { name: null }, 'name'],
   ])('refuses %s with 400 Validation', async (_, changes, path) => {
     const { status, body } = await ask('POST', '/v1/cli-tools', 'acme', aTool(changes));
     expect([status, body.error, body.details[0].path]).toEqual([400, 'Validation', path]);

@@ -167,7 +167,7 @@ describe('a call of a CLI tool', () => {
     const refused = open({ tool: aTool({ status: { conditions } }) });
     await expect(refused.call()).rejects.toThrow('NameTaken');
     const world = open();
-    await expect(world.call(undefined, caller, { text: 1 })).rejects.toMatchObject({ reason: 'Validation' });
+    await expect(world.call(undefined, caller, { text: 1 })).rejects.toMatchObject({ refusal: { kind: 'arguments' } });
     const stranger = { ...caller, tenant: undefined, namespace: undefined };
     await expect(world.call(undefined, stranger)).rejects.toMatchObject({ reason: 'Validation' });
     await expect(world.call(undefined, { ...caller, namespace: undefined })).rejects.toMatchObject({

@@ -18,6 +18,7 @@ import { cliAnswer } from './cli-answer.ts';
 import { refusedRun } from './cli-refusal.ts';
 import type { CliRun, CliRuns } from './cli-runs.ts';
 import { createHolders, type Rivals } from './holders.ts';
+import { unfitArguments } from './refused-call.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
 
 export interface CliSourceDeps {
@@ -88,7 +89,7 @@ async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<Gateway
   const ready = readyOf(tool);
   if (ready?.status === 'False') throw invalid(`the tool cannot run: ${ready.reason}: ${ready.message}`);
   const [problem] = inputProblems(tool.spec.input_schema, args);
-  if (problem !== undefined) throw invalid(`${problem.path}: ${problem.message}`);
+  if (problem !== undefined) throw unfitArguments(registeredNameOf(tool), problem);
   const { signal } = context;
   const execution = await start(deps, invocation, namespace);
   const run = { namespace, name: execution.metadata.name, uid: execution.metadata.uid ?? '' };

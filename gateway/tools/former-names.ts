@@ -107,20 +107,27 @@ interface Unwritten {
   readonly unwritten: LRUCache<string, Named & { readonly isGone: boolean }>;
 }
 
-async function write(deps: FormerDeps, { known, unwritten }: Unwritten, signal: AbortSignal): Promise<void> {
+async function write(deps: FormerDeps, names: Unwritten, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    let waitMs = writeEveryMs;
-    try {
-      for (const [key, named] of known.isCurrent ? [...unwritten.entries()] : []) {
-        if (signal.aborted) return;
-        if (named.isGone || !known.has(named)) await store(deps, named);
-        if (unwritten.get(key) === named) unwritten.delete(key);
-      }
-    } catch (error) {
-      deps.logger.warn({ problem: messageOf(error) }, 'names of tool workflows are not stored');
-      waitMs = retryMs;
-    }
+    const waitMs = await writeAll(deps, names, signal).then(
+      () => writeEveryMs,
+      (error: unknown) => {
+        deps.logger.warn({ problem: messageOf(error) }, 'names of tool workflows are not stored');
+        return retryMs;
+      },
+    );
     await deps.clock.sleep(waitMs, signal);
+  }
+}
+
+/** Until the bucket is known, every name would be written again. */
+async function writeAll(deps: FormerDeps, { known, unwritten }: Unwritten, signal: AbortSignal): Promise<void> {
+  if (!known.isCurrent) return;
+  const batch = [...unwritten.entries()];
+  for (const [key, named] of batch) {
+    if (signal.aborted) return;
+    if (named.isGone || !known.has(named)) await store(deps, named);
+    if (unwritten.get(key) === named) unwritten.delete(key);
   }
 }
 

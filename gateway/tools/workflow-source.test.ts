@@ -305,8 +305,13 @@ describe('a tool workflow as a tool', () => {
     expect(events.at(-1)).toMatchObject({ type: 'WorkflowInvocationFailed', data: { failed_step: 'order' } });
   });
 
-  it('GW-WF-05 refuses an input that its schema refuses, and sends nothing', async () => {
-    await expect(open().call({ q: 7 })).rejects.toMatchObject({ code: 'invalid', reason: 'Validation' });
+  it('GW-INV-22 refuses an input that its schema refuses, and sends nothing', async () => {
+    await expect(open().call({ q: 7 })).rejects.toMatchObject({
+      refusal: {
+        kind: 'arguments',
+        message: "Invalid tool arguments: input.q must be string, not number for tool 'buy'",
+      },
+    });
     expect(sent).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import type { Tenancy } from '../identity/tenancy.ts';
 import type { FormerNames } from './former-names.ts';
 import { createHolders, type Rivals } from './holders.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
+import { unfitArguments } from './refused-call.ts';
 import { createSendStep } from './send-step.ts';
 import type {
   GatewayAnswer,
@@ -96,8 +97,7 @@ async function invoke(deps: WorkflowSourceDeps, invocation: Invocation): Promise
   const workflow = await deps.whole(invocation.workflow);
   if (workflow === undefined) throw gone('the workflow was deleted');
   const [problem] = inputProblems(workflow.spec.input_schema, args);
-  if (problem !== undefined)
-    throw new AppError('invalid', `${problem.path}: ${problem.message}`, { reason: 'Validation' });
+  if (problem !== undefined) throw unfitArguments(registeredNameOf(workflow), problem);
   const audit = createInvocationAudit(deps, { caller, context, workflow });
   await audit.started();
   try {

@@ -57,5 +57,9 @@ export function createCallsUnderWay(clock: Clock): CallsUnderWay {
   };
 }
 
+/** Whether the signal of a call aborts because its session was revoked. */
+export const isSessionRevoked = ({ reason }: AbortSignal): boolean =>
+  reason instanceof AppError && reason.reason === 'SessionRevoked';
+
 const revoked = (): AppError =>
   new AppError('cancelled', 'the session of the call was revoked', { reason: 'SessionRevoked' });

@@ -7,7 +7,7 @@ export { createSessions, type Session, sessionBucket, type Sessions } from './se
 export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export { type CallCounter, createCallCounter } from './call-counter.ts';
-export { type CallsUnderWay, createCallsUnderWay } from './calls-under-way.ts';
+export { type CallsUnderWay, createCallsUnderWay, isSessionRevoked } from './calls-under-way.ts';
 export { createRevocations, type Revocations } from './revocations.ts';
 
 export { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';

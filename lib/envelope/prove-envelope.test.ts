@@ -93,6 +93,19 @@ describe('a signed call', () => {
     expect(await verdict(signed({ timestamp: seconds() + offset }))).toBe(want);
   });
 
+  it.each([
+    [30_000, 'acme'],
+    [30_001, 'not_fresh'],
+    [-30_000, 'acme'],
+    [-30_001, 'not_fresh'],
+  ])('GW-INV-16 whose time has a fraction is %i ms old: %s', async (age, want) => {
+    const { verdict, signed, clock } = await world();
+    await clock.advance(40_500);
+    const sentAt = clock.now() - age;
+    const envelope = signed({ timestamp: Math.floor(sentAt / 1_000) });
+    expect(await verdict({ ...envelope, timestamp: new Date(sentAt).toISOString() })).toBe(want);
+  });
+
   it('GW-INV-17 AMB-001 counts once, also signed again; another call with the same token counts', async () => {
     const { verdict, signed, clock, seconds } = await world();
     const first = signed({ timestamp: seconds() + 30 });

@@ -10,7 +10,7 @@ export interface Envelope {
   readonly executionId: string;
   readonly token: string;
   readonly signature: Buffer;
-  /** Milliseconds since the Unix epoch, of a whole second. */
+  /** Milliseconds since the Unix epoch. The signed bytes hold the second in which it is. */
   readonly sentAt: number;
   /** The signed text: RFC 8785 of payload, security_token and timestamp. */
   readonly signedBytes: Buffer;
@@ -35,13 +35,14 @@ export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
   if (body['protocol'] !== 'seal/v1') throw malformed('protocol', 'must be "seal/v1"');
   const payload = objectAt(body['payload'], 'payload');
   const token = isUnsigned ? '' : textAt(body['security_token'], 'security_token', envelopeLimits.tokenLength);
-  const timestamp = secondsOf(body['timestamp']);
+  const sentAt = sentAtOf(body['timestamp']);
+  const timestamp = Math.floor(sentAt / 1_000);
   const metadata = objectAt(body['metadata'], 'metadata');
   return {
     executionId: textAt(metadata['execution_id'], 'metadata.execution_id', envelopeLimits.executionIdLength),
     token,
     signature: isUnsigned ? Buffer.alloc(0) : signatureOf(body['signature']),
-    sentAt: timestamp * 1_000,
+    sentAt,
     signedBytes: Buffer.from(canonicalJson({ payload, security_token: token, timestamp })),
     ...callOf(payload),
   };
@@ -72,11 +73,11 @@ function idOf({ id = null }: Fields): Envelope['id'] {
   throw malformed('payload.id', 'must be a string, a number or null');
 }
 
-function secondsOf(timestamp: unknown): number {
-  if (typeof timestamp === 'number' && Number.isInteger(timestamp) && isInstant(timestamp)) return timestamp;
+function sentAtOf(timestamp: unknown): number {
+  if (typeof timestamp === 'number' && Number.isInteger(timestamp) && isInstant(timestamp)) return timestamp * 1_000;
   const isText = typeof timestamp === 'string' && timestamp.length <= envelopeLimits.timestampLength;
-  const seconds = isText && zoned.test(timestamp) ? Math.floor(Date.parse(timestamp) / 1_000) : Number.NaN;
-  if (!Number.isNaN(seconds)) return seconds;
+  const sentAt = isText && zoned.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
+  if (!Number.isNaN(sentAt)) return sentAt;
   throw malformed('timestamp', 'must be whole Unix seconds, or an ISO 8601 time with its zone');
 }
 

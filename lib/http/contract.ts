@@ -89,6 +89,11 @@ export interface Contract {
   /** Names in lower case. */
   readonly headers?: TObject;
   readonly body?: BodyContract;
+  /**
+   * The word under `error` of a JSON body that breaks its schema, where the specification fixes it; places begin at the body
+   * then, as those that the handler names. Default: `invalid_request`.
+   */
+  readonly invalidBody?: string;
   readonly success: SuccessContract;
   readonly errors: readonly ErrorContract[];
   /** The body of errors that come before the handler, where the specification gives errors of the operation their own form. */

@@ -48,7 +48,7 @@ export function createRequestReader(contract: Contract): RequestReader {
     const headers = readHeaders(all, contract.headers);
     refuse(checkHeaders(headers));
     const body = await readBody(source, contract.body);
-    if (checkBody !== undefined) refuse(checkBody(body));
+    if (checkBody !== undefined) refuseBody(checkBody(body), contract.invalidBody);
     return { params, query, headers, body };
   };
 }
@@ -70,6 +70,14 @@ function readHeaders(all: IncomingHttpHeaders, schema: TObject | undefined): Rec
     if (typeof value === 'string') values[name] = typedText(value, property);
   }
   return withDefaults(values, schema?.properties ?? {});
+}
+
+function refuseBody(problems: readonly RequestProblem[], error: string | undefined): void {
+  if (error === undefined) return refuse(problems);
+  const details = problems.map(({ path, message }) => ({ path: path.replace(/^body\.?/, ''), message }));
+  const [first] = details;
+  if (first === undefined) return;
+  throw new HttpError({ code: 'invalid', error, message: `${first.path} ${first.message}`.trim(), details });
 }
 
 function refuse(problems: readonly RequestProblem[], answer?: Contract['invalidParams']): void {

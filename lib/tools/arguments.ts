@@ -36,7 +36,15 @@ function isMissing({ name }: Pick<ToolRow, 'name'>, args: Readonly<Record<string
   return value === undefined || value === null || (name === 'cmd.run' && field === 'command' && value === '');
 }
 
-/** An optional argument that is null is one that was not given. */
+/**
+ * The arguments that a tool gets: an optional one that is null is one that was not given, except where the schema has a
+ * meaning for it.
+ */
+export function givenArguments(schema: unknown, args: Readonly<Record<string, unknown>>): typeof args {
+  const hasNull = Object.values(args).includes(null);
+  return hasNull && validate(schema, args, 1).length > 0 ? withoutNulls(args) : args;
+}
+
 function withoutNulls(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }

@@ -49,6 +49,7 @@ export const registerCliTool = defineContract({
     schema: Creation,
     example: { id: identity.id, name: identity.name },
   },
+  invalidBody: invalidRegistration.error,
   errors: [invalidRegistration, nameTaken],
 });
 
@@ -65,7 +66,7 @@ export const listCliTools = defineContract({
     kind: 'json',
     description: 'One page, by name.',
     schema: listOf(Record),
-    example: { items: [{ ...example, ...identity }] },
+    example: { items: [{ ...example, ...identity }], next_cursor: null },
   },
   errors: [unknownCursor],
 });

@@ -37,7 +37,7 @@ export function createCliToolRoutes({ tenancy, registry }: CliToolRoutesDeps): R
       const after = nameCursor.decode(query.cursor);
       const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
       const items = rows.map(present);
-      return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
+      return json({ items, next_cursor: next === undefined ? null : nameCursor.encode(next) });
     }),
     defineRoute<typeof readCliTool, Operator>(readCliTool, async ({ params, caller }) =>
       json(present(registry.find(caller.tenant, params.id))),

@@ -78,6 +78,7 @@ export const registerApiSpec = defineContract({
     schema: Creation,
     example: { id: record.id, name: record.name },
   },
+  invalidBody: invalidRegistration.error,
   errors: [invalidRegistration, nameTaken],
 });
 
@@ -90,7 +91,12 @@ export const listApiSpecs = defineContract({
   description: 'Those of the tenant, and those that all tenants share.',
   access: 'bearer',
   query: listQuery,
-  success: { kind: 'json', description: 'One page, by name.', schema: listOf(Record), example: { items: [record] } },
+  success: {
+    kind: 'json',
+    description: 'One page, by name.',
+    schema: listOf(Record),
+    example: { items: [record], next_cursor: null },
+  },
   errors: [unknownCursor],
 });
 

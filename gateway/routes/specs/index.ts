@@ -136,7 +136,7 @@ function listRoute({ registry }: SpecRoutesDeps): Route<Operator> {
     const after = nameCursor.decode(query.cursor);
     const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
     const items = rows.map(presentSpec);
-    return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
+    return json({ items, next_cursor: next === undefined ? null : nameCursor.encode(next) });
   });
 }
 

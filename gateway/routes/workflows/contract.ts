@@ -89,6 +89,7 @@ export const registerToolWorkflow = defineContract({
     schema: Creation,
     example: { id: identity.id, name: identity.name },
   },
+  invalidBody: invalidRegistration.error,
   errors: [invalidRegistration, nameTaken],
 });
 
@@ -107,6 +108,7 @@ export const listToolWorkflows = defineContract({
     schema: listOf(Summary),
     example: {
       items: [{ ...identity, description: example.description, api_spec_id: example.api_spec_id, step_count: 1 }],
+      next_cursor: null,
     },
   },
   errors: [unknownCursor],

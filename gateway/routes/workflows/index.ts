@@ -129,7 +129,7 @@ function listRoute({ registry }: WorkflowRoutesDeps): Route<Operator> {
       const rest = { description, ...(id !== undefined && { api_spec_id: id }), step_count: steps.length };
       return { ...presentRecord(workflow), ...rest };
     });
-    return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
+    return json({ items, next_cursor: next === undefined ? null : nameCursor.encode(next) });
   });
 }
 
