@@ -172,7 +172,7 @@ describe('operators with tokens of a real provider', () => {
     expect(await who(open(), await forge({ aud: ['a', 'windlass'] }))).toMatchObject({ subject: 'olga' });
   });
 
-  it('GW-OP-10 GW-OP-11 GW-TEN-05 AMB-146 AMB-147 are service accounts by kind or by name, for the tenant of their claim', async () => {
+  it('GW-OP-10 GW-OP-11 AMB-146 AMB-147 are service accounts by kind or by name, for the tenant of their claim', async () => {
     const kindOf = async (claims: JWTPayload) => who(open(), await forge({ tenant_id: 'other', ...claims }));
     for (const identity_kind of ['service_account', 'service-account'])
       expect(await kindOf({ identity_kind })).toMatchObject({ kind: 'service-account', tenant: 'other' });
@@ -215,7 +215,7 @@ describe('the routes of the control plane', () => {
     expect(others).toEqual(['/health']);
   });
 
-  it('GW-OP-23 have those of security contexts', () => {
+  it('have those of security contexts', () => {
     const ofContexts = contracts.filter(({ path }) => path.startsWith('/v1/security-contexts'));
     expect(ofContexts.map(({ method }) => method).toSorted()).toEqual(['delete', 'get', 'get', 'post']);
   });
@@ -252,6 +252,14 @@ describe('settings of the gateway', () => {
       throw error;
     }
   };
+
+  it('AMB-019 have the names of the port, of the keys and of the key of tokens', () => {
+    const port = readGatewayConfig({ ...settings(), SEAL_GATEWAY_PORT: '9123' }).SEAL_GATEWAY_PORT;
+    const keys = { SEAL_GATEWAY_OPERATOR_JWKS_URL: 'https://id.example.com/keys' };
+    const pem = { SEAL_GATEWAY_SEAL_JWT_PUBLIC_KEY_PEM: '-----BEGIN PUBLIC KEY-----' };
+    expect([port, readGatewayConfig({ ...settings(), ...keys, ...pem })]).toMatchObject([9_123, { ...keys, ...pem }]);
+    expect(readGatewayConfig(settings()).SEAL_GATEWAY_PORT).toBe(8_090);
+  });
 
   it('GW-ENV-01 GW-ENV-02 GW-ENV-07 need issuer and audience, and leave the bypass off', () => {
     const message = problemsOf({ WINDLASS_NATS_URL: 'nats://127.0.0.1:4222' });

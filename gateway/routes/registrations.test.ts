@@ -32,6 +32,7 @@ const operators: Readonly<Record<string, Partial<Operator>>> = {
   admin: { isAdmin: true },
   acmeadmin: { tenant: 'acme', isAdmin: true },
   nobody: {},
+  robot: { tenant: 'acme', kind: 'service-account', subject: 'ci' },
 };
 
 let server: TestServer;
@@ -341,7 +342,7 @@ describe('/v1/workflows', () => {
 
   const cases: [title: string, changes: object, path: string][] = [
     ['GW-WF-35 an empty name', { name: '' }, 'name'],
-    ['GW-WF-36 no steps', { steps: [] }, 'steps'],
+    ['GW-WF-05 GW-WF-36 no steps', { steps: [] }, 'steps'],
     ['GW-WF-03 GW-WF-37 an input_schema of another type', { input_schema: { type: 'string' } }, 'input_schema.type'],
     ['GW-WF-37 an input_schema that is no object', { input_schema: 'x' }, 'input_schema'],
     ['GW-WF-04 an api_spec_id that is no UUID', { api_spec_id: 'x' }, 'api_spec_id'],
@@ -355,9 +356,15 @@ describe('/v1/workflows', () => {
     ['GW-WF-10 another policy', { steps: [aStep({ on_error: 'Retry' })] }, 'steps[0].on_error'],
     ['AMB-143 a template that is no text', { steps: [aStep({ body_template: {} })] }, 'steps[0].body_template'],
     ['a name of built-in tools', { name: 'fs.read' }, 'name'],
-    ...(['name', 'steps', 'input_schema', 'api_spec_id', 'description'] as const).flatMap((field) =>
+    ...Object.entries({
+      name: 'GW-WF-35',
+      steps: 'GW-WF-05 GW-WF-36',
+      input_schema: 'GW-WF-37',
+      api_spec_id: 'GW-WF-38',
+      description: 'a',
+    }).flatMap(([field, id]) =>
       [undefined, null, 7].map((value): [string, object, string] => [
-        `GW-WF-35 GW-WF-36 GW-WF-37 GW-WF-38 ${field} that is ${value ?? (value === null ? 'null' : 'absent')}`,
+        `${id} ${field} that is ${value ?? (value === null ? 'null' : 'absent')}`,
         { [field]: value },
         field,
       ]),
@@ -384,6 +391,38 @@ describe('/v1/workflows', () => {
     expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { tenant_id: 'other' }))).status).toBe(403);
     expect(events.map(({ type }) => type)).toEqual(['TenantMismatch']);
     expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { tenant_id: 'acme' }))).status).toBe(200);
+  });
+});
+
+describe('a service account', () => {
+  it('GW-TEN-05 reads and writes what is of the tenant of its claim, whose name its events have', async () => {
+    const foreign = await specId('other', { name: 'foreign' });
+    const api = await specId('robot');
+    expect((await ask('POST', '/v1/workflows', 'robot', aWorkflow(api))).status).toBe(200);
+    expect(events).toMatchObject([{ type: 'WorkflowRegistered', tenant: 'acme', subject: 'ci' }]);
+    const places = [...stored.values()].map(({ metadata }) => metadata.namespace);
+    expect(places).toEqual(['tenant-other', 'tenant-acme', 'tenant-acme']);
+    expect((await ask('GET', '/v1/specs', 'robot')).body.items).toMatchObject([{ id: api }]);
+    for (const method of ['GET', 'DELETE'])
+      expect((await ask(method, `/v1/specs/${foreign}`, 'robot')).status).toBe(404);
+    expect((await ask('POST', '/v1/specs', 'robot', aSpec({ tenant_id: 'other' }))).status).toBe(403);
+  });
+});
+
+describe('tool workflows and workflows of the orchestrator', () => {
+  it('GEN-12 are separate: neither takes the name of the other, nor is found under its id', async () => {
+    const uid = randomUUID();
+    const manifest = { kind: 'Workflow', metadata: { name: 'deploy', namespace: 'tenant-acme', uid } } as KubeObject;
+    stored.set('workflows/tenant-acme/deploy', manifest);
+    const api = await specId();
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { name: 'deploy' }));
+    expect(status).toBe(200);
+    expect((await ask('GET', '/v1/workflows')).body.items).toMatchObject([{ id: body.id, name: 'deploy' }]);
+    for (const method of ['GET', 'DELETE'])
+      expect((await ask(method, `/v1/workflows/${uid}`, 'acme')).status).toBe(404);
+    await ask('DELETE', `/v1/workflows/${body.id}`);
+    expect([...stored.keys()]).toEqual(['workflows/tenant-acme/deploy', 'apispecs/tenant-acme/orders']);
+    expect(stored.get('workflows/tenant-acme/deploy')).toBe(manifest);
   });
 });
 

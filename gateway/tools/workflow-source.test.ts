@@ -26,6 +26,8 @@ let base: string;
 let upstream: Upstream;
 let sent: Sent[];
 let status: number;
+/** Answers wait for it. */
+let gate: Promise<void>;
 let tokens: number;
 
 beforeAll(async () => {
@@ -41,7 +43,8 @@ beforeAll(async () => {
         return response.end(JSON.stringify({ access_token: `t${tokens}`, token_type: 'Bearer', expires_in: 3_600 }));
       }
       response.statusCode = status;
-      return response.end(JSON.stringify({ id: `${method}-1`, auth: headers.authorization ?? null }));
+      const answer = JSON.stringify({ id: `${method}-1`, auth: headers.authorization ?? null });
+      return void gate.then(() => response.end(answer));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -56,6 +59,7 @@ afterAll(async () => {
 beforeEach(() => {
   sent = [];
   status = 200;
+  gate = Promise.resolve();
   tokens = 0;
 });
 
@@ -253,7 +257,7 @@ describe('a tool workflow as a tool', () => {
   });
 
   it.each<[string, Scene, string]>([
-    ['GW-WF-41 GW-WF-29 of a workflow that was deleted', { isGone: true }, 'not_found'],
+    ['GW-WF-41 of a workflow whose deletion the cache has not heard of', { isGone: true }, 'not_found'],
     ['GW-WF-42 whose API spec was deleted', { isApiGone: true }, 'not_found'],
     ['whose start cannot be stored', { isAuditAway: true }, 'unavailable'],
   ])('%s sends nothing', async (_title, scene, code) => {
@@ -268,6 +272,20 @@ describe('a tool workflow as a tool', () => {
     expect(source.find('globex', 'buy')).toBeUndefined();
     expect([...source.list('acme')]).toEqual([]);
     expect(types()).toEqual([]);
+  });
+
+  it('GW-WF-29 finishes a call that is under way when it is deleted, and takes no other', async () => {
+    const { call, remove, types } = open();
+    const { promise, resolve: answerNow } = Promise.withResolvers<void>();
+    gate = promise;
+    const answer = call();
+    await expect.poll(() => sent.map(({ url }) => url)).toEqual(['/items']);
+    remove();
+    answerNow();
+    expect(await answer).toMatchObject({ isError: false, structured: { result: { id: 'POST-1' } } });
+    expect(types().at(-1)).toBe('WorkflowInvocationCompleted');
+    await expect(call()).rejects.toMatchObject({ code: 'not_found', reason: 'NotFound' });
+    expect(sent).toHaveLength(2);
   });
 
   it('GW-WF-41 GW-WF-29 is not found in a process that began after it was deleted', async () => {

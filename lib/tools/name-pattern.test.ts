@@ -18,7 +18,7 @@ describe('a pattern of names', () => {
     ['aa*aa', 'aaaa', true],
     ['', 'fs.read', false],
     ['fs?read', 'fs.read', false],
-  ])('GW-INV-18 %s takes %s: %s', (pattern, name, want) => {
+  ])('%s takes %s: %s', (pattern, name, want) => {
     expect(matchesName(pattern, name)).toBe(want);
   });
 });
