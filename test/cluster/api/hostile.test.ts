@@ -227,6 +227,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   changeEdgeGroup: () => ({ name: 'renamed' }),
   previewFleet: () => ({ target: { All: null } }),
   invokeFleet: () => ({ target: { All: null }, tool: 'cmd.run', args: { command: 'true' } }),
+  issueSealToken: () => ({ security_context: 'desk' }),
   openPortal: () => ({ return_url: 'https://app.example.com/' }),
 };
 
