@@ -25,17 +25,21 @@ export const connectEdge =
     const { host, token, nodeId } = await authenticate(deps, pipe);
     const messages = pipe.messages[Symbol.asyncIterator]();
     const stream = await hello(deps, { pipe, messages, host, token, nodeId });
-    const stopped = stoppedBy(pipe.draining);
+    const { interruption } = stream;
+    const stop = (): void => stream.end(new AppError('unavailable', 'this relay stops; connect again'));
+    pipe.draining.addEventListener('abort', stop, { once: true });
+    if (pipe.draining.aborted) stop();
     try {
       await deps.streams.begin(stream);
       for (;;) {
-        const next = await Promise.race([messages.next(), stream.ended, stopped]);
+        const next = await interruption.during(messages.next());
         if (next.done === true) return;
         const received = readEdgeEvent(next.value);
         await stream.accept(received);
-        await Promise.race([takeEvent(deps, stream, received.event), stream.ended]);
+        await interruption.during(takeEvent(deps, stream, received.event));
       }
     } finally {
+      pipe.draining.removeEventListener('abort', stop);
       void deps.streams.over(stream).catch(() => undefined);
     }
   };
@@ -89,12 +93,3 @@ async function authenticate(
 
 /** Empty where there is none; a longer one than any of ours is refused by its reader. */
 const bearerOf = (pipe: Pipe): string => /^Bearer ([^\s,]+)$/i.exec(pipe.header('authorization') ?? '')?.[1] ?? '';
-
-function stoppedBy(draining: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(new AppError('unavailable', 'this relay stops; connect again'));
-  promise.catch(() => undefined);
-  if (draining.aborted) stop();
-  else draining.addEventListener('abort', stop, { once: true });
-  return promise;
-}

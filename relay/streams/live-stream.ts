@@ -14,6 +14,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
 import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { Interruption } from './interruption.ts';
 
 /** A node security token that counts. */
 export interface HeldToken {
@@ -38,8 +39,8 @@ interface LiveStreamFacts {
 /** One open stream of a host, from its Hello on. */
 export class LiveStream {
   readonly facts: LiveStreamFacts;
-  /** Rejects when the relay ends the stream; never resolves. */
-  readonly ended: Promise<never>;
+  /** Cuts short what the stream awaits when the relay ends it. */
+  readonly interruption = new Interruption();
   /** Revisions of the entry that says who holds the stream: the first and the last that is ours; 0 before it is written. */
   epoch = 0;
   #firstEpoch = 0;
@@ -63,7 +64,6 @@ export class LiveStream {
   #token: HeldToken;
   #received = 0n;
   #sent = 0n;
-  #end: (error: AppError) => void = () => undefined;
   #problem: AppError | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -73,8 +73,6 @@ export class LiveStream {
     this.capabilities = capabilities;
     this.lastHeartbeat = facts.now();
     this.#token = facts.token;
-    this.ended = new Promise((_, reject) => (this.#end = reject));
-    this.ended.catch(() => undefined);
   }
 
   get uid(): string {
@@ -97,7 +95,7 @@ export class LiveStream {
   /** Breaks it off with this status. */
   end(error: AppError): void {
     this.#problem ??= error;
-    this.#end(this.#problem);
+    this.interruption.end(this.#problem);
   }
 
   /**
