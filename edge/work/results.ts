@@ -51,12 +51,16 @@ function problemOf(content: string): CommandProblem {
 function payloadOf(tool: string, { content, output, exitCode }: HostAnswer): Any {
   const fields = output === undefined ? fieldsOf(tool, content) : { ...output, exit_code: exitCode };
   const whole = pack(fields);
-  if (whole.value.byteLength <= edgeLimits.payloadBytes) return whole;
-  const texts = Object.values(fields).filter((value) => typeof value === 'string').length;
-  const most = Math.floor((edgeLimits.payloadBytes - frameBytes) / Math.max(1, texts));
+  const { payloadBytes, payloadJsonBytes } = edgeLimits;
+  if (whole.value.byteLength <= payloadBytes && Buffer.byteLength(JSON.stringify(fields)) <= payloadJsonBytes) {
+    return whole;
+  }
+  const texts = Math.max(1, Object.values(fields).filter((value) => typeof value === 'string').length);
+  const share = (bytes: number): number => Math.floor((bytes - frameBytes) / texts);
+  const most = { bytes: share(payloadBytes), jsonBytes: share(payloadJsonBytes) };
   const cut = Object.entries(fields).map(([name, value]) => [
     name,
-    typeof value === 'string' ? lastBytes(value, most) : value,
+    typeof value === 'string' ? lastOf(value, most) : value,
   ]);
   return pack({ ...Object.fromEntries(cut), truncated: true });
 }
@@ -69,14 +73,32 @@ function fieldsOf(tool: string, content: string): Readonly<Record<string, unknow
   return isJsonObject(facts) ? facts : { content };
 }
 
-/** The end of a text, which begins with a whole character. */
-function lastBytes(text: string, most: number): string {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= most) return text;
-  let from = bytes.length - most;
-  while (from < bytes.length && ((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
-  return bytes.subarray(from).toString('utf8');
+interface TextLimits {
+  /** In UTF-8. */
+  readonly bytes: number;
+  /** In UTF-8, after JSON has escaped what it escapes. */
+  readonly jsonBytes: number;
 }
+
+/** The end of a text within both limits; it begins with a whole character. */
+function lastOf(text: string, { bytes, jsonBytes }: TextLimits): string {
+  let from = text.length;
+  let used = 0;
+  let usedInJson = 0;
+  while (from > 0) {
+    const isPair = from > 1 && isLowSurrogate(text.charCodeAt(from - 1)) && isHighSurrogate(text.charCodeAt(from - 2));
+    const character = text.slice(isPair ? from - 2 : from - 1, from);
+    used += Buffer.byteLength(character);
+    usedInJson += Buffer.byteLength(JSON.stringify(character)) - quotes;
+    if (used > bytes || usedInJson > jsonBytes) break;
+    from -= character.length;
+  }
+  return text.slice(from);
+}
+
+const quotes = 2;
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd8_00 && unit <= 0xdb_ff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc_00 && unit <= 0xdf_ff;
 
 const pack = (fields: Readonly<Record<string, unknown>>): Any => ({
   typeUrl: 'type.googleapis.com/google.protobuf.Struct',

@@ -30,6 +30,8 @@ export const edgeLimits = {
   argsBytes: 256 * 1024,
   /** Result of a command beside which nothing else is kept: what one message of a stream of the bus takes. */
   payloadBytes: 512 * 1024,
+  /** The same as JSON, in which a control character takes six bytes: a message of the bus has at most 1 MiB. */
+  payloadJsonBytes: 960 * 1024,
   /** Text of an error and of a reason. */
   messageLength: 4_096,
   /** Output of one command that is passed on while it runs. */

@@ -47,7 +47,11 @@ function withPayload(own: Extract<EdgeOutcome, { readonly outcome: 'ok' }>, { ty
     return failed(`the payload has more than ${edgeLimits.payloadBytes} bytes`);
   try {
     const payload: unknown = Struct.unwrap(Struct.decode(value));
-    return isTooDeep(payload) ? failed('the payload is nested too deep') : { ...own, payload };
+    if (isTooDeep(payload)) return failed('the payload is nested too deep');
+    const size = Buffer.byteLength(JSON.stringify(payload));
+    if (size > edgeLimits.payloadJsonBytes)
+      return failed(`the payload as JSON has ${size} bytes; at most ${edgeLimits.payloadJsonBytes} are kept`);
+    return { ...own, payload };
   } catch {
     return failed('the payload cannot be read');
   }

@@ -240,6 +240,18 @@ describe('CommandResult', () => {
   });
 
   it.each([
+    ['one byte below 960 KiB', -1, 'ok'],
+    ['960 KiB', 0, 'ok'],
+    ['one byte above 960 KiB', 1, 'err'],
+    ['three times as much', 1_966_080, 'err'],
+  ])('EDGE-PROTO-27 with a payload that takes, as JSON, %s is kept whole or not at all', async (_what, more, want) => {
+    const jsonBytes = edgeLimits.payloadJsonBytes + more - JSON.stringify({ t: '' }).length;
+    expect(edgeLimits.payloadJsonBytes).toBe(983_040);
+    send(field(1, field(2, any(struct('t', '\u0001'.repeat(Math.floor(jsonBytes / 6)) + 'x'.repeat(jsonBytes % 6))))));
+    expect(await outcome()).toMatchObject({ outcome: want, ...(want === 'err' && { code: 'PayloadInvalid' }) });
+  });
+
+  it.each([
     ['of another type', fields(field(1, 'type.googleapis.com/google.protobuf.Duration'), field(2, secondsAndNanos(1)))],
     ['that cannot be read', any(Buffer.from('ff', 'hex'))],
     ['without a type', field(2, struct('a', 'b'))],
