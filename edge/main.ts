@@ -20,8 +20,7 @@ import type { World } from './world.ts';
 const { env } = process;
 const uid = process.geteuid?.() ?? 0;
 
-// What a library of ours should do otherwise says nothing to the owner of a machine: a warning about certificates of IP
-// addresses, for one.
+// Deprecations in our libraries, such as one about certificates of IP addresses, do not concern the machine's owner.
 process.noDeprecation = true;
 // A file that the daemon makes is for its owner alone, whatever the umask of its start was.
 process.umask(0o077);

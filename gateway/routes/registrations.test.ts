@@ -258,7 +258,7 @@ describe('the tenant whose namespace is that of the release', () => {
     expect([status, body.details[0].path]).toEqual([400, 'api_spec_id']);
   });
 
-  it('AMB-196 sees the scope of an object, whoever asks', async () => {
+  it('AMB-196 every caller sees the scope of an object', async () => {
     const shared = await specId('admin', { name: 'shared' });
     for (const token of ['acme', 'system', 'admin'])
       expect((await ask('GET', `/v1/specs/${shared}`, token)).body.scope).toBe('global');

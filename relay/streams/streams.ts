@@ -60,7 +60,7 @@ export class Streams {
   /** Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. */
   async begin(stream: LiveStream): Promise<void> {
     this.heard(stream);
-    // What was recorded of an older stream is refused here, and ends no stream.
+    // A recording of an older stream is refused here, and ends no stream.
     const before = await holdEntry(this.#deps, stream);
     const open = this.#open.get(stream.uid);
     if (open !== undefined && open.epoch > stream.epoch) throw replaced();

@@ -35,7 +35,7 @@ const invoke = {
       status: 400,
       error: '-32602',
       rpc: -32_602,
-      when: 'What the tool made of the arguments is not valid: `data.error` is `Validation`.',
+      when: 'The tool made an invalid request of the arguments: `data.error` is `Validation`.',
     },
     {
       status: 404,

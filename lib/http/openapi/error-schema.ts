@@ -29,7 +29,7 @@ export const rpcErrorSchema = Type.Object(
       Type.Union([Type.String(), Type.Number()], { description: 'That of the request, where one could be read.' }),
     ),
     error: Type.Object({
-      code: Type.Integer({ description: 'What went wrong.' }),
+      code: Type.Integer({ description: 'Code of the error.' }),
       message: Type.String({ description: 'The same as a sentence.' }),
       data: Type.Unknown({ description: 'More about it, mostly null.' }),
     }),

@@ -69,7 +69,7 @@ function timesOf(outcome: string): readonly number[] {
   return outcome === 'not_started' ? [0] : [0, 1];
 }
 
-/** Each host has one outcome in each run; what ran, ran once; and what is told to have run has run. */
+/** Each host has one outcome in each run; what ran, ran once; and a command that is reported to have run has run. */
 async function expectEachOnce(marks: readonly string[], told: readonly ToldRun[]): Promise<readonly Outcome[]> {
   const all: Outcome[] = [];
   const ran = new Map(await Promise.all(hosts.map(async (each) => [each.nodeId, await marksOf(each)] as const)));
@@ -89,7 +89,7 @@ async function expectEachOnce(marks: readonly string[], told: readonly ToldRun[]
   return all;
 }
 
-describe('a relay replica that goes', () => {
+describe('a relay replica that stops', () => {
   it('EDGE-RES-26 EDGE-REST-38 killed with forty commands in flight: none runs twice, each host ends with one outcome', async () => {
     const victim = await busiestRelay(world.kube);
     const { marks, told } = startRuns(runCount, 12);
@@ -102,7 +102,7 @@ describe('a relay replica that goes', () => {
     await expectEachOnce(during.marks, await during.told);
   });
 
-  it('drains: its daemons connect to another one, no host is told to be away, and no command is lost', async () => {
+  it('drains: its daemons connect to another one, no host is reported away, and no command is lost', async () => {
     const victim = await busiestRelay(world.kube);
     const held = (await hostsByRelay(world.kube)).get(victim) ?? 0;
     expect(held).toBeGreaterThan(0);

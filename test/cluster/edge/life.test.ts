@@ -127,7 +127,7 @@ describe('the relay', () => {
 });
 
 describe('connected hosts', () => {
-  it('EDGE-REST-15 EDGE-FLOW-04 are told by kubectl and by HTTP alike', async () => {
+  it('EDGE-REST-15 EDGE-FLOW-04 are the same by kubectl and by HTTP', async () => {
     const text = await world.kubectl(['--namespace', world.tenant, 'get', 'edgehosts']);
     for (const { nodeId, name } of hosts) {
       expect(text).toMatch(new RegExp(`^${edgeHostName(nodeId)} .*${name}.* Connected `, 'm'));

@@ -41,7 +41,7 @@ describe.runIf(isNativeCluster())('an agent in whose call every replica of the A
     });
   }
 
-  it('is told that the outcome is unknown, and the call is not made again', async () => {
+  it('reads that the outcome is unknown, and the call is not made again', async () => {
     const { kube, tenant: namespace, desk } = stage;
     const before = (await desk.operations()).length;
     const object = {
@@ -58,7 +58,7 @@ describe.runIf(isNativeCluster())('an agent in whose call every replica of the A
       ({ status }) => status?.finished_at !== undefined,
       { timeoutMs: 120_000 },
     );
-    // What the scripted model says to a result that is no confirmation.
+    // The scripted model's answer to a result that is no confirmation.
     expect(spec.result).toMatchObject({ phase: 'completed', output: 'The order was not placed.', tool_calls: 1 });
     const sent = (await desk.operations()).slice(before);
     expect(sent.filter((operation) => operation === 'POST /customers/find')).toHaveLength(1);

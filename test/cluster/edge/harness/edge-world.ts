@@ -26,7 +26,7 @@ export const edgeScopes = ['enroll', 'hosts.read', 'hosts.write', 'groups.write'
   (scope) => `svc.edge.${scope}`,
 );
 
-/** What a fleet run over HTTP told, to its end. */
+/** Events of a fleet run over HTTP, to its end. */
 export interface ToldRun {
   readonly status: number;
   readonly id: string;
@@ -96,7 +96,7 @@ export async function openEdgeWorld(purpose: string): Promise<EdgeWorld> {
   };
 }
 
-/** A way to the API that goes on where one of its replicas goes. */
+/** A way to the API that survives the loss of one of its replicas. */
 async function openApi(kube: KubeClient, name: string): Promise<{ readonly url: string; close(): Promise<void> }> {
   const metadata = { name: `${name}-api`, namespace: releaseNamespace };
   const selector = { 'app.kubernetes.io/name': 'windlass', 'app.kubernetes.io/component': 'api' };

@@ -8,7 +8,7 @@ import type { EdgeWorld } from './edge-world.ts';
 /** The daemon `windlass-edge` as a process of this machine. */
 export interface RealHost {
   readonly name: string;
-  /** Of its enrollment; empty before. */
+  /** Id from its enrollment; empty before. */
   readonly nodeId: string;
   readonly program: DaemonProgram;
   /** Where commands of a test leave marks; they know it as $MARKS. */
