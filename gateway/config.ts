@@ -6,8 +6,11 @@ import { ConfigError, type ConfigProblem, type Environment, parseConfig } from '
 import { sealTokenVariables } from '../lib/envelope/index.ts';
 import { identityVariables } from '../lib/identity/index.ts';
 import { logLevels } from '../lib/logger.ts';
+import { type ChainLimits, chainLimitsDefault, toolWorkflowLimits } from '../lib/tool-chain/limits.ts';
 
 const text = (longest = 2_048) => Type.Optional(Type.String({ minLength: 1, maxLength: longest }));
+
+const bound = (value: number, minimum: number, maximum: number) => Type.Integer({ minimum, maximum, default: value });
 
 /** The environment variables of the gateway (docs/gateway.md, charts/windlass/README.md). */
 export const GatewayConfig = Type.Object({
@@ -19,6 +22,12 @@ export const GatewayConfig = Type.Object({
   WINDLASS_HTTP_HOST: Type.Optional(Type.String({ minLength: 1 })),
   /** Requests a tenant may send to one replica each second, averaged over ten; 0: any number. */
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
+  /** Bounds of one call of a tool workflow (ADR 0061): steps, bytes of a body and of a response, and times. */
+  WINDLASS_TOOL_WORKFLOW_STEPS: bound(chainLimitsDefault.steps, 1, toolWorkflowLimits.steps),
+  WINDLASS_TOOL_WORKFLOW_BODY_BYTES: bound(chainLimitsDefault.bodyBytes, 1_024, 16 * 1_024 * 1_024),
+  WINDLASS_TOOL_WORKFLOW_RESPONSE_BYTES: bound(chainLimitsDefault.responseBytes, 1_024, 64 * 1_024 * 1_024),
+  WINDLASS_TOOL_WORKFLOW_STEP_SECONDS: bound(chainLimitsDefault.stepMs / 1_000, 1, 600),
+  WINDLASS_TOOL_WORKFLOW_SECONDS: bound(chainLimitsDefault.chainMs / 1_000, 1, 600),
   /** How long a stopping replica still takes requests, until load balancers know that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
   /** Namespace of the release: that of the system tenant, and of the API's public keys. */
@@ -47,6 +56,15 @@ export const GatewayConfig = Type.Object({
   WINDLASS_SYSTEM_TENANT: identityVariables.WINDLASS_SYSTEM_TENANT,
 });
 export type GatewayConfig = Readonly<Static<typeof GatewayConfig>>;
+
+/** Bounds of one call of a tool workflow. */
+export const chainLimitsOf = (config: GatewayConfig): ChainLimits => ({
+  steps: config.WINDLASS_TOOL_WORKFLOW_STEPS,
+  bodyBytes: config.WINDLASS_TOOL_WORKFLOW_BODY_BYTES,
+  responseBytes: config.WINDLASS_TOOL_WORKFLOW_RESPONSE_BYTES,
+  stepMs: config.WINDLASS_TOOL_WORKFLOW_STEP_SECONDS * 1_000,
+  chainMs: config.WINDLASS_TOOL_WORKFLOW_SECONDS * 1_000,
+});
 
 /** Whether both lanes are open to everybody. */
 export const isBypass = ({ SEAL_GATEWAY_AUTH_DISABLED: value }: GatewayConfig): boolean => value === 'true';

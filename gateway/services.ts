@@ -9,6 +9,7 @@ import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
 import { openAudit } from './audit.ts';
+import { chainLimitsOf } from './config.ts';
 import { createGatewayCluster, type GatewayCluster } from './cluster/cluster.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { createOperatorAuthentication, type Operator } from './identity/operator.ts';
@@ -105,7 +106,7 @@ const createFormer = (
   });
 
 /** Tool workflows as tools. */
-function createWorkflows({ kube, clock, logger }: GatewayDeps, parts: WorkflowParts): ToolSource {
+function createWorkflows({ kube, clock, logger, config }: GatewayDeps, parts: WorkflowParts): ToolSource {
   const { cluster, upstream } = parts;
   const { apiSpecs, toolWorkflows } = cluster.informers;
   return createWorkflowSource({
@@ -114,6 +115,7 @@ function createWorkflows({ kube, clock, logger }: GatewayDeps, parts: WorkflowPa
     logger,
     workflows: toolWorkflows.cache,
     rivals: toolRivals(cluster.informers),
+    limits: chainLimitsOf(config),
     whole: toolWorkflows.whole,
     apiSpecs: apiSpecs.cache,
     credentials: createCredentials({ kube, tokens: createTokenExchange({ clock, upstream }) }),

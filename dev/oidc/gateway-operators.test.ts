@@ -1,12 +1,13 @@
 import { importJWK, type JWTPayload, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readGatewayConfig } from '../../gateway/config.ts';
+import { chainLimitsOf, readGatewayConfig } from '../../gateway/config.ts';
 import { createOperatorAuthentication, type OperatorAuthentication } from '../../gateway/identity/operator.ts';
 import { contracts } from '../../gateway/routes/contracts.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ConfigError, type Environment } from '../../lib/config.ts';
 import { defineRoute, json } from '../../lib/http/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import { chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { startTestServer } from '../../test/support/http-server.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type OidcServer, startOidc } from './server.ts';
@@ -252,6 +253,26 @@ describe('settings of the gateway', () => {
       throw error;
     }
   };
+
+  it('bound calls of tool workflows, by default as the chain does', () => {
+    expect(chainLimitsOf(readGatewayConfig(settings()))).toEqual(chainLimitsDefault);
+    const names = ['STEPS', 'BODY_BYTES', 'RESPONSE_BYTES', 'STEP_SECONDS', 'SECONDS'];
+    const env = (value: string) => Object.fromEntries(names.map((name) => [`WINDLASS_TOOL_WORKFLOW_${name}`, value]));
+    const given = {
+      ...env('20'),
+      WINDLASS_TOOL_WORKFLOW_BODY_BYTES: '2048',
+      WINDLASS_TOOL_WORKFLOW_RESPONSE_BYTES: '4096',
+    };
+    expect(chainLimitsOf(readGatewayConfig(settings(given)))).toEqual({
+      steps: 20,
+      bodyBytes: 2_048,
+      responseBytes: 4_096,
+      stepMs: 20_000,
+      chainMs: 20_000,
+    });
+    for (const name of names) expect(problemsOf(settings(env('0')))).toContain(`WINDLASS_TOOL_WORKFLOW_${name}`);
+    expect(problemsOf(settings({ WINDLASS_TOOL_WORKFLOW_STEPS: '65' }))).toContain('WINDLASS_TOOL_WORKFLOW_STEPS');
+  });
 
   it('AMB-019 have the names of the port, of the keys and of the key of tokens', () => {
     const port = readGatewayConfig({ ...settings(), SEAL_GATEWAY_PORT: '9123' }).SEAL_GATEWAY_PORT;

@@ -11,7 +11,7 @@ import type { Tenancy } from '../identity/tenancy.ts';
 import { createAuditEventRoutes } from './audit-events/index.ts';
 import { createDocsRoutes } from './docs/index.ts';
 import { createRegistrationRoutes } from './registrations.ts';
-import { isBypass } from '../config.ts';
+import { chainLimitsOf, isBypass } from '../config.ts';
 import type { Lane } from '../lane/lane.ts';
 import { createInvokeRoutes } from './invoke/index.ts';
 import { createSecurityContextRoutes } from './security-contexts/index.ts';
@@ -43,6 +43,6 @@ export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
     createAuditEventRoutes(deps),
     createHealthRoutes<Operator>(),
     createDocsRoutes<Operator>(),
-    createRegistrationRoutes(deps),
+    createRegistrationRoutes({ ...deps, stepsMax: chainLimitsOf(deps.config).steps }),
   ].flat();
 }

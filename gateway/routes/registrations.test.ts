@@ -99,7 +99,18 @@ function depsOf(): RegistrationDeps {
   };
   const documents = createApiDocuments({ kube, reader, whole: informers.apiSpecs.whole } as never);
   const cluster = { informers };
-  const deps = { kube, clock: systemClock, newId: randomUUID, openApi: reader, documents, audit, tenancy, cluster };
+  const stepsMax = 3;
+  const deps = {
+    stepsMax,
+    kube,
+    clock: systemClock,
+    newId: randomUUID,
+    openApi: reader,
+    documents,
+    audit,
+    tenancy,
+    cluster,
+  };
   return deps as unknown as RegistrationDeps;
 }
 
@@ -369,6 +380,11 @@ describe('/v1/workflows', () => {
         field,
       ]),
     ),
+    [
+      'more steps than the configuration allows',
+      { steps: ['a', 'b', 'c', 'd'].map((name) => aStep({ name })) },
+      'steps',
+    ],
     ['an unknown field', { color: 'red' }, 'color'],
     ['a step without its name', { steps: [aStep({ name: undefined })] }, 'steps[0].name'],
   ];

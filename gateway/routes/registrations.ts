@@ -24,6 +24,8 @@ export interface RegistrationDeps {
   readonly documents: ApiDocuments;
   readonly audit: AuditChain;
   readonly tenancy: Tenancy;
+  /** Steps that a tool workflow may have. Default: as many as the kind takes. */
+  readonly stepsMax?: number;
   readonly cluster: { readonly informers: Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> };
 }
 

@@ -23,7 +23,7 @@ export interface ChainLimits {
   readonly chainMs: number;
 }
 
-/** Used where the configuration sets nothing (issue 13, part 5). */
+/** Used where the configuration sets nothing. */
 export const chainLimitsDefault: ChainLimits = {
   steps: toolWorkflowLimits.steps,
   bodyBytes: 1024 * 1024,

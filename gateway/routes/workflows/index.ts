@@ -34,6 +34,7 @@ export interface WorkflowRoutesDeps {
   readonly registry: Registry<ToolWorkflow>;
   readonly apiSpecs: ApiSpecCache;
   readonly documents: ApiDocuments;
+  readonly stepsMax?: number;
   /** The object in full, of which the cache keeps less; undefined where it is gone. */
   readonly whole: (workflow: ToolWorkflow) => Promise<ToolWorkflow | undefined>;
 }
@@ -50,7 +51,7 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
   return defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
     const { tenant_id: asserted, ...definition } = body;
     await tenancy.assertOwn(caller, asserted);
-    const workflow = workflowOf(definition, tenancy.namespaceOf(caller));
+    const workflow = workflowOf(definition, tenancy.namespaceOf(caller), deps.stepsMax);
     await checkOperations(deps, caller.tenant, workflow.spec);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created, definition.name);
@@ -59,8 +60,9 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
 }
 
 /** @throws HttpError 400 Validation that names every place (GW-WF-35 to GW-WF-37). */
-function workflowOf(definition: Omit<Body, 'tenant_id'>, namespace: string): ToolWorkflow {
-  const problems = [...checkToolWorkflow(definition), ...builtInNameProblems(definition.name)];
+function workflowOf(definition: Omit<Body, 'tenant_id'>, namespace: string, stepsMax?: number): ToolWorkflow {
+  const options = stepsMax === undefined ? {} : { stepsMax };
+  const problems = [...checkToolWorkflow(definition, options), ...builtInNameProblems(definition.name)];
   if (problems.length > 0) throw validation(problems);
   const name = objectNameOf(definition.name);
   const { name: given, ...rest } = definition;

@@ -6,6 +6,13 @@
 - { name: SEAL_GATEWAY_INTERNAL_PORT, value: "8091" }
 - { name: WINDLASS_RATE_LIMIT_PER_SECOND, value: {{ .rateLimitPerSecond | int64 | quote }} }
 - { name: WINDLASS_DRAIN_SECONDS, value: {{ .drainSeconds | int64 | quote }} }
+{{- with .toolWorkflows }}
+- { name: WINDLASS_TOOL_WORKFLOW_STEPS, value: {{ .steps | int64 | quote }} }
+- { name: WINDLASS_TOOL_WORKFLOW_BODY_BYTES, value: {{ .bodyBytes | int64 | quote }} }
+- { name: WINDLASS_TOOL_WORKFLOW_RESPONSE_BYTES, value: {{ .responseBytes | int64 | quote }} }
+- { name: WINDLASS_TOOL_WORKFLOW_STEP_SECONDS, value: {{ .stepSeconds | int64 | quote }} }
+- { name: WINDLASS_TOOL_WORKFLOW_SECONDS, value: {{ .seconds | int64 | quote }} }
+{{- end }}
 - name: WINDLASS_SYSTEM_NAMESPACE
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 - { name: WINDLASS_SYSTEM_TENANT, value: {{ $.Values.systemTenant.slug | quote }} }
