@@ -747,6 +747,20 @@ export interface InvokeToolAliasRequest {
 /** Body of the answer of {@link Operations.invokeToolAlias}. */
 export type InvokeToolAliasReply = InvokeToolAnswer;
 
+/** Arguments of {@link Operations.callMcp}. */
+export interface CallMcpRequest {
+  /** Names the session. */
+  readonly sealExecutionId?: string;
+  /** Whole Unix seconds, or an ISO 8601 time with its zone. */
+  readonly sealTimestamp?: string;
+  /** Base64 of the Ed25519 signature. */
+  readonly sealSignature?: string;
+  readonly body?: Uint8Array | string;
+}
+
+/** Body of the answer of {@link Operations.callMcp}. */
+export type CallMcpReply = string;
+
 /** Arguments of {@link Operations.listTools}. */
 export interface ListToolsRequest {
   /** Tools a page; more than 200 counts as 200. */
@@ -1024,6 +1038,15 @@ export interface Operations {
    */
   invokeToolAlias(request: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;
   /**
+   * Speak the Model Context Protocol
+   *
+   * Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token; the
+   * body is signed as the payload of an envelope is (docs/gateway.md). A notification is answered with 202.
+   *
+   * `POST /mcp`
+   */
+  callMcp(request?: CallMcpRequest, options?: CallOptions): Promise<CallMcpReply>;
+  /**
    * List tools
    *
    * Tools that the tenant sees, of all sources.
@@ -1127,6 +1150,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   deleteCliTool: {"method":"DELETE","path":"/v1/cli-tools/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
   invokeTool: {"method":"POST","path":"/v1/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   invokeToolAlias: {"method":"POST","path":"/v1/seal/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  callMcp: {"method":"POST","path":"/mcp","bearer":false,"query":[],"headers":{"sealExecutionId":"seal-execution-id","sealTimestamp":"seal-timestamp","sealSignature":"seal-signature"},"mediaType":"application/octet-stream","reply":"json"},
   listTools: {"method":"GET","path":"/v1/tools","bearer":true,"query":["limit","cursor","q","source","security_context"],"headers":{},"reply":"json"},
   listSessions: {"method":"GET","path":"/v1/seal/sessions","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   createSession: {"method":"POST","path":"/v1/seal/sessions","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -4,6 +4,7 @@ import {
   EnvelopeError,
   envelopeLimits,
   type ProveEnvelope,
+  type ProveSession,
   type Sessions,
 } from '../../lib/envelope/index.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
@@ -18,12 +19,21 @@ interface BypassDeps {
  * execution that has a session keeps to its state and patterns; another one gets a session for this call.
  */
 export function createBypassProof({ clock, sessions }: BypassDeps): ProveEnvelope {
-  return async ({ executionId, tool }) => {
+  const prove = createBypassSession({ clock, sessions });
+  return async (envelope) => {
+    const { tool } = envelope;
+    const session = await prove(envelope);
+    if (matchesAny(session.allowed_tool_patterns, tool)) return session;
+    throw new EnvelopeError('out_of_session', `the session does not permit the tool ${tool.slice(0, 128)}`);
+  };
+}
+
+/** The same for a request that calls no tool. */
+export function createBypassSession({ clock, sessions }: BypassDeps): ProveSession {
+  return async ({ executionId }) => {
     const found = await sessions.find(executionId);
     if (found === undefined) return { ...passing, execution_id: executionId, expires_at: inAnHour(clock) };
-    const session = activeSession(found, clock.now());
-    if (matchesAny(session.allowed_tool_patterns, tool)) return { ...session, tenant: '' };
-    throw new EnvelopeError('out_of_session', `the session does not permit the tool ${tool.slice(0, 128)}`);
+    return { ...activeSession(found, clock.now()), tenant: '' };
   };
 }
 

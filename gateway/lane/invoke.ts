@@ -38,8 +38,8 @@ export interface InvokeDeps {
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
 }
 
-/** Runs one call of the invocation lane to its answer. */
-export type Invoke = (envelope: Envelope, signal: AbortSignal) => Promise<GatewayAnswer>;
+/** Runs one call of the invocation lane to its answer; `via` is noted in its events where it is not an envelope. */
+export type Invoke = (envelope: Envelope, signal: AbortSignal, via?: 'mcp') => Promise<GatewayAnswer>;
 
 /** Calls that are proved at once, of all executions together, and those that wait for it. */
 const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
@@ -55,14 +55,14 @@ const callMs = 600_000;
 export function createInvoke(deps: InvokeDeps): Invoke {
   const proving = createFairPool({ ...proofs, clock: deps.clock });
   const running = createFairPool({ ...runs, clock: deps.clock });
-  return async (envelope, outer) => {
+  return async (envelope, outer, via) => {
     using call = deps.calls.enter(envelope.executionId, outer);
     using deadline = startDeadline(deps.clock, callMs, call.signal);
     const { signal } = deadline;
     try {
       const session = await proving.run({ tenant: envelope.executionId, signal }, () => deps.prove(envelope));
       await deps.rateLimit.take(session.tenant);
-      return await run(deps, { envelope, session, running, signal });
+      return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {
       throw isSessionRevoked(call.signal) ? revokedMeanwhile() : error;
     }
@@ -80,16 +80,17 @@ interface ProvedCall {
   readonly session: Session;
   readonly running: FairPool;
   readonly signal: AbortSignal;
+  readonly via: 'mcp' | undefined;
 }
 
 async function run(deps: InvokeDeps, proved: ProvedCall): Promise<GatewayAnswer> {
-  const { envelope, session, running, signal } = proved;
-  const admitted = await admit(deps, envelope, session);
+  const { session, running, signal, via } = proved;
+  const admitted = await admit(deps, proved);
   const { caller, tool, args } = admitted;
   return running.run({ tenant: session.tenant, signal }, async () => {
     signal.throwIfAborted();
     const entry = { tenant: caller.tenant, subject: caller.subject, invocationId: randomUUID() };
-    const about = { tool: tool.name, source: tool.source, execution_id: caller.executionId };
+    const about = { tool: tool.name, source: tool.source, execution_id: caller.executionId, ...through(via) };
     await deps.audit.append({ type: 'ToolInvocationStarted', ...entry, data: about });
     let outcome = 'error';
     const from = deps.clock.now();
@@ -111,11 +112,14 @@ interface AdmittedCall {
   readonly args: JsonObject;
 }
 
+const through = (via: 'mcp' | undefined) => (via === undefined ? {} : { via });
+
 /** @throws RefusedCall, after an event of it. */
-async function admit(deps: InvokeDeps, envelope: Envelope, session: Session): Promise<AdmittedCall> {
+async function admit(deps: InvokeDeps, { envelope, session, via }: ProvedCall): Promise<AdmittedCall> {
   const checked = await check(deps, envelope, session);
   if (!('kind' in checked)) return checked;
-  const data = { tool: envelope.tool.slice(0, 128), reason: checked.code, execution_id: session.execution_id };
+  const about = { tool: envelope.tool.slice(0, 128), execution_id: session.execution_id, ...through(via) };
+  const data = { ...about, reason: checked.code };
   const tenant = tenantOf(session);
   await deps.audit.append({ type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data });
   throw new RefusedCall(checked);

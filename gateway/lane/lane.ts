@@ -7,8 +7,10 @@ import {
   createCallsUnderWay,
   createEnvelopeProof,
   createRevocations,
+  createSessionProof,
   createSessions,
   type ProveEnvelope,
+  type ProveSession,
   type Revocations,
   type SealVerifier,
   type Sessions,
@@ -26,13 +28,15 @@ import { createBuiltinSource } from '../tools/builtin-source.ts';
 import { serveRegisteredTools } from '../tools/serve-registered.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
-import { createBypassProof } from './bypass-proof.ts';
+import { createMcpServer, type McpServer } from '../mcp/mcp-server.ts';
+import { createBypassProof, createBypassSession } from './bypass-proof.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
 import { createSecurityOf, type SecurityOf } from './security-of.ts';
 
 /** Parts of the invocation lane that have a life of their own, and those that routes share. */
 export interface Lane {
   readonly invoke: Invoke;
+  readonly mcp: McpServer;
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;
   readonly sessions: Sessions;
@@ -67,13 +71,12 @@ export function createLane(deps: LaneDeps): Lane {
   const registry = createToolRegistry([builtin, ...toolSources]);
   const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });
   const key = createKeyHolder(deps);
-  const prove: ProveEnvelope = isBypass(config)
-    ? createBypassProof({ clock, sessions })
-    : createEnvelopeProof({ bus, clock, key: key.verifier, sessions, known: (id) => view.of(id) });
+  const { call: prove, session: proveSession } = createProofs(deps, { key: key.verifier, sessions, view });
   const checks = { calls, counter: createCallCounter(bus), prove, registry, securityOf, tenants: cluster.tenants };
   const invoke = createInvoke({ ...deps, ...checks });
   return {
     invoke,
+    mcp: createMcpServer({ ...deps, invoke, proveSession, registry, securityOf }),
     registry,
     securityOf,
     sessions,
@@ -89,6 +92,23 @@ export function createLane(deps: LaneDeps): Lane {
     },
     close: () => revocations.close(),
   };
+}
+
+interface ProofParts {
+  readonly key: SealVerifier;
+  readonly sessions: Sessions;
+  readonly view: SessionView;
+}
+
+/** What a call of a tool and any other request are proved by. */
+function createProofs({ bus, clock, config }: LaneDeps, { key, sessions, view }: ProofParts) {
+  const call: ProveEnvelope = isBypass(config)
+    ? createBypassProof({ clock, sessions })
+    : createEnvelopeProof({ bus, clock, key, sessions, known: (id) => view.of(id) });
+  const session: ProveSession = isBypass(config)
+    ? createBypassSession({ clock, sessions })
+    : createSessionProof({ clock, key, sessions });
+  return { call, session };
 }
 
 interface KeyHolder {

@@ -3,6 +3,7 @@ import { contracts as cliTools } from './cli-tools/contract.ts';
 import { contracts as specs } from './specs/contract.ts';
 import { contracts as toolWorkflows } from './workflows/contract.ts';
 import { contracts as invoke } from './invoke/index.ts';
+import { contracts as mcp } from './mcp/contract.ts';
 import { contracts as securityContexts } from './security-contexts/contract.ts';
 import { contracts as sessions } from './sessions/index.ts';
 import { contracts as tools } from './tools/contract.ts';
@@ -18,6 +19,7 @@ export const contracts: readonly Contract[] = [
   ...toolWorkflows,
   ...cliTools,
   ...invoke,
+  ...mcp,
   ...tools,
   ...sessions,
   ...securityContexts,

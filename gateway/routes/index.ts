@@ -14,6 +14,7 @@ import { createRegistrationRoutes } from './registrations.ts';
 import { chainLimitsOf, isBypass } from '../config.ts';
 import type { Lane } from '../lane/lane.ts';
 import { createInvokeRoutes } from './invoke/index.ts';
+import { createMcpRoutes } from './mcp/index.ts';
 import { createSecurityContextRoutes } from './security-contexts/index.ts';
 import { createSessionRoutes } from './sessions/index.ts';
 import { createToolRoutes } from './tools/index.ts';
@@ -37,6 +38,7 @@ export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
   const { lane } = deps;
   return [
     createInvokeRoutes({ ...lane, audit: deps.audit, isBypass: isBypass(deps.config) }),
+    createMcpRoutes({ ...lane, audit: deps.audit, isBypass: isBypass(deps.config) }),
     createToolRoutes(lane),
     createSessionRoutes({ ...deps, ...lane }),
     createSecurityContextRoutes({ ...deps, contexts: deps.cluster.informers.securityContexts.cache }),

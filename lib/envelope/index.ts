@@ -11,6 +11,19 @@ export { type CallsUnderWay, createCallsUnderWay, isSessionRevoked } from './cal
 export { createRevocations, type Revocations } from './revocations.ts';
 
 export { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
-export { activeSession, createEnvelopeProof, type ProveEnvelope } from './prove-envelope.ts';
-export { type Envelope, readEnvelope } from './read-envelope.ts';
+export {
+  activeSession,
+  createEnvelopeProof,
+  createSessionProof,
+  type ProveEnvelope,
+  type ProveSession,
+} from './prove-envelope.ts';
+export {
+  callIn,
+  type Envelope,
+  readEnvelope,
+  readSealedRequest,
+  type Sealed,
+  type SealedRequest,
+} from './read-envelope.ts';
 export { type CallToSign, signEnvelope } from './sign-envelope.ts';

@@ -7,7 +7,7 @@ import { matchesAny, matchesApproved } from '../tools/name-pattern.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
-import type { Envelope } from './read-envelope.ts';
+import type { Envelope, Sealed } from './read-envelope.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { createTokenReader, type ReadToken, type SealClaims, type SealVerifier } from './token.ts';
 
@@ -39,12 +39,7 @@ const keysKept = { keys: 1_000, length: 65_536 } as const;
 
 export function createEnvelopeProof(deps: ProofDeps): ProveEnvelope {
   const { bus, sessions, known = () => undefined } = deps;
-  const proof: Proof = {
-    ...deps,
-    replays: bus.bucket<string>(definition),
-    read: createTokenReader(deps.key),
-    keyOf: memoize(keysKept, (text) => readPublicKey(text, 'public_key')),
-  };
+  const proof: Proof = { ...sealProof(deps), replays: bus.bucket<string>(definition) };
   return async (envelope) => {
     const heard = known(envelope.executionId);
     if (heard === undefined) return proveUnder(proof, envelope, await sessions.find(envelope.executionId));
@@ -59,27 +54,67 @@ export function createEnvelopeProof(deps: ProofDeps): ProveEnvelope {
   };
 }
 
-interface Proof extends Pick<ProofDeps, 'clock' | 'sessions'> {
-  readonly replays: KeyValueBucket<string>;
+/**
+ * The session that a request which calls no tool was signed in: the checks of a call but the last two. Such a request may
+ * come again, for it changes nothing.
+ * @throws EnvelopeError at the first that fails; AppError `unavailable` where the bus cannot be reached.
+ */
+export type ProveSession = (sealed: Sealed) => Promise<Session>;
+
+export function createSessionProof(deps: Omit<ProofDeps, 'bus' | 'known'>): ProveSession {
+  const proof = sealProof(deps);
+  return async (sealed) => {
+    const session = activeSession(await deps.sessions.find(sealed.executionId), deps.clock.now());
+    try {
+      await proveSealed(proof, sealed, session);
+      return session;
+    } catch (error) {
+      throw underSession(error, session);
+    }
+  };
+}
+
+interface SealProof extends Pick<ProofDeps, 'clock' | 'sessions'> {
   readonly read: ReadToken;
   readonly keyOf: (publicKey: string) => KeyObject;
+}
+
+interface Proof extends SealProof {
+  readonly replays: KeyValueBucket<string>;
+}
+
+const sealProof = ({ clock, sessions, key }: Omit<ProofDeps, 'bus'>): SealProof => ({
+  clock,
+  sessions,
+  read: createTokenReader(key),
+  keyOf: memoize(keysKept, (text) => readPublicKey(text, 'public_key')),
+});
+
+async function proveSealed(proof: SealProof, sealed: Sealed, session: Session): Promise<SealClaims> {
+  const claims = await proveToken(proof, sealed, session);
+  proveSignature(sealed, proof.keyOf(session.public_key));
+  proveFresh(sealed, proof.clock.now());
+  return claims;
+}
+
+function underSession(error: unknown, session: Session): unknown {
+  if (!(error instanceof EnvelopeError) || error.session !== undefined) return error;
+  const { asserted } = error;
+  return new EnvelopeError(error.fault, error.message, { session, ...(asserted === undefined ? {} : { asserted }) });
 }
 
 async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | undefined): Promise<Session> {
   const { clock, sessions, replays } = proof;
   const session = activeSession(supposed, clock.now());
   try {
-    const { jti } = await proveToken(proof, envelope, session);
-    proveSignature(envelope, proof.keyOf(session.public_key));
-    proveFresh(envelope, clock.now());
+    const { jti } = await proveSealed(proof, envelope, session);
     await proveFirst(replays, envelope, { jti, tenant: session.tenant });
     const current = activeSession(await sessions.find(envelope.executionId), clock.now());
     if (current.session_id !== session.session_id) throw inactive();
     if (matchesApproved(current.waiting_tool_patterns ?? [], envelope.tool)) throw needsPerson(envelope.tool);
     if (matchesAny(current.allowed_tool_patterns, envelope.tool)) return current;
   } catch (error) {
-    if (!(error instanceof EnvelopeError) || error.session !== undefined) throw error;
-    throw new EnvelopeError(error.fault, error.message, { session });
+    throw underSession(error, session);
   }
   const message = `the session does not permit the tool ${envelope.tool.slice(0, 128)}`;
   throw new EnvelopeError('out_of_session', message, { session });
@@ -105,7 +140,7 @@ const inactive = (): EnvelopeError => new EnvelopeError('session_inactive', 'the
  * The token of an attestation is the one that was issued with the session. A session of an operator takes every token of
  * its tenant and its security context (requirements AMB-119).
  */
-async function proveToken({ read, clock }: Proof, { token }: Envelope, session: Session): Promise<SealClaims> {
+async function proveToken({ read, clock }: SealProof, { token }: Sealed, session: Session): Promise<SealClaims> {
   const claims = await read(token, clock.now());
   if (claims !== undefined && claims.tenant_id !== session.tenant)
     throw new EnvelopeError('token_invalid', 'invalid token', { session, asserted: claims.tenant_id });
@@ -116,12 +151,12 @@ async function proveToken({ read, clock }: Proof, { token }: Envelope, session: 
   return claims;
 }
 
-function proveSignature({ signature, signedBytes }: Envelope, key: KeyObject): void {
+function proveSignature({ signature, signedBytes }: Sealed, key: KeyObject): void {
   if (!verify(null, signedBytes, key, signature))
     throw new EnvelopeError('signature_invalid', 'signature verification failed');
 }
 
-function proveFresh({ sentAt }: Envelope, now: number): void {
+function proveFresh({ sentAt }: Sealed, now: number): void {
   if (Math.abs(now - sentAt) <= envelopeLimits.freshMs) return;
   throw new EnvelopeError('not_fresh', 'timestamp outside freshness window');
 }

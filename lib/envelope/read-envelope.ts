@@ -29,26 +29,63 @@ type Fields = Readonly<Record<string, unknown>>;
  * `isUnsigned` lets token and signature be absent or of any form (spec 3 §5.3); nothing may be proved by them then.
  */
 export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
-  if (bytes.byteLength > envelopeLimits.envelopeBytes)
-    throw malformed('envelope', `has more than ${envelopeLimits.envelopeBytes} bytes`);
   const body = objectAt(parsed(bytes), 'envelope');
   if (body['protocol'] !== 'seal/v1') throw malformed('protocol', 'must be "seal/v1"');
   const payload = objectAt(body['payload'], 'payload');
-  const token = isUnsigned ? '' : textAt(body['security_token'], 'security_token', envelopeLimits.tokenLength);
-  const sentAt = sentAtOf(body['timestamp']);
+  const { security_token: token, signature, timestamp } = body;
+  const { execution_id } = objectAt(body['metadata'], 'metadata');
+  return { ...sealedOf({ token, signature, timestamp, execution_id }, payload, isUnsigned), ...callOf(payload) };
+}
+
+/** What vouches for a payload; in the headers of a request, where the payload is its body. */
+export interface Seal {
+  readonly token: unknown;
+  readonly signature: unknown;
+  /** Seconds as a number or in digits, or an ISO 8601 time with its zone. */
+  readonly timestamp: unknown;
+  readonly execution_id: unknown;
+}
+
+/** What a token and a signature prove, whatever was signed. */
+export type Sealed = Pick<Envelope, 'executionId' | 'token' | 'signature' | 'sentAt' | 'signedBytes'>;
+
+/** A JSON-RPC request or notification of any method, and what vouches for it; nothing of it is proved yet. */
+export interface SealedRequest extends Sealed {
+  readonly id: Envelope['id'];
+  readonly method: string;
+  readonly payload: Fields;
+}
+
+/** Reads a body that is signed as the payload of an envelope is. @throws EnvelopeError `malformed`. */
+export function readSealedRequest(bytes: Uint8Array, seal: Seal, isUnsigned = false): SealedRequest {
+  const payload = objectAt(parsed(bytes), 'body');
+  const { jsonrpc, method } = payload;
+  if (jsonrpc !== '2.0') throw malformed('jsonrpc', 'must be "2.0"');
+  if (typeof method !== 'string' || method === '') throw malformed('method', 'must be the name of a method');
+  const digits = typeof seal.timestamp === 'string' && /^\d{1,12}$/.test(seal.timestamp);
+  const timestamp = digits ? Number(seal.timestamp) : seal.timestamp;
+  return { ...sealedOf({ ...seal, timestamp }, payload, isUnsigned), id: idOf(payload), method, payload };
+}
+
+/** The call of a tool that a request is. @throws EnvelopeError `malformed` for another request. */
+export const callIn = ({ payload, ...sealed }: SealedRequest): Envelope => ({ ...sealed, ...callOf(payload) });
+
+function sealedOf(seal: Seal, payload: Fields, isUnsigned: boolean): Sealed {
+  const token = isUnsigned ? '' : textAt(seal.token, 'security_token', envelopeLimits.tokenLength);
+  const sentAt = sentAtOf(seal.timestamp);
   const timestamp = Math.floor(sentAt / 1_000);
-  const metadata = objectAt(body['metadata'], 'metadata');
   return {
-    executionId: textAt(metadata['execution_id'], 'metadata.execution_id', envelopeLimits.executionIdLength),
+    executionId: textAt(seal.execution_id, 'metadata.execution_id', envelopeLimits.executionIdLength),
     token,
-    signature: isUnsigned ? Buffer.alloc(0) : signatureOf(body['signature']),
+    signature: isUnsigned ? Buffer.alloc(0) : signatureOf(seal.signature),
     sentAt,
     signedBytes: Buffer.from(canonicalJson({ payload, security_token: token, timestamp })),
-    ...callOf(payload),
   };
 }
 
 function parsed(bytes: Uint8Array): unknown {
+  if (bytes.byteLength > envelopeLimits.envelopeBytes)
+    throw malformed('envelope', `has more than ${envelopeLimits.envelopeBytes} bytes`);
   try {
     return parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), ['envelope']);
   } catch (error) {

@@ -59,6 +59,8 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
   /** 302, for people: to a path of this server. */
   | { readonly kind: 'redirect'; readonly location: string }
+  /** 202: taken, and there is nothing to say. */
+  | { readonly kind: 'accepted' }
   /** 204: the operation is done and has nothing to say, or there are no events to come, and a client stops reconnecting. */
   | { readonly kind: 'no_content' }
 );

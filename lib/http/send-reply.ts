@@ -40,7 +40,7 @@ export async function sendReply(
   }
 }
 
-type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'no_content' }>;
+type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'accepted' | 'no_content' }>;
 
 /** By Koa, which adds the length and leaves the body out of an answer to HEAD. */
 function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest): void {
@@ -52,6 +52,10 @@ function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest
     case 'redirect':
       ctx.status = 302;
       ctx.set('Location', reply.location);
+      ctx.body = '';
+      return;
+    case 'accepted':
+      ctx.status = 202;
       ctx.body = '';
       return;
     case 'no_content':

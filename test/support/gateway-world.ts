@@ -5,7 +5,9 @@ import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { marked } from '../../gateway/bypass.ts';
 import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
-import { createBypassProof } from '../../gateway/lane/bypass-proof.ts';
+import { createBypassProof, createBypassSession } from '../../gateway/lane/bypass-proof.ts';
+import { createMcpServer } from '../../gateway/mcp/mcp-server.ts';
+import { createMcpRoutes } from '../../gateway/routes/mcp/index.ts';
 
 import { createInvoke } from '../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
@@ -23,6 +25,7 @@ import {
   createCallsUnderWay,
   createEnvelopeProof,
   createRevocations,
+  createSessionProof,
   createSessions,
   type SealVerifier,
 } from '../../lib/envelope/index.ts';
@@ -203,17 +206,22 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const prove = isBypass
     ? createBypassProof({ clock: systemClock, sessions })
     : createEnvelopeProof({ ...deps, key, sessions });
+  const proveSession = isBypass
+    ? createBypassSession({ clock: systemClock, sessions })
+    : createSessionProof({ ...deps, key, sessions });
   const rateLimit = { take: async () => undefined };
   const counter = createCallCounter(bus);
   const invoke = createInvoke({ ...deps, audit, calls, counter, prove, rateLimit, registry, securityOf, tenants });
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
   const parts = { audit, invoke, isBypass, registry, securityOf };
+  const mcp = createMcpServer({ ...parts, proveSession, rateLimit });
   const sealKey = () => (isBypass ? undefined : key);
   const app = createHttpApp<Operator>({
     ...deps,
     routes: [
       ...createInvokeRoutes(parts),
+      ...createMcpRoutes({ ...parts, mcp }),
       ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey }),
       ...createToolRoutes(parts),
       ...(options.routes?.(parts) ?? []),

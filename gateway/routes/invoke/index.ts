@@ -4,9 +4,9 @@ import { answeredError, callError, refusalError } from '../../../lib/envelope/rp
 import type { Contract } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
-import { mismatch } from '../../identity/tenancy.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { type Invoke, RefusedCall } from '../../lane/invoke.ts';
+import { noteRefusal } from '../../lane/note-refusal.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
@@ -33,7 +33,7 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
       const result = { content: [{ type: 'text', text: content }], ...more, isError };
       return json({ jsonrpc: '2.0', id: envelope.id, result });
     } catch (error) {
-      await note(deps.audit, error, envelope);
+      await noteRefusal(deps.audit, error, envelope.tool);
       throw answerTo(error, envelope.id);
     }
   };
@@ -55,21 +55,4 @@ function answerTo(error: unknown, id: Envelope['id']): unknown {
   if (error instanceof RefusedCall) return refusalError(error.refusal, id);
   if (error instanceof HttpError && error.options.body !== undefined) return error;
   return (error instanceof EnvelopeError ? undefined : answeredError(error, id)) ?? callError(error, id);
-}
-
-/**
- * One event for a call of a known session that its envelope does not prove. A call that names no session is of no tenant,
- * and is not written: strangers could fill the store.
- */
-async function note(audit: AuditChain, error: unknown, { tool }: Envelope): Promise<void> {
-  if (!(error instanceof EnvelopeError) || error.session === undefined) return;
-  const { tenant, agent_id: agentId, execution_id } = error.session;
-  const subject = agentId || execution_id;
-  const data = { tool: tool.slice(0, 128), reason: error.fault, execution_id };
-  const event =
-    error.asserted === undefined
-      ? ({ type: 'ToolInvocationRefused', tenant, subject, data } as const)
-      : mismatch({ subject, asserted: error.asserted, expected: tenant });
-  // A refusal that cannot be written is a refusal still.
-  await audit.append(event).catch(() => undefined);
 }

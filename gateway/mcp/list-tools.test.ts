@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { Session } from '../../lib/envelope/index.ts';
+import { echoTool } from '../../test/support/gateway.ts';
+import { createToolRegistry } from '../tools/tool-registry.ts';
+import { listTools } from './list-tools.ts';
+import { mcpLimits } from './mcp-limits.ts';
+
+const session: Session = {
+  execution_id: 'run-1',
+  session_id: 's',
+  agent_id: 'desk',
+  public_key: '',
+  pod_uid: '',
+  security_context: 'default',
+  tenant: 'acme',
+  allowed_tool_patterns: ['*'],
+  expires_at: '2099-01-01T00:00:00Z',
+};
+
+/** Sizes of all pages of so many tools, whose descriptions have so many bytes; and how many names came. */
+function pages(count: number, bytes: number): { sizes: number[]; names: number } {
+  const tools = Array.from({ length: count }, (_, index) => ({
+    ...echoTool(`t.${String(index).padStart(6, '0')}`),
+    description: 'x'.repeat(bytes),
+  }));
+  const registry = createToolRegistry([{ list: () => tools, find: () => undefined }]);
+  const deps = { registry, securityOf: () => ({}) };
+  const [sizes, names] = [[] as number[], new Set<string>()];
+  let cursor: string | undefined;
+  do {
+    const page = listTools(deps, session, cursor);
+    sizes.push(page.tools.length);
+    for (const { name } of page.tools) names.add(name);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && sizes.length < 1_000);
+  return { sizes, names: names.size };
+}
+
+describe('a list of tools', () => {
+  it('comes in pages of at most so many tools, each tool once', () => {
+    expect(pages(450, 1)).toEqual({ sizes: [200, 200, 50], names: 450 });
+    expect(pages(0, 1)).toEqual({ sizes: [0], names: 0 });
+  });
+
+  it('comes in pages of at most so many bytes, and of one tool that is larger', () => {
+    expect(pages(9, mcpLimits.pageBytes / 3)).toEqual({ sizes: [2, 2, 2, 2, 1], names: 9 });
+    expect(pages(3, mcpLimits.pageBytes)).toEqual({ sizes: [1, 1, 1], names: 3 });
+  });
+
+  it('is empty for a security context that is not there', () => {
+    const registry = createToolRegistry([{ list: () => [echoTool('t')], find: () => undefined }]);
+    expect(listTools({ registry, securityOf: () => undefined }, session, undefined)).toEqual({ tools: [] });
+  });
+
+  it('refuses a cursor that it did not give', () => {
+    const registry = createToolRegistry([]);
+    expect(() => listTools({ registry, securityOf: () => ({}) }, session, '%')).toThrow('cursor');
+  });
+});

@@ -1,0 +1,140 @@
+import type { CallToolResult, Server } from '@modelcontextprotocol/server';
+import manifest from '../../package.json' with { type: 'json' };
+import { callIn, type ProveSession, type SealedRequest, type Session } from '../../lib/envelope/index.ts';
+import { answeredError, refusalError } from '../../lib/envelope/rpc-error.ts';
+import type { HttpError } from '../../lib/http/http-error.ts';
+import type { RateLimit } from '../../lib/http/rate-limit.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { type Invoke, RefusedCall } from '../lane/invoke.ts';
+import type { GatewayAnswer } from '../tools/tool-source.ts';
+import { type ListDeps, listTools } from './list-tools.ts';
+
+export interface McpServerDeps extends ListDeps {
+  readonly invoke: Invoke;
+  readonly proveSession: ProveSession;
+  readonly rateLimit: RateLimit;
+}
+
+/** A request of the protocol, of the right form; nothing of it is proved yet. */
+export interface McpRequest {
+  readonly sealed: SealedRequest;
+  /** Those that the protocol reads: `accept`, `content-type` and `mcp-*`. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly signal: AbortSignal;
+}
+
+/** The gateway as a server of the Model Context Protocol over streamable HTTP. It keeps nothing between requests. */
+export interface McpServer {
+  /**
+   * The answer of the protocol; `undefined` for a method that this server does not have.
+   * @throws EnvelopeError for a request that is not proved, and whatever else has a status of its own.
+   */
+  serve(request: McpRequest): Promise<McpAnswer | undefined>;
+}
+
+export interface McpAnswer {
+  readonly status: number;
+  readonly mediaType: string;
+  /** One JSON-RPC answer, as JSON or as one event; empty where there is nothing to say. */
+  readonly text: string;
+}
+
+const methods: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call']);
+const isServed = (method: string): boolean => methods.has(method) || method.startsWith('notifications/');
+
+export function createMcpServer(deps: McpServerDeps): McpServer {
+  return {
+    async serve(request) {
+      const { method } = request.sealed;
+      if (method === 'tools/call') return answer(request, callHandlers(deps, request));
+      const session = await deps.proveSession(request.sealed);
+      await deps.rateLimit.take(session.tenant);
+      return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;
+    },
+  };
+}
+
+/** The part of a request that is ours. */
+interface Handlers {
+  readonly list?: (cursor: string | undefined) => ReturnType<typeof listTools>;
+  readonly call?: () => Promise<CallToolResult>;
+  /** An error that the whole request is answered with. */
+  readonly fault: () => unknown;
+}
+
+const listHandlers = (deps: McpServerDeps, session: Session): Handlers => {
+  let fault: unknown;
+  return {
+    list(cursor) {
+      try {
+        return listTools(deps, session, cursor);
+      } catch (error) {
+        fault = error;
+        throw error;
+      }
+    },
+    fault: () => fault,
+  };
+};
+
+function callHandlers({ invoke }: McpServerDeps, { sealed, signal }: McpRequest): Handlers {
+  let fault: unknown;
+  return {
+    async call() {
+      try {
+        // What was signed is what runs, not what the library made of the body.
+        return resultOf(await invoke(callIn(sealed), signal, 'mcp'));
+      } catch (error) {
+        const told = toldError(error, sealed);
+        if (told === undefined) fault = error;
+        throw told ?? error;
+      }
+    },
+    fault: () => fault,
+  };
+}
+
+function resultOf({ content, structured, isError }: GatewayAnswer): CallToolResult {
+  const result = { content: [{ type: 'text' as const, text: content }], isError };
+  return isJsonObject(structured) ? { ...result, structuredContent: { ...structured } } : result;
+}
+
+/** A refusal of the tool's policy or arguments is an error of the protocol; its client is right and proved. */
+function toldError(error: unknown, { id }: SealedRequest): Error | undefined {
+  const form = error instanceof RefusedCall ? refusalError(error.refusal, id) : answeredError(error, id);
+  return form === undefined ? undefined : rpcErrorOf(form);
+}
+
+/** In the form in which the library sends errors. */
+function rpcErrorOf({ options }: HttpError): Error {
+  const body = options.body?.['error'];
+  const { code, message, data } = isJsonObject(body) ? body : {};
+  return Object.assign(new Error(String(message)), { code, ...(data === null ? {} : { data }) });
+}
+
+/** Loaded with the first request: it takes 30 MB, which a gateway without such clients does without. */
+const library = () => import('@modelcontextprotocol/server');
+
+async function answer({ sealed, headers, signal }: McpRequest, handlers: Handlers): Promise<McpAnswer> {
+  const { createMcpHandler, Server: McpProtocol } = await library();
+  const handler = createMcpHandler(() => serverOf(handlers, McpProtocol));
+  const init = { method: 'POST', headers: headers.map(([...pair]) => pair), signal };
+  const response = await handler.fetch(new Request('http://gateway/mcp', init), { parsedBody: sealed.payload });
+  // An answer as an event begins before the handler has run, and holds nothing before the result.
+  const text = await response.text();
+  const fault = handlers.fault();
+  if (fault !== undefined) throw fault;
+  return { status: response.status, mediaType: response.headers.get('content-type') ?? 'application/json', text };
+}
+
+function serverOf({ list, call }: Handlers, McpProtocol: typeof Server): Server {
+  const server = new McpProtocol(
+    { name: manifest.name, version: manifest.version },
+    { capabilities: { tools: {} }, instructions },
+  );
+  server.setRequestHandler('tools/list', ({ params }) => list?.(params?.cursor) ?? { tools: [] });
+  if (call !== undefined) server.setRequestHandler('tools/call', call);
+  return server;
+}
+
+const instructions = 'Tools of one session. Each request is signed by the key of the session (docs/gateway.md).';

@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+import { envelopeLimits } from '../../../lib/envelope/index.ts';
+import { type Contract, defineContract } from '../../../lib/http/contract.ts';
+
+const header = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }));
+
+/** Issue 13, part 7; ADR 0081. */
+export const callMcp = defineContract({
+  operationId: 'callMcp',
+  method: 'post',
+  path: '/mcp',
+  tag: 'Tools',
+  summary: 'Speak the Model Context Protocol',
+  description:
+    'Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token; the body ' +
+    'is signed as the payload of an envelope is (docs/gateway.md). A notification is answered with 202.',
+  access: 'signature',
+  headers: Type.Object({
+    'seal-execution-id': header(envelopeLimits.executionIdLength, 'Names the session.'),
+    'seal-timestamp': header(envelopeLimits.timestampLength, 'Whole Unix seconds, or an ISO 8601 time with its zone.'),
+    'seal-signature': header(envelopeLimits.signatureLength, 'Base64 of the Ed25519 signature.'),
+  }),
+  body: { kind: 'bytes', maxBytes: envelopeLimits.envelopeBytes },
+  success: {
+    kind: 'text',
+    description: 'One JSON-RPC answer, as JSON or as one event.',
+    mediaType: 'application/json',
+    example: '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}',
+  },
+  errors: [],
+});
+
+export const contracts: readonly Contract[] = [callMcp];

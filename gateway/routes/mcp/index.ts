@@ -1,0 +1,92 @@
+import type { AuditChain } from '../../../lib/audit-chain/index.ts';
+import { callIn, EnvelopeError, readSealedRequest, type SealedRequest } from '../../../lib/envelope/index.ts';
+import { callError } from '../../../lib/envelope/rpc-error.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
+import type { Operator } from '../../identity/operator.ts';
+import { noteRefusal } from '../../lane/note-refusal.ts';
+import type { McpAnswer, McpServer } from '../../mcp/mcp-server.ts';
+import { callMcp } from './contract.ts';
+
+export interface McpRoutesDeps {
+  readonly audit: AuditChain;
+  readonly mcp: McpServer;
+  /** Whether whatever vouches for a request may be absent (spec 3 §5.3). */
+  readonly isBypass: boolean;
+}
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+interface Post {
+  readonly rawHeaders: Headers;
+  readonly body: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** The Model Context Protocol (ADR 0081). */
+export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
+  const { audit, mcp } = deps;
+  const handle = async ({ rawHeaders, body, signal }: Post): Promise<Reply> => {
+    const sealed = read(deps, rawHeaders, body);
+    try {
+      const headers = rawHeaders.filter(([name]) => isOfProtocol(name));
+      const answer = await mcp.serve({ sealed, headers, signal });
+      return answer === undefined ? unknownMethod(sealed) : replyOf(answer);
+    } catch (error) {
+      await noteRefusal(audit, error, toolOf(sealed));
+      throw error instanceof HttpError ? error : callError(error, sealed.id);
+    }
+  };
+  return [defineRoute<typeof callMcp, Operator>(callMcp, handle)];
+}
+
+const isOfProtocol = (name: string): boolean => name === 'accept' || name === 'content-type' || name.startsWith('mcp-');
+
+function read({ isBypass }: McpRoutesDeps, headers: Headers, body: Buffer): SealedRequest {
+  const given = new Map(headers);
+  // Pages of the web have no key, and must not reach a gateway whose bypass is on.
+  if (given.has('origin')) throw new HttpError({ code: 'forbidden', message: 'requests of web pages are not served' });
+  try {
+    const seal = {
+      token: bearerOf(given.get('authorization')),
+      signature: given.get('seal-signature'),
+      timestamp: given.get('seal-timestamp') ?? (isBypass ? 0 : undefined),
+      execution_id: given.get('seal-execution-id') ?? (isBypass ? 'mcp' : undefined),
+    };
+    if (!isBypass) requireSeal(given);
+    const sealed = readSealedRequest(body, seal, isBypass);
+    // A call has a form of its own.
+    if (sealed.method === 'tools/call') callIn(sealed);
+    return sealed;
+  } catch (error) {
+    throw callError(error, null);
+  }
+}
+
+const required = ['authorization', 'seal-execution-id', 'seal-timestamp', 'seal-signature'];
+
+function requireSeal(given: ReadonlyMap<string, string>): void {
+  const missing = required.find((name) => !given.has(name));
+  if (missing === undefined) return;
+  throw new EnvelopeError('malformed', `Malformed request: the header ${missing} is missing; sign each request`);
+}
+
+const bearerOf = (authorization = ''): string => /^bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? '';
+
+function toolOf({ payload }: SealedRequest): string {
+  const { params } = payload;
+  const name = isJsonObject(params) ? params['name'] : undefined;
+  return typeof name === 'string' ? name : '';
+}
+
+const unknownMethod = ({ id, method }: SealedRequest): Reply =>
+  json({ jsonrpc: '2.0', id, error: { code: -32_601, message: `Method not found: ${method.slice(0, 64)}` } });
+
+function replyOf({ status, mediaType, text }: McpAnswer): Reply {
+  if (status === 202) return { kind: 'accepted' };
+  if (status === 200) return { kind: 'text', text, mediaType };
+  const body: unknown = JSON.parse(text);
+  if (!isJsonObject(body)) throw new TypeError('the answer of the library is no JSON object');
+  throw new HttpError({ code: status >= 500 ? 'internal' : 'invalid', status, body });
+}
