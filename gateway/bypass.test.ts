@@ -78,6 +78,7 @@ describe('the setting of the bypass', () => {
       openApi: {} as never,
       resolve: async () => [],
       readFile: () => '',
+      nodeConfig: { mcp_servers: [] },
       onLoaded: () => undefined,
     });
     await kube.close();

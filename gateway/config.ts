@@ -5,6 +5,7 @@ import { busVariables } from '../lib/bus/index.ts';
 import { ConfigError, type ConfigProblem, type Environment, parseConfig } from '../lib/config.ts';
 import { sealTokenVariables } from '../lib/envelope/index.ts';
 import { identityVariables } from '../lib/identity/index.ts';
+import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { logLevels } from '../lib/logger.ts';
 import { type ChainLimits, chainLimitsDefault, toolWorkflowLimits } from '../lib/tool-chain/limits.ts';
 
@@ -49,6 +50,7 @@ export const GatewayConfig = Type.Object({
   ...auditKeyVariables,
   ...sealTokenVariables,
   ...busVariables,
+  ...nodeConfigVariables,
   OIDC_ALLOW_HTTP: identityVariables.OIDC_ALLOW_HTTP,
   WINDLASS_OIDC_CA_FILE: identityVariables.WINDLASS_OIDC_CA_FILE,
   WINDLASS_OIDC_ALGORITHMS: identityVariables.WINDLASS_OIDC_ALGORITHMS,

@@ -3,6 +3,7 @@ import type { OutputReader } from '../lib/execution/output-reader.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { OpenApiReader } from '../lib/manifest/index.ts';
+import type { NodeConfig } from '../lib/node-config/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
@@ -22,6 +23,8 @@ export interface GatewayDeps {
   readonly newId: NewId;
   /** Reads documents of APIs in threads of their own. */
   readonly openApi: OpenApiReader;
+  /** Of it the MCP servers alone are called here. */
+  readonly nodeConfig: Pick<NodeConfig, 'mcp_servers'>;
   /** Every address of a name. */
   readonly resolve: Resolve;
   /** Text of a file that a setting names. */

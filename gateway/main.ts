@@ -9,6 +9,7 @@ import { messageOf } from '../lib/errors.ts';
 import { createOutputReader } from '../lib/execution/output-reader.ts';
 import { newId } from '../lib/ids.ts';
 import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
+import { loadNodeConfig } from '../lib/node-config/index.ts';
 import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
@@ -28,6 +29,7 @@ async function main(): Promise<number> {
   const output = gatheredOutput(clock);
   process.once('exit', () => output.flush());
   const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'gateway', destination: output });
+  const nodeConfig = loadNodeConfig(config, process.env, logger, 'mcp');
   const metrics = createServerMetrics();
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
   const kube = createKubeClient(
@@ -46,6 +48,7 @@ async function main(): Promise<number> {
       runtime,
       outputs: createOutputReader(kube, process.env),
       newId,
+      nodeConfig,
       openApi,
       resolve: (host) => lookup(host, { all: true }),
       readFile: (path) => readFileSync(path, 'utf8'),

@@ -6,6 +6,7 @@ import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../
 import { createCredentials, createTokenExchange } from '../lib/credentials/index.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
+import { createMcpServers, type McpServers } from '../lib/mcp/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
 import { openAudit } from './audit.ts';
@@ -21,6 +22,7 @@ import type { ToolSource } from './tools/tool-source.ts';
 import { createCliRuns } from './tools/cli-runs.ts';
 import { createCliSource } from './tools/cli-source.ts';
 import { createFormerNames, type FormerNames } from './tools/former-names.ts';
+import { createMcpSource } from './tools/mcp-source.ts';
 import { createWorkflowSource } from './tools/workflow-source.ts';
 
 /** Parts below the routes, and everything with a life of its own: caches, connections. */
@@ -52,7 +54,8 @@ export function createServices(deps: GatewayDeps): Services {
   const upstream = createUpstream(deps);
   const documents = createDocuments(deps, cluster);
   const former = createFormer(deps, bus, cluster);
-  const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents, former });
+  const mcpServers = createMcpServers(deps, deps.nodeConfig.mcp_servers);
+  const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents, former, mcpServers });
   const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
@@ -65,13 +68,14 @@ export function createServices(deps: GatewayDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       const ready = [cluster.synced, authentication.prepare(patience.signal), lane.open(stop)];
       await Promise.race([Promise.all(ready), aborted(stop)]);
-      followed = Promise.all([followed, lane.run(following.signal), former.run(following.signal)]);
+      const parts = [lane, former, mcpServers].map((part) => part.run(following.signal));
+      followed = Promise.all([followed, ...parts]);
     },
     async close() {
       following.abort();
       await followed;
       await lane.close();
-      await upstream.close();
+      await Promise.all([upstream.close(), mcpServers.close()]);
       await authentication.close();
       await audit.close();
       await bus.close(busGraceMs);
@@ -86,6 +90,7 @@ interface WorkflowParts {
   readonly tenancy: Tenancy;
   readonly upstream: Upstream;
   readonly documents: ApiDocuments;
+  readonly mcpServers: McpServers;
 }
 
 /** Documents of APIs, kept once for registrations and calls. */
@@ -127,7 +132,8 @@ function createSources(deps: GatewayDeps, parts: WorkflowParts): ToolSource[] {
   const { tenancy } = parts;
   const rivals = toolRivals(parts.cluster.informers);
   const clis = createCliSource({ ...deps, tenancy, rivals, tools: cliTools.cache, runs: createCliRuns(cliRuns) });
-  return [createWorkflows(deps, parts), clis];
+  // The operator of the installation names MCP servers, so that no tenant takes the name of one of their tools.
+  return [createMcpSource(parts.mcpServers), createWorkflows(deps, parts), clis];
 }
 
 function createCluster({ kube, clock, logger, metrics, config }: GatewayDeps): GatewayCluster {

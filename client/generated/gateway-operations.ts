@@ -1043,7 +1043,7 @@ export interface Operations {
    * Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token; the
    * body is signed as the payload of an envelope is (docs/gateway.md). A notification is answered with 202.
    *
-   * `POST /mcp`
+   * `POST /v1/mcp`
    */
   callMcp(request?: CallMcpRequest, options?: CallOptions): Promise<CallMcpReply>;
   /**
@@ -1150,7 +1150,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   deleteCliTool: {"method":"DELETE","path":"/v1/cli-tools/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
   invokeTool: {"method":"POST","path":"/v1/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   invokeToolAlias: {"method":"POST","path":"/v1/seal/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
-  callMcp: {"method":"POST","path":"/mcp","bearer":false,"query":[],"headers":{"sealExecutionId":"seal-execution-id","sealTimestamp":"seal-timestamp","sealSignature":"seal-signature"},"mediaType":"application/octet-stream","reply":"json"},
+  callMcp: {"method":"POST","path":"/v1/mcp","bearer":false,"query":[],"headers":{"sealExecutionId":"seal-execution-id","sealTimestamp":"seal-timestamp","sealSignature":"seal-signature"},"mediaType":"application/octet-stream","reply":"json"},
   listTools: {"method":"GET","path":"/v1/tools","bearer":true,"query":["limit","cursor","q","source","security_context"],"headers":{},"reply":"json"},
   listSessions: {"method":"GET","path":"/v1/seal/sessions","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   createSession: {"method":"POST","path":"/v1/seal/sessions","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -209,7 +209,8 @@ describe('operators with tokens of a real provider', () => {
 });
 
 describe('the routes of the control plane', () => {
-  const open_ = new Set(['/v1/invoke', '/v1/seal/invoke']);
+  // The lane's door for MCP takes tokens of sessions and signatures, and answers 401 without them (ADR 0081).
+  const open_ = new Set(['/v1/invoke', '/v1/seal/invoke', '/v1/mcp']);
 
   it('GEN-11 begin with /v1, but for the health and the description', () => {
     const others = contracts.map(({ path }) => path).filter((path) => !path.startsWith('/v1/'));
@@ -221,7 +222,7 @@ describe('the routes of the control plane', () => {
     expect(ofContexts.map(({ method }) => method).toSorted()).toEqual(['delete', 'get', 'get', 'post']);
   });
 
-  it('GW-OP-01 GW-OP-08 ORCH-AUTH-05 ask for a bearer token, each of them but the two of the invocation lane', async () => {
+  it('GW-OP-01 GW-OP-08 ORCH-AUTH-05 ask for a bearer token, each of them but those of the invocation lane', async () => {
     const authentication = open();
     const routes = contracts.map((contract) =>
       defineRoute<never, never>(contract as never, (async () => json({})) as never),

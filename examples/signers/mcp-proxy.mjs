@@ -1,6 +1,6 @@
 // Lets MCP clients that cannot sign use the gateway (docs/gateway.md): signs what it gets on a loopback port and sends it on.
-// usage: node mcp-proxy.mjs KEY.pem TOKEN EXECUTION_ID http://GATEWAY/mcp [PORT]     prints the URL for clients
-import { createPrivateKey, sign } from 'node:crypto';
+// usage: node mcp-proxy.mjs KEY.pem TOKEN EXECUTION_ID http://GATEWAY/v1/mcp [PORT]     prints the URL for clients
+import { createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
@@ -15,9 +15,16 @@ function canonical(value) {
   return `{${members.join(',')}}`;
 }
 
-function sealOf(body) {
+/** Equal calls of one second would be one call to the gateway, so each gets a value of its own. */
+function withNonce(message) {
+  if (message.method !== 'tools/call') return message;
+  const _meta = { ...message.params?._meta, 'windlass.dev/nonce': randomUUID() };
+  return { ...message, params: { ...message.params, _meta } };
+}
+
+function sealOf(payload) {
   const timestamp = Math.floor(Date.now() / 1000);
-  const bytes = Buffer.from(canonical({ payload: JSON.parse(body), security_token: token, timestamp }));
+  const bytes = Buffer.from(canonical({ payload, security_token: token, timestamp }));
   return {
     authorization: `Bearer ${token}`,
     'seal-execution-id': executionId,
@@ -28,10 +35,11 @@ function sealOf(body) {
 
 async function forward(request) {
   const own = Object.entries(request.headers).filter(([name]) => /^(accept|content-type|mcp-.*)$/.test(name));
-  const body = Buffer.concat(await request.toArray());
-  const seal = request.method === 'POST' ? sealOf(body.toString()) : {};
-  const init = { method: request.method, headers: { ...Object.fromEntries(own), ...seal } };
-  return fetch(gateway, request.method === 'POST' ? { ...init, body } : init);
+  const headers = Object.fromEntries(own);
+  if (request.method !== 'POST') return fetch(gateway, { method: request.method, headers });
+  const message = withNonce(JSON.parse(Buffer.concat(await request.toArray()).toString()));
+  const init = { method: 'POST', headers: { ...headers, ...sealOf(message) }, body: JSON.stringify(message) };
+  return fetch(gateway, init);
 }
 
 const server = createServer(async (request, response) => {
@@ -46,4 +54,4 @@ const server = createServer(async (request, response) => {
     response.writeHead(502).end(String(error.message));
   }
 });
-server.listen(Number(port), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
+server.listen(Number(port), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/v1/mcp`));

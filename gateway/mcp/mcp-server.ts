@@ -119,7 +119,7 @@ async function answer({ sealed, headers, signal }: McpRequest, handlers: Handler
   const { createMcpHandler, Server: McpProtocol } = await library();
   const handler = createMcpHandler(() => serverOf(handlers, McpProtocol));
   const init = { method: 'POST', headers: headers.map(([...pair]) => pair), signal };
-  const response = await handler.fetch(new Request('http://gateway/mcp', init), { parsedBody: sealed.payload });
+  const response = await handler.fetch(new Request('http://gateway/v1/mcp', init), { parsedBody: sealed.payload });
   // An answer as an event begins before the handler has run, and holds nothing before the result.
   const text = await response.text();
   const fault = handlers.fault();

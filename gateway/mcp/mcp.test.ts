@@ -80,7 +80,7 @@ function seal({ executionId, token, pem }: Session, body: string, at = Date.now(
 const accept = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 
 function post(body: string | Buffer, headers: Record<string, string>, at = gateway): Promise<Response> {
-  return fetch(`${at.url}/mcp`, { method: 'POST', headers: { ...accept, ...headers }, body });
+  return fetch(`${at.url}/v1/mcp`, { method: 'POST', headers: { ...accept, ...headers }, body });
 }
 
 type Mode = 'legacy' | { readonly pin: string };
@@ -92,7 +92,7 @@ async function connect(session: Session | undefined, at = gateway, mode: Mode = 
     const sealed = body === undefined || session === undefined ? {} : seal(session, body);
     return fetch(url, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...sealed } });
   };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${at.url}/mcp`), { fetch: signing }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${at.url}/v1/mcp`), { fetch: signing }));
   return client;
 }
 
@@ -123,7 +123,7 @@ describe.each<[string, Mode]>([
     ]);
   });
 
-  it('AMB-195 GW-INV-05 sees and calls what session and context permit, and nothing else', async () => {
+  it('AMB-195 GW-SESS-08 sees and calls what session and context permit, and nothing else', async () => {
     security = { deny_list: ['orders.get'] };
     const client = await connect(await begin(), gateway, mode);
     expect(await namesOf(client)).toEqual(['orders.shared']);
@@ -150,33 +150,37 @@ describe.each<[string, Mode]>([
   });
 });
 
-describe('POST /mcp', () => {
+describe('POST /v1/mcp', () => {
   const methods = ['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call', 'notifications/initialized'];
   const bodyOf = (method: string): string =>
     method === 'tools/call' ? call(randomUUID()) : JSON.stringify({ jsonrpc: '2.0', id: 1, method });
 
-  it.each(methods)('GW-INV-05 GEN-06 refuses %s that nobody signed, or that somebody else signed', async (method) => {
-    const [session, other] = [await begin(), await begin()];
-    const body = bodyOf(method);
-    const good = seal(session, body);
-    const cases: [Record<string, string>, number, number | undefined][] = [
-      [{}, 400, undefined],
-      [{ ...good, 'seal-signature': '' }, 400, undefined],
-      [{ ...good, 'seal-signature': seal(other, body)['seal-signature'] ?? '' }, 401, 1_004],
-      [{ ...good, authorization: `Bearer ${await tokenOf({ tenant_id: 'rival' })}` }, 401, undefined],
-      [{ ...good, authorization: 'Bearer a.b.c' }, 401, undefined],
-      [{ ...good, 'seal-execution-id': 'nobody' }, 403, undefined],
-      [seal(session, body, Date.now() - 60_000), 401, 1_003],
-      [seal(session, bodyOf('logging/setLevel')), 401, 1_004],
-    ];
-    const before = gateway.upstreamPaths().length;
-    for (const [headers, status, code] of cases) {
-      const response = await post(body, headers);
-      const { error } = (await response.json()) as { error: { data: { code: number } | null } };
-      expect([response.status, error.data?.code]).toEqual([status, code]);
-    }
-    expect(gateway.upstreamPaths()).toHaveLength(before);
-  });
+  it.each(methods)(
+    'GW-OP-01 GW-INV-14 GW-INV-15 GW-INV-16 refuses %s that nobody signed, or that somebody else signed',
+    async (method) => {
+      const [session, other] = [await begin(), await begin()];
+      const body = bodyOf(method);
+      const good = seal(session, body);
+      const cases: [Record<string, string>, number, number | undefined][] = [
+        [{}, 401, undefined],
+        [{ authorization: 'Bearer nonsense' }, 401, undefined],
+        [{ ...good, 'seal-signature': '' }, 400, undefined],
+        [{ ...good, 'seal-signature': seal(other, body)['seal-signature'] ?? '' }, 401, 1_004],
+        [{ ...good, authorization: `Bearer ${await tokenOf({ tenant_id: 'rival' })}` }, 401, undefined],
+        [{ ...good, authorization: 'Bearer a.b.c' }, 401, undefined],
+        [{ ...good, 'seal-execution-id': 'nobody' }, 403, undefined],
+        [seal(session, body, Date.now() - 60_000), 401, 1_003],
+        [seal(session, bodyOf('logging/setLevel')), 401, 1_004],
+      ];
+      const before = gateway.upstreamPaths().length;
+      for (const [headers, status, code] of cases) {
+        const response = await post(body, headers);
+        const { error } = (await response.json()) as { error: { data: { code: number } | null } };
+        expect([response.status, error.data?.code]).toEqual([status, code]);
+      }
+      expect(gateway.upstreamPaths()).toHaveLength(before);
+    },
+  );
 
   it('GW-INV-17 AMB-001 runs one call once, over this door and the other', async () => {
     const session = await begin();
@@ -206,7 +210,7 @@ describe('POST /mcp', () => {
     expect((await post(spaced, seal(session, body))).status).toBe(200);
   });
 
-  it('GW-SESS-11 refuses a session that was revoked, for lists as well', async () => {
+  it('GW-SESS-10 refuses a session that was revoked, for lists as well', async () => {
     const session = await begin();
     const client = await connect(session);
     const revoked = await fetch(`${gateway.url}/v1/seal/sessions/${session.executionId}`, {
@@ -227,8 +231,8 @@ describe('POST /mcp', () => {
       const response = await post(body, seal(session, body));
       expect([response.status, await response.json()]).toMatchObject([200, { id: 1, error: { code: -32_601 } }]);
     }
-    expect((await fetch(`${gateway.url}/mcp`)).status).toBe(405);
-    expect((await fetch(`${gateway.url}/mcp`, { method: 'DELETE' })).status).toBe(405);
+    expect((await fetch(`${gateway.url}/v1/mcp`)).status).toBe(405);
+    expect((await fetch(`${gateway.url}/v1/mcp`, { method: 'DELETE' })).status).toBe(405);
   });
 
   it.each<[string, string | Buffer, number]>([
@@ -252,7 +256,7 @@ describe('POST /mcp', () => {
     expect((await post(body, {}, open)).status).toBe(200);
   });
 
-  it('GW-INV-26 serves a client that signs nothing while the bypass is on', async () => {
+  it('GW-ENV-07 serves a client that signs nothing while the bypass is on', async () => {
     const client = await connect(undefined, open);
     expect(await namesOf(client)).toEqual(['orders.shared']);
     expect(await client.callTool({ name: 'orders.shared', arguments: { id: 'a' } })).toMatchObject({ isError: false });

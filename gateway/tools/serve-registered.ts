@@ -40,8 +40,15 @@ function toolsFor({ registry, securityOf }: ServeRegisteredDeps, query: Register
     .list(tenant)
     .filter(({ source, name }) => source !== 'builtin' && matchesAny(patterns, name))
     .filter(({ name }) => policyProblem(security, name) === undefined);
-  return fitting(allowed.map(({ name, description, input_schema }) => ({ name, description, input_schema })));
+  return fitting(allowed.map(offeredOf));
 }
+
+const offeredOf = ({ name, description, input_schema, skip_judge }: RegisteredTool): RegisteredTool => ({
+  name,
+  description,
+  input_schema,
+  skip_judge,
+});
 
 function fitting(all: readonly RegisteredTool[]): RegisteredTools {
   let room = answerBytes;

@@ -1,4 +1,6 @@
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
+import { checkServers } from './check-servers.ts';
+import { checkUrl, repeated } from './rules.ts';
 import type { NodeConfigSpec } from './schema.ts';
 
 type FileProvider = NonNullable<NodeConfigSpec['llm_providers']>[number];
@@ -16,17 +18,6 @@ export function checkRules(spec: NodeConfigSpec): readonly Problem[] {
     ...checkServers(spec),
     ...repeated(runtimes, ['spec', 'runtimes'], 'version', ({ language, version }) => `${language}\n${version}`),
   ];
-}
-
-/** A problem at each item whose identity came before. */
-function repeated<T>(items: readonly T[], at: Place, field: string, identity: (item: T) => string): Problem[] {
-  const seen = new Set<string>();
-  return items.flatMap((item, index) => {
-    const key = identity(item);
-    const isRepeated = seen.has(key);
-    seen.add(key);
-    return isRepeated ? [errorAt([...at, index, field], 'repeated', 'is given twice; keep one')] : [];
-  });
 }
 
 function checkProvider(provider: FileProvider, at: Place): Problem[] {
@@ -50,15 +41,6 @@ function checkAddress({ type, endpoint, base_url }: FileProvider, at: Place): Pr
     return type === 'ollama' ? [errorAt([...at, 'endpoint'], 'required', message)] : [];
   }
   return checkUrl(address, [...at, endpoint === undefined ? 'base_url' : 'endpoint']);
-}
-
-/** The message does not hold the address: an operator may have written a password into it. */
-function checkUrl(text: string, at: Place): Problem[] {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain =
-    url !== undefined && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return [];
-  return [errorAt(at, 'url', 'must be a URL with http or https, without user, query and fragment')];
 }
 
 function checkVersion({ type, api_version, endpoint, base_url }: FileProvider, at: Place): Problem[] {
@@ -96,9 +78,4 @@ function checkDispatcher(dispatcher: FileDispatcher, at: Place): Problem[] {
     ...(needsAddress ? [errorAt([...at, 'endpoint'], 'required', 'is required for the provider searxng')] : []),
     ...repeated(capabilities, [...at, 'capabilities'], 'name', (capability) => capability.name),
   ];
-}
-
-function checkServers({ mcp_servers: servers = [] }: NodeConfigSpec): Problem[] {
-  if (servers.length === 0) return [];
-  return [errorAt(['spec', 'mcp_servers'], 'unsupported', 'must be empty: MCP servers are not supported yet')];
 }

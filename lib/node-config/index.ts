@@ -1,4 +1,4 @@
 export { loadNodeConfig, nodeConfigVariables } from './load-node-config.ts';
-export { emptyNodeConfig, type NodeConfig } from './node-config.ts';
+export { emptyNodeConfig, type McpServerEntry, type NodeConfig } from './node-config.ts';
 export { readNodeConfig } from './read-node-config.ts';
 export { Secret } from './secret.ts';

@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox';
 import { ConfigError, type Environment } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import { readSecretFile } from './key-reference.ts';
-import { emptyNodeConfig, type NodeConfig } from './node-config.ts';
-import { readNodeConfig } from './read-node-config.ts';
+import { emptyNodeConfig, type NodeConfig, type NodeConfigWarning } from './node-config.ts';
+import { type KeyReader, readNodeConfig } from './read-node-config.ts';
 import { nodeConfigLimits } from './schema.ts';
 
 /** Environment variables of the node configuration, the same for every process that reads it. */
@@ -28,13 +28,14 @@ export function loadNodeConfig(
   config: Static<typeof NodeConfigVariables>,
   env: Environment,
   logger: Logger,
+  keysOf: KeyReader = 'models',
 ): NodeConfig {
   const path = config.WINDLASS_NODE_CONFIG;
   if (path === undefined) return emptyNodeConfig;
   const text = readBounded(path);
-  return readNodeConfig(text, env, readSecretFile, ({ path: field, message }) =>
-    logger.warn({ field, problem: message }, 'node configuration'),
-  );
+  const onWarning = ({ path: field, message }: NodeConfigWarning): void =>
+    logger.warn({ field, problem: message }, 'node configuration');
+  return readNodeConfig(text, env, readSecretFile, { keysOf, onWarning });
 }
 
 function readBounded(path: string): string {

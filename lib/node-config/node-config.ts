@@ -5,6 +5,7 @@ type Spec = Required<NodeConfigSpec>;
 type FileProvider = Spec['llm_providers'][number];
 type FileModel = FileProvider['models'][number];
 type FileDispatcher = Spec['builtin_dispatchers'][number];
+type FileServer = Spec['mcp_servers'][number];
 
 export type ProviderType = FileProvider['type'];
 export type SelectionStrategy = NonNullable<Spec['llm_selection']['strategy']>;
@@ -50,6 +51,17 @@ export interface ToolCapability {
   readonly skip_judge?: boolean;
 }
 
+/** One server of the Model Context Protocol, over streamable HTTP. */
+export interface McpServerEntry
+  extends Readonly<Pick<FileServer, 'name' | 'api_key_header' | 'tenants' | 'tools' | 'timeout_secs'>> {
+  readonly url: string;
+  /** Absent as well where this process does not read it. */
+  readonly api_key?: Secret;
+  /** Internal networks in which the server may be, in CIDR form. */
+  readonly allow_internal_addresses: readonly string[];
+  readonly capabilities: readonly ToolCapability[];
+}
+
 /** The image of one version of a language. */
 export type NodeRuntime = Readonly<Spec['runtimes'][number]>;
 
@@ -63,7 +75,8 @@ export interface NodeConfig {
   readonly llm_providers: readonly LlmProvider[];
   readonly llm_selection: LlmSelection;
   readonly builtin_dispatchers: readonly BuiltinDispatcher[];
-  readonly mcp_servers: readonly never[];
+  /** Called by the gateway alone. */
+  readonly mcp_servers: readonly McpServerEntry[];
   readonly runtimes: readonly NodeRuntime[];
   /** RuntimeClass of each isolation; absent: none, and `process` is then not permitted (requirements AMB-081). */
   readonly isolation: Readonly<Partial<Record<Isolation, string>>>;

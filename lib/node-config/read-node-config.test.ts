@@ -206,12 +206,6 @@ spec:
     ]);
   });
 
-  it('refuses MCP servers, which are not supported yet', () => {
-    expect(problemsOf(() => read({ mcp_servers: [{ name: 'x' }] }))).toEqual([
-      'spec.mcp_servers: must be empty: MCP servers are not supported yet',
-    ]);
-  });
-
   it.each(['inherit', 'firecracker', 'docker', 'process'])('takes a RuntimeClass for the isolation %s', (isolation) => {
     expect(read({ isolation: { [isolation]: 'kata' } }).isolation).toEqual({ [isolation]: 'kata' });
     expect(problemsOf(() => read({ isolation: { [isolation]: 'No Name' } }))).toHaveLength(1);
@@ -268,7 +262,9 @@ describe('keys of readNodeConfig', () => {
   it('AMB-201 takes a literal with a warning, and refuses it where references are required', () => {
     const warnings: NodeConfigWarning[] = [];
     const text = JSON.stringify({ spec: withProviders(provider({ api_key: key })) });
-    const config = readNodeConfig(text, {}, noSecrets, (warning) => warnings.push(warning));
+    const config = readNodeConfig(text, {}, noSecrets, {
+      onWarning: (warning) => warnings.push(warning),
+    });
     expect(config.llm_providers[0]?.api_key?.reveal()).toBe(key);
     expect(warnings).toEqual([
       {

@@ -1,4 +1,4 @@
-import { formatPlace, type Problem } from '../../crds/problem.ts';
+import { formatPlace, type Place, type Problem } from '../../crds/problem.ts';
 import { createValidator } from '../../crds/validators.ts';
 import { ConfigError, type Environment } from '../config.ts';
 import { defined } from '../defined.ts';
@@ -9,9 +9,11 @@ import {
   type BuiltinDispatcher,
   emptyNodeConfig,
   type LlmProvider,
+  type McpServerEntry,
   type NodeConfig,
   type NodeConfigWarning,
 } from './node-config.ts';
+import type { Secret } from './secret.ts';
 import { NodeConfigFile, type NodeConfigSpec, nodeConfigLimits } from './schema.ts';
 
 /** Problems that one error lists; a reader stops after so many. */
@@ -19,16 +21,26 @@ const problemsShown = 100;
 
 const validate = createValidator(NodeConfigFile);
 
+/** Entries whose keys a process reads: those that it calls. */
+export type KeyReader = 'models' | 'mcp';
+
+interface ReadOptions {
+  /** Default `models`: providers and dispatchers. */
+  readonly keysOf?: KeyReader;
+  /** Hears of fields that work and had better be changed. */
+  readonly onWarning?: (warning: NodeConfigWarning) => void;
+}
+
 /**
  * Reads the node configuration: one YAML file per installation (spec 1 §2.7). Keys are read once, here, and kept in
- * memory alone. `onWarning` hears of fields that work and had better be changed.
+ * memory alone.
  * @throws ConfigError, which lists every problem with its path and holds no key.
  */
 export function readNodeConfig(
   text: string,
   env: Environment,
   readSecret: ReadSecret = readSecretFile,
-  onWarning: (warning: NodeConfigWarning) => void = () => undefined,
+  { keysOf = 'models', onWarning = () => undefined }: ReadOptions = {},
 ): NodeConfig {
   const file = parse(text);
   refuse(validate(file));
@@ -41,7 +53,7 @@ export function readNodeConfig(
     },
     warning: (at, message) => onWarning({ path: formatPlace(at), message }),
   };
-  const config = toConfig(spec, { env, readSecret }, findings);
+  const config = toConfig(spec, keyReader({ env, readSecret }, findings), keysOf);
   refuse(problems);
   return config;
 }
@@ -83,12 +95,23 @@ const withoutQuotation = (message: string): string => message.replace(/(:| seque
 /** A wrong value may be a key that was written in the wrong place. */
 const withoutValue = (message: string): string => message.replace(/, not the (\w+) .*$/s, ', not a $1');
 
-function toConfig(spec: NodeConfigSpec, sources: KeySources, findings: KeyFindings): NodeConfig {
+/** The key that a field names. */
+type KeyAt = (text: string | undefined, at: Place) => Secret | undefined;
+
+const keyReader =
+  (sources: KeySources, findings: KeyFindings): KeyAt =>
+  (text, at) =>
+    resolveKey(text, at, sources, findings);
+
+const unread: KeyAt = () => undefined;
+
+function toConfig(spec: NodeConfigSpec, keyAt: KeyAt, keysOf: KeyReader): NodeConfig {
+  const [models, servers] = keysOf === 'models' ? [keyAt, unread] : [unread, keyAt];
   return {
-    llm_providers: toProviders(spec, sources, findings),
+    llm_providers: toProviders(spec, models),
     llm_selection: { ...emptyNodeConfig.llm_selection, ...spec.llm_selection },
-    builtin_dispatchers: toDispatchers(spec, sources, findings),
-    mcp_servers: [],
+    builtin_dispatchers: toDispatchers(spec, models),
+    mcp_servers: toServers(spec, servers),
     runtimes: spec.runtimes ?? [],
     isolation: spec.isolation ?? {},
     prices: spec.prices ?? {},
@@ -100,29 +123,42 @@ const concurrencyDefault = 16;
 /** requirements LLM-12. */
 const outputTokensDefault = 8_192;
 
-function toProviders(
-  { llm_providers = [] }: NodeConfigSpec,
-  sources: KeySources,
-  findings: KeyFindings,
-): LlmProvider[] {
+function toProviders({ llm_providers = [] }: NodeConfigSpec, keyAt: KeyAt): LlmProvider[] {
   return llm_providers.map(({ api_key, endpoint, base_url, models, ...rest }, index) => ({
     max_concurrency: concurrencyDefault,
     ...rest,
     models: models.map((model) => ({ capabilities: [], max_output_tokens: outputTokensDefault, ...model })),
     ...defined({
       endpoint: endpoint ?? base_url,
-      api_key: resolveKey(api_key, ['spec', 'llm_providers', index, 'api_key'], sources, findings),
+      api_key: keyAt(api_key, ['spec', 'llm_providers', index, 'api_key']),
     }),
   }));
 }
 
-function toDispatchers(spec: NodeConfigSpec, sources: KeySources, findings: KeyFindings): BuiltinDispatcher[] {
+function toDispatchers(spec: NodeConfigSpec, keyAt: KeyAt): BuiltinDispatcher[] {
   const { builtin_dispatchers: dispatchers = [] } = spec;
   return dispatchers.map(({ api_key, ...rest }, index) => ({
     capabilities: [],
     ...rest,
     ...defined({
-      api_key: resolveKey(api_key, ['spec', 'builtin_dispatchers', index, 'api_key'], sources, findings),
+      api_key: keyAt(api_key, ['spec', 'builtin_dispatchers', index, 'api_key']),
+    }),
+  }));
+}
+
+/** Fields of programs are refused before. */
+function toServers({ mcp_servers: servers = [] }: NodeConfigSpec, keyAt: KeyAt): McpServerEntry[] {
+  return servers.map((server, index) => ({
+    name: server.name,
+    url: server.url ?? '',
+    allow_internal_addresses: server.allow_internal_addresses ?? [],
+    capabilities: server.capabilities ?? [],
+    ...defined({
+      api_key: keyAt(server.api_key, ['spec', 'mcp_servers', index, 'api_key']),
+      api_key_header: server.api_key_header,
+      tenants: server.tenants,
+      tools: server.tools,
+      timeout_secs: server.timeout_secs,
     }),
   }));
 }

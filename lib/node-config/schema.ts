@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { imageReferencePattern } from '../../crds/image-reference.ts';
 import { limits } from '../../crds/limits.ts';
-import { anyObject, mapOf, oneOf } from '../../crds/schema/parts.ts';
+import { mapOf, oneOf } from '../../crds/schema/parts.ts';
 
 /** Our ceilings for the file of the installation; the specification gives none. */
 export const nodeConfigLimits = {
@@ -10,6 +10,7 @@ export const nodeConfigLimits = {
   modelsPerProvider: 200,
   dispatchers: 50,
   capabilities: 200,
+  mcpServers: 50,
   runtimes: 200,
   prices: 2_000,
   keyLength: 8_192,
@@ -76,6 +77,34 @@ const Dispatcher = Type.Object(
   closed,
 );
 
+/** Begins the names of a server's tools. */
+const serverName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' });
+
+const McpServer = Type.Object(
+  {
+    name: serverName,
+    /** Required; not here, so that an entry of a program gets the message that says so. */
+    url: endpoint,
+    transport: Type.Optional(Type.String({ maxLength: 63 })),
+    command: Type.Optional(Type.Unknown()),
+    args: Type.Optional(Type.Unknown()),
+    env: Type.Optional(Type.Unknown()),
+    /** `env:VARIABLE` or `secret:NAME/KEY`. */
+    api_key: apiKey,
+    api_key_header: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$" })),
+    tenants: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { maxItems: 1_000 })),
+    tools: Type.Optional(Type.Array(toolName, { maxItems: nodeConfigLimits.capabilities })),
+    allow_internal_addresses: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 32 })),
+    timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
+    capabilities: Type.Optional(
+      Type.Array(Type.Object({ name: toolName, skip_judge: Type.Optional(Type.Boolean()) }, closed), {
+        maxItems: nodeConfigLimits.capabilities,
+      }),
+    ),
+  },
+  closed,
+);
+
 const word = Type.String({ minLength: 1, maxLength: 63 });
 
 const Runtime = Type.Object(
@@ -98,7 +127,7 @@ const NodeConfigSpec = Type.Object(
     llm_providers: Type.Optional(Type.Array(Provider, { maxItems: nodeConfigLimits.providers })),
     llm_selection: Type.Optional(Selection),
     builtin_dispatchers: Type.Optional(Type.Array(Dispatcher, { maxItems: nodeConfigLimits.dispatchers })),
-    mcp_servers: Type.Optional(Type.Array(anyObject())),
+    mcp_servers: Type.Optional(Type.Array(McpServer, { maxItems: nodeConfigLimits.mcpServers })),
     runtimes: Type.Optional(Type.Array(Runtime, { maxItems: nodeConfigLimits.runtimes })),
     isolation: Type.Optional(
       Type.Object(

@@ -17,12 +17,14 @@ export interface RegisteredToolsQuery {
   readonly patterns: readonly string[];
 }
 
-/** A tool that a tenant has registered, or that all share; no built-in one. */
+/** A tool that a tenant has registered, that all share, or that an MCP server has; no built-in one. */
 export interface RegisteredTool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema with `type: object`. */
   readonly input_schema: Readonly<Record<string, unknown>>;
+  /** Whether operators spare its calls the judge (requirements TOOL-RULE-04). */
+  readonly skip_judge: boolean;
 }
 
 export interface RegisteredTools {
@@ -60,4 +62,5 @@ const isTool = (value: unknown): value is RegisteredTool =>
   isJsonObject(value) &&
   typeof value['name'] === 'string' &&
   typeof value['description'] === 'string' &&
-  isJsonObject(value['input_schema']);
+  isJsonObject(value['input_schema']) &&
+  typeof value['skip_judge'] === 'boolean';

@@ -16,6 +16,7 @@ import { createToolRoutes } from '../../gateway/routes/tools/index.ts';
 import { createSessionView } from '../../gateway/sessions/session-view.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
 import { createWorkflowSource } from '../../gateway/tools/workflow-source.ts';
+import type { ToolSource } from '../../gateway/tools/tool-source.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -73,6 +74,8 @@ interface GatewayWorldOptions {
     readonly settings: NonNullable<ApiSpec['spec']['credentials']>;
     readonly secret: Readonly<Record<string, string>>;
   };
+  /** Further tools, before those of the workflows. */
+  readonly sources?: readonly ToolSource[];
   /** More routes, which get the parts of the lane. */
   readonly routes?: (parts: WorldParts) => Route<Operator>[];
   readonly authenticate?: (headers: { readonly authorization?: string | undefined }) => Promise<Operator>;
@@ -195,6 +198,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const revocations = createRevocations({ ...deps, sessions, calls });
   const onSecret = (): void => void (secretReads += 1);
   const registry = createToolRegistry([
+    ...(options.sources ?? []),
     toolsOf(upstream, peer.url.replace('127.0.0.1', options.host ?? '127.0.0.1'), {
       audit,
       tenancy,

@@ -86,13 +86,13 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
 
 const toolOf = (
   { call }: RegisteredDeps,
-  { name, description, input_schema }: RegisteredTool,
+  { name, description, input_schema, skip_judge }: RegisteredTool,
   caller: AgentCaller,
 ): Tool => ({
   name,
   description,
   input_schema,
-  skip_judge: false,
+  skip_judge,
   // The effect on an upstream or a container is not known.
   idempotent: false,
   fleet_capable: false,

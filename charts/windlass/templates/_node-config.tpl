@@ -1,4 +1,4 @@
-{{/* Node configuration of API and controllers: variables, files, and what restarts their pods. Nothing where it is empty. */}}
+{{/* Node configuration of API, controllers and gateway: variables, files, and what restarts their pods. Nothing where it is empty. */}}
 
 {{- define "windlass.nodeConfig.name" -}}windlass-node-config{{- end -}}
 
@@ -24,19 +24,27 @@ checksum/node-config: {{ include "windlass.nodeConfig.file" . | sha256sum }}
 
 {{- define "windlass.nodeConfig.volumes" }}
 {{- if .Values.nodeConfig }}
-- name: node-config
-  configMap: { name: {{ include "windlass.nodeConfig.name" . }}, items: [{ key: node.yaml, path: node.yaml }] }
-{{- range $index, $name := .Values.nodeSecrets }}
-- name: node-secret-{{ $index }}
-  secret: { secretName: {{ $name | quote }} }
-{{- end }}
+{{- include "windlass.nodeConfig.filesOf" (dict "root" . "secrets" .Values.nodeSecrets) }}
 {{- end }}
 {{- end -}}
 {{- define "windlass.nodeConfig.volumeMounts" }}
 {{- if .Values.nodeConfig }}
-- { name: node-config, mountPath: /etc/windlass/node-config, readOnly: true }
-{{- range $index, $name := .Values.nodeSecrets }}
-- { name: node-secret-{{ $index }}, mountPath: {{ printf "/etc/windlass/node-secrets/%s" $name | quote }}, readOnly: true }
+{{- include "windlass.nodeConfig.mountsOf" .Values.nodeSecrets }}
 {{- end }}
+{{- end -}}
+
+{{/* The file, and Secrets that it may name. usage: include "…" (dict "root" $ "secrets" (list "NAME")) */}}
+{{- define "windlass.nodeConfig.filesOf" }}
+- name: node-config
+  configMap: { name: {{ include "windlass.nodeConfig.name" .root }}, items: [{ key: node.yaml, path: node.yaml }] }
+{{- range $index, $name := .secrets }}
+- name: node-secret-{{ $index }}
+  secret: { secretName: {{ $name | quote }} }
+{{- end }}
+{{- end -}}
+{{- define "windlass.nodeConfig.mountsOf" }}
+- { name: node-config, mountPath: /etc/windlass/node-config, readOnly: true }
+{{- range $index, $name := . }}
+- { name: node-secret-{{ $index }}, mountPath: {{ printf "/etc/windlass/node-secrets/%s" $name | quote }}, readOnly: true }
 {{- end }}
 {{- end -}}

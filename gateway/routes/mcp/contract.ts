@@ -8,7 +8,7 @@ const header = (maxLength: number, description: string) => Type.Optional(Type.St
 export const callMcp = defineContract({
   operationId: 'callMcp',
   method: 'post',
-  path: '/mcp',
+  path: '/v1/mcp',
   tag: 'Tools',
   summary: 'Speak the Model Context Protocol',
   description:

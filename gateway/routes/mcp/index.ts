@@ -69,7 +69,7 @@ const required = ['authorization', 'seal-execution-id', 'seal-timestamp', 'seal-
 function requireSeal(given: ReadonlyMap<string, string>): void {
   const missing = required.find((name) => !given.has(name));
   if (missing === undefined) return;
-  throw new EnvelopeError('malformed', `Malformed request: the header ${missing} is missing; sign each request`);
+  throw new EnvelopeError('token_invalid', `the header ${missing} is missing; sign each request`);
 }
 
 const bearerOf = (authorization = ''): string => /^bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? '';

@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   if (response.status !== 200) throw new Error(await response.text());
   const program = join(projectDir, 'examples/signers/mcp-proxy.mjs');
-  proxy = await startProgram([program, file, token, 'run-1', `${gateway.url}/mcp`], { ready: /^http:/ });
+  proxy = await startProgram([program, file, token, 'run-1', `${gateway.url}/v1/mcp`], { ready: /^http:/ });
 }, 300_000);
 afterAll(async () => {
   await proxy.stop();

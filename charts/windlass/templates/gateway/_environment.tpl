@@ -37,6 +37,9 @@
 - { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }
 {{- include "windlass.s3.env" . }}
 {{- include "windlass.bus.env" . }}
+{{- if .Values.nodeConfig.mcp_servers }}
+{{- include "windlass.nodeConfig.env" . }}
+{{- end }}
 {{ include "windlass.nodeOptions" . }}
 {{- end -}}
 
@@ -62,11 +65,17 @@
 - name: oidc
   configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
+{{- if .Values.nodeConfig.mcp_servers }}
+{{- include "windlass.nodeConfig.filesOf" (dict "root" $ "secrets" .Values.gateway.mcpSecrets) }}
+{{- end }}
 {{- end -}}
 {{- define "windlass.gateway.volumeMounts" }}
 {{- include "windlass.bus.volumeMounts" . }}
 - { name: gateway-audit, mountPath: /etc/windlass/gateway-audit, readOnly: true }
 {{- if .Values.api.oidc.caConfigMap }}
 - { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
+{{- end }}
+{{- if .Values.nodeConfig.mcp_servers }}
+{{- include "windlass.nodeConfig.mountsOf" .Values.gateway.mcpSecrets }}
 {{- end }}
 {{- end -}}

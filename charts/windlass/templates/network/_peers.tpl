@@ -108,6 +108,17 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
 {{- end }}
 {{- end -}}
 
+{{/* MCP servers, which the gateway itself vets at each connect: only their ports can be given. */}}
+{{- define "windlass.network.toMcpServers" -}}
+{{- $rules := list }}
+{{- range .Values.nodeConfig.mcp_servers }}
+{{- $rules = append $rules (include "windlass.network.toUrl" (toString .url)) }}
+{{- end }}
+{{- range uniq $rules }}
+{{ . }}
+{{- end }}
+{{- end -}}
+
 {{- define "windlass.network.toPayments" -}}
 {{- if .Values.api.billing.existingSecret }}
 {{- include "windlass.network.toUrl" "https://" }}

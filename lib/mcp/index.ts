@@ -1,0 +1,3 @@
+export { mcpLimits } from './limits.ts';
+export { createMcpServers, type McpServers, type McpServerTool } from './mcp-servers.ts';
+export type { McpAnswer } from './read-answer.ts';

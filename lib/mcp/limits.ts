@@ -1,0 +1,28 @@
+/** Bounds of what servers of the Model Context Protocol may cost one process. */
+export const mcpLimits = {
+  /** Tools of one server; further ones are left out. */
+  toolsPerServer: 128,
+  pagesPerList: 20,
+  /** Of the name that the server gives; `NAME.` of the server comes before it. */
+  toolNameLength: 64,
+  descriptionLength: 4_096,
+  /** Bytes of the schema of one tool, as JSON. */
+  schemaBytes: 32_768,
+  /** Bytes of one HTTP answer when it is unpacked, an event stream included. */
+  responseBytes: 4 * 1_024 * 1_024,
+  /** Characters of the text of one answer. */
+  answerLength: 1_048_576,
+  headerBytes: 65_536,
+  /** Sessions of all servers and tenants together; the one used longest ago gives way. */
+  sessions: 500,
+  sessionIdleMs: 300_000,
+  /** Calls of one server at once, and those that wait; one tenant has four fifths at most. */
+  calls: 32,
+  waiting: 256,
+  waitMs: 10_000,
+  connectMs: 10_000,
+  listMs: 15_000,
+  callMs: 30_000,
+  listEveryMs: 60_000,
+  listRetryMs: 5_000,
+} as const;

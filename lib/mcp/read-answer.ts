@@ -1,0 +1,44 @@
+import { cutText } from '../cut-text.ts';
+import { AppError } from '../errors.ts';
+import { isJsonObject } from '../json-object.ts';
+import { isTooDeep, tooDeep } from '../nesting.ts';
+import { mcpLimits } from './limits.ts';
+
+export interface McpAnswer {
+  readonly content: string;
+  readonly structured?: Readonly<Record<string, unknown>>;
+  readonly isError: boolean;
+}
+
+/**
+ * The answer of a tool as text. What is no text is named, for nobody of ours shows images or sounds.
+ * @throws AppError `unavailable` for an answer that others could not read.
+ */
+export function readAnswer(result: Readonly<Record<string, unknown>>): McpAnswer {
+  if (isTooDeep(result)) throw new AppError('unavailable', `the answer ${tooDeep}`);
+  const { content, structuredContent, isError } = result;
+  const parts = Array.isArray(content) ? content.map(textOf) : [];
+  const structured = isJsonObject(structuredContent) ? structuredContent : undefined;
+  const text = parts.length === 0 && structured !== undefined ? JSON.stringify(structured) : parts.join('\n');
+  const answer = { content: cut(text), isError: isError === true };
+  return structured === undefined ? answer : { ...answer, structured };
+}
+
+function cut(text: string): string {
+  if (text.length <= mcpLimits.answerLength) return text;
+  return `${cutText(text, mcpLimits.answerLength)}\n[cut: the answer has ${text.length} characters]`;
+}
+
+function textOf(part: unknown): string {
+  if (!isJsonObject(part)) return '';
+  const { type, text, uri, resource, mimeType } = part;
+  if (type === 'text' && typeof text === 'string') return text;
+  if (type === 'resource_link' && typeof uri === 'string') return `[link ${uri}]`;
+  if (type === 'resource' && isJsonObject(resource)) return resourceText(resource);
+  return `[${[type, mimeType].filter((word) => typeof word === 'string').join(' ')}]`;
+}
+
+function resourceText({ uri, text }: Readonly<Record<string, unknown>>): string {
+  if (typeof text === 'string') return text;
+  return typeof uri === 'string' ? `[resource ${uri}]` : '[resource]';
+}

@@ -1,0 +1,117 @@
+import type { Client } from '@modelcontextprotocol/client';
+import manifest from '../../package.json' with { type: 'json' };
+import { isJsonObject } from '../json-object.ts';
+import type { McpServerEntry, Secret } from '../node-config/index.ts';
+import type { BoundedFetch } from './bounded-fetch.ts';
+import { mcpLimits } from './limits.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A session with one server. */
+export interface McpSession {
+  /** Everything that the server lists, within our bounds of pages. */
+  list(signal: AbortSignal): Promise<readonly unknown[]>;
+  call(tool: string, args: Json, signal: AbortSignal): Promise<Json>;
+  /** Takes no more calls, and ends with those under way. */
+  retire(): void;
+  /** Ends calls as well. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens a session. Rejects with whatever the library throws. */
+export async function openSession(
+  server: McpServerEntry,
+  fetch: BoundedFetch['fetch'],
+  signal: AbortSignal,
+): Promise<McpSession> {
+  const { Client: McpClient, StreamableHTTPClientTransport: Transport } = await import('@modelcontextprotocol/client');
+  // It offers nothing to servers: no sampling, no elicitation, no roots.
+  const client = new McpClient(
+    { name: manifest.name, version: manifest.version },
+    { capabilities: {}, versionNegotiation: { mode: 'auto' } },
+  );
+  const transport = new Transport(new URL(server.url), {
+    fetch,
+    requestInit: { headers: keyHeader(server) },
+    redirectPolicy: 'follow',
+    onInsufficientScope: 'throw',
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  const stop = (): void => void client.close().catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await client.connect(transport, { timeout: mcpLimits.listMs, signal });
+    return sessionOf(client, server.api_key);
+  } catch (error) {
+    stop();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function keyHeader({ api_key: key, api_key_header: name }: McpServerEntry): Record<string, string> {
+  if (key === undefined) return {};
+  return name === undefined ? { Authorization: `Bearer ${key.reveal()}` } : { [name]: key.reveal() };
+}
+
+function sessionOf(client: Client, key: Secret | undefined): McpSession {
+  const redact = redactor(key);
+  const close = (): Promise<void> => client.close().catch(() => undefined);
+  let [underWay, isRetired] = [0, false];
+  async function during<T>(work: () => Promise<T>): Promise<T> {
+    underWay += 1;
+    try {
+      return await work();
+    } finally {
+      underWay -= 1;
+      if (isRetired && underWay === 0) void close();
+    }
+  }
+  return {
+    list: (signal) => during(async () => (await listAll(client, signal)).map(redact)),
+    call: (tool, args, signal) =>
+      during(async () => {
+        const params = { name: tool, arguments: { ...args } };
+        const answer = redact(await client.request({ method: 'tools/call', params }, { signal, timeout: longestMs }));
+        return isJsonObject(answer) ? answer : {};
+      }),
+    retire() {
+      isRetired = true;
+      if (underWay === 0) void close();
+    },
+    close,
+  };
+}
+
+/** Not by `listTools`, which compiles schemas of the server with a validator that has no bounds. */
+async function listAll(client: Client, signal: AbortSignal): Promise<unknown[]> {
+  const rows: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < mcpLimits.pagesPerList; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: 'tools/list', params }, { signal, timeout: mcpLimits.listMs });
+    rows.push(...answer.tools);
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return rows;
+}
+
+/** The signal of a call ends it; the library wants a number. */
+const longestMs = 3_600_000;
+
+/** A value as the server sent it, without the key where the server has sent that back. */
+function redactor(key: Secret | undefined): (value: unknown) => unknown {
+  if (key === undefined) return (value) => value;
+  const written = JSON.stringify(key.reveal()).slice(1, -1);
+  return (value) => {
+    const text = JSON.stringify(value);
+    return text.includes(written) ? JSON.parse(text.replaceAll(written, '[secret]')) : value;
+  };
+}
