@@ -11,6 +11,7 @@ import {
 } from '../../lib/tools/registered.ts';
 import type { SecurityOf } from '../lane/security-of.ts';
 import { policyProblem, type ToolRegistry } from './tool-registry.ts';
+import type { GatewayTool } from './tool-source.ts';
 
 interface ServeRegisteredDeps {
   readonly bus: Pick<EventBus, 'serve'>;
@@ -43,7 +44,7 @@ function toolsFor({ registry, securityOf }: ServeRegisteredDeps, query: Register
   return fitting(allowed.map(offeredOf));
 }
 
-const offeredOf = ({ name, description, input_schema, skip_judge }: RegisteredTool): RegisteredTool => ({
+const offeredOf = ({ name, description, input_schema, skip_judge }: GatewayTool): RegisteredTool => ({
   name,
   description,
   input_schema,

@@ -23,8 +23,8 @@ export interface RegisteredTool {
   readonly description: string;
   /** JSON Schema with `type: object`. */
   readonly input_schema: Readonly<Record<string, unknown>>;
-  /** Whether operators spare its calls the judge (requirements TOOL-RULE-04). */
-  readonly skip_judge: boolean;
+  /** Whether operators spare its calls the judge (requirements TOOL-RULE-04). Absent, as older gateways say it: no. */
+  readonly skip_judge?: boolean;
 }
 
 export interface RegisteredTools {
@@ -63,4 +63,4 @@ const isTool = (value: unknown): value is RegisteredTool =>
   typeof value['name'] === 'string' &&
   typeof value['description'] === 'string' &&
   isJsonObject(value['input_schema']) &&
-  typeof value['skip_judge'] === 'boolean';
+  (value['skip_judge'] === undefined || typeof value['skip_judge'] === 'boolean');

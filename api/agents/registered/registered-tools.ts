@@ -86,7 +86,7 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
 
 const toolOf = (
   { call }: RegisteredDeps,
-  { name, description, input_schema, skip_judge }: RegisteredTool,
+  { name, description, input_schema, skip_judge = false }: RegisteredTool,
   caller: AgentCaller,
 ): Tool => ({
   name,
