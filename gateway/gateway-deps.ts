@@ -23,7 +23,7 @@ export interface GatewayDeps {
   readonly newId: NewId;
   /** Reads documents of APIs in threads of their own. */
   readonly openApi: OpenApiReader;
-  /** Of it the MCP servers alone are called here. */
+  /** The gateway calls its MCP servers, and nothing else of it. */
   readonly nodeConfig: Pick<NodeConfig, 'mcp_servers'>;
   /** Every address of a name. */
   readonly resolve: Resolve;

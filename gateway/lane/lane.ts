@@ -100,7 +100,7 @@ interface ProofParts {
   readonly view: SessionView;
 }
 
-/** What a call of a tool and any other request are proved by. */
+/** Proofs of calls of tools, and of any other request. */
 function createProofs({ bus, clock, config }: LaneDeps, { key, sessions, view }: ProofParts) {
   const call: ProveEnvelope = isBypass(config)
     ? createBypassProof({ clock, sessions })

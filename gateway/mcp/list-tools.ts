@@ -19,7 +19,7 @@ const cursors = createCursor(
   (text) => (text === '' ? undefined : text),
 );
 
-/** Tools that the session may call, by name, from `cursor` on. @throws HttpError 400 for a cursor of nobody. */
+/** Tools that the session may call, by name, from `cursor` on. @throws HttpError 400 for a cursor that no list gave. */
 export function listTools(deps: ListDeps, session: Session, cursor: string | undefined): ListToolsResult {
   const after = cursors.decode(cursor);
   const rows = permitted(deps, session).filter(({ name }) => after === undefined || name > after);

@@ -82,12 +82,12 @@ function callHandlers({ invoke }: McpServerDeps, { sealed, signal }: McpRequest)
   return {
     async call() {
       try {
-        // What was signed is what runs, not what the library made of the body.
+        // The signed call runs, not the one that the library read from the body.
         return resultOf(await invoke(callIn(sealed), signal, 'mcp'));
       } catch (error) {
-        const told = toldError(error, sealed);
-        if (told === undefined) fault = error;
-        throw told ?? error;
+        const refused = protocolError(error, sealed);
+        if (refused === undefined) fault = error;
+        throw refused ?? error;
       }
     },
     fault: () => fault,
@@ -100,7 +100,7 @@ function resultOf({ content, structured, isError }: GatewayAnswer): CallToolResu
 }
 
 /** A refusal of the tool's policy or arguments is an error of the protocol; its client is right and proved. */
-function toldError(error: unknown, { id }: SealedRequest): Error | undefined {
+function protocolError(error: unknown, { id }: SealedRequest): Error | undefined {
   const form = error instanceof RefusedCall ? refusalError(error.refusal, id) : answeredError(error, id);
   return form === undefined ? undefined : rpcErrorOf(form);
 }

@@ -156,7 +156,7 @@ describe('POST /v1/mcp', () => {
     method === 'tools/call' ? call(randomUUID()) : JSON.stringify({ jsonrpc: '2.0', id: 1, method });
 
   it.each(methods)(
-    'GW-OP-01 GW-INV-14 GW-INV-15 GW-INV-16 refuses %s that nobody signed, or that somebody else signed',
+    'GW-OP-01 GW-INV-14 GW-INV-15 GW-INV-16 refuses %s without a signature, or with that of another key',
     async (method) => {
       const [session, other] = [await begin(), await begin()];
       const body = bodyOf(method);
@@ -168,7 +168,7 @@ describe('POST /v1/mcp', () => {
         [{ ...good, 'seal-signature': seal(other, body)['seal-signature'] ?? '' }, 401, 1_004],
         [{ ...good, authorization: `Bearer ${await tokenOf({ tenant_id: 'rival' })}` }, 401, undefined],
         [{ ...good, authorization: 'Bearer a.b.c' }, 401, undefined],
-        [{ ...good, 'seal-execution-id': 'nobody' }, 403, undefined],
+        [{ ...good, 'seal-execution-id': 'unknown' }, 403, undefined],
         [seal(session, body, Date.now() - 60_000), 401, 1_003],
         [seal(session, bodyOf('logging/setLevel')), 401, 1_004],
       ];

@@ -37,7 +37,7 @@ export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
   return { ...sealedOf({ token, signature, timestamp, execution_id }, payload, isUnsigned), ...callOf(payload) };
 }
 
-/** What vouches for a payload; in the headers of a request, where the payload is its body. */
+/** The parts of an envelope that vouch for its payload; in the headers of a request, where the payload is its body. */
 export interface Seal {
   readonly token: unknown;
   readonly signature: unknown;
@@ -46,7 +46,7 @@ export interface Seal {
   readonly execution_id: unknown;
 }
 
-/** What a token and a signature prove, whatever was signed. */
+/** The parts that a token and a signature prove, whatever was signed. */
 export type Sealed = Pick<Envelope, 'executionId' | 'token' | 'signature' | 'sentAt' | 'signedBytes'>;
 
 /** A JSON-RPC request or notification of any method, and what vouches for it; nothing of it is proved yet. */

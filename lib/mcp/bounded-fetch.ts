@@ -22,7 +22,7 @@ interface BoundedFetchOptions {
 
 /**
  * Vets the address of every connection that is made, follows no redirect, and ends an answer that is too long or too large
- * when it is unpacked. It opens no stream for messages that nobody has asked for: one would stay open for ever.
+ * when it is unpacked. It opens no stream for messages without a question: one would stay open for ever.
  */
 export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   const isPermitted = createAddressPolicy(options.allowedNetworks);

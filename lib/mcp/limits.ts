@@ -3,7 +3,7 @@ export const mcpLimits = {
   /** Tools of one server; further ones are left out. */
   toolsPerServer: 128,
   pagesPerList: 20,
-  /** Of the name that the server gives; `NAME.` of the server comes before it. */
+  /** Length of the name that the server gives; `NAME.` of the server comes before it. */
   toolNameLength: 64,
   descriptionLength: 4_096,
   /** Bytes of the schema of one tool, as JSON. */

@@ -270,7 +270,7 @@ describe('a hostile MCP server', () => {
           ),
       /^NETWORK_ERROR: /,
     ],
-  ])('that %s gives its caller an answer, and nobody its words', async (_title, act, want) => {
+  ])('that %s gives its caller an answer, and none of its words', async (_title, act, want) => {
     const [echo] = await tools(follow(entry(await hostile(act), { api_key: new Secret(canary) })));
     const before = process.memoryUsage().rss;
     const started = performance.now();

@@ -18,7 +18,7 @@ export interface McpServerTool extends McpTool {
   /** Whether the judge of tool calls is skipped (requirements TOOL-RULE-04). */
   readonly skip_judge: boolean;
   /**
-   * Calls it once. What the server or the way to it does wrong is an answer with `isError`.
+   * Calls it once. A failure of the server or of the way to it is an answer with `isError`.
    * @throws AppError `cancelled` where the signal aborts, `unavailable` where too many calls of the server wait.
    */
   call(tenant: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<McpAnswer>;
@@ -94,7 +94,7 @@ const callMs = ({ timeout_secs: seconds }: McpServerEntry): number =>
 type FollowDeps = McpDeps & { readonly sessions: McpSessions };
 
 /** The session that lists belongs to no tenant. */
-const nobody = '';
+const noTenant = '';
 
 async function follow(deps: FollowDeps, server: Server, signal: AbortSignal): Promise<void> {
   const { clock, logger, sessions } = deps;
@@ -111,7 +111,7 @@ async function follow(deps: FollowDeps, server: Server, signal: AbortSignal): Pr
         note(JSON.stringify(fields), () => logger.info(fields, 'mcp server listed'));
       },
       (error: unknown) => {
-        sessions.drop(server.entry, nobody);
+        sessions.drop(server.entry, noTenant);
         const fields = { ...about, problem: messageOf(error) };
         if (!signal.aborted) note(fields.problem, () => logger.warn(fields, 'mcp server not listed'));
         return error;
@@ -126,7 +126,7 @@ async function refresh(deps: FollowDeps, server: Server, outer: AbortSignal): Pr
   using deadline = startDeadline(deps.clock, mcpLimits.connectMs + mcpLimits.listMs, outer);
   const { signal } = deadline;
   try {
-    const session = await deps.sessions.get(server.entry, nobody, signal);
+    const session = await deps.sessions.get(server.entry, noTenant, signal);
     const { tools, leftOut } = readTools(await session.list(signal), server.entry.tools);
     const own = tools.map((tool) => toolOf(deps, server, tool));
     server.tools = new Map(own.map((tool) => [tool.name, tool]));

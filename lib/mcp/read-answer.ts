@@ -11,7 +11,7 @@ export interface McpAnswer {
 }
 
 /**
- * The answer of a tool as text. What is no text is named, for nobody of ours shows images or sounds.
+ * The answer of a tool as text. Images and sounds are named, for no part of ours shows them.
  * @throws AppError `unavailable` for an answer that others could not read.
  */
 export function readAnswer(result: Readonly<Record<string, unknown>>): McpAnswer {

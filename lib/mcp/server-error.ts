@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { cutText } from '../cut-text.ts';
 
-/** What the library throws, as far as we read it. */
+/** An error of the library, as far as we read it. */
 interface LibraryError extends Error {
   readonly code?: unknown;
   readonly status?: unknown;
@@ -15,7 +15,7 @@ export class McpRefusal extends Error {
 }
 
 /**
- * What went wrong with a server, without what was sent to it or came from it, except for the message of an error of the
+ * The failure of a server, without what was sent to it or came from it, except for the message of an error of the
  * protocol. `signal` is that of the request.
  */
 export function serverErrorOf(error: unknown, signal: AbortSignal): Error {

@@ -25,7 +25,7 @@ export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) =
   });
   const keyOf = ({ name }: McpServerEntry, tenant: string): string => `${name}/${tenant}`;
   const begin = async (server: McpServerEntry): Promise<McpSession> => {
-    // Whoever asked first may leave: the others wait for the same session.
+    // The first caller may leave: the others wait for the same session.
     using deadline = startDeadline(clock, mcpLimits.connectMs + mcpLimits.listMs, ended.signal);
     return openSession(server, fetchOf(server).fetch, deadline.signal);
   };
