@@ -468,6 +468,15 @@ export type InvokeToolAnswer = {
   };
 };
 
+/** One message of the protocol. */
+export type CallMcpBody = {
+  readonly jsonrpc: "2.0";
+  readonly id?: string | number | null;
+  /** `tools/list`, `tools/call`, or another one of the protocol. */
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+};
+
 export type ListToolsAnswer = {
   readonly items: readonly ({
     readonly name: string;
@@ -755,7 +764,7 @@ export interface CallMcpRequest {
   readonly sealTimestamp?: string;
   /** Base64 of the Ed25519 signature. */
   readonly sealSignature?: string;
-  readonly body?: Uint8Array | string;
+  readonly body: CallMcpBody;
 }
 
 /** Body of the answer of {@link Operations.callMcp}. */
@@ -1044,8 +1053,18 @@ export interface Operations {
    * body is signed as the payload of an envelope is (docs/gateway.md). A notification is answered with 202.
    *
    * `POST /v1/mcp`
+   *
+   * - 400 `-32600`: The envelope is malformed, or names no tool. `invalid_request`: A parameter, header or the
+   *   body is not as described; `details` names each place.
+   * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
+   *   (1003) is not good, or the call was made before.
+   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
+   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
+   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
+   *   operation needs cannot be reached; try again.
    */
-  callMcp(request?: CallMcpRequest, options?: CallOptions): Promise<CallMcpReply>;
+  callMcp(request: CallMcpRequest, options?: CallOptions): Promise<CallMcpReply>;
   /**
    * List tools
    *
@@ -1150,7 +1169,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   deleteCliTool: {"method":"DELETE","path":"/v1/cli-tools/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
   invokeTool: {"method":"POST","path":"/v1/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   invokeToolAlias: {"method":"POST","path":"/v1/seal/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
-  callMcp: {"method":"POST","path":"/v1/mcp","bearer":false,"query":[],"headers":{"sealExecutionId":"seal-execution-id","sealTimestamp":"seal-timestamp","sealSignature":"seal-signature"},"mediaType":"application/octet-stream","reply":"json"},
+  callMcp: {"method":"POST","path":"/v1/mcp","bearer":false,"query":[],"headers":{"sealExecutionId":"seal-execution-id","sealTimestamp":"seal-timestamp","sealSignature":"seal-signature"},"mediaType":"application/json","reply":"json"},
   listTools: {"method":"GET","path":"/v1/tools","bearer":true,"query":["limit","cursor","q","source","security_context"],"headers":{},"reply":"json"},
   listSessions: {"method":"GET","path":"/v1/seal/sessions","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   createSession: {"method":"POST","path":"/v1/seal/sessions","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

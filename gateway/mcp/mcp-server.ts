@@ -2,7 +2,9 @@ import type { CallToolResult, Server } from '@modelcontextprotocol/server';
 import manifest from '../../package.json' with { type: 'json' };
 import { callIn, type ProveSession, type SealedRequest, type Session } from '../../lib/envelope/index.ts';
 import { answeredError, refusalError } from '../../lib/envelope/rpc-error.ts';
-import type { HttpError } from '../../lib/http/http-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { type Invoke, RefusedCall } from '../lane/invoke.ts';
@@ -10,6 +12,7 @@ import type { GatewayAnswer } from '../tools/tool-source.ts';
 import { type ListDeps, listTools } from './list-tools.ts';
 
 export interface McpServerDeps extends ListDeps {
+  readonly clock: Clock;
   readonly invoke: Invoke;
   readonly proveSession: ProveSession;
   readonly rateLimit: RateLimit;
@@ -39,15 +42,20 @@ export interface McpAnswer {
   readonly text: string;
 }
 
+/** Requests that are proved at once, of all executions together, and those that wait for it. */
+const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
+
 const methods: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call']);
 const isServed = (method: string): boolean => methods.has(method) || method.startsWith('notifications/');
 
 export function createMcpServer(deps: McpServerDeps): McpServer {
+  const proving = createFairPool({ ...proofs, clock: deps.clock });
   return {
     async serve(request) {
-      const { method } = request.sealed;
+      const { sealed, signal } = request;
+      const { method, executionId: tenant } = sealed;
       if (method === 'tools/call') return answer(request, callHandlers(deps, request));
-      const session = await deps.proveSession(request.sealed);
+      const session = await proving.run({ tenant, signal }, () => deps.proveSession(sealed));
       await deps.rateLimit.take(session.tenant);
       return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;
     },
@@ -69,13 +77,15 @@ const listHandlers = (deps: McpServerDeps, session: Session): Handlers => {
       try {
         return listTools(deps, session, cursor);
       } catch (error) {
-        fault = error;
-        throw error;
+        if (!(error instanceof HttpError)) fault = error;
+        throw error instanceof HttpError ? invalidParams(error.message) : error;
       }
     },
     fault: () => fault,
   };
 };
+
+const invalidParams = (message: string): Error => Object.assign(new Error(message), { code: -32_602 });
 
 function callHandlers({ invoke }: McpServerDeps, { sealed, signal }: McpRequest): Handlers {
   let fault: unknown;

@@ -224,6 +224,13 @@ describe('POST /v1/mcp', () => {
     );
   });
 
+  it('refuses a cursor that no list gave by an error of the protocol', async () => {
+    const session = await begin();
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: '%' } });
+    const response = await post(body, seal(session, body));
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"code":-32602')]);
+  });
+
   it('answers a method that it does not have, and keeps no stream open', async () => {
     const session = await begin();
     for (const method of ['subscriptions/listen', 'resources/list', 'sampling/createMessage']) {

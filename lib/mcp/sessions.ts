@@ -27,7 +27,8 @@ export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) =
   const begin = async (server: McpServerEntry): Promise<McpSession> => {
     // The first caller may leave: the others wait for the same session.
     using deadline = startDeadline(clock, mcpLimits.connectMs + mcpLimits.listMs, ended.signal);
-    return openSession(server, fetchOf(server).fetch, deadline.signal);
+    // Awaited here: the deadline ends with this function.
+    return await openSession(server, fetchOf(server).fetch, deadline.signal);
   };
   return {
     async get(server, tenant, signal) {

@@ -219,7 +219,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
   const parts = { audit, invoke, isBypass, registry, securityOf };
-  const mcp = createMcpServer({ ...parts, proveSession, rateLimit });
+  const mcp = createMcpServer({ ...parts, clock: systemClock, proveSession, rateLimit });
   const sealKey = () => (isBypass ? undefined : key);
   const app = createHttpApp<Operator>({
     ...deps,

@@ -35,7 +35,7 @@ export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
       return answer === undefined ? unknownMethod(sealed) : replyOf(answer);
     } catch (error) {
       await noteRefusal(audit, error, toolOf(sealed));
-      throw error instanceof HttpError ? error : callError(error, sealed.id);
+      throw error instanceof HttpError && error.options.body !== undefined ? error : callError(error, sealed.id);
     }
   };
   return [defineRoute<typeof callMcp, Operator>(callMcp, handle)];
