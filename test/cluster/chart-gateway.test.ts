@@ -13,6 +13,7 @@ import {
   pods,
   type Role,
 } from '../../lib/kube/index.ts';
+import { nodeConfigVariables } from '../../lib/node-config/index.ts';
 import { s3Variables } from '../../lib/output-store/s3-config.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { accessOf, may } from './chart/access.ts';
@@ -80,6 +81,7 @@ describe('a chart with a gateway', () => {
         credentials: { existingSecret: 'nats-credentials' },
         tls: { existingSecret: 'nats-tls', clientCertificate: true },
       },
+      nodeConfig: { mcp_servers: [{ name: 'notes', url: 'https://notes.example.com/mcp' }] },
     };
     const env = environment(await render(values), clusterNames.gateway);
     const reads = Object.keys(GatewayConfig.properties).sort();
@@ -95,6 +97,7 @@ describe('a chart with a gateway', () => {
     const shared = new Set([
       ...Object.keys(busVariables),
       ...Object.keys(sealTokenVariables),
+      ...Object.keys(nodeConfigVariables),
       'WINDLASS_SYSTEM_TENANT',
     ]);
     const own = reads.filter((name) => !shared.has(name) && !/^(?:WINDLASS_OIDC_|OIDC_)/.test(name));
