@@ -1054,15 +1054,14 @@ export interface Operations {
    *
    * `POST /v1/mcp`
    *
-   * - 400 `-32600`: The envelope is malformed, or names no tool. `invalid_request`: A parameter, header or the
-   *   body is not as described; `details` names each place.
+   * - 400 `-32600`: The envelope is malformed, or names no tool.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
    * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
-   * - 429 `-32000`: The tenant has made too many calls. `rate_limited`: The tenant has sent too many requests.
-   * - 500 `-32603`: Something is wrong with the service. `internal`: Something is wrong with the service.
-   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `unavailable`: Something that the
-   *   operation needs cannot be reached; try again.
+   * - 413 `-32600`: The envelope has more than 2097152 bytes.
+   * - 429 `-32000`: The tenant has made too many calls.
+   * - 500 `-32603`: Something is wrong with the service.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
   callMcp(request: CallMcpRequest, options?: CallOptions): Promise<CallMcpReply>;
   /**
