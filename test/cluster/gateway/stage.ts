@@ -159,7 +159,7 @@ async function imageOf(kube: KubeClient, name: string): Promise<string> {
 }
 
 /** The identity provider that dev/oidc/install left. */
-function provider(): { issuer: string; ca: string } {
+export function provider(): { issuer: string; ca: string } {
   const folder = join(dirname(kubeconfigPath()), 'oidc');
   return {
     issuer: readFileSync(join(folder, 'issuer'), 'utf8').trim(),
