@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer as createHttp2 } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
 import { startTestRelay, type TestRelay } from '../test/edge/test-relay.ts';
@@ -59,6 +62,13 @@ async function runDaemon(): Promise<ChildProcess> {
   child.stderr?.resume();
   await relay.until(() => relay.streams > before && relay.events.some(({ $case }) => $case === 'hello'));
   return child;
+}
+
+/** The daemon finds the relay at another port. */
+async function moveRelay(port: number): Promise<void> {
+  const file = join(folder, 'state/identity.json');
+  const identity = JSON.parse(await readFile(file, 'utf8')) as object;
+  await writeFile(file, JSON.stringify({ ...identity, endpoint: `127.0.0.1:${port}` }), { mode: 0o600 });
 }
 
 const shell = (script: string) => ({ tool: 'cmd.run', args: { command: 'sh', args: ['-c', script] } });
@@ -263,6 +273,38 @@ describe('windlass-edge run', () => {
     relay.send({ $case: 'shutdown', value: { grace: { seconds: 0n, nanos: 2e8 } } });
     expect(await outcome(id)).toMatchObject({ $case: 'cancelled' });
     expect((await ended)[0]).toBe(0);
+  });
+});
+
+describe('a refused stream', () => {
+  it('EDGE-FLOW-18 ends the daemon with 78 where the relay says HostRevoked, and not for the bare status', async () => {
+    await enroll();
+    const child = await runDaemon();
+    relay.drop(status.PERMISSION_DENIED);
+    await relay.until(() => relay.streams === 2);
+    const ended = once(child, 'exit');
+    relay.drop(status.PERMISSION_DENIED, 'HostRevoked');
+    expect((await ended)[0]).toBe(78);
+  });
+
+  it.each([
+    ['HTTP 403', { ':status': 403, 'content-type': 'text/html' }],
+    ['PERMISSION_DENIED', { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '7' }],
+  ])('EDGE-FLOW-18 is tried again where a proxy answers %s', async (_title, answer) => {
+    await enroll();
+    let calls = 0;
+    const proxy = createHttp2();
+    proxy.on('stream', (stream) => {
+      calls += 1;
+      stream.respond(answer, { endStream: true });
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    await moveRelay((proxy.address() as AddressInfo).port);
+    const child = start('run', '--config', join(folder, 'config.yaml'));
+    await relay.until(() => calls > 1 || child.exitCode !== null);
+    expect([calls, child.exitCode]).toEqual([2, null]);
+    proxy.close();
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { monotonicMs } from '../lib/clock.ts';
+import { hostRevokedReason } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { capabilitiesOf } from './capabilities.ts';
@@ -149,7 +150,7 @@ class Life {
         error instanceof AppError ? error : new AppError('internal', 'an unknown error', { cause: error });
       this.#problem = message;
       logger.warn({ reason, problem: message }, 'stream lost');
-      if (reason === 'PERMISSION_DENIED') return 'revoked';
+      if (reason === hostRevokedReason) return 'revoked';
     } finally {
       this.session = undefined;
       this.#client = undefined;

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
-import { status } from '@grpc/grpc-js';
+import { credentials, status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EdgeHostStatus } from '../crds/schema/edge-host.ts';
 import { monotonicMs, systemClock } from '../lib/clock.ts';
@@ -7,21 +7,20 @@ import {
   createEdgeResults,
   createHostCommands,
   createRecentCommands,
-  edgeBuckets,
   type EdgeEventCase,
   type EdgeNews,
+  edgeBuckets,
   type HeldStream,
   mintEnrollmentToken,
 } from '../lib/edge/index.ts';
 import { HealthClient } from '../proto/generated/health/v1/health.ts';
-import { credentials } from '@grpc/grpc-js';
 import type { NodeClusterServiceClient } from '../proto/generated/windlass/node/v1/node.ts';
 import { startTestBus, type TestBus } from '../test/nats/test-bus.ts';
 import {
+  type EdgeIdentity,
+  EdgeStream,
   edgeClient,
   edgeKeys,
-  EdgeStream,
-  type EdgeIdentity,
   enroll as enrollAt,
   rotate,
 } from '../test/support/edge-client.ts';
@@ -341,9 +340,10 @@ describe('the stream of a host', () => {
     stream.hello();
     await becomes(identity, 'Connected');
     hosts.revoke('acme', identity.enrolled.nodeId);
-    expect(await stream.ended).toBe('PERMISSION_DENIED');
+    const again = connect(await startRelay(), identity);
+    for (const { ended, reason } of [stream, again])
+      expect([await ended, await reason]).toEqual(['PERMISSION_DENIED', 'HostRevoked']);
     await becomes(identity, 'Revoked');
-    expect(await connect(await startRelay(), identity).ended).toBe('PERMISSION_DENIED');
     expect(await codeOf(rotate(relay.client, identity))).toBe('FAILED_PRECONDITION');
   });
 

@@ -7,7 +7,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import { edgeLimits } from '../../lib/edge/index.ts';
+import { edgeLimits, hostRevokedReason, reasonTrailer } from '../../lib/edge/index.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import {
   AttestNodeRequest,
@@ -49,7 +49,7 @@ const channel: ClientOptions = {
   'grpc.enable_retries': 0,
 };
 
-/** Connects at the first call. Errors of every call are AppErrors whose reason is the name of the gRPC status. */
+/** Connects at the first call. Errors of every call are AppErrors; `relayError` says their reasons. */
 export function createRelayClient({ endpoint, ca, insecure }: RelayAddress): RelayClient {
   const credentials = insecure
     ? ChannelCredentials.createInsecure()
@@ -101,15 +101,19 @@ const codes: Readonly<Partial<Record<status, ErrorCode>>> = {
   [status.DEADLINE_EXCEEDED]: 'timeout',
 };
 
-/** An error of a call; its reason is a name such as `UNAUTHENTICATED`. */
+/** An error of a call; its reason is a name such as `UNAUTHENTICATED`, or `HostRevoked` where the relay says so. */
 export function relayError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const { code = status.UNKNOWN, details = '' } = error as Partial<ServiceError>;
+  const { code = status.UNKNOWN, details = '', metadata } = error as Partial<ServiceError>;
   const name = status[code] ?? 'UNKNOWN';
   if (code === status.UNAVAILABLE && untrusted.test(details)) return untrustedRelay(details, error);
   const message = `the relay answered ${name}${details === '' ? '' : `: ${details.slice(0, 500)}`}`;
-  return new AppError(codes[code] ?? 'unavailable', message, { reason: name, cause: error });
+  const reason = isRevocation(code, metadata) ? hostRevokedReason : name;
+  return new AppError(codes[code] ?? 'unavailable', message, { reason, cause: error });
 }
+
+const isRevocation = (code: status, trailers: Metadata | undefined): boolean =>
+  code === status.PERMISSION_DENIED && trailers?.get(reasonTrailer)[0] === hostRevokedReason;
 
 /** Error codes of Node and OpenSSL for a certificate that is untrusted, expired, or for another name. */
 const untrusted = /certificate|altnames|self[- ]signed/i;

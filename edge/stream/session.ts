@@ -32,7 +32,7 @@ export interface SessionDeps {
 
 /** One stream, from Hello to its end. */
 export interface Session extends Outbox {
-  /** Resolves where the stream ended without an error. @throws AppError whose reason is the gRPC status, or `EnvelopeInvalid`. */
+  /** Resolves where the stream ended without an error. @throws AppError as `relayError`, or `EnvelopeInvalid`. */
   run(): Promise<void>;
   /** Breaks off what is under way after the grace, sends every result, and ends the stream. */
   leave(graceMs: number, reason: string): Promise<void>;

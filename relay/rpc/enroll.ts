@@ -3,9 +3,9 @@ import type { EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
+  type EnrollmentClaims,
   edgeBuckets,
   edgeLimits,
-  type EnrollmentClaims,
   isChallengeSignedBy,
   mintNodeToken,
   nodeIdOf,
@@ -21,8 +21,9 @@ import type {
   ChallengeNodeRequest,
   ChallengeNodeResponse,
 } from '../../proto/generated/windlass/node/v1/node.ts';
-import { wholeSeconds } from '../whole-seconds.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { hostRevoked } from '../streams/live-stream.ts';
+import { wholeSeconds } from '../whole-seconds.ts';
 
 /** NODE_ROLE_EDGE. */
 const edgeRole = 1;
@@ -114,7 +115,7 @@ async function redeem(
       ? await deps.hosts.find(tenant, nodeId)
       : await deps.hosts.create({ tenant, nodeId, name, enrolledBy });
   if (host === undefined) throw redeemed();
-  if (isRevoked(host)) throw new AppError('forbidden', 'the host is revoked');
+  if (isRevoked(host)) throw hostRevoked();
   await bind(deps.hosts, host, { jti, nodeId, key: attested.text, at: entry.value.issued_at });
   if (entry.value.done !== true) await bucket.update(jti, { ...entry.value, done: true }, entry.revision);
   return credential(deps, { nodeId, tenant, jti, key: attested.key, issuedAt: entry.value.issued_at });

@@ -3,14 +3,17 @@ import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
 import {
   assertFresh,
   edgeLimits,
+  hostRevokedReason,
   isSealedBy,
   type ReceivedEvent,
   type RecentStream,
   readNodeToken,
+  reasonTrailer,
   sealEdgeCommand,
 } from '../../lib/edge/index.ts';
 import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
 import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
@@ -161,7 +164,9 @@ export class LiveStream {
 export const progressLeft = (stream: LiveStream, commandId: string): number =>
   edgeLimits.progressBytes - (stream.progress.get(commandId) ?? 0);
 
-export const hostRevoked = (): AppError => new AppError('forbidden', 'the host is revoked', { reason: 'HostRevoked' });
+/** The trailer proves that the relay says so: a proxy may answer PERMISSION_DENIED for a time. */
+export const hostRevoked = (): AppError =>
+  new GrpcError('forbidden', 'the host is revoked', { metadata: { [reasonTrailer]: hostRevokedReason } });
 
 export const unproven = (problem: string): AppError =>
   new AppError('unauthenticated', problem, { reason: 'EnvelopeInvalid' });

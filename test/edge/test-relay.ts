@@ -1,10 +1,11 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import {
-  type sendUnaryData,
+  Metadata,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
   type ServerUnaryCall,
+  type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
 import {
@@ -63,7 +64,7 @@ export interface TestRelay {
     options?: InvokeOptions,
   ): Promise<string>;
   /** Ends the stream as a server that shuts down. */
-  drop(code?: status): void;
+  drop(code?: status, reason?: string): void;
   results(commandId: string): EdgeResult[];
   output(commandId: string): string;
   /** Resolves when the condition holds. */
@@ -298,7 +299,11 @@ export async function startTestRelay(
       });
       return commandId;
     },
-    drop: (code = status.UNAVAILABLE) => void stream?.emit('error', { code, details: 'the server goes away' }),
+    drop(code = status.UNAVAILABLE, reason) {
+      const metadata = new Metadata();
+      if (reason !== undefined) metadata.set('windlass-reason', reason);
+      stream?.emit('error', { code, details: 'the server goes away', metadata });
+    },
     results: (commandId) =>
       events.flatMap((event) =>
         event.$case === 'commandResult' && event.value.commandId === commandId && event.value.result

@@ -1,4 +1,4 @@
-import { randomUUID, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { type ClientDuplexStream, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import {
   type EdgeEventCase,
@@ -82,6 +82,8 @@ export class EdgeStream {
   readonly commands: EdgeCommand[] = [];
   /** Name of the status that ended the stream. */
   readonly ended: Promise<string>;
+  /** Its trailer `windlass-reason`. */
+  readonly reason: Promise<string>;
   readonly streamId = randomUUID();
   readonly #identity: EdgeIdentity;
   readonly #call: ClientDuplexStream<Buffer, Buffer>;
@@ -96,6 +98,9 @@ export class EdgeStream {
     const path = '/windlass.node.v1.NodeClusterService/ConnectEdge';
     this.#call = client.makeBidiStreamRequest(path, same, same, metadata);
     this.ended = new Promise((resolve) => this.#call.once('status', ({ code }) => resolve(status[code])));
+    this.reason = new Promise((resolve) =>
+      this.#call.once('status', ({ metadata: trailers }) => resolve(trailers.get('windlass-reason').join())),
+    );
     this.#call.on('error', () => undefined);
     this.#call.on('data', (bytes: Buffer) => {
       const { enrolled } = identity;

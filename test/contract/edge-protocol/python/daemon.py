@@ -179,6 +179,12 @@ class Session:
         self.send("command_progress", node_pb2.CommandProgress(command_id=command_id, chunk=node_pb2.Chunk(**kind)))
 
 
+def is_revoked(error: grpc.RpcError) -> bool:
+    """Only the relay has the trailer: a proxy may answer PERMISSION_DENIED for a time."""
+    trailers = dict(error.trailing_metadata() or ())
+    return error.code() == grpc.StatusCode.PERMISSION_DENIED and trailers.get("windlass-reason") == "HostRevoked"
+
+
 class Daemon:
     def __init__(self, folder: str, programs: list[str]):
         self.state = State(pathlib.Path(folder))
@@ -213,7 +219,7 @@ class Daemon:
                     self.session.run(channel)
                 except (grpc.RpcError, wire.Refused) as error:
                     print("stream lost:", error, file=sys.stderr)
-                    if isinstance(error, grpc.RpcError) and error.code() == grpc.StatusCode.PERMISSION_DENIED:
+                    if isinstance(error, grpc.RpcError) and is_revoked(error):
                         sys.exit(78)
             failures = 0 if time.monotonic() - began > 30 else failures + 1
             if not self.stopping:
