@@ -96,6 +96,7 @@ export const fleetRunReasons = {
   InvalidPolicy: 'The dispatch policy breaks a rule; the message names the field.',
   ArgumentsTooLarge: 'The arguments are larger than a run may send to each host.',
   NotATenant: 'The namespace is no tenant.',
+  RecordLost: 'The stored targets or outcomes of the run are gone: it cannot be continued.',
   EdgeKeyMissing: 'The controllers have no WINDLASS_EDGE_KEY: they cannot sign commands.',
 } as const;
 export type FleetRunReason = keyof typeof fleetRunReasons;

@@ -3,19 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRunSpec } from '../../crds/schema/fleet-run.ts';
-import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import {
-  argsHash,
-  createEdgeResults,
-  type EdgeOutcome,
-  edgeBuckets,
-  type HeldStream,
-  type HostRequest,
-  readCommandToken,
-  relayAddress,
-} from '../../lib/edge/index.ts';
-import { AppError } from '../../lib/errors.ts';
+import { argsHash, createEdgeResults, type EdgeOutcome, readCommandToken } from '../../lib/edge/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import {
   type FleetProcess,
@@ -23,87 +12,12 @@ import {
   perNodeOf as records,
   startFleetController,
 } from '../../test/support/fleet-controller.ts';
+import { type Answer, hostsNamed, type Invoke, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 let nats: TestBus;
 beforeAll(async () => void (nats = await startTestBus()), 60_000);
 afterAll(() => nats.stop());
-
-type Invoke = Extract<HostRequest, { readonly kind: 'invoke' }>;
-/** A host's answer to a command; undefined: it answers nothing. */
-type Answer = (request: Invoke, node: string) => Promise<EdgeOutcome | undefined>;
-
-/** A relay as the controllers meet it: it holds streams, takes requests, and publishes results. */
-class RelayPeer {
-  readonly got: HostRequest[] = [];
-  most = 0;
-  #open = 0;
-  readonly #bus: EventBus;
-  readonly #epochs = new Map<string, number>();
-  readonly #name: string;
-
-  constructor(name: string, answer: Answer) {
-    this.#bus = nats.connect();
-    this.#name = name;
-    const results = createEdgeResults({ bus: this.#bus, clock: systemClock });
-    this.ready = this.#bus.serve(relayAddress(name), async ({ body }) => {
-      const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest;
-      if (this.#epochs.get(request.host.hostUid) !== request.epoch) throw new AppError('unavailable', 'elsewhere');
-      this.got.push(request);
-      if (request.kind !== 'invoke') return '';
-      this.most = Math.max(this.most, (this.#open += 1));
-      void answer(request, request.host.nodeId).then(async (result) => {
-        if (result === undefined) return;
-        this.#open -= 1;
-        const { tenant, nodeId } = request.host;
-        const ids = { tenant, run: request.command.run, node_id: nodeId, command_id: request.command.commandId };
-        const at = new Date().toISOString();
-        const data = Buffer.from(`out of ${nodeId}`).toString('base64');
-        await results.publish({ ...ids, at, kind: 'progress', chunk: { stream: 'stdout', data } });
-        await results.publish({ ...ids, at, kind: 'result', result });
-      });
-      return '';
-    }).ready;
-  }
-
-  readonly ready: Promise<void>;
-
-  async hold(hosts: readonly EdgeHost[]): Promise<void> {
-    const streams = this.#bus.bucket<HeldStream>(edgeBuckets.streams);
-    const rest = hosts.values();
-    const lanes = Array.from({ length: 64 }, async () => {
-      for (const { metadata } of rest) {
-        const uid = metadata.uid ?? '';
-        const revision = await streams.create(uid, { uid, relay: this.#name, at: new Date().toISOString() }, 'acme');
-        this.#epochs.set(uid, revision ?? 0);
-      }
-    });
-    await Promise.all(lanes);
-  }
-
-  get invoked(): string[] {
-    return this.got.flatMap((request) => (request.kind === 'invoke' ? [request.host.nodeId] : []));
-  }
-}
-
-let made = 0;
-const hostsNamed = (count: number): EdgeHost[] => {
-  made += 1;
-  return Array.from({ length: count }, (_, index) => ({
-    apiVersion: 'windlass.dev/v1',
-    kind: 'EdgeHost',
-    metadata: { name: `host-${index}`, namespace: 'tenant-acme', uid: `h${made}-${index}` },
-    spec: { tags: index % 2 === 0 ? ['even'] : [] },
-    status: {
-      node_id: `n${String(index).padStart(5, '0')}`,
-      status: 'Connected',
-      since: '2026-01-01T00:00:00Z',
-      enrolled_at: '2026-01-01T00:00:00Z',
-      keys: { current: 'x'.repeat(44) },
-      token_jti: 'j',
-    },
-  }));
-};
 
 const open: FleetProcess[] = [];
 afterEach(async () => {
@@ -123,13 +37,8 @@ const ended = (server: Server, timeout = 15_000) =>
 const ok: EdgeOutcome = { outcome: 'ok', exit_code: 0, duration_ms: 5 };
 const err: EdgeOutcome = { outcome: 'err', code: 'CommandFailed', message: 'no', exit_code: 2 };
 
-async function relay(hosts: readonly EdgeHost[], answer: Answer): Promise<RelayPeer> {
-  made += 1;
-  const peer = new RelayPeer(`relay-${made}`, answer);
-  await peer.ready;
-  await peer.hold(hosts);
-  return peer;
-}
+const relay = (hosts: readonly EdgeHost[], answer: Answer): Promise<RelayPeer> =>
+  startRelayPeer(nats.connect(), hosts, answer);
 
 describe('a fleet run on a real NATS server', () => {
   it('EDGE-RES-25 EDGE-RES-27 EDGE-RES-29 sends the tool to each host of its target and records how each ended', async () => {

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createHostCommands, edgeResultStream, type EdgeNews, mintCommandToken } from '../../lib/edge/index.ts';
+import { createHostCommands, edgeResultLogs, type EdgeNews, mintCommandToken } from '../../lib/edge/index.ts';
+import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane, FleetCommand, NewsReader } from './ports.ts';
@@ -28,7 +29,14 @@ export function createCommandLane({ bus, clock, edgeKey, guard }: LaneDeps): Com
     async claim({ commandId, run, tenant, tool, target, deadlineSecs }) {
       guard();
       const deadline = new Date(clock.now() + deadlineSecs * 1_000).toISOString();
-      return hosts.claim({ commandId, run, node_id: target.node_id, tenant, tool, deadline });
+      try {
+        return await hosts.claim({ commandId, run, node_id: target.node_id, tenant, tool, deadline });
+      } catch (error) {
+        // The share of the tenant is looked at before the key.
+        if (!(error instanceof AppError) || error.code !== 'limit_exceeded') throw error;
+        if ((await hosts.recordOf(commandId)) !== undefined) return false;
+        throw error;
+      }
     },
     async send(command) {
       guard();
@@ -64,12 +72,12 @@ function tokenOf(command: FleetCommand, edgeKey: KeyObject, now: number): Promis
   });
 }
 
-/** The stream of results, page by page: a reader has to know when it has seen all that is stored. */
-export function createNewsReader(bus: Pick<EventBus, 'stream'>): NewsReader {
-  const stream = bus.stream(edgeResultStream);
+/** The log of results, page by page: a reader has to know when it has seen all that is stored. */
+export function createNewsReader(bus: Pick<EventBus, 'logs'>): NewsReader {
+  const logs = bus.logs(edgeResultLogs);
   return {
     async read(tenant, run, after) {
-      const page = await stream.read({ tenant, key: run, after });
+      const page = await logs.read({ tenant, key: run, after });
       return page.map(({ sequence, body }) => ({ sequence, news: parse(body) }));
     },
   };

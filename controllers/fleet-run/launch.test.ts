@@ -25,9 +25,15 @@ interface Given {
   /** Result of each try of sending; the last one repeats. */
   readonly sends?: readonly (Error | 'ok')[];
   readonly cancelAtTry?: number;
+  readonly overAtTry?: number;
+  /** A process before this one may have sent it. Default: true. */
+  readonly mayBeSent?: boolean;
+  /** Whether the turn comes. */
+  readonly isTurn?: boolean;
 }
 
-async function launched({ claim = true, sends = ['ok'], cancelAtTry = Infinity }: Given) {
+async function launched(given: Given) {
+  const { claim = true, sends = ['ok'], cancelAtTry = Infinity, overAtTry = Infinity } = given;
   const clock = createManualClock();
   let tries = 0;
   const lane = {
@@ -43,10 +49,30 @@ async function launched({ claim = true, sends = ['ok'], cancelAtTry = Infinity }
   };
   const stop = new AbortController().signal;
   let done = false;
-  const end = launch({ lane, clock }, { command, stop, isCancelled: () => tries >= cancelAtTry });
+  let held = 0;
+  const end = launch(
+    { lane, clock },
+    {
+      command,
+      stop,
+      mayBeSent: given.mayBeSent ?? true,
+      async turn() {
+        if (given.isTurn === false) throw new AppError('unavailable', 'no turn', { reason: 'Overloaded' });
+        held += 1;
+        return { [Symbol.dispose]: () => void (held -= 1) };
+      },
+      isCancelled: () => tries >= cancelAtTry,
+      isOver: () => tries >= overAtTry,
+      onSend: () => undefined,
+    },
+  );
   void end.then(() => (done = true));
   const begun = clock.now();
-  while (!done && clock.now() - begun < 300_000) await clock.advance(500);
+  while (!done && clock.now() - begun < 300_000) {
+    await clock.advance(500);
+    // What waits for its host keeps none from its turn.
+    expect(held).toBe(0);
+  }
   return { end: await end, tries, ms: clock.now() - begun };
 }
 
@@ -86,6 +112,31 @@ describe('handing a command over', () => {
     });
     const share = new AppError('limit_exceeded', 'share', { reason: 'KeyShareUsed' });
     expect((await launched({ claim: share })).end).toMatchObject({ kind: 'failed', result: { code: 'KeyShareUsed' } });
+  });
+
+  it('EDGE-REST-33 does not say that a host never ran a command that one of several tries may have brought to it', async () => {
+    expect((await launched({ sends: [late, away] })).end).toEqual({ kind: 'unsure' });
+    const tooLarge = new AppError('limit_exceeded', 'too large', { reason: 'ArgumentsTooLarge' });
+    expect((await launched({ sends: [noBus, tooLarge] })).end).toEqual({ kind: 'unsure' });
+  });
+
+  it('EDGE-REST-33 a wait that ends before the command left is EdgeUnavailable, unless an earlier process may have sent it', async () => {
+    const want = { kind: 'failed', result: { outcome: 'err', code: 'EdgeUnavailable' } };
+    expect((await launched({ claim: noBus, mayBeSent: false })).end).toMatchObject(want);
+    expect((await launched({ claim: noBus })).end).toEqual({ kind: 'unsure' });
+    expect((await launched({ isTurn: false, mayBeSent: false })).end).toMatchObject(want);
+    expect((await launched({ claim: false, sends: [away], mayBeSent: false })).end).toMatchObject(want);
+  });
+
+  it('EDGE-FLOW-11 sends nothing for a command whose outcome is known', async () => {
+    expect(await launched({ overAtTry: 0 })).toMatchObject({ end: { kind: 'left' }, tries: 0 });
+    expect(await launched({ sends: [away, 'ok'], overAtTry: 1 })).toMatchObject({ end: { kind: 'left' }, tries: 1 });
+  });
+
+  it('EDGE-REST-40 ends as cancelled where the run stops while the host is away', async () => {
+    const { end } = await launched({ sends: [away], cancelAtTry: 1 });
+    expect(end).toMatchObject({ kind: 'failed', result: { outcome: 'cancelled' } });
+    expect((await launched({ sends: [late], cancelAtTry: 1 })).end).toEqual({ kind: 'unsure' });
   });
 
   it('EDGE-REST-40 ends as cancelled where the run stops before the command leaves', async () => {

@@ -12,7 +12,7 @@ export type Launch =
   | { readonly kind: 'unsure' }
   /** It was never sent, and will not be. */
   | { readonly kind: 'failed'; readonly result: EdgeOutcome }
-  /** This process stops. */
+  /** This process stops, or the command has its outcome already. */
   | { readonly kind: 'left' };
 
 interface LaunchDeps {
@@ -20,11 +20,22 @@ interface LaunchDeps {
   readonly clock: Clock;
 }
 
-interface Launching {
+export interface Launching {
   readonly command: FleetCommand;
   readonly stop: AbortSignal;
+  /** A process before this one may have sent it. */
+  readonly mayBeSent: boolean;
+  /**
+   * Waits for the command's turn. It is held for one call alone, so that hosts that are away keep nobody waiting.
+   * Rejects where none comes.
+   */
+  readonly turn: () => Promise<Disposable>;
   /** Whether the command is not wanted any more. */
   readonly isCancelled: () => boolean;
+  /** Whether its outcome is known: it is not sent any more. */
+  readonly isOver: () => boolean;
+  /** The command may leave from now on. */
+  readonly onSend: () => void;
 }
 
 /**
@@ -32,55 +43,106 @@ interface Launching {
  * again: a host runs a command id once (proto, InvokeTool), and a command that never left is not lost so.
  */
 export async function launch(deps: LaunchDeps, launching: Launching): Promise<Launch> {
-  const claimed = await untilDone(deps, launching, () => deps.lane.claim(launching.command));
-  if (claimed.kind !== 'done') return claimed;
-  if (launching.isCancelled()) return claimed.value ? cancelled : { kind: 'unsure' };
-  const sent = await untilDone(deps, launching, () => deps.lane.send(launching.command));
-  if (sent.kind === 'done') return { kind: 'sent' };
-  // A command that an earlier process has sent may run although its host cannot be reached now.
-  return sent.kind === 'failed' && !claimed.value ? { kind: 'unsure' } : sent;
+  const { command, mayBeSent, isCancelled } = launching;
+  const claimed = await untilDone(deps, launching, () => claim(deps, command));
+  if (claimed.kind === 'left') return claimed;
+  // A claim alone sends nothing.
+  if (claimed.kind === 'ended') return mayBeSent ? unsure : failed(claimed.result);
+  if (typeof claimed.value === 'object') return failed(claimed.value);
+  const isFirst = claimed.value || !mayBeSent;
+  if (isCancelled()) return isFirst ? failed(cancelled) : unsure;
+  return send(deps, launching, isFirst);
 }
 
-const cancelled: Launch = {
-  kind: 'failed',
-  result: { outcome: 'cancelled', reason: 'the run was stopped before the command left' },
-};
+async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): Promise<Launch> {
+  const sent = await untilDone(deps, launching, () => {
+    launching.onSend();
+    return deps.lane.send(launching.command);
+  });
+  if (sent.kind === 'left') return sent;
+  if (sent.kind === 'done') return { kind: 'sent' };
+  // A command that an earlier process has sent may run although its host cannot be reached now.
+  return sent.isOpen || !isFirst ? unsure : failed(sent.result);
+}
 
-type Tried<T> = { readonly kind: 'done'; readonly value: T } | Exclude<Launch, { readonly kind: 'sent' }>;
+/** What `CommandLane.claim` says; a result where the command is not claimed, and cannot be. */
+async function claim({ lane }: LaunchDeps, command: FleetCommand): Promise<boolean | EdgeOutcome> {
+  try {
+    return await lane.claim(command);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'limit_exceeded') return err(error.reason, error.message);
+    throw error;
+  }
+}
+
+type Tried<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  /** Not done. `isOpen`: a try may have got through all the same. */
+  | { readonly kind: 'ended'; readonly result: EdgeOutcome; readonly isOpen: boolean }
+  | { readonly kind: 'left' };
+
+/** The tries before: when the first began, and whether one may have got through. */
+interface Before {
+  begunAt?: number;
+  isOpen: boolean;
+}
 
 /** Tries again while the bus or the host is away, until the command's own time is over. */
-async function untilDone<T>(
-  { clock }: LaunchDeps,
-  { command, stop, isCancelled }: Launching,
-  call: () => Promise<T>,
-): Promise<Tried<T>> {
-  const begun = clock.now();
+async function untilDone<T>(deps: LaunchDeps, launching: Launching, call: () => Promise<T>): Promise<Tried<T>> {
+  const { stop, isCancelled } = launching;
+  const before: Before = { isOpen: false };
   while (!stop.aborted) {
-    try {
-      return { kind: 'done', value: await call() };
-    } catch (error) {
-      const ended = verdictOf(error, clock.now() - begun, command.deadlineSecs * 1_000);
-      if (ended !== undefined) return ended;
-    }
-    if (isCancelled()) return { kind: 'unsure' };
-    await clock.sleep(fleetRunLimits.retryMs, stop);
+    const tried = await tryOnce(deps, launching, before, call);
+    if (tried !== undefined) return tried;
+    if (isCancelled()) return { kind: 'ended', result: cancelled, isOpen: before.isOpen };
+    await deps.clock.sleep(fleetRunLimits.retryMs, stop);
   }
   return { kind: 'left' };
 }
 
-type Verdict = Exclude<Launch, { readonly kind: 'sent' }>;
-
 /** Undefined: it is worth another try. */
-function verdictOf(error: unknown, passedMs: number, deadlineMs: number): Verdict | undefined {
-  if (!(error instanceof AppError)) return failed('InternalError', messageOf(error));
-  if (error.code === 'lost_leadership') return { kind: 'left' };
-  // The relay may have handed it on; a host runs a command id once.
-  const isOpen = error.code === 'unavailable' || error.code === 'timeout';
-  if (!isOpen) return failed(error.reason, error.message);
-  if (error.reason !== 'EdgeUnavailable') return passedMs < deadlineMs ? undefined : { kind: 'unsure' };
-  return passedMs < fleetRunLimits.unreachableMs ? undefined : failed(error.reason, error.message);
+async function tryOnce<T>(
+  { clock }: LaunchDeps,
+  { command, stop, turn, isOver }: Launching,
+  before: Before,
+  call: () => Promise<T>,
+): Promise<Tried<T> | undefined> {
+  using place = await turn().catch(() => undefined);
+  if (stop.aborted || isOver()) return { kind: 'left' };
+  if (place === undefined) return { kind: 'ended', result: noTurn, isOpen: before.isOpen };
+  before.begunAt ??= clock.now();
+  try {
+    return { kind: 'done', value: await call() };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'left' };
+    const { result, isOpen } = verdictOf(error, clock.now() - before.begunAt, command.deadlineSecs * 1_000);
+    before.isOpen ||= isOpen;
+    return result === undefined ? undefined : { kind: 'ended', result, isOpen: before.isOpen };
+  }
 }
 
+interface Verdict {
+  /** Undefined: it is worth another try. */
+  readonly result: EdgeOutcome | undefined;
+  readonly isOpen: boolean;
+}
+
+function verdictOf(error: unknown, passedMs: number, deadlineMs: number): Verdict {
+  if (!(error instanceof AppError)) return { result: err('InternalError', messageOf(error)), isOpen: true };
+  const { code, reason, message } = error;
+  const isWorthATry = code === 'unavailable' || code === 'timeout';
+  if (!isWorthATry) return { result: err(reason, message), isOpen: false };
+  // Else the relay may have handed it on; a host runs a command id once.
+  const isOpen = reason !== edgeUnavailable;
+  const patienceMs = isOpen ? deadlineMs : fleetRunLimits.unreachableMs;
+  return { result: passedMs < patienceMs ? undefined : err(edgeUnavailable, message), isOpen };
+}
+
+const edgeUnavailable = 'EdgeUnavailable';
+
 /** spec 2 §2.4: the host never ran it, so there is no exit code of its own. */
-const failed = (code: string, message: string) =>
-  ({ kind: 'failed', result: { outcome: 'err', code, message, exit_code: 0 } }) as const;
+const err = (code: string, message: string) => ({ outcome: 'err', code, message, exit_code: 0 }) as const;
+const noTurn = err(edgeUnavailable, 'the command waited for its turn for too long');
+const cancelled = { outcome: 'cancelled', reason: 'the run was stopped before the command left' } as const;
+const unsure: Launch = { kind: 'unsure' };
+const failed = (result: EdgeOutcome): Launch => ({ kind: 'failed', result });

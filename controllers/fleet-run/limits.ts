@@ -9,11 +9,16 @@ export const fleetRunLimits = {
   recordsWaitMs: 3_600_000,
   /** Bytes of the records of one part: what a store takes of one value with room to spare. */
   partBytes: 8 * 1024 * 1024,
-  /** Commands of all runs that are being handed over at one time. */
+  /** Calls for commands of all runs that are under way at one time, and as many for cancellations. */
   launches: 64,
+  cancels: 64,
   /** A host whose stream is away may come back within this time; then its command fails. */
   unreachableMs: 15_000,
   retryMs: 1_000,
+  /** A cancellation without an answer is sent again after so long. */
+  cancelAgainMs: 5_000,
+  /** What was said in place of a host and does not come back by the log is said again after so long. */
+  sayAgainMs: 10_000,
   /** As long as a run may have to wait for its turn to hand a command over. */
   launchWaitMs: 86_400_000,
   /** Beyond the deadline a command's token is good for so long: the host's clock may be behind. */

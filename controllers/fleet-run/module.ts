@@ -13,7 +13,7 @@ import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informe
 import { createCommandLane, createNewsReader } from './lane.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane } from './ports.ts';
-import { closeSession, createFleetRunReconcile } from './reconcile.ts';
+import { closeSession, createFleetRunReconcile, leaveRun } from './reconcile.ts';
 import type { RunSession } from './session.ts';
 
 export const fleetRunModule = defineModule({
@@ -24,7 +24,6 @@ export const fleetRunModule = defineModule({
     const { kube, clock, events, facts, tenants, bus, informers, wake, whileLeading } = context;
     const sessions = new Map<string, RunSession>();
     const closeAll = (): void => [...sessions.keys()].forEach((uid) => closeSession(sessions, uid));
-    onGone(informers.runs, (uid) => closeSession(sessions, uid));
     // A process that no longer leads has an outdated view of a run.
     whileLeading(
       (stop) =>
@@ -34,9 +33,19 @@ export const fleetRunModule = defineModule({
         }),
     );
     const lane = laneOf(context);
-    return createFleetRunReconcile({
-      kube,
+    const results = createEdgeResults({ bus, clock });
+    const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });
+    const drive = {
       clock,
+      lane: lane ?? noLane,
+      news: results,
+      launches: poolOf(fleetRunLimits.launches),
+      cancels: poolOf(fleetRunLimits.cancels),
+    };
+    onGone(informers.runs, (uid) => void leaveRun(drive, sessions, uid));
+    return createFleetRunReconcile({
+      ...drive,
+      kube,
       events,
       facts,
       tenants,
@@ -45,16 +54,8 @@ export const fleetRunModule = defineModule({
       groups: informers.groups.cache,
       // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
       store: createConfigMapStore(kube),
-      lane: lane ?? noLane,
       ...(lane === undefined ? { problem: noKey } : {}),
-      news: createEdgeResults({ bus, clock }),
       newsReader: createNewsReader(bus),
-      launches: createFairPool({
-        size: fleetRunLimits.launches,
-        clock,
-        perFree: 1,
-        waitMs: fleetRunLimits.launchWaitMs,
-      }),
       sessions,
       wake,
     });

@@ -18,7 +18,10 @@ export interface FleetCommand {
 
 /** The way to the hosts. */
 export interface CommandLane {
-  /** False: the command was claimed before. Exactly one of several callers gets true. */
+  /**
+   * False: the command was claimed before. Exactly one of several callers gets true. Throws AppError `limit_exceeded` where
+   * it was not, and the tenant may claim no more.
+   */
   claim(command: FleetCommand): Promise<boolean>;
   /**
    * Hands it over to the relay that holds the host's stream. Throws AppError `unavailable` with the reason
@@ -43,5 +46,6 @@ export interface NewsReader {
 }
 
 export interface NewsWriter {
-  publish(news: EdgeNews): Promise<void>;
+  /** Says a result in place of a host. Resolves once it is stored; it may be said again. */
+  say(news: Extract<EdgeNews, { readonly kind: 'result' }>): Promise<void>;
 }

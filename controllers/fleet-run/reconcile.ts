@@ -2,6 +2,7 @@ import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { limits } from '../../crds/limits.ts';
+import { AppError } from '../../lib/errors.ts';
 import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
 import { type FrozenTargets, readRecords, readTargets } from '../../lib/fleet/run-record.ts';
@@ -14,6 +15,7 @@ import type { EventRecorder } from '../runtime/events.ts';
 import type { FactSink } from '../runtime/facts.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { deleteAsRead } from '../volume/delete-as-read.ts';
+import { abandon } from './abandon.ts';
 import { begin, type Refusal } from './begin.ts';
 import { type DriveDeps, drive } from './drive.ts';
 import { endFact, startFact } from './facts.ts';
@@ -45,7 +47,11 @@ type Again = { readonly requeueAfterMs: number; readonly reason: string } | unde
 export function createFleetRunReconcile(deps: FleetRunDeps) {
   return async (key: string): Promise<Again> => {
     const run = deps.runs.get(key);
-    if (run === undefined || run.metadata.deletionTimestamp !== undefined) return undefined;
+    if (run === undefined) return undefined;
+    if (run.metadata.deletionTimestamp !== undefined) {
+      void leaveRun(deps, deps.sessions, run.metadata.uid ?? '');
+      return undefined;
+    }
     const { phase, started_at: startedAt } = run.status ?? {};
     if (phase === 'Ended') return afterwards(deps, run);
     return startedAt === undefined ? start(deps, run) : follow(deps, run);
@@ -54,8 +60,9 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
 
 /** A session wakes the run when it has taken in what was stored before. */
 async function follow(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
-  const session = deps.sessions.get(run.metadata.uid ?? '') ?? (await resume(deps, run));
-  return session?.isCaughtUp === true ? goOn(deps, run, session) : undefined;
+  const session = deps.sessions.get(run.metadata.uid ?? '');
+  if (session === undefined) return resume(deps, run);
+  return session.isCaughtUp && !session.isAbandoned ? goOn(deps, run, session) : undefined;
 }
 
 /** A run that has ended needs no session any more, and is deleted when its time is over. */
@@ -75,16 +82,30 @@ export function closeSession(sessions: Map<string, RunSession>, uid: string): vo
   sessions.delete(uid);
 }
 
+/** A run whose object is deleted has nothing left to be written, but may have commands in flight. Never rejects. */
+export async function leaveRun(deps: DriveDeps, sessions: Map<string, RunSession>, uid: string): Promise<void> {
+  const session = sessions.get(uid);
+  if (session === undefined || session.isAbandoned) return;
+  session.isAbandoned = true;
+  await abandon(deps, session);
+  closeSession(sessions, uid);
+}
+
 const write = (deps: FleetRunDeps, run: FleetRun, status: FleetRunStatus) =>
   writeStatus({ kube: deps.kube, resource: fleetRuns, cache: deps.runs }, run, status);
 
 const noSummary = { ok: 0, err: 0, timed_out: 0, cancelled: 0, not_started: 0 } as const;
 
-/** Fixes the targets and stores them; from then on a restart continues with the same hosts. */
+/** Begins a run, unless the cache is behind: another process may have begun it, and have sent commands. */
 async function start(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
-  const now = deps.clock.now();
   const run = await findAgain(deps.kube, fleetRuns, cached);
-  if (run === undefined) return undefined;
+  if (run === undefined || run.status?.phase === 'Ended') return undefined;
+  return run.status?.started_at === undefined ? fixTargets(deps, run) : follow(deps, run);
+}
+
+/** Fixes the targets and stores them; from then on a restart continues with the same hosts. */
+async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
+  const now = deps.clock.now();
   const { namespace = '' } = run.metadata;
   const tenant = deps.tenants.tenantOf(namespace);
   if (tenant === undefined) return refuse(deps, run, { reason: 'NotATenant', message: 'the namespace is no tenant' });
@@ -135,6 +156,7 @@ type SessionFacts = ConstructorParameters<typeof RunSession>[1];
 function openSession(deps: FleetRunDeps, facts: SessionFacts): RunSession {
   const { name, namespace = '' } = facts.run.metadata;
   const { newsReader: news, clock } = deps;
+  closeSession(deps.sessions, facts.run.metadata.uid ?? '');
   const session = new RunSession({ news, clock, wake: () => deps.wake(`${namespace}/${name}`) }, facts);
   deps.sessions.set(session.uid, session);
   void session.follow();
@@ -142,12 +164,31 @@ function openSession(deps: FleetRunDeps, facts: SessionFacts): RunSession {
 }
 
 /** Another process, or this one before it lost the lease, has begun the run. */
-async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<RunSession | undefined> {
+async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   const run = await findAgain(deps.kube, fleetRuns, cached);
   const tenant = deps.tenants.tenantOf(cached.metadata.namespace ?? '');
   if (run === undefined || tenant === undefined) return undefined;
-  const [targets, records] = await Promise.all([readTargets(deps.store, run), readRecords(deps.store, run)]);
-  return openSession(deps, { run, tenant, targets, records, isNew: false });
+  // The cache is behind; it wakes the run when it has seen as much.
+  if (run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended') return undefined;
+  try {
+    const [targets, records] = await Promise.all([readTargets(deps.store, run), readRecords(deps.store, run)]);
+    openSession(deps, { run, tenant, targets, records, isNew: false });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'OutputLost') throw error;
+    return endLost(deps, run, error.message);
+  }
+}
+
+/** Without its record a run cannot be continued: which hosts it means is not known any more. */
+function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Again> {
+  const { summary = noSummary, in_flight: open = 0, targets_resolved: all = 0 } = run.status ?? {};
+  const known = summary.ok + summary.err + summary.timed_out + summary.cancelled;
+  // Those in flight have no outcome that is known.
+  const failed = Math.min(open, all - known);
+  const message = `the record of the run is lost, and ${failed} of its commands may be under way: ${why}`;
+  const counts = { ...summary, err: summary.err + failed, not_started: all - known - failed };
+  return finish(deps, run, { outcome: 'halted', reason: 'RecordLost', message, summary: counts }, {});
 }
 
 async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Promise<Again> {
@@ -165,8 +206,8 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Pro
 
 /** requirements AMB-109: what a cancellation meets is counted when it is taken up, and written until the status has it. */
 function takeCancel(run: FleetRun, session: RunSession): Pick<FleetRunStatus, 'cancellation'> {
-  const written = run.status?.cancellation;
-  if (run.spec.cancel === undefined) return {};
+  const { isAsked, written } = cancelOf(run, session);
+  if (!isAsked) return {};
   if (!session.isCancelTaken) {
     const { inFlight: cancelled, terminal, isFinished } = session.progress;
     if (written === undefined && isFinished) return {};
@@ -176,6 +217,12 @@ function takeCancel(run: FleetRun, session: RunSession): Pick<FleetRunStatus, 'c
   }
   return written === undefined && session.cancellation !== undefined ? { cancellation: session.cancellation } : {};
 }
+
+/** The session has read the run itself, which the cache may not have seen yet. */
+const cancelOf = (run: FleetRun, { run: read }: RunSession) => ({
+  isAsked: (run.spec.cancel ?? read.spec.cancel) !== undefined,
+  written: run.status?.cancellation ?? read.status?.cancellation,
+});
 
 /** Writes how far the run is, once a second at most, and stores outcomes when there are enough of them. */
 async function note(

@@ -1,6 +1,6 @@
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
+import { commandIdOf, type EdgeNews, type EdgeOutcome } from '../../lib/edge/index.ts';
 import { type NodeRecord, nodeRecord, type Tails, tailOf } from '../../lib/fleet/node-record.ts';
 import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
 import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
@@ -26,6 +26,12 @@ interface SessionFacts {
   readonly isNew: boolean;
 }
 
+/** A result in place of a host's, and since when the log has it; undefined: it is on its way. */
+export interface Said {
+  readonly result: EdgeOutcome;
+  readonly at: number | undefined;
+}
+
 /** This process's view of a run under way. All of it can be read again from the log, the claims and the store. */
 export class RunSession {
   readonly uid: string;
@@ -43,12 +49,21 @@ export class RunSession {
   readonly unstored: NodeRecord[] = [];
   unstoredSince = 0;
   statusAt = 0;
-  /** Hosts for which a result was appended by this process. */
-  readonly said = new Set<string>();
+  /** A process before this one may have sent commands. */
+  readonly isResumed: boolean;
+  isAbandoned = false;
+  /** For hosts. Undefined: as the facts of the run say. */
+  #cancelReason: string | undefined;
+  /** Launches under way, by host. */
+  readonly launches = new Map<string, Promise<void>>();
+  /** Results that this process appended in place of hosts, and that have not come back yet. */
+  readonly said = new Map<string, Said>();
   /** Hosts whose command is not wanted any more. */
   readonly cancelled = new Set<string>();
   /** Hosts of which it is not certain that the command reached them. */
   readonly unsure = new Set<string>();
+  /** Hosts to which the last cancellation could not be handed over. */
+  readonly unreached = new Set<string>();
   readonly #targets: ReadonlyMap<string, FrozenTarget>;
   readonly #sentAt = new Map<string, number>();
   readonly #tails = new Map<string, Tails>();
@@ -69,6 +84,7 @@ export class RunSession {
       isResumed: !isNew,
     });
     this.isProbed = isNew;
+    this.isResumed = !isNew;
     for (const { node_id: node, outcome } of records) this.progress.record({ kind: 'result', node, outcome });
   }
 
@@ -76,10 +92,28 @@ export class RunSession {
   readonly target = (node: string): FrozenTarget =>
     this.#targets.get(node) ?? { node_id: node, host_uid: '', name: node };
 
+  /** The command may leave from now on. */
+  noteSending(node: string): void {
+    this.#sentAt.set(node, this.#deps.clock.now());
+  }
+
+  /** It has left, or may have. */
   noteSent(node: string): void {
-    const at = this.#deps.clock.now();
-    this.progress.record({ kind: 'sent', node, at });
-    this.#sentAt.set(node, at);
+    this.progress.record({ kind: 'sent', node, at: this.#deps.clock.now() });
+  }
+
+  /** Whether a host has its outcome, or one that was said for it is on its way. */
+  isSettled(node: string): boolean {
+    return this.progress.outcomeOf(node) !== undefined || this.said.has(node);
+  }
+
+  get cancelReason(): string {
+    if (this.#cancelReason !== undefined) return this.#cancelReason;
+    return this.isCancelTaken ? 'the run was cancelled' : 'the run was halted by its failure policy';
+  }
+
+  set cancelReason(reason: string) {
+    this.#cancelReason = reason;
   }
 
   /** Known never to have left. */
@@ -146,6 +180,7 @@ export class RunSession {
     if (tails !== undefined) this.#tailBytes -= lengthOf(tails);
     this.#tails.delete(node);
     this.#sentAt.delete(node);
+    this.said.delete(node);
   }
 }
 

@@ -32,10 +32,10 @@ const reasons = { complete: 'Completed', halted: 'Halted', cancelled: 'Cancelled
   FleetRunReason
 >;
 
-/** How a run ended, for people: the reason of its end where it was refused. */
+/** How a run ended, for people: the reason of its end where it was refused, or could not be continued. */
 export type RunEnd =
   | (FleetEnd & { readonly cancelledBy?: string })
-  | (Refusal & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' });
+  | (Refusal & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' | 'halted' });
 
 /** The status that stays. */
 export function endedStatus(run: FleetRun, now: number, end: RunEnd, fields: Partial<FleetRunStatus>): FleetRunStatus {
@@ -58,7 +58,7 @@ export function endedStatus(run: FleetRun, now: number, end: RunEnd, fields: Par
 }
 
 function wordsOf(end: RunEnd): Refusal {
-  if (end.outcome === 'refused') return { reason: end.reason, message: end.message };
+  if ('reason' in end) return { reason: end.reason, message: end.message };
   const { ok, err, timed_out: late, cancelled, not_started: idle } = end.summary;
   const counts = `${ok} ok, ${err} err, ${late} timed out, ${cancelled} cancelled, ${idle} not started`;
   const by = end.outcome === 'cancelled' && end.cancelledBy !== undefined ? ` by ${end.cancelledBy}` : '';

@@ -1,4 +1,4 @@
-import type { EventBus, StreamDefinition } from '../bus/index.ts';
+import type { EventBus, TenantLogsDefinition } from '../bus/index.ts';
 import type { Clock } from '../clock.ts';
 import { isJsonObject } from '../json-object.ts';
 import { edgeResultsStream } from './stream-name.ts';
@@ -32,10 +32,15 @@ export type EdgeNews = OfCommand &
     | { readonly kind: 'result'; readonly result: EdgeOutcome }
   );
 
-/** Results and progress of commands, kept in the bus until age or size drops the oldest. */
+/** Results and progress of commands, kept in a log of each tenant until age or the tenant's share drops the oldest. */
 export interface EdgeResults {
   /** Resolves once it is stored. Throws AppError `unavailable` where the bus is away, which leaves that open. */
   publish(news: EdgeNews): Promise<void>;
+  /**
+   * The same for a result in place of a silent host's. It is stored also where the host's own was stored and has been
+   * dropped since. Said twice it is stored twice, and the first of all counts.
+   */
+  say(news: Extract<EdgeNews, { readonly kind: 'result' }>): Promise<void>;
   /**
    * News of a run from its beginning, in order, until the signal aborts. Waits while there is none, and over a lost
    * connection.
@@ -43,8 +48,8 @@ export interface EdgeResults {
   follow(tenant: string, run: string, signal: AbortSignal): AsyncIterable<EdgeNews>;
 }
 
-/** Keys are the runs. */
-export const edgeResultStream: StreamDefinition = {
+/** Keys are the runs. A tenant above its share loses its own oldest news (ADR 0085). */
+export const edgeResultLogs: TenantLogsDefinition = {
   name: edgeResultsStream,
   retention: { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 1024 * 1_048_576 },
 };
@@ -56,14 +61,14 @@ export function createEdgeResults({
   bus,
   clock,
 }: {
-  readonly bus: Pick<EventBus, 'stream'>;
+  readonly bus: Pick<EventBus, 'logs'>;
   readonly clock: Clock;
 }): EdgeResults {
-  const stream = bus.stream(edgeResultStream);
+  const logs = bus.logs(edgeResultLogs);
 
   async function read(tenant: string, key: string, after: number) {
     try {
-      return await stream.read({ tenant, key, after });
+      return await logs.read({ tenant, key, after });
     } catch {
       // The connection is away: what is stored is read when it is back.
       return [];
@@ -72,10 +77,12 @@ export function createEdgeResults({
 
   return {
     async publish(news) {
-      const { tenant, run: key, kind, command_id: id } = news;
-      const message = { tenant, key, body: JSON.stringify(news) };
+      const { kind, command_id: id } = news;
       // A relay that crashed before it wrote down that the result is stored meets it again.
-      await stream.append(kind === 'result' ? { ...message, id: `edge-result.${id}` } : message);
+      await logs.append(kind === 'result' ? { ...messageOf(news), id: `edge-result.${id}` } : messageOf(news));
+    },
+    async say(news) {
+      await logs.append(messageOf(news));
     },
     async *follow(tenant, run, signal) {
       let waitMs: number = pause.baseMs;
@@ -94,7 +101,9 @@ export function createEdgeResults({
   };
 }
 
-/** Only relays write the stream; what cannot be read comes from another version. */
+const messageOf = (news: EdgeNews) => ({ tenant: news.tenant, key: news.run, body: JSON.stringify(news) });
+
+/** Only relays and the controllers write the log; what cannot be read comes from another version. */
 function parse(body: Uint8Array): EdgeNews | undefined {
   try {
     const news: unknown = JSON.parse(Buffer.from(body).toString('utf8'));

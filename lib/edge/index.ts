@@ -38,7 +38,7 @@ export {
   type EdgeNews,
   type EdgeOutcome,
   type EdgeResults,
-  edgeResultStream,
+  edgeResultLogs,
 } from './edge-results.ts';
 export {
   createHostCommands,

@@ -15,6 +15,7 @@ const planOf = (count: number, policy: Partial<FleetPlan['policy']> = {}): Fleet
     ...policy,
   },
 });
+const launching = (node: string): FleetFact => ({ kind: 'launching', node });
 const sent = (node: string, at = 0): FleetFact => ({ kind: 'sent', node, at });
 const result = (node: string, outcome: 'ok' | 'err' | 'timed_out' | 'cancelled' = 'ok'): FleetFact => ({
   kind: 'result',
@@ -104,6 +105,26 @@ describe('the plan of a fleet run', () => {
     expect(next(plan, [sent(a)], over - 1).expired).toEqual([]);
     expect(next(plan, [sent(a)], over).expired).toEqual([{ node: a, outcome: 'timed_out' }]);
     expect(next(plan, [sent(a)], 0).lookAt).toBe(over);
+  });
+
+  it('EDGE-RES-24 the deadline counts from when the command left, not while it waits to be handed over', () => {
+    const plan = planOf(2, { per_target_deadline_secs: 5, max_concurrency: 1 });
+    const over = 5_000 + fleetTimes.resultGraceMs;
+    expect(next(plan, [launching(a)], 10 * over)).toMatchObject({ commands: [], expired: [] });
+    expect(next(plan, [launching(a)], 0).lookAt).toBeUndefined();
+    const facts = [launching(a), sent(a, 100), sent(a, 200)];
+    expect(next(plan, facts, over + 199).expired).toEqual([]);
+    expect(next(plan, facts, over + 200).expired).toEqual([{ node: a, outcome: 'timed_out' }]);
+    expect(next(plan, [launching(a), result(a, 'err')], 0).commands).toEqual([b]);
+  });
+
+  it('EDGE-REST-40 a cancellation counts a command that waits to be handed over, and asks until it was delivered', () => {
+    const facts: FleetFact[] = [launching(a), { kind: 'cancel' }];
+    expect(next(planOf(1), facts, 0)).toMatchObject({ cancels: [a] });
+    expect(next(planOf(1), facts, 0).end).toBeUndefined();
+    expect(next(planOf(1), [...facts, sent(a)], 99_999_999).cancels).toEqual([a]);
+    const delivered: FleetFact[] = [...facts, sent(a), { kind: 'cancel_sent', node: a, at: 0 }, sent(a)];
+    expect(next(planOf(1), delivered, 0).cancels).toEqual([]);
   });
 
   it('EDGE-REST-40 a host that does not answer a cancellation counts as cancelled after its grace', () => {
@@ -214,6 +235,7 @@ class Sim {
 
   #act(progress: ReturnType<typeof createProgress>, decision: ReturnType<typeof next>, now: number): void {
     for (const node of decision.commands) {
+      this.#tell(progress, launching(node));
       this.#tell(progress, sent(node, now));
       if (this.claims.has(node)) continue;
       this.claims.add(node);

@@ -16,11 +16,14 @@ export interface FleetPlan {
 
 /** Facts of the run. They come in the order in which they were stored; times are in milliseconds since the epoch. */
 export type FleetFact =
-  /** The command is on its way, or may be. */
+  /** The command waits for its turn, or for its host: the host's deadline does not run yet. */
+  | { readonly kind: 'launching'; readonly node: string }
+  /** The command was handed over, or may have been; the last of several counts. */
   | { readonly kind: 'sent'; readonly node: string; readonly at: number }
   /** The first result of a host counts, later ones change nothing. */
   | { readonly kind: 'result'; readonly node: string; readonly outcome: NodeOutcome }
   | { readonly kind: 'cancel' }
+  /** The cancellation was handed over. */
   | { readonly kind: 'cancel_sent'; readonly node: string; readonly at: number }
   /** It is known of each host that a process before this one may have sent a command to whether it has. */
   | { readonly kind: 'probed' };
@@ -32,11 +35,11 @@ export interface FleetEnd {
 
 /** The next effects. Asking again without a new fact gives the same. */
 export interface FleetDecision {
-  /** Hosts to send the command to, in this order; each is reported as `sent` at once. */
+  /** Hosts to send the command to, in this order; each is reported as `launching` at once. */
   readonly commands: readonly string[];
   /** Hosts that a process before this one may have sent the command to: find out, and send nothing. */
   readonly probes: readonly string[];
-  /** Hosts whose command is to be cancelled. */
+  /** Hosts whose command is to be cancelled: until `cancel_sent`, or a result, tells of each. */
   readonly cancels: readonly string[];
   /** Hosts that gave no result in time. */
   readonly expired: readonly { readonly node: string; readonly outcome: 'timed_out' | 'cancelled' }[];
@@ -90,7 +93,9 @@ class Progress implements FleetProgress {
   readonly #counts: FleetSummary = { ok: 0, err: 0, timed_out: 0, cancelled: 0, not_started: 0 };
   /** Hosts below it have been sent the command, as far as facts tell or imply. */
   #cursor = 0;
-  /** When each host in flight was sent its command, the earliest first. */
+  /** Hosts in flight whose command has not left yet. */
+  readonly #launching = new Set<string>();
+  /** When each of the other hosts in flight was sent its command, the earliest first. */
   readonly #sent = new Map<string, number>();
   /** Hosts before one with a fact that no fact tells of: commands leave in order, so theirs have left before. */
   readonly #implied = new Set<string>();
@@ -132,6 +137,8 @@ class Progress implements FleetProgress {
 
   record(fact: FleetFact): void {
     switch (fact.kind) {
+      case 'launching':
+        return this.#recordLaunch(fact.node);
       case 'sent':
         return this.#recordSent(fact.node, fact.at);
       case 'result':
@@ -147,18 +154,26 @@ class Progress implements FleetProgress {
     }
   }
 
-  #recordSent(node: string, at: number): void {
+  #recordLaunch(node: string): void {
     if (!this.#reach(node) || this.#outcomes.has(node) || this.#sent.has(node)) return;
     this.#implied.delete(node);
+    this.#launching.add(node);
+    this.#noteToCancel(node);
+  }
+
+  #recordSent(node: string, at: number): void {
+    if (!this.#reach(node) || this.#outcomes.has(node)) return;
+    for (const before of [this.#implied, this.#launching, this.#sent]) before.delete(node);
     this.#sent.set(node, at);
-    if (this.#cancelsInFlight) this.#toCancel.add(node);
+    this.#noteToCancel(node);
   }
 
   #recordResult(node: string, outcome: NodeOutcome): void {
     if (!this.#reach(node) || this.#outcomes.has(node)) return;
     this.#outcomes.set(node, outcome);
     this.#counts[outcome] += 1;
-    for (const open of [this.#sent, this.#implied, this.#toCancel, this.#cancelSent]) open.delete(node);
+    for (const open of [this.#launching, this.#sent, this.#implied, this.#toCancel, this.#cancelSent])
+      open.delete(node);
     const failed = this.#counts.err + this.#counts.timed_out;
     if (!failures.has(outcome) || failed < failuresAllowed(this.#plan.policy)) return;
     this.#isHalted = true;
@@ -178,8 +193,12 @@ class Progress implements FleetProgress {
   }
 
   #cancelAll(): void {
-    if (!this.#cancelsInFlight) return;
-    for (const node of this.#sent.keys()) if (!this.#cancelSent.has(node)) this.#toCancel.add(node);
+    for (const node of this.#launching) this.#noteToCancel(node);
+    for (const node of this.#sent.keys()) this.#noteToCancel(node);
+  }
+
+  #noteToCancel(node: string): void {
+    if (this.#cancelsInFlight && !this.#cancelSent.has(node)) this.#toCancel.add(node);
   }
 
   next(now: number): FleetDecision {

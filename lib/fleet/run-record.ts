@@ -45,9 +45,10 @@ export async function readRecords(store: Store, run: FleetRun): Promise<NodeReco
 
 /**
  * One record for each target, in the order of node ids (spec 2 §2.4, `per_node`): of a run under way those hosts that have
- * an outcome, of one that has ended every host.
+ * an outcome, of one that has ended every host, and none of one whose record is lost.
  */
 export async function readPerNode(store: Store, run: FleetRun): Promise<NodeRecord[]> {
+  if (run.status?.reason === 'RecordLost') return [];
   const [{ resolved }, records] = await Promise.all([readTargets(store, run), readRecords(store, run)]);
   const byNode = new Map(records.map((record) => [record.node_id, record]));
   const isOver = run.status?.phase === 'Ended';

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createCommandLane, createNewsReader } from '../../controllers/fleet-run/lane.ts';
-import { closeSession, createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
+import type { CommandLane, NewsWriter } from '../../controllers/fleet-run/ports.ts';
+import { closeSession, createFleetRunReconcile, leaveRun } from '../../controllers/fleet-run/reconcile.ts';
 import type { RunSession } from '../../controllers/fleet-run/session.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
 import type { Fact } from '../../controllers/runtime/facts.ts';
@@ -11,7 +12,7 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createEdgeResults } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createFairPool } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { readPerNode } from '../../lib/fleet/run-record.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -58,6 +59,10 @@ export class FleetServer {
       __: unknown,
       patch: readonly { op: string; path: string; value?: unknown }[],
     ) => {
+      const read = patch.find(({ path }) => path === '/metadata/resourceVersion')?.value;
+      if (read !== this.run.metadata.resourceVersion) {
+        throw new KubeError(409, { reason: 'Conflict' }, { verb: 'patch', resource: 'x' });
+      }
       this.writes += 1;
       const next = structuredClone(this.run) as unknown as Record<string, unknown>;
       for (const { op, path, value } of patch) {
@@ -79,12 +84,25 @@ export class FleetServer {
   get status() {
     return this.run.status ?? {};
   }
+
+  /** A change by a client. */
+  change(fields: { readonly spec?: Partial<FleetRunSpec>; readonly metadata?: Partial<FleetRun['metadata']> }): void {
+    const { spec, metadata } = this.run;
+    const resourceVersion = String(Number(metadata.resourceVersion) + 1);
+    this.run = {
+      ...this.run,
+      spec: { ...spec, ...fields.spec },
+      metadata: { ...metadata, ...fields.metadata, resourceVersion },
+    };
+  }
 }
 
 /** A process of the controllers. */
 export interface FleetProcess {
   readonly facts: Fact[];
   wake(): void;
+  /** The cache has seen that the run is gone. */
+  gone(): void;
   kill(): Promise<void>;
 }
 export interface FleetControllerFacts {
@@ -95,10 +113,23 @@ export interface FleetControllerFacts {
   readonly server: FleetServer;
   readonly hosts: readonly EdgeHost[];
   readonly groups?: readonly EdgeGroup[];
+  readonly launches?: FairPool;
+  /** Faults on the way to the hosts, and in what is said in their place. */
+  readonly wrapLane?: (lane: CommandLane) => CommandLane;
+  readonly wrapNews?: (news: NewsWriter) => NewsWriter;
+  /** The run as the cache has it. */
+  readonly seen?: () => FleetRun;
 }
 
+const same = <T>(value: T): T => value;
+
+/** As the module makes them. */
+export const poolOf = (size: number): FairPool =>
+  createFairPool({ size, clock: systemClock, perFree: 1, waitMs: 86_400_000 });
+
 /** A process of the controllers with this one module, on its own connection. */
-export function startFleetController({ bus, edgeKey, server, hosts, groups = [] }: FleetControllerFacts): FleetProcess {
+export function startFleetController(given: FleetControllerFacts): FleetProcess {
+  const { bus, edgeKey, server, hosts, groups = [], wrapLane = same, wrapNews = same, seen = () => server.run } = given;
   const stop = new AbortController();
   const sessions = new Map<string, RunSession>();
   const facts: Fact[] = [];
@@ -110,20 +141,24 @@ export function startFleetController({ bus, edgeKey, server, hosts, groups = [] 
     if (stop.signal.aborted) throw new AppError('lost_leadership', 'dead');
   };
   const kube = server.kube as unknown as Parameters<typeof createFleetRunReconcile>[0]['kube'];
-  const reconcile = createFleetRunReconcile({
-    kube,
+  const drive = {
     clock: systemClock,
+    lane: wrapLane(createCommandLane({ bus, clock: systemClock, edgeKey, guard })),
+    news: wrapNews(createEdgeResults({ bus, clock: systemClock })),
+    launches: given.launches ?? poolOf(64),
+    cancels: poolOf(64),
+  };
+  const reconcile = createFleetRunReconcile({
+    ...drive,
+    kube,
     events: { record: () => undefined } as unknown as Parameters<typeof createFleetRunReconcile>[0]['events'],
     facts: { raise: (fact) => void facts.push(fact) },
     tenants: { tenantOf: () => 'acme' },
-    runs: { get: () => (guard(), server.run), remember: () => undefined },
+    runs: { get: () => (guard(), seen()), remember: () => undefined },
     hosts: cache,
     groups: groupCache,
     store: createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]),
-    lane: createCommandLane({ bus, clock: systemClock, edgeKey, guard }),
-    news: createEdgeResults({ bus, clock: systemClock }),
     newsReader: createNewsReader(bus),
-    launches: createFairPool({ size: 64, clock: systemClock, perFree: 1, waitMs: 86_400_000 }),
     sessions,
     wake: (key) => controller.queue.add(key),
   });
@@ -134,6 +169,7 @@ export function startFleetController({ bus, edgeKey, server, hosts, groups = [] 
   return {
     facts,
     wake: () => controller.queue.add('tenant-acme/run'),
+    gone: () => void leaveRun(drive, sessions, server.run.metadata.uid ?? ''),
     async kill() {
       stop.abort();
       for (const uid of sessions.keys()) closeSession(sessions, uid);

@@ -16,14 +16,14 @@ export function createRunRecords(outputs: OutputReader): RunRecords {
   const read = async (run: FleetRun, { ref, bytes }: StoredPart): Promise<unknown> =>
     valueOf(await outputs(run)({ ref, bytes }), { ref, encoding: 'json' });
   const targets = async (run: FleetRun): Promise<FrozenTargets> => {
-    const part = run.status?.targets_ref;
+    const part = isLost(run) ? undefined : run.status?.targets_ref;
     return part === undefined ? { resolved: [], skipped: [] } : ((await read(run, part)) as FrozenTargets);
   };
   return {
     targets,
     async perNode(run) {
       const byNode = new Map<string, NodeRecord>();
-      for (const part of run.status?.per_node_ref ?? []) {
+      for (const part of (isLost(run) ? undefined : run.status?.per_node_ref) ?? []) {
         for (const record of (await read(run, part)) as readonly NodeRecord[]) byNode.set(record.node_id, record);
       }
       const { resolved } = await targets(run);
@@ -32,6 +32,9 @@ export function createRunRecords(outputs: OutputReader): RunRecords {
     },
   };
 }
+
+/** A run that ended because its record is gone: its summary is all that is left. */
+const isLost = ({ status }: FleetRun): boolean => status?.reason === 'RecordLost';
 
 const notStarted = ({ metadata }: FleetRun, node_id: string): NodeRecord => ({
   node_id,

@@ -1,0 +1,388 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import type { BusConfig } from '../../lib/bus/bus-config.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { type CommandRecord, createEdgeResults, type EdgeOutcome, edgeBuckets } from '../../lib/edge/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import {
+  type FleetProcess,
+  FleetServer,
+  perNodeOf,
+  poolOf,
+  startFleetController,
+} from '../../test/support/fleet-controller.ts';
+import { type Answer, hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
+import type { CommandLane } from './ports.ts';
+
+const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
+let nats: TestBus;
+let small: TestBus;
+beforeAll(async () => void ([nats, small] = await Promise.all([startTestBus(), startTestBus()])), 60_000);
+const open: FleetProcess[] = [];
+afterAll(async () => {
+  await Promise.all(open.map((process) => process.kill()));
+  await Promise.all([nats.stop(), small.stop()]);
+});
+
+type More = Partial<Parameters<typeof startFleetController>[0]>;
+
+function start(server: FleetServer, hosts: readonly EdgeHost[], more: More = {}): FleetProcess {
+  const process = startFleetController({ bus: nats.connect(), edgeKey, server, hosts, ...more });
+  open.push(process);
+  return process;
+}
+
+const relay = (hosts: readonly EdgeHost[], answer: Answer): Promise<RelayPeer> =>
+  startRelayPeer(nats.connect(), hosts, answer);
+
+const soon = (check: () => void, timeout = 8_000) => vi.waitFor(check, { timeout, interval: 10 });
+const ended = (server: FleetServer, timeout = 30_000) => soon(() => expect(server.status.phase).toBe('Ended'), timeout);
+const outcomes = async (server: FleetServer) =>
+  (await perNodeOf(server)).map(({ outcome, code }) => (code === undefined ? outcome : `${outcome} ${code}`));
+
+const ok: EdgeOutcome = { outcome: 'ok', exit_code: 0, duration_ms: 5 };
+const stopped: EdgeOutcome = { outcome: 'cancelled', reason: 'asked' };
+const silent = async () => undefined;
+const away = () => new AppError('unavailable', 'the host is offline', { reason: 'EdgeUnavailable' });
+const long = { per_target_deadline_secs: 600 };
+
+const cancelBy = (server: FleetServer, process: FleetProcess): void => {
+  server.change({ spec: { cancel: { by: 'ada' } } });
+  process.wake();
+};
+
+/** A host that is away for one kind of message, until `isBack` says otherwise. */
+const absent =
+  (which: 'send' | 'cancel', isBack: (tries: number) => boolean) =>
+  (lane: CommandLane): CommandLane => {
+    let tries = 0;
+    const met = async (kind: typeof which): Promise<void> => {
+      if (kind === which && !isBack((tries += 1))) throw away();
+    };
+    return {
+      ...lane,
+      send: (command) => met('send').then(() => lane.send(command)),
+      cancel: (command, reason) => met('cancel').then(() => lane.cancel(command, reason)),
+    };
+  };
+
+describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
+  it('EDGE-RES-24 EDGE-REST-33 never waits for a host that is away, and has its whole deadline once it left', async () => {
+    const hosts = hostsNamed(9);
+    const ranAt: number[] = [];
+    await relay(hosts.slice(3), async () => {
+      ranAt.push(Date.now());
+      return ok;
+    });
+    const server = new FleetServer({ policy: { max_concurrency: 9, per_target_deadline_secs: 1 } });
+    const begun = Date.now();
+    // One tenant has two places of these four; three hosts are away.
+    start(server, hosts, { launches: poolOf(4) });
+    await ended(server);
+    expect(await outcomes(server)).toEqual([...Array(3).fill('err EdgeUnavailable'), ...Array(6).fill('ok')]);
+    expect(ranAt).toHaveLength(6);
+    expect(Math.max(...ranAt) - begun).toBeLessThan(8_000);
+  });
+
+  it('EDGE-RES-24 the deadline of a host begins when its command leaves, however long the host was away', async () => {
+    const hosts = hostsNamed(1);
+    await relay(hosts, async () => ok);
+    const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
+    const begun = Date.now();
+    start(server, hosts, { wrapLane: absent('send', () => Date.now() - begun > 12_500) });
+    await ended(server);
+    expect(await outcomes(server)).toEqual(['ok']);
+    const [record] = await perNodeOf(server);
+    expect(Date.parse(record?.dispatched_at ?? '') - begun).toBeGreaterThan(12_000);
+  });
+
+  it('EDGE-REST-38 what was said for a host and is not there is said again', async () => {
+    const hosts = hostsNamed(1);
+    await relay(hosts, silent);
+    const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
+    let said = 0;
+    start(server, hosts, {
+      wrapNews: (news) => ({ say: async (one) => ((said += 1) === 1 ? undefined : news.say(one)) }),
+    });
+    await ended(server);
+    expect([said, await outcomes(server)]).toEqual([2, ['timed_out']]);
+  });
+});
+
+describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => {
+  const begin = async (answer: Answer, more: More = {}) => {
+    const hosts = hostsNamed(1);
+    const peer = await relay(hosts, answer);
+    const server = new FleetServer({ policy: long });
+    const process = start(server, hosts, more);
+    await soon(() => expect(peer.invoked).toHaveLength(1));
+    return { peer, server, process };
+  };
+
+  it('EDGE-TOOL-03 waits behind no command of another run', async () => {
+    const launches = poolOf(64);
+    const { peer, server, process } = await begin(silent, { launches });
+    const over = new AbortController();
+    const sleep = (): Promise<void> => systemClock.sleep(60_000, over.signal);
+    const full = Array.from({ length: 80 }, () => launches.run({ tenant: 'acme' }, sleep));
+    cancelBy(server, process);
+    await soon(() => expect(peer.cancels).toBe(1), 4_000);
+    over.abort();
+    await Promise.all(full);
+  });
+
+  it('EDGE-FLOW-16 never overtakes the command that it cancels', async () => {
+    const hosts = hostsNamed(1);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: long });
+    let isSending = false;
+    const slow = (lane: CommandLane): CommandLane => ({
+      ...lane,
+      async send(command) {
+        isSending = true;
+        await systemClock.sleep(1_000);
+        await lane.send(command);
+      },
+    });
+    const process = start(server, hosts, { wrapLane: slow });
+    await soon(() => expect(isSending).toBe(true));
+    cancelBy(server, process);
+    await soon(() => expect(peer.cancels).toBe(1));
+    expect(peer.got.map(({ kind }) => kind)).toEqual(['invoke', 'cancel']);
+  });
+
+  it('EDGE-FLOW-16 is tried again while its host is away, and counts from when it was handed over', async () => {
+    let back = Number.POSITIVE_INFINITY;
+    const { peer, server, process } = await begin(silent, { wrapLane: absent('cancel', () => Date.now() > back) });
+    cancelBy(server, process);
+    back = Date.now() + 2_000;
+    await soon(() => expect(peer.cancels).toBe(1));
+    const [invoke] = peer.invokes;
+    if (invoke !== undefined) await peer.say(invoke, stopped);
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'cancelled', summary: { cancelled: 1 } });
+  });
+
+  it('EDGE-FLOW-16 is sent again to a host that does not answer: its stream may have broken off', async () => {
+    const { peer, server, process } = await begin(silent);
+    cancelBy(server, process);
+    await soon(() => expect(peer.cancels).toBe(2), 9_000);
+    await ended(server);
+    expect(await outcomes(server)).toEqual(['cancelled']);
+  });
+
+  it.each([
+    ['never reached its host', () => false],
+    ['may not have reached its host, which then went away', (tries: number) => tries === 1],
+  ])('EDGE-REST-40 does not say cancelled where it %s', async (_title, isBack) => {
+    const { server, process } = await begin(silent, { wrapLane: absent('cancel', isBack) });
+    cancelBy(server, process);
+    await ended(server);
+    expect(await outcomes(server)).toEqual(['err OutcomeUnknown']);
+    expect(server.status).toMatchObject({ outcome: 'cancelled', summary: { err: 1, cancelled: 0 } });
+  });
+
+  it.each(['is gone', 'is being deleted'])('EDGE-FLOW-16 reaches the hosts of a run that %s', async (how) => {
+    const { peer, server, process } = await begin(silent);
+    server.change({ metadata: { deletionTimestamp: new Date().toISOString() } });
+    if (how === 'is gone') process.gone();
+    else process.wake();
+    await soon(() => expect(peer.cancels).toBe(1));
+    expect(peer.got.at(-1)).toMatchObject({ kind: 'cancel', reason: 'the run was deleted' });
+  });
+});
+
+describe.concurrent('a process that takes over a fleet run', { timeout: 60_000 }, () => {
+  it('EDGE-REST-38 goes on with it, where its cache does not know yet that the run has begun', async () => {
+    const hosts = hostsNamed(4);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: long });
+    const old = server.run;
+    const first = start(server, hosts);
+    await soon(() => expect(peer.invoked).toHaveLength(4));
+    const before = { ...server.status };
+    await first.kill();
+    const now = hosts.map((host, index) =>
+      index === 3 && host.status !== undefined
+        ? { ...host, status: { ...host.status, status: 'Disconnected' as const } }
+        : host,
+    );
+    let isBehind = true;
+    const second = start(server, now, { seen: () => (isBehind ? old : server.run) });
+    await soon(() => expect(peer.invoked.length).toBeGreaterThan(4));
+    isBehind = false;
+    second.wake();
+    for (const invoke of peer.invokes.slice(0, 4)) await peer.say(invoke, ok);
+    await ended(server);
+    expect(server.status).toMatchObject({ started_at: before.started_at, targets_resolved: 4, summary: { ok: 4 } });
+    expect(second.facts.map(({ type }) => type)).toEqual(['FleetRunEnded']);
+  });
+
+  it.each(['has not begun', 'is under way'])(
+    'EDGE-REST-40 sends nothing for a run that was cancelled and has ended, where its cache says that it %s',
+    async (phase) => {
+      const hosts = hostsNamed(3);
+      const peer = await relay(hosts, silent);
+      const server = new FleetServer({ policy: { ...long, mode: 'Sequential' } });
+      let old = server.run;
+      const first = start(server, hosts);
+      await soon(() => expect([server.status.in_flight, peer.invoked.length]).toEqual([1, 1]));
+      if (phase === 'is under way') old = server.run;
+      cancelBy(server, first);
+      await soon(() => expect(peer.cancels).toBe(1));
+      const [invoke] = peer.invokes;
+      if (invoke !== undefined) await peer.say(invoke, stopped);
+      await ended(server);
+      await first.kill();
+      start(server, hosts, { seen: () => old });
+      await systemClock.sleep(2_000);
+      expect(peer.invoked).toHaveLength(1);
+      expect(server.status).toMatchObject({ outcome: 'cancelled', summary: { cancelled: 1, not_started: 2 } });
+    },
+  );
+
+  it('EDGE-REST-40 sends nothing for a run whose cancellation its cache has not seen', async () => {
+    const hosts = hostsNamed(3);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: { ...long, mode: 'Sequential' } });
+    const first = start(server, hosts);
+    await soon(() => expect([server.status.in_flight, peer.invoked.length]).toEqual([1, 1]));
+    await first.kill();
+    const old = server.run;
+    server.change({ spec: { cancel: { by: 'ada' } } });
+    start(server, hosts, { seen: () => old });
+    await soon(() => expect(peer.cancels).toBe(1));
+    expect(peer.invoked).toHaveLength(1);
+  });
+
+  it('EDGE-REST-39 ends a run whose record is gone, and says so', async () => {
+    const hosts = hostsNamed(3);
+    await relay(hosts, silent);
+    const server = new FleetServer({ policy: { ...long, max_concurrency: 2 } });
+    const first = start(server, hosts);
+    await soon(() => expect(server.status.in_flight).toBe(2));
+    await first.kill();
+    server.maps.clear();
+    start(server, hosts);
+    await ended(server);
+    expect(server.status).toMatchObject({
+      outcome: 'halted',
+      reason: 'RecordLost',
+      summary: { ok: 0, err: 2, not_started: 1 },
+      in_flight: 0,
+    });
+    expect(await perNodeOf(server)).toEqual([]);
+  });
+});
+
+describe('results in the log of a tenant', { timeout: 90_000 }, () => {
+  const config: Partial<BusConfig> = { WINDLASS_EDGE_RESULTS_MAX_MB: 1 };
+  const flood = async (tenant: string, megabytes: number): Promise<void> => {
+    const results = createEdgeResults({ bus: small.connect(config), clock: systemClock });
+    for (let index = 0; index < megabytes * 4; index += 1) {
+      const ids = {
+        tenant,
+        run: 'other',
+        node_id: 'n',
+        command_id: `c-${tenant}-${index}`,
+        at: new Date().toISOString(),
+      };
+      const payload = {
+        stdout: Buffer.from(Array.from({ length: 180_000 }, () => Math.random() * 256)).toString('base64'),
+      };
+      await results.publish({ ...ids, kind: 'result', result: { ...ok, payload } });
+    }
+  };
+  const begin = async () => {
+    const hosts = hostsNamed(1);
+    const peer = await startRelayPeer(small.connect(config), hosts, silent);
+    const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
+    const first = start(server, hosts, { bus: small.connect(config) });
+    await soon(() => expect(peer.invoked).toHaveLength(1));
+    await first.kill();
+    const [invoke] = peer.invokes;
+    if (invoke !== undefined) await peer.say(invoke, ok);
+    return () => {
+      start(server, hosts, { bus: small.connect(config) });
+      return server;
+    };
+  };
+
+  it('EDGE-FLOW-11 are not displaced by those of another tenant', async () => {
+    const again = await begin();
+    await flood('mallory', 4);
+    const server = again();
+    await ended(server);
+    expect(await outcomes(server)).toEqual(['ok']);
+  });
+
+  it('EDGE-REST-38 a run ends although its tenant displaced a result of it', async () => {
+    const again = await begin();
+    await flood('acme', 4);
+    const server = again();
+    await ended(server);
+    expect(await outcomes(server)).toEqual(['timed_out']);
+  });
+});
+
+describe('a run of a tenant that may claim no more commands', { timeout: 60_000 }, () => {
+  const config: Partial<BusConfig> = { WINDLASS_KEYS_MAX_MB: 1 };
+  const fill = async (): Promise<void> => {
+    const commands = small.connect(config).bucket<CommandRecord>(edgeBuckets.commands);
+    const record = { run: 'r', node_id: 'n', tenant: 'acme', tool: 't', deadline: new Date().toISOString() };
+    const isFull = async (key: string): Promise<boolean> =>
+      commands.create(key, record, 'acme').then(
+        () => false,
+        (error: unknown) => error instanceof AppError && error.reason === 'KeyShareUsed',
+      );
+    for (let batch = 0; batch < 200; batch += 1) {
+      const met = await Promise.all(Array.from({ length: 64 }, (_, index) => isFull(`fill-${batch}-${index}`)));
+      if (met.every(Boolean)) return;
+    }
+    throw new Error('the share has no end');
+  };
+  const begin = async (answer: Answer, more: More = {}) => {
+    const hosts = hostsNamed(3);
+    const peer = await startRelayPeer(small.connect(), hosts, answer);
+    const server = new FleetServer({ policy: { ...long, mode: 'Sequential' } });
+    const first = start(server, hosts, { bus: small.connect(), ...more });
+    await soon(() => expect(server.status.in_flight).toBe(1));
+    if (more.wrapLane === undefined) await soon(() => expect(peer.invoked).toHaveLength(1));
+    await first.kill();
+    return { hosts, peer, server };
+  };
+  const resume = (server: FleetServer, hosts: readonly EdgeHost[]) =>
+    start(server, hosts, { bus: small.connect(config) });
+
+  it('EDGE-REST-40 ends after its cancellation, and knows which commands were sent', async () => {
+    const { hosts, peer, server } = await begin(silent);
+    const never = await begin(silent, {
+      wrapLane: (lane) => ({ ...lane, claim: () => new Promise(() => undefined) }),
+    });
+    await fill();
+    for (const run of [server, never.server]) run.change({ spec: { cancel: { by: 'ada' } } });
+    resume(server, hosts);
+    resume(never.server, never.hosts);
+    await ended(never.server);
+    expect(never.server.status.summary).toMatchObject({ not_started: 3 });
+    await soon(() => expect(peer.cancels).toBe(1));
+    const [invoke] = peer.invokes;
+    if (invoke !== undefined) await peer.say(invoke, stopped);
+    await ended(server);
+    expect(server.status.summary).toMatchObject({ cancelled: 1, not_started: 2 });
+  });
+
+  it('EDGE-REST-38 does not say of a command that it failed, which an earlier process has claimed and sent', async () => {
+    const { hosts, peer, server } = await begin(silent);
+    await fill();
+    resume(server, hosts);
+    await soon(() => expect(peer.invoked).toHaveLength(2));
+    const [invoke] = peer.invokes;
+    if (invoke !== undefined) await peer.say(invoke, ok);
+    await ended(server);
+    // The rest cannot be claimed.
+    expect(await outcomes(server)).toEqual(['ok', 'err KeyShareUsed', 'err KeyShareUsed']);
+  });
+});

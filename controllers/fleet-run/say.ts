@@ -1,0 +1,48 @@
+import type { Clock } from '../../lib/clock.ts';
+import { commandIdOf, type EdgeOutcome } from '../../lib/edge/index.ts';
+import { fleetRunLimits } from './limits.ts';
+import type { NewsWriter } from './ports.ts';
+import type { RunSession } from './session.ts';
+
+interface SayDeps {
+  readonly clock: Clock;
+  readonly news: NewsWriter;
+}
+
+/**
+ * Says how a command ended in place of its host; an answer of the host that was stored before counts instead. What was said
+ * counts when it comes back by the news. Never rejects.
+ */
+export async function say(deps: SayDeps, session: RunSession, node: string, result: EdgeOutcome): Promise<void> {
+  if (session.isSettled(node)) return;
+  await publish(deps, session, node, result);
+}
+
+/** Repeats what was said and did not come back: the log may have dropped it. */
+export function sayAgain(deps: SayDeps, session: RunSession): void {
+  const before = deps.clock.now() - fleetRunLimits.sayAgainMs;
+  for (const [node, { result, at }] of session.said) {
+    if (at !== undefined && at <= before) void publish(deps, session, node, result);
+  }
+}
+
+async function publish(
+  { news, clock }: SayDeps,
+  session: RunSession,
+  node: string,
+  result: EdgeOutcome,
+): Promise<void> {
+  session.said.set(node, { result, at: undefined });
+  const ids = { tenant: session.tenant, run: session.uid, node_id: node, command_id: commandIdOf(session.uid, node) };
+  const at = new Date(clock.now()).toISOString();
+  while (!session.stop.signal.aborted) {
+    try {
+      await news.say({ ...ids, kind: 'result', at, result });
+      // It may have come back meanwhile.
+      if (session.said.has(node)) session.said.set(node, { result, at: clock.now() });
+      return;
+    } catch {
+      await clock.sleep(fleetRunLimits.retryMs, session.stop.signal);
+    }
+  }
+}
