@@ -22,7 +22,7 @@ export const takeOrder =
       return '';
     }
     const stream = deps.streams.get(request.host.hostUid);
-    if (stream === undefined || !(await stream.isAt(request.epoch))) {
+    if (stream === undefined || !(await deps.streams.isAt(stream, request.epoch))) {
       throw new AppError('unavailable', 'this relay does not hold the stream', { reason: streamElsewhere });
     }
     await stream.send({ command: commandOf(request), resultAck: undefined });

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
 import { credentials, status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EdgeHostStatus } from '../crds/schema/edge-host.ts';
+import type { BucketDefinition } from '../lib/bus/index.ts';
 import { monotonicMs, systemClock } from '../lib/clock.ts';
 import {
   createEdgeResults,
@@ -13,6 +14,8 @@ import {
   type HeldStream,
   mintEnrollmentToken,
 } from '../lib/edge/index.ts';
+import { AppError } from '../lib/errors.ts';
+import { silentLogger } from '../lib/logger.ts';
 import { HealthClient } from '../proto/generated/health/v1/health.ts';
 import type { NodeClusterServiceClient } from '../proto/generated/windlass/node/v1/node.ts';
 import { startTestBus, type TestBus } from '../test/nats/test-bus.ts';
@@ -25,7 +28,8 @@ import {
   rotate,
 } from '../test/support/edge-client.ts';
 import { createMemoryHosts, type MemoryHosts } from '../test/support/memory-hosts.ts';
-import { startTestRelay, type TestRelay } from '../test/support/test-relay.ts';
+import { startTestRelay, type TestRelay, type TestRelayOptions } from '../test/support/test-relay.ts';
+import { watchOver } from './watch-over.ts';
 
 const edgeKey = generateKeyPairSync('ed25519');
 const relayKey = generateKeyPairSync('ed25519');
@@ -66,7 +70,7 @@ afterEach(async () => {
 });
 
 async function startRelay(
-  options: { readonly isWorker?: boolean; readonly heartbeatMs?: number; readonly staleMs?: number } = {},
+  options: Partial<Pick<TestRelayOptions, 'bus' | 'isWorker' | 'heartbeatMs' | 'staleMs'>> = {},
 ): Promise<Relay> {
   const steadyMs = (): number => steady ?? monotonicMs();
   const keys = { relayKey, edgePublicKey: edgeKey.publicKey };
@@ -101,6 +105,23 @@ const addressOf = async ({ enrolled }: EdgeIdentity) => ({
   hostUid: (await hosts.find('acme', enrolled.nodeId))?.object.metadata.uid ?? '',
   nodeId: enrolled.nodeId,
 });
+
+/** The clock of the watch over streams, fifty times as fast. */
+function watched({ bus, streams, relayId }: Relay): AsyncDisposable {
+  const stop = new AbortController();
+  const fast = {
+    now: () => clock.now(),
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal),
+  };
+  const deps = { clock: fast, steadyMs: monotonicMs, logger: silentLogger, bus, hosts, streams, relayId };
+  const ended = watchOver(deps, stop.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+    },
+  };
+}
 
 describe('enrollment', () => {
   it('EDGE-FLOW-01 EDGE-FLOW-02 EDGE-RES-32 AMB-204 makes a Disconnected host of the tenant and gives the same key the same answer', async () => {
@@ -414,11 +435,106 @@ describe('the stream of a host', () => {
     const stream = connect(relay, identity);
     stream.hello();
     await becomes(identity, 'Connected');
+    await using _one = watched(relay);
+    await using _other = watched(await startRelay());
     stream.close();
     await systemClock.sleep(8_000);
     expect((await statusOf(identity))?.status).toBe('Connected');
     await becomes(identity, 'Disconnected');
   }, 20_000);
+
+  it('AMB-094 leaves its host Disconnected where the bus was away at its end', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const { hostUid } = await addressOf(identity);
+    const away = vi.spyOn(relay.bus, 'bucket').mockImplementation(() => {
+      throw new AppError('unavailable', 'the bus is away');
+    });
+    stream.close();
+    await vi.waitFor(() => expect(relay.streams.get(hostUid)).toBeUndefined());
+    await systemClock.sleep(100);
+    away.mockRestore();
+    await using _ = watched(relay);
+    await becomes(identity, 'Disconnected');
+    expect((await relay.bus.bucket<HeldStream>(edgeBuckets.streams).get(hostUid))?.value.relay).toBe(relay.relayId);
+  });
+
+  it('AMB-094 makes its host Connected again where another relay has taken it for lost', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    connect(relay, identity).hello();
+    await becomes(identity, 'Connected');
+    const host = await hosts.find('acme', identity.enrolled.nodeId);
+    if (host?.object.status === undefined) throw new Error('the host has no status');
+    await hosts.write(host, { ...host.object.status, status: 'Disconnected' });
+    await vi.waitFor(async () => expect((await statusOf(identity))?.status).toBe('Connected'));
+  });
+
+  it('AMB-095 is replaced by a newer one that the bus has entered first, which gets the commands', async () => {
+    const bus = nats.connect();
+    const bucket = bus.bucket.bind(bus);
+    let creates = 0;
+    vi.spyOn(bus, 'bucket').mockImplementation(<T>(definition: BucketDefinition) => {
+      const real = bucket<T>(definition);
+      if (definition.name !== edgeBuckets.streams.name) return real;
+      const create: typeof real.create = async (...args) => {
+        creates += 1;
+        if (creates === 1) await systemClock.sleep(300);
+        return real.create(...args);
+      };
+      return new Proxy(real, { get: (of, name) => (name === 'create' ? create : Reflect.get(of, name)) });
+    });
+    const relay = await startRelay({ bus });
+    const identity = await enroll(relay);
+    const first = connect(relay, identity);
+    first.hello();
+    await vi.waitFor(() => expect(creates).toBe(1));
+    const second = connect(relay, identity);
+    second.hello();
+    expect(await first.ended).toBe('ABORTED');
+    await createHostCommands({ bus: nats.connect() }).drain(await addressOf(identity));
+    await vi.waitFor(() => expect(second.commands.map(({ command }) => command?.$case)).toEqual(['drain']));
+    expect(await Promise.race([second.ended, systemClock.sleep(200).then(() => 'open')])).toBe('open');
+  });
+
+  it('EDGE-FLOW-16 gets commands where the answer to the write of its entry was lost', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const address = await addressOf(identity);
+    const entries = relay.bus.bucket<HeldStream>(edgeBuckets.streams);
+    const entry = await entries.get(address.hostUid);
+    if (entry === undefined) throw new Error('the stream has no entry');
+    await entries.update(address.hostUid, entry.value, entry.revision);
+    await createHostCommands({ bus: nats.connect() }).drain(address);
+    await vi.waitFor(() => expect(stream.commands).toHaveLength(1));
+  });
+
+  it('AMB-095 stays where the word of its predecessor elsewhere comes late', async () => {
+    const [one, other] = [await startRelay(), await startRelay()];
+    const identity = await enroll(one);
+    const late = Promise.withResolvers<void>();
+    const request = other.bus.request.bind(other.bus);
+    const asked = vi.spyOn(other.bus, 'request').mockImplementation(async (...args) => {
+      await late.promise;
+      return request(...args);
+    });
+    const first = connect(one, identity);
+    first.hello();
+    await becomes(identity, 'Connected');
+    connect(other, identity).hello();
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    const third = connect(one, identity);
+    third.hello();
+    expect(await first.ended).toBe('ABORTED');
+    late.resolve();
+    expect(await Promise.race([third.ended, systemClock.sleep(500).then(() => 'open')])).toBe('open');
+  });
 });
 
 describe('commands and results', () => {

@@ -1,6 +1,6 @@
 import type { EventBus } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
-import { edgeBuckets, type HeldStream, type LivingRelay } from '../lib/edge/index.ts';
+import { edgeBuckets, edgeLimits, type HeldStream, type LivingRelay } from '../lib/edge/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
@@ -80,14 +80,14 @@ async function sayAlive({ bus, relayId }: WatchOverDeps): Promise<void> {
 async function markLost(deps: WatchOverDeps): Promise<void> {
   const { bus, hosts, streams } = deps;
   const held = bus.bucket<HeldStream>(edgeBuckets.streams);
-  const isAlive = livingRelays(bus);
+  const isAlive = livingRelays(deps);
   for (const host of hosts.known()) {
     const uid = host.object.metadata.uid ?? '';
     // Its news came while no server could be asked.
     if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
-    if (!isOpen(host) || streams.get(uid) !== undefined) continue;
-    const entry = await held.get(uid);
-    if (!(await isAlive(entry?.value.relay))) await markOne(deps, host, uid);
+    if (!isOpen(host) || streams.has(uid)) continue;
+    const entry = (await held.get(uid))?.value;
+    if (!isWithinGrace(deps, entry) && !(await isAlive(entry?.relay))) await markOne(deps, host, uid);
   }
 }
 
@@ -95,15 +95,21 @@ async function markOne({ hosts, streams, clock }: WatchOverDeps, host: StoredHos
   const nodeId = host.object.status?.node_id ?? '';
   await changeStatus(hosts, { tenant: host.tenant, nodeId }, (now) => {
     const { status } = now.object;
-    if (status === undefined || !isOpen(now) || streams.get(uid) !== undefined) return undefined;
+    if (status === undefined || !isOpen(now) || streams.has(uid)) return undefined;
     return { ...status, status: 'Disconnected', since: new Date(clock.now()).toISOString() };
   });
 }
 
-/** Asks for each relay once. */
-function livingRelays(bus: WatchOverDeps['bus']): (relay: string | undefined) => Promise<boolean> {
+/** The stream has just ended, and its daemon may come back. */
+const isWithinGrace = ({ clock }: WatchOverDeps, entry: HeldStream | undefined): boolean =>
+  entry !== undefined &&
+  entry.relay === undefined &&
+  Math.abs(clock.now() - Date.parse(entry.at)) < edgeLimits.disconnectGraceMs;
+
+/** Asks for each relay once. An entry of this one without a stream is left of an end that could not be written. */
+function livingRelays({ bus, relayId }: WatchOverDeps): (relay: string | undefined) => Promise<boolean> {
   const relays = bus.bucket<LivingRelay>(edgeBuckets.relays);
-  const known = new Map<string, boolean>();
+  const known = new Map([[relayId, false]]);
   return async (relay) => {
     if (relay === undefined) return false;
     const isAlive = known.get(relay) ?? (await relays.get(relay)) !== undefined;

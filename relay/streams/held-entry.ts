@@ -54,7 +54,7 @@ async function writeAfter(
 }
 
 /**
- * Writes the entry of an open stream again. False where another relay holds the host by now. Throws AppError `unavailable`
+ * Writes the entry of an open stream again. False where another stream holds the host by now. Throws AppError `unavailable`
  * where the bus is away.
  */
 export async function renewEntry(deps: HeldEntryDeps, stream: LiveStream): Promise<boolean> {
@@ -72,7 +72,7 @@ async function foundAgain(deps: HeldEntryDeps, stream: LiveStream): Promise<numb
   const bucket = deps.bus.bucket<HeldStream>(edgeBuckets.streams);
   const found = await bucket.get(uid);
   if (found === undefined) return bucket.create(uid, entryOf(deps, stream), host.tenant);
-  return found.value.relay === deps.relayId ? found.revision : undefined;
+  return isOurs(deps, stream, found.value) ? found.revision : undefined;
 }
 
 const entryOf = ({ clock, relayId }: HeldEntryDeps, { uid, recent }: LiveStream): HeldStream => ({

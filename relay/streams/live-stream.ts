@@ -47,6 +47,8 @@ export class LiveStream {
   /** Revisions of the entry that says who holds the stream: the first and the last that is ours; 0 before it is written. */
   epoch = 0;
   #firstEpoch = 0;
+  /** Place among the streams that this relay has begun; the later one of a host stays. */
+  arrival = 0;
   /** Streams of the host in the last minutes, with this one. */
   recent: readonly RecentStream[] = [];
   /** When the entry was written. */
@@ -87,6 +89,13 @@ export class LiveStream {
     if (this.#firstEpoch === 0) this.#firstEpoch = epoch;
     this.epoch = epoch;
     this.heldAt = this.facts.now();
+  }
+
+  /** An older stream at this relay has written the entry after this one: its revision is ours. */
+  takeEntryOf({ recent, epoch }: LiveStream): void {
+    const isOwn = ({ id }: RecentStream): boolean => id === this.facts.streamId;
+    this.recent = [...recent.filter((one) => !isOwn(one)), ...this.recent.filter(isOwn)];
+    this.held(epoch);
   }
 
   /** Whether a sender means this stream: all revisions from the first to the last of ours are ours. */

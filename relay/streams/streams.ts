@@ -32,6 +32,9 @@ export interface StreamsDeps {
 export class Streams {
   readonly #deps: StreamsDeps;
   readonly #open = new Map<string, LiveStream>();
+  /** Hosts whose last stream is over, until that is written. */
+  readonly #ending = new Map<string, LiveStream>();
+  #arrivals = 0;
   #isStopping = false;
 
   constructor(deps: StreamsDeps) {
@@ -42,12 +45,31 @@ export class Streams {
         // Whichever relay writes first: no other one has a stream to end.
         if (host !== undefined && isRevocationUnwritten(host)) void this.writeRevocation(host);
       } else if (host === undefined || isRevoked(host)) this.#revoke(stream);
-      else stream.host = host;
+      else {
+        stream.host = host;
+        this.#correct(stream);
+      }
     });
   }
 
   get(uid: string): LiveStream | undefined {
     return this.#open.get(uid);
+  }
+
+  /** Whether the host has a stream here, or one whose end is not written yet. */
+  has(uid: string): boolean {
+    return this.#open.has(uid) || this.#ending.has(uid);
+  }
+
+  /**
+   * Whether a sender means this stream. An entry that is newer than we know is looked up: the answer to a write of ours may
+   * have been lost. Throws AppError `unavailable` where the bus is away.
+   */
+  async isAt(stream: LiveStream, epoch: number): Promise<boolean> {
+    if (await stream.isAt(epoch)) return true;
+    if (epoch <= stream.epoch) return false;
+    await this.#renewNow(stream);
+    return stream.isAt(epoch);
   }
 
   /** Open streams by the state of their hosts. */
@@ -60,12 +82,11 @@ export class Streams {
   /** Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. */
   async begin(stream: LiveStream): Promise<void> {
     this.heard(stream);
+    this.#arrivals += 1;
+    stream.arrival = this.#arrivals;
     // A recording of an older stream is refused here, and ends no stream.
     const before = await holdEntry(this.#deps, stream);
-    const open = this.#open.get(stream.uid);
-    if (open !== undefined && open.epoch > stream.epoch) throw replaced();
-    open?.end(replaced());
-    this.#open.set(stream.uid, stream);
+    this.#succeed(stream);
     if (before?.relay !== undefined && before.relay !== this.#deps.relayId)
       await this.#replaceElsewhere(stream, before);
     await this.report(stream, 'Connected');
@@ -73,9 +94,15 @@ export class Streams {
 
   /** The stream is over: its host is disconnected unless another stream comes within the grace. */
   async over(stream: LiveStream): Promise<void> {
+    const { uid } = stream;
+    if (this.#open.get(uid) !== stream) return;
+    this.#open.delete(uid);
+    this.#ending.set(uid, stream);
+    await this.#free(stream).finally(() => this.#ending.get(uid) === stream && this.#ending.delete(uid));
+  }
+
+  async #free(stream: LiveStream): Promise<void> {
     const { clock, bus } = this.#deps;
-    if (this.#open.get(stream.uid) !== stream) return;
-    this.#open.delete(stream.uid);
     const { uid } = stream;
     await stream.renewing;
     const at = new Date(clock.now()).toISOString();
@@ -140,11 +167,7 @@ export class Streams {
     // A clock that was set back makes an entry look younger than it is.
     const isDue = ({ heldAt }: LiveStream): boolean => heldAt !== 0 && Math.abs(now - heldAt) >= renewAfterMs;
     const due = [...this.#open.values()].filter(isDue).slice(0, renewedAtOnce);
-    for (const stream of due) {
-      const renewal = this.#renew(stream);
-      stream.renewing = renewal.catch(() => undefined);
-      await renewal;
-    }
+    for (const stream of due) await this.#renewNow(stream);
   }
 
   /** Ends every stream; their daemons connect elsewhere. */
@@ -162,8 +185,9 @@ export class Streams {
   endOne(request: Extract<HostRequest, { readonly kind: 'drop' }>): void {
     const stream = this.#open.get(request.host.hostUid);
     if (stream === undefined) return;
-    if (request.reason === replacedReason) stream.end(replaced());
-    else this.#revoke(stream);
+    if (request.reason !== replacedReason) this.#revoke(stream);
+    // The host may have come back here meanwhile. Relays of former versions send no epoch.
+    else if (request.epoch === 0 || stream.epoch < request.epoch) stream.end(replaced());
   }
 
   #revoke(stream: LiveStream): void {
@@ -185,6 +209,33 @@ export class Streams {
     }
   }
 
+  /** Of two streams of a host at this relay the one stays that began later, whichever has written the entry last. */
+  #succeed(stream: LiveStream): void {
+    const open = this.#open.get(stream.uid);
+    const isLate = open !== undefined && open.arrival > stream.arrival;
+    const [newer, older] = isLate ? [open, stream] : [stream, open];
+    this.#open.set(stream.uid, newer);
+    if (older !== undefined && older.epoch > newer.epoch) {
+      newer.takeEntryOf(older);
+      void this.#renewNow(newer).catch(() => undefined);
+    }
+    if (isLate) throw replaced();
+    open?.end(replaced());
+  }
+
+  /** Another relay took the host of an open stream for lost, or its write came late. */
+  #correct(stream: LiveStream): void {
+    const state = stream.isUnhealthy ? 'Unhealthy' : 'Connected';
+    const stored = stream.host.object.status?.status;
+    if (stored !== undefined && stored !== state) void this.report(stream, state);
+  }
+
+  #renewNow(stream: LiveStream): Promise<void> {
+    const renewal = this.#renew(stream);
+    stream.renewing = renewal.catch(() => undefined);
+    return renewal;
+  }
+
   async #renew(stream: LiveStream): Promise<void> {
     const isOurs = await renewEntry(this.#deps, stream);
     if (!isOurs && this.#open.get(stream.uid) === stream) stream.end(replaced());
@@ -193,7 +244,7 @@ export class Streams {
   async #replaceElsewhere(stream: LiveStream, before: HeldStream): Promise<void> {
     const { bus } = this.#deps;
     const host = { tenant: stream.host.tenant, hostUid: stream.uid, nodeId: stream.facts.nodeId };
-    const request: HostRequest = { kind: 'drop', host, epoch: 0, reason: replacedReason };
+    const request: HostRequest = { kind: 'drop', host, epoch: stream.epoch, reason: replacedReason };
     // A relay that is gone holds no stream any more.
     await bus
       .request(relayAddress(before.relay ?? ''), JSON.stringify(request), { timeoutMs: 2_000 })
