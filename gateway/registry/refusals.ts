@@ -1,3 +1,4 @@
+import { globalNamespace } from '../../crds/labels.ts';
 import type { Problem } from '../../crds/problem.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { isForbidden, isInvalid, isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
@@ -42,7 +43,11 @@ export const taken = (name: string): HttpError =>
 /** The API server's refusal of an object, as an answer; any other error is thrown again. */
 export function refusalOf(cause: unknown): unknown {
   if (isTooLarge(cause)) return validation([{ path: '', message: 'is larger than Kubernetes takes' }]);
-  if (isNamespaceGone(cause)) return new HttpError({ code: 'not_found', message: 'the tenant is not set up', cause });
+  if (isNamespaceGone(cause)) {
+    const [, name = ''] = /"([^"]+)"/.exec(cause.serverMessage) ?? [];
+    const what = name === globalNamespace ? `the namespace ${name} is not there` : 'the tenant is not set up';
+    return new HttpError({ code: 'not_found', message: what, cause });
+  }
   if (isQuotaExceeded(cause)) {
     return new HttpError({ code: 'limit_exceeded', message: 'the quota of the tenant is used up', cause });
   }

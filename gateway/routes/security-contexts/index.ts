@@ -9,6 +9,7 @@ import { createUnlessExists, findObject, type KubeClient } from '../../../lib/ku
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { scopeOf } from '../../registry/present.ts';
+import { refusalOf } from '../../registry/refusals.ts';
 import { createSecurityContext, deleteSecurityContext, listSecurityContexts, readSecurityContext } from './contract.ts';
 
 interface ContextRoutesDeps {
@@ -33,7 +34,10 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     defineRoute<typeof createSecurityContext, Operator>(createSecurityContext, async ({ caller, body }) => {
       const { name, tenant_id: asserted, ...spec } = body;
       await tenancy.assertOwn(caller, asserted);
-      const { metadata } = await write(deps, { namespace: tenancy.namespaceOf(caller), name }, spec);
+      const ref = { namespace: tenancy.namespaceOf(caller), name };
+      const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
+        throw refusalOf(error);
+      });
       return json({ id: metadata.uid ?? '', name });
     }),
     defineRoute<typeof listSecurityContexts, Operator>(listSecurityContexts, async ({ caller, query }) => {

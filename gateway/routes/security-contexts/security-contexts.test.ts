@@ -12,6 +12,7 @@ import { createSecurityContextRoutes } from './index.ts';
 let server: TestServer;
 let stored: Map<string, KubeObject>;
 let mismatches: number;
+let refusal: KubeError | undefined;
 
 const operators: Readonly<Record<string, Partial<Operator>>> = {
   acme: { tenant: 'acme' },
@@ -40,6 +41,7 @@ function kubeOf(onChange: () => void) {
       return found;
     },
     async create(_resource: unknown, object: KubeObject) {
+      if (refusal !== undefined) throw refusal;
       if (stored.has(keyOf(object.metadata)))
         throw new KubeError(409, { reason: 'AlreadyExists' }, { verb: 'create', resource: '' });
       return store(object);
@@ -56,6 +58,7 @@ function kubeOf(onChange: () => void) {
 beforeEach(async () => {
   stored = new Map();
   mismatches = 0;
+  refusal = undefined;
   const contexts = createCache<SecurityContext, 'namespace'>({ indexes: { namespace: namespaceIndex } });
   let version = 1_000;
   const follow = (): void => {
@@ -132,6 +135,16 @@ describe('/v1/security-contexts', () => {
     expect((await ask('GET', '/desk', 'system')).body.tools).toEqual(['a']);
     await ask('DELETE', '/desk', 'acme');
     expect((await ask('GET', '/desk', 'acme')).body).toMatchObject({ scope: 'global', tools: ['a'] });
+  });
+
+  it.each<[number, string, string, want: [status: number, message: string]]>([
+    [404, 'NotFound', 'namespaces "windlass-global" not found', [404, 'the namespace windlass-global is not there']],
+    [403, 'Forbidden', 'exceeded quota: windlass', [422, 'the quota of the tenant is used up']],
+  ])('answers what the API server holds against one: %i %s %s', async (code, reason, text, [status, message]) => {
+    const details = { kind: 'namespaces', name: 'windlass-global' };
+    refusal = new KubeError(code, { reason, message: text, details } as never, { verb: 'create', resource: '' });
+    const answer = await ask('POST', '', 'admin', { name: 'shared' });
+    expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
   });
 
   it('GW-TEN-04 refuses a context for another tenant, after an event', async () => {
