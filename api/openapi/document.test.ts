@@ -117,7 +117,9 @@ describe('the contracts', () => {
     expect(new Set(causes).size).toBe(causes.length);
   });
 
-  it.each(cases)('of %s lists the answer to a parameter that is not valid', (_, contract) => {
+  // The refusals of signed calls are JSON-RPC objects with codes of their own.
+  const plain = cases.filter(([, { path }]) => !signedCalls.has(path));
+  it.each(plain)('of %s lists the answer to a parameter that is not valid', (_, contract) => {
     const { status = 400, error = 'invalid_request' } = contract.invalidParams ?? {};
     expect(errorsOf(contract)).toContainEqual(expect.objectContaining({ status, error }));
   });
