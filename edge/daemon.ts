@@ -120,7 +120,7 @@ class Life {
     void this.#maintain(ended.signal);
     try {
       while (!stop.aborted && !this.#isShutdown) {
-        if ((await this.#connectOnce()) === 'revoked') return 'revoked';
+        if ((await this.#connectOnce(stop)) === 'revoked') return 'revoked';
         if (!stop.aborted && !this.#isShutdown) await clock.sleep(pauseBefore(this.#failures, chance()), stop);
       }
       return this.#isShutdown ? 'shutdown' : 'stopped';
@@ -132,13 +132,15 @@ class Life {
   }
 
   /** One stream. Its errors are kept for `status`; only a revocation ends the daemon. */
-  async #connectOnce(): Promise<'ended' | 'revoked'> {
+  async #connectOnce(stop: AbortSignal): Promise<'ended' | 'revoked'> {
     const { clock, logger, identity, open } = this.#deps;
     const began = monotonicMs();
     using client = open(identity);
     try {
       this.#client = client;
       await this.#rotateWhenDue();
+      // A stop that came meanwhile found no session to leave.
+      if (stop.aborted) return 'ended';
       this.session = createSession(this.#sessionDeps(), client.connect(this.#credential.token));
       this.#since = clock.now();
       logger.info({}, 'stream opened');

@@ -12,15 +12,11 @@ const answerBytes = 65_536;
 const answerMs = 2_000;
 
 /**
- * Answers each connection to the socket of the state folder with the facts as JSON. One daemon serves a folder.
- * @throws AppError `already_exists` where another one does.
+ * Answers each connection to the socket of the state folder with the facts as JSON. The caller holds the folder's lock.
  */
-export async function serveFacts(folder: string, facts: () => DaemonFacts, clock: Clock): Promise<AsyncDisposable> {
+export async function serveFacts(folder: string, facts: () => DaemonFacts): Promise<AsyncDisposable> {
   const path = join(folder, socketFile);
-  if ((await askFacts(folder, clock)) !== undefined)
-    throw new AppError('already_exists', `another daemon runs with ${folder}; stop it first`, {
-      reason: 'AlreadyRunning',
-    });
+  // Left by a daemon that was killed.
   await rm(path, { force: true });
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

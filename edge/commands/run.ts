@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { createDaemon } from '../daemon.ts';
 import { openJournal } from '../journal/journal.ts';
 import { serveFacts } from '../local-socket.ts';
+import { lockFolder } from '../state/folder-lock.ts';
 import { createHostTools } from '../tools/host-tools.ts';
 import type { World } from '../world.ts';
 import { type HostOptions, openHost } from './host.ts';
@@ -19,12 +20,13 @@ export const runCommand = (world: World): Command =>
 async function run(world: World, options: HostOptions): Promise<void> {
   const { clock, owner, runner, prlimit } = world;
   const host = await openHost(world, options);
+  using _lock = lockFolder(options.state);
   const journal = await openJournal(join(options.state, 'commands'), { clock, owner });
   const current = () => host.config.current;
   const tools = createHostTools({ clock, config: current, runner, prlimit, runs: world.toolRuns(current) });
   const logger = world.logger.child({ nodeId: host.identity.nodeId });
   const daemon = createDaemon({ ...world, ...host, logger, journal, tools });
-  await using _ = await serveFacts(options.state, () => daemon.facts(), clock);
+  await using _ = await serveFacts(options.state, () => daemon.facts());
   logger.info({ version: world.version, tools: tools.names }, 'daemon started');
   const end = await daemon.run(world.stop);
   logger.info({ end }, 'daemon ended');

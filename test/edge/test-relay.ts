@@ -49,6 +49,10 @@ export interface TestRelay {
   acknowledges: boolean;
   /** Whether the next rotation counts and its answer is lost. */
   losesRotation: boolean;
+  /** A rotation waits for it before it is judged. */
+  rotationMayEnd: Promise<void> | undefined;
+  /** Calls of RotateEdgeKey. */
+  readonly rotations: number;
   readonly nodeId: string;
   send(
     command: Command | undefined,
@@ -114,6 +118,7 @@ export async function startTestRelay(
   const tokens: string[] = [];
   const problems: string[] = [];
   let streams = 0;
+  let rotations = 0;
   let stream: Stream | undefined;
   let streamId = '';
   let sequence = 0n;
@@ -166,6 +171,8 @@ export async function startTestRelay(
   }
 
   async function rotate({ request }: Call, answer: Answer): Promise<void> {
+    rotations += 1;
+    await self.rotationMayEnd;
     const { newPublicKey, proof, sealed } = readRotation(request);
     const key = readRawPublicKey(newPublicKey, 'new_public_key');
     const current = keys.at(-1);
@@ -260,6 +267,10 @@ export async function startTestRelay(
     nodeId,
     acknowledges: true,
     losesRotation: false,
+    rotationMayEnd: undefined,
+    get rotations() {
+      return rotations;
+    },
     get streams() {
       return streams;
     },
