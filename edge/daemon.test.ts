@@ -276,6 +276,55 @@ describe('windlass-edge run', () => {
   });
 });
 
+describe('faults of the machine', () => {
+  it('EDGE-FLOW-11 sends a result that the disk does not take, also again, and runs the command once', async () => {
+    await enroll();
+    await runDaemon();
+    relay.acknowledges = false;
+    const commands = join(folder, 'state/commands');
+    const facts = {
+      ...shell(`echo x >> ${join(folder, 'ran')}; mv ${commands} ${commands}.away`),
+      commandId: '00000000-0000-4000-8000-000000000003',
+    };
+    const id = await relay.invoke(facts);
+    expect(await outcome(id)).toMatchObject({ $case: 'ok' });
+    await relay.invoke(facts);
+    await relay.until(() => relay.results(id).length === 2);
+    relay.drop();
+    await relay.until(() => relay.results(id).length === 3);
+    expect(await readFile(join(folder, 'ran'), 'utf8')).toBe('x\n');
+  });
+
+  it('AMB-200 gives a folder to one daemon, also where that does not answer', async () => {
+    await enroll();
+    const one = await runDaemon();
+    one.kill('SIGSTOP');
+    const second = await finished(start('run', '--config', join(folder, 'config.yaml')));
+    expect(second).toMatchObject({ code: 1, text: expect.stringContaining('another daemon runs') as string });
+    const ended = once(one, 'exit');
+    one.kill('SIGKILL');
+    await ended;
+    await runDaemon();
+  });
+
+  it('EDGE-FLOW-15 stops where SIGTERM comes during the rotation before the stream', async () => {
+    relay.close();
+    relay = await startTestRelay({ tokenLifeMs: 20_000 });
+    await enroll();
+    await systemClock.sleep(10_100);
+    const rotation = Promise.withResolvers<void>();
+    relay.rotationMayEnd = rotation.promise;
+    const child = start('run', '--config', join(folder, 'config.yaml'));
+    await relay.until(() => relay.rotations > 0);
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await systemClock.sleep(300);
+    rotation.resolve();
+    expect((await ended)[0]).toBe(0);
+    expect([relay.keys.length, relay.streams]).toEqual([2, 0]);
+  });
+});
+
 describe('a refused stream', () => {
   it('EDGE-FLOW-18 ends the daemon with 78 where the relay says HostRevoked, and not for the bare status', async () => {
     await enroll();

@@ -52,7 +52,7 @@ async function readEntry(
 ): Promise<{ readonly at: number; readonly entry: Entry }> {
   const { size, mtimeMs: at } = await lstat(join(folder, `${id}.${state}`));
   const begun = await readPrivate(join(folder, `${id}.begun`), owner);
-  const ends = begun === undefined ? at + daemonLimits.refusedMs : Number(begun);
+  const ends = begun === undefined ? at + daemonLimits.refusedMs : Number(begun || Number.NaN);
   // An unreadable entry is remembered for ever rather than run again.
   const entry = { state, ends: Number.isFinite(ends) ? ends : Infinity, bytes: state === 'result' ? size : 0 };
   return { at, entry };

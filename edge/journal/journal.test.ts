@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -137,4 +137,40 @@ describe('AMB-200 a daemon that is killed at a change of its journal', () => {
       }
     }
   }, 120_000);
+
+  it('EDGE-FLOW-11 holds a result that the disk does not take, and writes it once there is room', async () => {
+    const journal = await open();
+    for (const number of [1, 2]) await journal.begin(id(number), clock.now() + 60_000);
+    const away = join(folder, 'away');
+    await rename(join(folder, 'commands'), away);
+    for (const number of [1, 2]) expect(await journal.end(id(number), Buffer.from('r'))).toBe(false);
+    expect(await text(journal.result(id(1)))).toBe('r');
+    expect(journal.waiting()).toEqual([id(1), id(2)]);
+    await expect(journal.forget()).rejects.toThrow('ENOENT');
+    await journal.stored([id(2)]);
+    await rename(away, join(folder, 'commands'));
+    await journal.forget();
+    const again = await open();
+    expect([again.stateOf(id(1)), again.stateOf(id(2))]).toEqual(['result', 'stored']);
+    expect(await text(again.result(id(1)))).toBe('r');
+  });
+
+  it('takes an id again that the disk did not take, and none that another process has begun', async () => {
+    const [journal, other] = [await open(), await open()];
+    await rename(join(folder, 'commands'), join(folder, 'away'));
+    await expect(journal.begin(id(1), clock.now() + 60_000)).rejects.toThrow('ENOENT');
+    await rename(join(folder, 'away'), join(folder, 'commands'));
+    await journal.begin(id(1), clock.now() + 60_000);
+    await expect(other.begin(id(1), clock.now() + 60_000)).rejects.toMatchObject({ code: 'already_exists' });
+  });
+
+  it('keeps refusals up to half of its size, so that they leave room for what runs', async () => {
+    const journal = await open();
+    const result = Buffer.alloc(daemonLimits.journalBytes / 4);
+    for (const number of [1, 2]) await journal.refuse(id(number), result);
+    await expect(journal.refuse(id(3), Buffer.from('r'))).rejects.toMatchObject({ reason: 'JournalFull' });
+    expect(journal.stateOf(id(3))).toBeUndefined();
+    await journal.begin(id(4), clock.now() + 60_000);
+    expect(await journal.end(id(4), Buffer.from('r'))).toBe(true);
+  });
 });

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { daemonLimits } from '../limits.ts';
-import { openPrivateFolder, type Owner, readPrivate, syncFolder, writePrivate } from '../state/private-files.ts';
+import {
+  createPrivate,
+  openPrivateFolder,
+  type Owner,
+  readPrivate,
+  syncFolder,
+  writePrivate,
+} from '../state/private-files.ts';
 import { type CommandState, type Entry, readEntries } from './entries.ts';
 
 /**
@@ -22,20 +29,31 @@ export interface Journal {
   /**
    * Takes an id for a command that is about to start. Resolves once that is on the disk.
    * @throws AppError `already_exists` for an id that is known, `gone` for a token so old that its id may be forgotten,
-   * `limit_exceeded` where the journal is full.
+   * `limit_exceeded` where the journal is full. Any error leaves the id as it was.
    */
   begin(commandId: string, tokenEnds: number): Promise<void>;
-  /** Keeps the result; with it the command has ended. Also for a command that was refused and never began. */
-  end(commandId: string, result: Uint8Array): Promise<void>;
+  /**
+   * Keeps the result of a command that began; with it the command has ended. Answers whether it is on the disk: where the disk
+   * does not take it, it is held in memory, and `forget` writes it.
+   */
+  end(commandId: string, result: Uint8Array): Promise<boolean>;
+  /**
+   * Keeps the result of a command that was refused and never began.
+   * @throws AppError `limit_exceeded` where refusals fill half of the journal: they leave room for what runs.
+   */
+  refuse(commandId: string, result: Uint8Array): Promise<void>;
   /** The result, as long as it waits for its acknowledgement. */
   result(commandId: string): Promise<Uint8Array | undefined>;
-  /** The server has these results. Ids that wait for no acknowledgement are left alone. */
+  /**
+   * The server has these results. Ids that wait for no acknowledgement are left alone. What the disk does not take, `forget`
+   * writes.
+   */
   stored(commandIds: readonly string[]): Promise<void>;
   /** Ids whose results wait for an acknowledgement, the oldest first. */
   waiting(): readonly string[];
   /** Ids that were begun and have no result. Right after the start of a process these were interrupted. */
   begun(): readonly string[];
-  /** Forgets ids whose tokens are over. */
+  /** Writes what the disk did not take before, then forgets ids whose tokens are over. Rejects as the disk does. */
   forget(): Promise<void>;
 }
 
@@ -69,6 +87,10 @@ class FolderJournal implements Journal {
   readonly #clock: Clock;
   readonly #entries: Map<string, Entry>;
   #horizon: number;
+  /** Results that the disk has not taken. */
+  readonly #unwritten = new Map<string, Uint8Array>();
+  /** Acknowledgements that it has not taken. */
+  readonly #unmarked = new Set<string>();
 
   constructor({ folder, clock, entries, horizon }: JournalParts) {
     this.#folder = folder;
@@ -86,27 +108,65 @@ class FolderJournal implements Journal {
     if (problem !== undefined) throw problem;
     // Taken at once, so that a second command with the id is refused while the file is written.
     this.#entries.set(id, { state: 'begun', ends: tokenEnds, bytes: 0 });
-    await writePrivate(this.#fileOf(id, 'begun'), String(tokenEnds));
+    try {
+      await createPrivate(this.#fileOf(id, 'begun'), String(tokenEnds));
+    } catch (error) {
+      // Another process runs it: its id stays taken.
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw taken(id, error);
+      this.#entries.delete(id);
+      await rm(this.#fileOf(id, 'begun'), { force: true }).catch(() => undefined);
+      throw error;
+    }
   }
 
-  async end(id: string, result: Uint8Array): Promise<void> {
-    const ends = this.#entries.get(id)?.ends ?? this.#clock.now() + daemonLimits.refusedMs;
+  async end(id: string, result: Uint8Array): Promise<boolean> {
+    const ends = this.#entries.get(id)?.ends ?? Infinity;
+    const isWritten = await writePrivate(this.#fileOf(id, 'result'), result).then(
+      () => true,
+      () => false,
+    );
+    if (!isWritten) this.#unwritten.set(id, result);
+    this.#entries.set(id, { state: 'result', ends, bytes: result.byteLength });
+    return isWritten;
+  }
+
+  async refuse(id: string, result: Uint8Array): Promise<void> {
+    const problem = fullProblem(this.#entries, 0.5);
+    if (problem !== undefined) throw problem;
     await writePrivate(this.#fileOf(id, 'result'), result);
+    const ends = this.#clock.now() + daemonLimits.refusedMs;
     this.#entries.set(id, { state: 'result', ends, bytes: result.byteLength });
   }
 
   async result(id: string): Promise<Uint8Array | undefined> {
-    return this.stateOf(id) === 'result' ? readFile(this.#fileOf(id, 'result')) : undefined;
+    if (this.stateOf(id) !== 'result') return undefined;
+    return this.#unwritten.get(id) ?? readFile(this.#fileOf(id, 'result'));
   }
 
   async stored(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const entry = this.#entries.get(id);
       if (entry?.state !== 'result') continue;
-      await writePrivate(this.#fileOf(id, 'stored'), '');
-      await rm(this.#fileOf(id, 'result'), { force: true });
+      this.#unwritten.delete(id);
+      this.#unmarked.add(id);
       this.#entries.set(id, { ...entry, state: 'stored', bytes: 0 });
+      await this.#mark(id).catch(() => undefined);
     }
+  }
+
+  async #mark(id: string): Promise<void> {
+    await writePrivate(this.#fileOf(id, 'stored'), '');
+    await rm(this.#fileOf(id, 'result'), { force: true });
+    this.#unmarked.delete(id);
+  }
+
+  /** What the disk did not take before. */
+  async #catchUp(): Promise<void> {
+    for (const [id, result] of this.#unwritten) {
+      await writePrivate(this.#fileOf(id, 'result'), result);
+      this.#unwritten.delete(id);
+    }
+    for (const id of this.#unmarked) await this.#mark(id);
   }
 
   waiting(): readonly string[] {
@@ -118,6 +178,7 @@ class FolderJournal implements Journal {
   }
 
   async forget(): Promise<void> {
+    await this.#catchUp();
     const now = this.#clock.now();
     const over = [...this.#entries].filter(([, { state, ends }]) => state === 'stored' && ends + skewMs < now);
     if (over.length === 0) return;
@@ -144,13 +205,21 @@ function beginProblem(
   entries: ReadonlyMap<string, Entry>,
   { id, tokenEnds, horizon }: { readonly id: string; readonly tokenEnds: number; readonly horizon: number },
 ): AppError | undefined {
-  if (entries.has(id)) return new AppError('already_exists', `the command ${id} was taken before`);
+  if (entries.has(id)) return taken(id);
   if (tokenEnds <= horizon)
     return new AppError('gone', 'the token of the command is older than what this host remembers; send a new command', {
       reason: 'CommandExpired',
     });
+  return fullProblem(entries, 1);
+}
+
+const taken = (id: string, cause?: unknown): AppError =>
+  new AppError('already_exists', `the command ${id} was taken before`, { cause });
+
+/** Where more than a part of the journal is used. */
+function fullProblem(entries: ReadonlyMap<string, Entry>, part: number): AppError | undefined {
   const bytes = [...entries.values()].reduce((sum, entry) => sum + entry.bytes, 0);
-  if (entries.size < daemonLimits.journalEntries && bytes < daemonLimits.journalBytes) return undefined;
+  if (entries.size < part * daemonLimits.journalEntries && bytes < part * daemonLimits.journalBytes) return undefined;
   return new AppError('limit_exceeded', 'this host keeps too many results that no server has acknowledged', {
     reason: 'JournalFull',
   });

@@ -72,15 +72,28 @@ async function openPlain(path: string): Promise<FileHandle | undefined> {
 export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });
-  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  await writeNew(draft, content);
+  await rename(draft, path);
+  await syncFolder(dirname(path));
+}
+
+/**
+ * Makes a file with mode 0600 that was not there; when it resolves, it is on the disk. A crash may leave it empty. Rejects with
+ * the code `EEXIST` where the name is taken.
+ */
+export async function createPrivate(path: string, content: string): Promise<void> {
+  await writeNew(path, content);
+  await syncFolder(dirname(path));
+}
+
+async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
     await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(draft, path);
-  await syncFolder(dirname(path));
 }
 
 /** Makes names that were added, changed or removed in a folder last. */

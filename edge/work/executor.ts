@@ -111,7 +111,7 @@ class HostExecutor implements Executor {
     if (state === 'result') outbox.result(commandId);
     if (state !== undefined) return;
     const judged = await judge(this.#deps, invoke, this.#isDraining);
-    if ('code' in judged) return keepResult(this.#deps, commandId, errResult(judged));
+    if ('code' in judged) return keepRefusal(this.#deps, commandId, errResult(judged));
     try {
       await journal.begin(commandId, judged.claims.exp * 1_000);
     } catch (error) {
@@ -232,11 +232,26 @@ async function runCall({ tools, outbox }: ExecutorDeps, { commandId, call, signa
   return resultOf(call.tool, given, performance.now() - started);
 }
 
-async function keepResult({ journal, outbox }: ExecutorDeps, commandId: string, result: EdgeResult): Promise<void> {
+async function keepResult(
+  { journal, outbox, logger }: ExecutorDeps,
+  commandId: string,
+  result: EdgeResult,
+): Promise<void> {
   const bytes = EdgeResult.encode(result).finish();
   if (bytes.byteLength > edgeLimits.messageBytes / 2) throw new Error('a result is larger than a message');
-  await journal.end(commandId, bytes);
+  if (!(await journal.end(commandId, bytes)))
+    logger.error({ commandId }, 'result held in memory, the disk does not take it');
   outbox.result(commandId);
+}
+
+async function keepRefusal({ journal, outbox, logger }: ExecutorDeps, commandId: string, result: EdgeResult) {
+  try {
+    await journal.refuse(commandId, EdgeResult.encode(result).finish());
+    outbox.result(commandId);
+  } catch (err) {
+    logger.error({ err, commandId }, 'refusal not kept');
+    outbox.unkept(commandId, result);
+  }
 }
 
 function refuseUnkept({ outbox, logger }: ExecutorDeps, commandId: string, error: unknown): void {
