@@ -2,6 +2,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import {
   createCallCounter,
   createEnvelopeProof,
+  createVouch,
   createSessions,
   type SealKey,
   type Session,
@@ -47,7 +48,7 @@ export interface Agents {
   routes<Caller>(): Route<Caller>[];
 }
 
-type SealDeps = Pick<SealInvokeDeps, 'prove' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> & {
+type SealDeps = Pick<SealInvokeDeps, 'prove' | 'vouch' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> & {
   readonly key: SealKey;
 };
 
@@ -101,6 +102,7 @@ function sealDeps(
     key,
     toolbox,
     prove: createEnvelopeProof({ bus, clock, key, sessions }),
+    vouch: createVouch({ clock, key, sessions }),
     async callerOf({ execution_id: executionId, tenant }: Pick<Session, 'execution_id' | 'tenant'>) {
       const execution = cache.getByUid(executionId);
       if (execution === undefined || !needsDriving(execution)) return undefined;

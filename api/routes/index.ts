@@ -54,7 +54,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */
   readonly edge: EdgeRoutesDeps['edge'];
-  readonly seal: Pick<SealInvokeDeps, 'prove' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> &
+  readonly seal: Pick<SealInvokeDeps, 'prove' | 'vouch' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> &
     Pick<SealTokenDeps, 'key'>;
 }
 

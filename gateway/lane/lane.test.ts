@@ -9,6 +9,7 @@ import { systemClock } from '../../lib/clock.ts';
 import {
   createCallsUnderWay,
   createEnvelopeProof,
+  createVouch,
   createRevocations,
   createSessions,
   issueToken,
@@ -85,7 +86,12 @@ async function startReplica(bus: EventBus): Promise<Replica> {
   const app = createHttpApp<Operator>({
     ...deps,
     routes: [
-      ...createInvokeRoutes({ audit, invoke, isBypass: false }),
+      ...createInvokeRoutes({
+        audit,
+        invoke,
+        vouch: createVouch({ clock: systemClock, key, sessions }),
+        isBypass: false,
+      }),
       ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),
       ...createToolRoutes({ registry, securityOf }),
     ],
@@ -363,6 +369,47 @@ describe('the invocation lane', () => {
     isAuditAway = true;
     const foreign = signed(payloadOf('1'), { token: await tokenOf({ tenant_id: 'rival' }) });
     expect(await invoke(foreign)).toEqual([401, errorOf(-32_000, 'invalid token')]);
+  });
+
+  describe('of which a large body', () => {
+    /** 64 KiB that are no JSON at their end: only what is parsed is malformed. */
+    const unreadable = (executionId: string, token: string): string => {
+      const body = JSON.stringify({
+        metadata: { execution_id: executionId },
+        security_token: token,
+        pad: 'y'.repeat(65_536),
+      });
+      return `${body.slice(0, -1)},}`;
+    };
+    const errorAlone = (code: number, message: unknown) => ({ jsonrpc: '2.0', error: { code, message, data: null } });
+
+    it('GW-INV-13 names no session is refused before it is parsed', async () => {
+      expect(await invoke(unreadable('nobody', token))).toEqual([
+        403,
+        errorAlone(-32_000, 'the session is not active; attest again'),
+      ]);
+    });
+
+    it('GW-INV-14 holds no token of the session is refused before it is parsed, and the tenant learns of it', async () => {
+      await register();
+      expect(await invoke(unreadable(executionId, 'x'))).toEqual([401, errorAlone(-32_000, 'invalid token')]);
+      expect(replicas[0]?.events.at(-1)).toMatchObject({ type: 'ToolInvocationRefused', tenant: 'acme' });
+    });
+
+    it('GW-INV-23 holds the token of its session is parsed, and malformed', async () => {
+      await register();
+      const want = errorAlone(-32_600, expect.stringMatching(/^Malformed envelope: envelope is not valid JSON/));
+      expect(await invoke(unreadable(executionId, token))).toEqual([400, want]);
+    });
+
+    it('GW-INV-01 is a call of the session runs', async () => {
+      await register();
+      const payload = {
+        ...payloadOf('1'),
+        params: { name: 'orders.get', arguments: { id: '1', note: 'y'.repeat(65_536) } },
+      };
+      expect((await invoke(signed(payload)))[0]).toBe(200);
+    });
   });
 
   it('GW-INV-27 GW-INV-23 answers a body that is too large by a JSON-RPC error', async () => {

@@ -15,6 +15,8 @@ import {
   type SealVerifier,
   type Sessions,
   createCallCounter,
+  createVouch,
+  type Vouch,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
@@ -37,6 +39,7 @@ import { createSecurityOf, type SecurityOf } from './security-of.ts';
 export interface Lane {
   readonly invoke: Invoke;
   readonly mcp: McpServer;
+  readonly vouch: Vouch;
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;
   readonly sessions: Sessions;
@@ -71,11 +74,12 @@ export function createLane(deps: LaneDeps): Lane {
   const registry = createToolRegistry([builtin, ...toolSources]);
   const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });
   const key = createKeyHolder(deps);
-  const { call: prove, session: proveSession } = createProofs(deps, { key: key.verifier, sessions, view });
+  const { call: prove, session: proveSession, vouch } = createProofs(deps, { key: key.verifier, sessions, view });
   const checks = { calls, counter: createCallCounter(bus), prove, registry, securityOf, tenants: cluster.tenants };
   const invoke = createInvoke({ ...deps, ...checks });
   return {
     invoke,
+    vouch,
     mcp: createMcpServer({ ...deps, invoke, proveSession, registry, securityOf }),
     registry,
     securityOf,
@@ -108,7 +112,10 @@ function createProofs({ bus, clock, config }: LaneDeps, { key, sessions, view }:
   const session: ProveSession = isBypass(config)
     ? createBypassSession({ clock, sessions })
     : createSessionProof({ clock, key, sessions });
-  return { call, session };
+  const vouch: Vouch = isBypass(config)
+    ? async () => undefined
+    : createVouch({ clock, key, sessions, known: (id) => view.of(id) });
+  return { call, session, vouch };
 }
 
 interface KeyHolder {

@@ -26,4 +26,5 @@ export {
   type Sealed,
   type SealedRequest,
 } from './read-envelope.ts';
+export { createVouch, type Vouch } from './vouch.ts';
 export { type CallToSign, signEnvelope } from './sign-envelope.ts';

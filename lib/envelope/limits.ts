@@ -1,6 +1,8 @@
 /** Bounds of the invocation lane (spec 3 §5.2, §8; requirements AMB-001, AMB-012). */
 export const envelopeLimits = {
   envelopeBytes: 2_097_152,
+  /** A larger body is parsed only where it holds a token of an active session. */
+  unprovedBytes: 4_096,
   tokenLength: 8_192,
   /** Base64 of 64 bytes. */
   signatureLength: 88,

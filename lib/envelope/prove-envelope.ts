@@ -11,7 +11,7 @@ import type { Envelope, Sealed } from './read-envelope.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { createTokenReader, type ReadToken, type SealClaims, type SealVerifier } from './token.ts';
 
-interface ProofDeps {
+export interface ProofDeps {
   readonly bus: Pick<EventBus, 'bucket'>;
   readonly clock: Clock;
   readonly key: SealVerifier;
@@ -74,7 +74,7 @@ export function createSessionProof(deps: Omit<ProofDeps, 'bus' | 'known'>): Prov
   };
 }
 
-interface SealProof extends Pick<ProofDeps, 'clock' | 'sessions'> {
+export interface SealProof extends Pick<ProofDeps, 'clock' | 'sessions'> {
   readonly read: ReadToken;
   readonly keyOf: (publicKey: string) => KeyObject;
 }
@@ -83,7 +83,7 @@ interface Proof extends SealProof {
   readonly replays: KeyValueBucket<string>;
 }
 
-const sealProof = ({ clock, sessions, key }: Omit<ProofDeps, 'bus'>): SealProof => ({
+export const sealProof = ({ clock, sessions, key }: Omit<ProofDeps, 'bus'>): SealProof => ({
   clock,
   sessions,
   read: createTokenReader(key),
@@ -97,7 +97,8 @@ async function proveSealed(proof: SealProof, sealed: Sealed, session: Session): 
   return claims;
 }
 
-function underSession(error: unknown, session: Session): unknown {
+/** The same refusal, with the session that the call named. */
+export function underSession(error: unknown, session: Session): unknown {
   if (!(error instanceof EnvelopeError) || error.session !== undefined) return error;
   const { asserted } = error;
   return new EnvelopeError(error.fault, error.message, { session, ...(asserted === undefined ? {} : { asserted }) });
@@ -140,7 +141,11 @@ const inactive = (): EnvelopeError => new EnvelopeError('session_inactive', 'the
  * The token of an attestation is the one that was issued with the session. A session of an operator takes every token of
  * its tenant and its security context (requirements AMB-119).
  */
-async function proveToken({ read, clock }: SealProof, { token }: Sealed, session: Session): Promise<SealClaims> {
+export async function proveToken(
+  { read, clock }: SealProof,
+  { token }: Pick<Sealed, 'token'>,
+  session: Session,
+): Promise<SealClaims> {
   const claims = await read(token, clock.now());
   if (claims !== undefined && claims.tenant_id !== session.tenant)
     throw new EnvelopeError('token_invalid', 'invalid token', { session, asserted: claims.tenant_id });
@@ -152,7 +157,7 @@ async function proveToken({ read, clock }: SealProof, { token }: Sealed, session
 }
 
 function proveSignature({ signature, signedBytes }: Sealed, key: KeyObject): void {
-  if (!verify(null, signedBytes, key, signature))
+  if (!verify(null, signedBytes(), key, signature))
     throw new EnvelopeError('signature_invalid', 'signature verification failed');
 }
 
@@ -170,7 +175,7 @@ async function proveFirst(
   { signedBytes }: Envelope,
   { jti, tenant }: Pick<SealClaims, 'jti'> & Pick<Session, 'tenant'>,
 ): Promise<void> {
-  const call = `${jti}:${hash('sha256', signedBytes)}`;
+  const call = `${jti}:${hash('sha256', signedBytes())}`;
   if ((await replays.create(call, '', tenant)) !== undefined) return;
   throw new EnvelopeError('replayed', 'this call was made before; sign another one');
 }

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../definition/canonical.ts';
 import { AppError, messageOf } from '../errors.ts';
+import { isTooCostly, jsonCost, tooCostly } from '../http/json-cost.ts';
 import { parseStrictJson } from '../http/strict-json.ts';
 import { isJsonObject } from '../json-object.ts';
 import { EnvelopeError } from './envelope-error.ts';
@@ -12,8 +13,8 @@ export interface Envelope {
   readonly signature: Buffer;
   /** Milliseconds since the Unix epoch. The signed bytes hold the second in which it is. */
   readonly sentAt: number;
-  /** The signed text: RFC 8785 of payload, security_token and timestamp. */
-  readonly signedBytes: Buffer;
+  /** The signed text: RFC 8785 of payload, security_token and timestamp; made when it is first asked for. */
+  readonly signedBytes: () => Buffer;
   /** Id of the JSON-RPC request; null where it has none. */
   readonly id: string | number | null;
   readonly tool: string;
@@ -74,12 +75,14 @@ function sealedOf(seal: Seal, payload: Fields, isUnsigned: boolean): Sealed {
   const token = isUnsigned ? '' : textAt(seal.token, 'security_token', envelopeLimits.tokenLength);
   const sentAt = sentAtOf(seal.timestamp);
   const timestamp = Math.floor(sentAt / 1_000);
+  // It costs as much as parsing; a call of no session or of a false token does not get so far.
+  let signed: Buffer | undefined;
   return {
     executionId: textAt(seal.execution_id, 'metadata.execution_id', envelopeLimits.executionIdLength),
     token,
     signature: isUnsigned ? Buffer.alloc(0) : signatureOf(seal.signature),
     sentAt,
-    signedBytes: Buffer.from(canonicalJson({ payload, security_token: token, timestamp })),
+    signedBytes: () => (signed ??= Buffer.from(canonicalJson({ payload, security_token: token, timestamp }))),
   };
 }
 
@@ -87,7 +90,10 @@ function parsed(bytes: Uint8Array): unknown {
   if (bytes.byteLength > envelopeLimits.envelopeBytes)
     throw malformed('envelope', `has more than ${envelopeLimits.envelopeBytes} bytes`);
   try {
-    return parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), ['envelope']);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (bytes.byteLength > envelopeLimits.unprovedBytes && isTooCostly(jsonCost(text)))
+      throw new AppError('invalid', tooCostly);
+    return parseStrictJson(text, ['envelope']);
   } catch (error) {
     if (error instanceof AppError) throw malformed('envelope', messageOf(error));
     throw malformed('envelope', 'is not UTF-8');
@@ -134,7 +140,7 @@ function objectAt(value: unknown, field: string): Fields {
   throw malformed(field, 'must be an object');
 }
 
-function textAt(value: unknown, field: string, most: number): string {
+export function textAt(value: unknown, field: string, most: number): string {
   if (typeof value === 'string' && value !== '' && value.length <= most) return value;
   throw malformed(field, `must be a text of 1 to ${most} characters`);
 }

@@ -10,5 +10,5 @@ it('AMB-012 signs what the verifier reads, whatever order its members come in', 
   const { payload, ...rest } = signEnvelope(privateKey, call);
   const envelope = readEnvelope(Buffer.from(JSON.stringify({ payload, ...rest })));
   expect(envelope).toMatchObject({ executionId: 'e-1', tool: 'orders.place', arguments: args, id: 7, sentAt: 1_000 });
-  expect(verify(null, envelope.signedBytes, publicKey, envelope.signature)).toBe(true);
+  expect(verify(null, envelope.signedBytes(), publicKey, envelope.signature)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { createSealInvokeRoutes } from '../../api/routes/seal/invoke.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
-import { createCallsUnderWay, createEnvelopeProof } from '../../lib/envelope/index.ts';
+import { createCallsUnderWay, createEnvelopeProof, createVouch } from '../../lib/envelope/index.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { startTestServer, type TestServer } from '../support/http-server.ts';
 import { aSealWorld, aSigner, type Signer } from '../support/seal-world.ts';
@@ -37,6 +37,7 @@ beforeEach(async () => {
     audit: { record: () => undefined },
     clock: base.clock,
     prove: createEnvelopeProof(base),
+    vouch: createVouch(base),
     toolbox: createToolbox({ builtin_dispatchers: [] }, {}),
     calls: { take: unused },
     callerOf: unused,
@@ -44,7 +45,9 @@ beforeEach(async () => {
   });
   lanes = {
     api: await startTestServer(api as never),
-    gateway: await startTestServer(createInvokeRoutes({ audit, invoke, isBypass: false }) as never),
+    gateway: await startTestServer(
+      createInvokeRoutes({ audit, invoke, vouch: createVouch(base), isBypass: false }) as never,
+    ),
   };
 });
 afterEach(async () => {

@@ -25,6 +25,7 @@ import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
+  createVouch,
   createRevocations,
   createSessionProof,
   createSessions,
@@ -81,7 +82,7 @@ interface GatewayWorldOptions {
   readonly authenticate?: (headers: { readonly authorization?: string | undefined }) => Promise<Operator>;
 }
 
-type WorldParts = Pick<Parameters<typeof createInvokeRoutes>[0], 'audit' | 'invoke' | 'isBypass'> &
+type WorldParts = Pick<Parameters<typeof createInvokeRoutes>[0], 'audit' | 'invoke' | 'isBypass' | 'vouch'> &
   Parameters<typeof createToolRoutes>[0];
 
 const apiId = '11111111-1111-4111-8111-111111111111';
@@ -218,7 +219,8 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const invoke = createInvoke({ ...deps, audit, calls, counter, prove, rateLimit, registry, securityOf, tenants });
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
-  const parts = { audit, invoke, isBypass, registry, securityOf };
+  const vouch = isBypass ? async () => undefined : createVouch({ ...deps, key, sessions });
+  const parts = { audit, invoke, isBypass, vouch, registry, securityOf };
   const mcp = createMcpServer({ ...parts, clock: systemClock, proveSession, rateLimit });
   const sealKey = () => (isBypass ? undefined : key);
   const app = createHttpApp<Operator>({

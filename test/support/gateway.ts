@@ -19,6 +19,7 @@ import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
+  createVouch,
   createRevocations,
   createSessions,
   type SealKey,
@@ -66,7 +67,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const running = [view.run(stop.signal), revocations.run(stop.signal), registeredTools];
   await revocations.open(stop.signal);
   const routes = [
-    ...createInvokeRoutes({ audit, invoke, isBypass: false }),
+    ...createInvokeRoutes({ audit, invoke, vouch: createVouch({ ...deps, key, sessions }), isBypass: false }),
     ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),
     ...createToolRoutes({ registry, securityOf }),
     ...createAuditEventRoutes({ bus, tenancy, auditPublicKey: pemOf(auditKey) }),

@@ -3,7 +3,7 @@ import { aToolCaller } from '../../../test/builders/tool-caller.ts';
 import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
 import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
 import type { AuditEntry } from '../../../lib/bus/index.ts';
-import { createEnvelopeProof, envelopeErrors } from '../../../lib/envelope/index.ts';
+import { createEnvelopeProof, createVouch, envelopeErrors } from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
 import type { DispatchPlan, ToolCaller } from '../../../lib/tools/tool.ts';
@@ -39,6 +39,7 @@ async function serve(take: (tenant: string) => Promise<void> = async () => undef
     audit: { record: (entry) => void audited.push(entry) },
     clock: base.clock,
     prove,
+    vouch: createVouch(base),
     rateLimit: { take },
     toolbox: {
       ...toolbox,

@@ -7,6 +7,7 @@ import {
   type ProveEnvelope,
   readEnvelope,
   type Session,
+  type Vouch,
 } from '../../../lib/envelope/index.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
@@ -31,6 +32,7 @@ export interface SealInvokeDeps {
   readonly audit: AuditTrail;
   readonly clock: Clock;
   readonly prove: ProveEnvelope;
+  readonly vouch: Vouch;
   /** Counts a call once its signature is proved: before that, any sender could use up another tenant's share. */
   readonly rateLimit: RateLimit;
   readonly toolbox: Toolbox;
@@ -48,7 +50,7 @@ const proofs = { size: 64, waiting: 512, waitMs: 5_000 };
 export function createSealInvokeRoutes(deps: SealInvokeDeps): Route<Caller>[] {
   const pool = createFairPool({ ...proofs, clock: deps.clock });
   const handle = async ({ body, signal }: { readonly body: Buffer; readonly signal: AbortSignal }): Promise<Reply> => {
-    const envelope = readOrRefuse(body);
+    const envelope = await readOrRefuse(deps, body);
     try {
       return await invoke(deps, pool, envelope, signal);
     } catch (error) {
@@ -64,8 +66,9 @@ export function createSealInvokeRoutes(deps: SealInvokeDeps): Route<Caller>[] {
 /** Refusals of tools come with their JSON-RPC body already. */
 const isAnswer = (error: unknown): boolean => error instanceof HttpError && error.options.body !== undefined;
 
-function readOrRefuse(body: Buffer): Envelope {
+async function readOrRefuse({ vouch }: SealInvokeDeps, body: Buffer): Promise<Envelope> {
   try {
+    await vouch(body);
     return readEnvelope(body);
   } catch (error) {
     throw callError(error, null);

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createSealInvokeRoutes } from '../../../api/routes/seal/invoke.ts';
 import { createAuditTrail } from '../../../lib/bus/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createCallCounter, createEnvelopeProof, createSessions } from '../../../lib/envelope/index.ts';
+import { createCallCounter, createEnvelopeProof, createSessions, createVouch } from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/logger.ts';
@@ -21,10 +21,12 @@ const bus = benchBus(setup.natsUrl, 'bench-api');
 const deps = { bus, clock: systemClock, logger: silentLogger, newId };
 const sessions = createSessions(bus);
 const caller = aToolCaller();
+const proof = { clock: systemClock, key: verifierIn(setup), sessions };
 const routes = createSealInvokeRoutes({
   audit: createAuditTrail({ events: bus, clock: systemClock, newId }, 'api'),
   clock: systemClock,
-  prove: createEnvelopeProof({ bus, clock: systemClock, key: verifierIn(setup), sessions }),
+  prove: createEnvelopeProof({ bus, ...proof }),
+  vouch: createVouch(proof),
   rateLimit: createRateLimit(0),
   toolbox: createToolbox(
     { builtin_dispatchers: [] },

@@ -18,6 +18,7 @@ import {
   createEnvelopeProof,
   createRevocations,
   createSessions,
+  createVouch,
 } from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -47,12 +48,14 @@ const calls = createCallsUnderWay(systemClock);
 const audit = createAuditChain({ ...deps, key: generateKeyPairSync('ed25519').privateKey });
 const view = createSessionView(deps);
 const revocations = createRevocations({ ...deps, sessions, calls });
+const proof = { clock: systemClock, key: verifierIn(setup), sessions, known: (id: string) => view.of(id) };
+const vouch = createVouch(proof);
 const invoke = createInvoke({
   audit,
   calls,
   clock: systemClock,
   counter: createCallCounter(bus),
-  prove: createEnvelopeProof({ bus, clock: systemClock, key: verifierIn(setup), sessions, known: (id) => view.of(id) }),
+  prove: createEnvelopeProof({ bus, ...proof }),
   rateLimit: createRateLimit(0),
   registry: createToolRegistry([
     { list: () => [tool], find: (_tenant, name) => (name === tool.name ? tool : undefined) },
@@ -68,7 +71,7 @@ await serveForParent(
   createHttpApp({
     ...deps,
     metrics,
-    routes: createInvokeRoutes({ audit, invoke, isBypass: false }),
+    routes: createInvokeRoutes({ audit, invoke, vouch, isBypass: false }),
     authenticate: () => Promise.reject(new Error('no user signs in')),
     tenantOf: () => '',
   }),

@@ -1,5 +1,5 @@
 import type { AuditChain } from '../../../lib/audit-chain/index.ts';
-import { EnvelopeError, type Envelope, readEnvelope } from '../../../lib/envelope/index.ts';
+import { EnvelopeError, type Envelope, readEnvelope, type Vouch } from '../../../lib/envelope/index.ts';
 import { answeredError, callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 import type { Contract } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
@@ -14,6 +14,7 @@ export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
 export interface InvokeRoutesDeps {
   readonly audit: AuditChain;
   readonly invoke: Invoke;
+  readonly vouch: Vouch;
   /** Whether token and signature may be absent (spec 3 §5.3). */
   readonly isBypass: boolean;
 }
@@ -26,6 +27,7 @@ interface Call {
 /** The invocation lane (spec 3 §4.2, §5.2, §7). The judge of tool calls has no part in it. */
 export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
   const handle = async ({ body, signal }: Call): Promise<Reply> => {
+    await vouchFor(deps, body);
     const envelope = read(body, deps.isBypass);
     try {
       const { content, structured, isError } = await deps.invoke(envelope, signal);
@@ -41,6 +43,16 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
     defineRoute<typeof invokeTool, Operator>(invokeTool, handle),
     defineRoute<typeof invokeToolAlias, Operator>(invokeToolAlias, handle),
   ];
+}
+
+/** A large body is not read for a stranger. */
+async function vouchFor({ vouch, audit }: InvokeRoutesDeps, body: Buffer): Promise<void> {
+  try {
+    await vouch(body);
+  } catch (error) {
+    await noteRefusal(audit, error, '');
+    throw callError(error, null);
+  }
 }
 
 function read(body: Buffer, isBypass: boolean): Envelope {

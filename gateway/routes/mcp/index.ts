@@ -1,5 +1,11 @@
 import type { AuditChain } from '../../../lib/audit-chain/index.ts';
-import { callIn, EnvelopeError, readSealedRequest, type SealedRequest } from '../../../lib/envelope/index.ts';
+import {
+  callIn,
+  EnvelopeError,
+  readSealedRequest,
+  type SealedRequest,
+  type Vouch,
+} from '../../../lib/envelope/index.ts';
 import { callError } from '../../../lib/envelope/rpc-error.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
@@ -12,6 +18,7 @@ import { callMcp } from './contract.ts';
 export interface McpRoutesDeps {
   readonly audit: AuditChain;
   readonly mcp: McpServer;
+  readonly vouch: Vouch;
   /** Whether whatever vouches for a request may be absent (spec 3 §5.3). */
   readonly isBypass: boolean;
 }
@@ -28,7 +35,7 @@ interface Post {
 export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
   const { audit, mcp } = deps;
   const handle = async ({ rawHeaders, body, signal }: Post): Promise<Reply> => {
-    const sealed = read(deps, rawHeaders, body);
+    const sealed = await read(deps, rawHeaders, body);
     try {
       const headers = rawHeaders.filter(([name]) => isOfProtocol(name));
       const answer = await mcp.serve({ sealed, headers, signal });
@@ -43,7 +50,8 @@ export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
 
 const isOfProtocol = (name: string): boolean => name === 'accept' || name === 'content-type' || name.startsWith('mcp-');
 
-function read({ isBypass }: McpRoutesDeps, headers: Headers, body: Buffer): SealedRequest {
+async function read(deps: McpRoutesDeps, headers: Headers, body: Buffer): Promise<SealedRequest> {
+  const { audit, isBypass, vouch } = deps;
   const given = new Map(headers);
   // Pages of the web have no key, and must not reach a gateway whose bypass is on.
   if (given.has('origin')) throw new HttpError({ code: 'forbidden', message: 'requests of web pages are not served' });
@@ -55,11 +63,13 @@ function read({ isBypass }: McpRoutesDeps, headers: Headers, body: Buffer): Seal
       execution_id: given.get('seal-execution-id') ?? (isBypass ? 'mcp' : undefined),
     };
     if (!isBypass) requireSeal(given);
+    await vouch(body, { executionId: seal.execution_id, token: seal.token });
     const sealed = readSealedRequest(body, seal, isBypass);
     // A call has a form of its own.
     if (sealed.method === 'tools/call') callIn(sealed);
     return sealed;
   } catch (error) {
+    await noteRefusal(audit, error, '');
     throw callError(error, null);
   }
 }

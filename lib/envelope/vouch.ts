@@ -1,0 +1,68 @@
+import { EnvelopeError } from './envelope-error.ts';
+import { envelopeLimits } from './limits.ts';
+import { fieldTexts } from './outline.ts';
+import { activeSession, proveToken, type ProofDeps, sealProof, underSession } from './prove-envelope.ts';
+import { textAt } from './read-envelope.ts';
+import type { Session } from './sessions.ts';
+
+/** Texts that name a session and its token, as they came. */
+interface Named {
+  readonly executionId: unknown;
+  readonly token: unknown;
+}
+
+/**
+ * Refuses a large body, before anything is made of it, unless it names an active session and holds a token of it: a sender
+ * without credentials would else choose how long the process parses. `named` comes in the headers of a request; without it
+ * the body is an envelope. A small body passes; `prove` looks at it.
+ * @throws EnvelopeError as the proof of the call would, or `malformed`; AppError `unavailable`.
+ */
+export type Vouch = (bytes: Uint8Array, named?: Named) => Promise<void>;
+
+export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
+  const { clock, sessions, known = () => undefined } = deps;
+  const proof = sealProof(deps);
+  const proveUnder = async (supposed: Session | undefined, token: string): Promise<void> => {
+    const session = activeSession(supposed, clock.now());
+    try {
+      await proveToken(proof, { token }, session);
+    } catch (error) {
+      throw underSession(error, session);
+    }
+  };
+  return async (bytes, named) => {
+    if (bytes.byteLength <= envelopeLimits.unprovedBytes) return;
+    const { executionId, token } = namedOf(named ?? namedIn(bytes));
+    const heard = known(executionId);
+    try {
+      if (heard !== undefined) return await proveUnder(heard, token);
+    } catch (error) {
+      // The session may have changed since this process heard of it.
+      if (!(error instanceof EnvelopeError)) throw error;
+    }
+    await proveUnder(await sessions.find(executionId), token);
+  };
+}
+
+const namedOf = ({ executionId, token }: Named) => ({
+  token: textAt(token, 'security_token', envelopeLimits.tokenLength),
+  executionId: textAt(executionId, 'metadata.execution_id', envelopeLimits.executionIdLength),
+});
+
+function namedIn(bytes: Uint8Array): Named {
+  const { metadata, security_token: token } = fieldTexts(bytes, ['metadata', 'security_token']);
+  const { execution_id } = metadata === undefined ? {} : fieldTexts(metadata, ['execution_id']);
+  return { token: valueOf(token), executionId: valueOf(execution_id) };
+}
+
+/** No text that is taken is longer, whatever escapes it is written with. */
+const longest = 6 * envelopeLimits.tokenLength + 64;
+
+function valueOf(text: Buffer | undefined): unknown {
+  if (text === undefined || text.byteLength > longest) return undefined;
+  try {
+    return JSON.parse(text.toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+}
