@@ -4,6 +4,8 @@ export const daemonLimits = {
   fileBytes: 1_048_576,
   /** One PushConfig, and all that was pushed together, in bytes. */
   pushedBytes: 262_144,
+  /** Labels and paths of mounts as JSON; the rest of the 16 KiB of capabilities is left to the tools. */
+  reportedBytes: 15 * 1024,
   /** Commands that the journal remembers. */
   journalEntries: 10_000,
   /** Results on disk that no server has acknowledged, in bytes. */

@@ -233,6 +233,44 @@ describe('the stream of a host', () => {
     expect(hosts.writes()).toBe(before + 1);
   });
 
+  it('EDGE-FLOW-08 has its news written four times at once and then once in 30 s, over all of its streams', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const { hostUid } = await addressOf(identity);
+    const before = hosts.writes();
+    const news = async (stream: EdgeStream, count: number): Promise<void> => {
+      for (let turn = 1; turn <= count; turn += 1) {
+        const customLabels = { turn: String(turn) };
+        const capabilities = { os: 'linux', arch: 'arm64', localTools: [], mountPoints: [], customLabels };
+        stream.send({ $case: 'capabilityUpdate', value: { envelope: undefined, capabilities } });
+        stream.heartbeat();
+      }
+      const taken = (): string | undefined => relay.streams.get(hostUid)?.capabilities.labels['turn'];
+      await vi.waitFor(() => expect(taken()).toBe(String(count)));
+      await systemClock.sleep(100);
+    };
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    await news(stream, 50);
+    expect(hosts.writes() - before).toBe(4);
+    // A new stream begins with other capabilities, and gets no checkpoint of its own.
+    const again = connect(relay, identity);
+    again.hello();
+    expect(await stream.ended).toBe('ABORTED');
+    await news(again, 20);
+    expect(hosts.writes() - before).toBe(4);
+    steady = monotonicMs() + 30_000;
+    for (let beat = 0; beat < 3; beat += 1) again.heartbeat();
+    await vi.waitFor(async () => expect((await statusOf(identity))?.capabilities?.labels).toEqual({ turn: '20' }));
+    await news(again, 30);
+    expect(hosts.writes() - before).toBe(5);
+    // State is not held up.
+    steady += 90_001;
+    await relay.streams.checkHeartbeats();
+    await becomes(identity, 'Unhealthy');
+  });
+
   const progress: EdgeEventCase = {
     $case: 'commandProgress',
     value: { envelope: undefined, commandId: 'c', chunk: undefined },

@@ -47,8 +47,9 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const following = new AbortController();
   const { tenantInformer, hostInformer, hosts } = openHosts(deps);
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];
-  const staleMs = deps.config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
-  const streams = new Streams({ clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs });
+  const staleMs = config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
+  const heartbeatMs = config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000;
+  const streams = new Streams({ clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs, heartbeatMs });
   const state = { isServing: false };
   const internal = await openInternal(deps, streams, () => state.isServing);
   try {

@@ -55,6 +55,12 @@ describe('the merged configuration', () => {
     ['an open brace', '{"labels":'],
     ['two documents', 'labels: {}\n---\nlabels: {}\n'],
     ['a name that is a path', '{"labels":{"../x":"y"}}'],
+    [
+      'labels that the relay would not take',
+      JSON.stringify({
+        labels: Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`k${at}`, 'v'.repeat(250)])),
+      }),
+    ],
   ])('refuses %s, and stays as it was', async (_title, delta) => {
     const config = await open();
     await expect(config.push(bytes(delta), 'bad')).rejects.toThrow('the configuration is not usable');

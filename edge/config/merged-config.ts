@@ -31,7 +31,7 @@ interface Pushed {
 export async function openMergedConfig(local: LocalConfig, file: string, owner: Owner): Promise<MergedConfig> {
   const stored = await readPrivate(file, owner);
   let pushed: Pushed = stored === undefined ? { version: '', patch: {} } : readPushed(stored);
-  let current = local.pushed_config === 'refuse' ? local : merge(local, pushed.patch);
+  let current = local.pushed_config === 'refuse' ? reportable(local) : merge(local, pushed.patch);
   return {
     get current() {
       return current;
@@ -76,7 +76,17 @@ function merge(local: LocalConfig, patch: unknown): LocalConfig {
   const below = { ...(labels && { labels }), ...(security_contexts && { security_contexts }) };
   const shared: SharedConfig = checkShared(applyPatch(below, patch));
   const { labels: _, security_contexts: __, ...own } = local;
-  return { ...own, ...shared };
+  return reportable({ ...own, ...shared });
+}
+
+/** The relay ends each stream of a host whose capabilities are larger, so that no later change could mend it. */
+function reportable(config: LocalConfig): LocalConfig {
+  const { mounts = [], labels = {} } = config;
+  const size = Buffer.byteLength(JSON.stringify([mounts.map(({ path }) => path), labels]));
+  if (size <= daemonLimits.reportedBytes) return config;
+  throw whole(
+    `has labels and paths of mounts of ${size} bytes as JSON; at most ${daemonLimits.reportedBytes} are taken`,
+  );
 }
 
 const tooLarge = (): AppError =>

@@ -41,4 +41,6 @@ export const edgeLimits = {
   mountPoints: 256,
   labels: 64,
   nameLength: 253,
+  /** All of it as JSON: each change is a version of the host's object in the store. */
+  capabilitiesBytes: 16 * 1024,
 } as const;

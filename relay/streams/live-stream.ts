@@ -63,6 +63,8 @@ export class LiveStream {
   capabilities: EdgeHostCapabilities;
   /** Capabilities that came since the last checkpoint. */
   hasNews = false;
+  /** The state could not be written. */
+  isUnwritten = false;
   /** Bytes of output that were passed on, by command. */
   readonly progress = new Map<string, number>();
   host: StoredHost;

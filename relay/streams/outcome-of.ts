@@ -75,7 +75,12 @@ export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): Edge
   assertTexts('capabilities.mount_points', mountPoints, { count: edgeLimits.mountPoints, length: 1_024 });
   assertTexts('capabilities.custom_labels', Object.keys(customLabels), { count: labels, length: nameLength });
   assertTexts('capabilities.custom_labels', Object.values(customLabels), { count: labels, length: 256 });
-  return { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
+  const taken = { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
+  const size = Buffer.byteLength(JSON.stringify(taken));
+  if (size > edgeLimits.capabilitiesBytes) {
+    throw new AppError('invalid', `capabilities have ${size} bytes as JSON; at most ${edgeLimits.capabilitiesBytes}`);
+  }
+  return taken;
 }
 
 function assertTexts(

@@ -1,4 +1,4 @@
-import type { EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
+import type { EdgeHostCapabilities, EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { edgeBuckets, edgeLimits, type HeldStream, type HostRequest, relayAddress } from '../../lib/edge/index.ts';
@@ -12,6 +12,7 @@ import {
   isRevoked,
   type StoredHost,
 } from '../hosts/host-store.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { holdEntry, renewAfterMs, renewEntry } from './held-entry.ts';
 import { hostRevoked, type LiveStream } from './live-stream.ts';
 
@@ -26,6 +27,8 @@ export interface StreamsDeps {
   readonly relayId: string;
   /** A host is Unhealthy after more than this silence. */
   readonly staleMs: number;
+  /** How often a daemon is asked to say that it lives. */
+  readonly heartbeatMs: number;
 }
 
 /** The open streams of this relay, and what is written about them. */
@@ -34,11 +37,13 @@ export class Streams {
   readonly #open = new Map<string, LiveStream>();
   /** Hosts whose last stream is over, until that is written. */
   readonly #ending = new Map<string, LiveStream>();
+  readonly #checkpoints: Checkpoints;
   #arrivals = 0;
   #isStopping = false;
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps;
+    this.#checkpoints = new Checkpoints(deps.steadyMs, deps.heartbeatMs);
     deps.hosts.onChange((uid, host) => {
       const stream = this.#open.get(uid);
       if (stream === undefined) {
@@ -119,29 +124,48 @@ export class Streams {
 
   /**
    * Writes the state of a host where it is news, and answers whether it is stored. A host that is revoked or gone by now loses
-   * its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look.
+   * its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look. Capabilities that
+   * come faster than checkpoints wait for a later one.
    */
   async report(stream: LiveStream, state: Exclude<EdgeHostState, 'Revoked'>): Promise<boolean> {
     const { clock, hosts, logger } = this.#deps;
     const { nodeId } = stream.facts;
     let counts = false;
+    // Also where the server turns out to have them: asking it costs as well.
+    let mayWrite = stream.hasNews && this.#checkpoints.take(stream.uid);
     try {
       await changeStatus(hosts, { tenant: stream.host.tenant, nodeId }, (host) => {
-        const { status } = host.object;
-        counts = status !== undefined && !isRevoked(host);
-        if (status === undefined || !counts) return undefined;
-        const isSame = status.status === state && sameJson(status.capabilities, stream.capabilities);
-        return isSame ? undefined : newStatus(status, { state, stream, now: clock.now() });
+        const status = isRevoked(host) ? undefined : host.object.status;
+        counts = status !== undefined;
+        if (status === undefined) return undefined;
+        const differs = !sameJson(status.capabilities, stream.capabilities);
+        mayWrite ||= differs && this.#checkpoints.take(stream.uid);
+        stream.hasNews = differs && !mayWrite;
+        const known = withNews(status, differs && mayWrite ? stream.capabilities : undefined);
+        if (known === status && status.status === state) return undefined;
+        return newStatus(known, { state, stream, now: clock.now() });
       });
       // It may have been revoked after its token was read, and before anybody looked for its stream.
       if (!counts && this.#open.get(stream.uid) === stream) this.#revoke(stream);
+      if (state === 'Connected') stream.isUnwritten = false;
       return true;
     } catch (error) {
       if (state === 'Unhealthy') stream.isUnhealthy = false;
-      else stream.hasNews = true;
+      else stream.isUnwritten = true;
+      if (mayWrite) {
+        this.#checkpoints.giveBack(stream.uid);
+        stream.hasNews = true;
+      }
       logger.warn({ node: nodeId, state, problem: messageOf(error) }, 'host state not written');
       return false;
     }
+  }
+
+  /** What a heartbeat has written: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
+  async checkpoint(stream: LiveStream): Promise<void> {
+    const isBack = stream.isUnhealthy || stream.isUnwritten;
+    stream.isUnhealthy = false;
+    if (isBack || (stream.hasNews && this.#checkpoints.isDue(stream.uid))) await this.report(stream, 'Connected');
   }
 
   /** The daemon has just said that it lives. */
@@ -265,8 +289,11 @@ interface News {
   readonly now: number;
 }
 
+const withNews = (status: EdgeHostStatus, capabilities: EdgeHostCapabilities | undefined): EdgeHostStatus =>
+  capabilities === undefined ? status : { ...status, capabilities };
+
 function newStatus(status: EdgeHostStatus, { state, stream, now }: News): EdgeHostStatus {
   const since = status.status === state ? status.since : new Date(now).toISOString();
   const last = new Date(stream.lastHeartbeat).toISOString();
-  return { ...status, status: state, since, last_heartbeat_at: last, capabilities: stream.capabilities };
+  return { ...status, status: state, since, last_heartbeat_at: last };
 }

@@ -30,7 +30,8 @@ export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: 
     case 'hello':
       throw new AppError('invalid', 'hello is the first message of a stream, and comes once');
     case 'heartbeat':
-      return takeHeartbeat(deps, stream);
+      deps.streams.heard(stream);
+      return deps.streams.checkpoint(stream);
     case 'capabilityUpdate':
       stream.capabilities = capabilitiesOf(event.value.capabilities);
       stream.hasNews = true;
@@ -40,15 +41,6 @@ export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: 
     case 'commandProgress':
       return takeProgress(deps, stream, event.value);
   }
-}
-
-/** The checkpoint at which new capabilities are written (EDGE-FLOW-08). */
-async function takeHeartbeat({ streams }: TakeEventDeps, stream: LiveStream): Promise<void> {
-  streams.heard(stream);
-  if (!stream.isUnhealthy && !stream.hasNews) return;
-  stream.isUnhealthy = false;
-  stream.hasNews = false;
-  await streams.report(stream, 'Connected');
 }
 
 /** Stores the result, notes that the command has ended, then tells the daemon to forget it. */

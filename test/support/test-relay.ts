@@ -41,7 +41,7 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
   const relayId = randomUUID();
   const recent = createRecentCommands({ bus });
   const { heartbeatMs, staleMs, overlapMs } = { ...edgeLimits, ...options };
-  const streams = new Streams({ clock, steadyMs, logger, bus, hosts, relayId, staleMs });
+  const streams = new Streams({ clock, steadyMs, logger, bus, hosts, relayId, staleMs, heartbeatMs });
   await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, recent })).ready;
   const listener = await serveRelay(
     {

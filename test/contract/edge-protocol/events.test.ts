@@ -61,6 +61,12 @@ describe('Hello', () => {
 
   const os = (length: number): Buffer => field(1, 'o'.repeat(length));
   const labels = (count: number): Buffer => fields(...times(count, (at) => field(5, entry(`k${at}`, 'v'))));
+  const around = JSON.stringify({ os: '', arch: '', local_tools: [], mount_points: ['p'], labels: {} }).length - 1;
+  /** Capabilities of so many bytes as JSON: mount points, of which a character takes three. */
+  const ofBytes = (bytes: number): Buffer => {
+    const mounts = times(9, () => field(4, '中'.repeat(500)));
+    return fields(...mounts, field(4, '中'.repeat(900)), field(4, 'p'.repeat(bytes - around - 9 * 1_503 - 2_703)));
+  };
   it.each<[what: string, isTaken: boolean, capabilities: Buffer]>([
     ['no capabilities at all', true, Buffer.alloc(0)],
     ['os of 63 characters', true, os(63)],
@@ -83,6 +89,8 @@ describe('Hello', () => {
     ['a label of 254 characters', false, field(5, entry('k'.repeat(254), 'v'))],
     ['a label with a value of 256 characters', true, field(5, entry('k', 'v'.repeat(256)))],
     ['a label with a value of 257 characters', false, field(5, entry('k', 'v'.repeat(257)))],
+    ['16 KiB as JSON in all', true, ofBytes(16_384)],
+    ['16 KiB and a byte as JSON in all', false, ofBytes(16_385)],
   ])('EDGE-PROTO-06..10 with %s: taken is %s', async (_what, isTaken, capabilities) => {
     const host = await world.enroll(relay.client);
     const stream = world.open(relay.client, host);
