@@ -1,5 +1,6 @@
 import { annotations, labels } from '../labels.ts';
-import { derivedWorkflowNamePattern, userWorkflowNamePattern } from '../reserved-names.ts';
+import { cliToolWorkflowNamePattern, derivedWorkflowNamePattern, userWorkflowNamePattern } from '../reserved-names.ts';
+import { celList } from '../rules/cel-text.ts';
 import { uidPattern } from '../uid.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { type Marks, markRules, markVariables } from './marks.ts';
@@ -21,6 +22,45 @@ const workflowMarks: Marks = {
   annotations: [annotations.user, annotations.formerIds],
 };
 
+/** CEL: what `toolRules` need. */
+const toolVariables = ({ apis }: Identities): Readonly<Record<string, string>> => ({
+  isGateway: `variables.isTrusted && !(variables.user in ${celList(apis)})`,
+  toolName: `${name}.matches('${cliToolWorkflowNamePattern}')`,
+  toolChanged: `${toolOf('object')} != (oldObject == null ? '' : ${toolOf('oldObject')})`,
+});
+
+const toolOf = (object: string): string =>
+  `(${hasLabel(object, labels.cliTool)} ? ${object}.metadata.labels['${labels.cliTool}'] : '')`;
+
+const usersOwnRule: AdmissionRule = {
+  expression: 'variables.isTrusted || !variables.isUsersOwn || object.spec == oldObject.spec',
+  message: "'spec: a user\\'s own workflow is changed through the API only'",
+  reason: 'Forbidden',
+};
+
+/**
+ * The workflow that a call of a CLI tool runs is what the tool says, and the audit with it: the gateway alone makes and
+ * changes it. The API is no exception, for it writes what its users send.
+ */
+const toolRules: readonly AdmissionRule[] = [
+  {
+    expression: 'variables.isGateway || !variables.toolChanged',
+    message: `'metadata.labels[${labels.cliTool}]: is written by the tool gateway only'`,
+    reason: 'Forbidden',
+  },
+  {
+    expression: 'variables.isGateway || oldObject != null || !variables.toolName',
+    message:
+      "'metadata.name: ' + object.metadata.name + ' has the form of the workflow of a CLI tool, which only the tool gateway makes'",
+    reason: 'Forbidden',
+  },
+  {
+    expression: 'variables.isGateway || oldObject == null || !variables.toolName || object.spec == oldObject.spec',
+    message: "'spec: the workflow of a CLI tool follows from the tool; change the CliTool'",
+    reason: 'Forbidden',
+  },
+];
+
 /**
  * Whose a workflow is: a user's own is made by the API, which has checked who the user is, under a name that follows
  * from both. A derived name of the tenant's says which name it was derived from, once and for all.
@@ -34,6 +74,7 @@ export const workflowIdentityPolicy = (identities: Identities): AdmissionPolicy 
     ...markVariables(workflowMarks),
     ownName: `${name}.matches('${userWorkflowNamePattern}')`,
     derivedName: `${name}.matches('${derivedWorkflowNamePattern}')`,
+    ...toolVariables(identities),
     isUsersOwn: `oldObject != null && ${hasLabel('oldObject', labels.user)}`,
     named: hasNote(annotations.name),
     renamed: `oldObject != null && variables.derivedName && (has(oldObject.metadata.annotations) && '${annotations.name}' in oldObject.metadata.annotations ? oldObject.metadata.annotations['${annotations.name}'] : '') != (variables.named ? object.metadata.annotations['${annotations.name}'] : '')`,
@@ -56,11 +97,8 @@ export const workflowIdentityPolicy = (identities: Identities): AdmissionPolicy 
       message: `'metadata.annotations[${annotations.name}]: cannot be changed'`,
       reason: 'Forbidden',
     },
-    {
-      expression: 'variables.isTrusted || !variables.isUsersOwn || object.spec == oldObject.spec',
-      message: "'spec: a user\\'s own workflow is changed through the API only'",
-      reason: 'Forbidden',
-    },
+    usersOwnRule,
+    ...toolRules,
     ...markRules(workflowMarks, 'variables.isTrusted', 'the Windlass API'),
   ],
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { annotations, labels } from '../../../crds/labels.ts';
+import type { CliTool } from '../../../crds/schema/cli-tool.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { ownerKey } from '../../../lib/catalogue/index.ts';
 import { shortHash } from '../../../lib/ids.ts';
@@ -13,6 +14,7 @@ import {
   type RoleBinding,
   roleBindings,
 } from '../../../lib/kube/index.ts';
+import { workflowOf } from '../../../lib/cli-tool/workflow-of.ts';
 import { objectName, toManifest, userObjectName } from '../../../lib/manifest/index.ts';
 import { clusterNames } from '../../../lib/tenant/names.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
@@ -174,6 +176,35 @@ describe("Bob and Ada's private workflow", () => {
       (await world.http(`/v1/workflows/executions/${uid}/${path}`, { token, body })).status;
     expect([await statusOf(bob, 'rerun', {}), await statusOf(bob, 'retry', { from: 'end' })]).toEqual([404, 404]);
     expect(await statusOf(ada, 'rerun', {})).toBe(200);
+  });
+});
+
+describe('the workflow of a CLI tool', () => {
+  const gateway = { as: 'system:serviceaccount:windlass-system:windlass-gateway' };
+  const spec = { name: 'text.count', description: 'Counts.', input_schema: {}, image: 'busybox:1.37', command: ['wc'] };
+  const tool = { apiVersion: 'windlass.dev/v1', kind: 'CliTool', spec: { ...spec, input_schema: { type: 'object' } } };
+  const of = (uid: string) => workflowOf({ ...tool, metadata: { name: 'count', uid } } as CliTool, world.tenant);
+
+  it('AMB-196 Bob does not make in advance under the name that he can foresee, by kubectl or over HTTP', async () => {
+    const workflow = of('u-1');
+    const { labels: _, ...metadata } = workflow.metadata;
+    const { status, message } = await asBob('POST', 'workflows', { ...workflow, metadata });
+    expect([status, message]).toEqual([403, expect.stringContaining('which only the tool gateway makes')]);
+    expect(await register(bob, demo(metadata.name, 'of Bob'))).toBeGreaterThanOrEqual(400);
+  });
+
+  it('AMB-196 runs what the gateway wrote: Bob changes neither its command nor its mark, and marks no other', async () => {
+    const workflow = of('u-2');
+    const { name } = workflow.metadata;
+    expect((await send('POST', at(world.tenant, 'workflows'), workflow, gateway)).status).toBe(201);
+    const command = { spec: { version: '1.0.1', states: { run: { command: ['id'] } } } };
+    const forced = { ...command, metadata: { annotations: { [annotations.force]: 'true' } } };
+    const unmarked = { metadata: { labels: { [labels.cliTool]: null } } };
+    for (const change of [command, forced, unmarked])
+      expect((await asBob('PATCH', 'workflows', change, name)).status).toBe(403);
+    const marked = resource({ name: 'mine', labels: { [labels.cliTool]: 'u-2' } });
+    expect((await asBob('POST', 'workflows', marked)).message).toContain('is written by the tool gateway only');
+    expect((await asBob('PATCH', 'workflows', { metadata: { annotations: { note: 'mine' } } }, name)).status).toBe(200);
   });
 });
 
