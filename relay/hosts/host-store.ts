@@ -19,6 +19,8 @@ export interface NewHost {
 export interface HostStore {
   /** As the server has it now; undefined where the tenant has no such host. */
   find(tenant: string, nodeId: string): Promise<StoredHost | undefined>;
+  /** The same from memory, which may be behind; undefined also where it is not known yet. */
+  cached(tenant: string, nodeId: string): StoredHost | undefined;
   /** Makes it, or finds the one that is there. Throws AppError `not_found` for a tenant that is not set up. */
   create(host: NewHost): Promise<StoredHost>;
   /** Replaces the status of the version that was read; undefined where another one wrote first. */

@@ -20,6 +20,11 @@ export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): Hos
   };
   return {
     ...createHostCalls(kube, tenants),
+    cached(tenant, nodeId) {
+      const namespace = tenants.namespaceOf(tenant);
+      const object = namespace === undefined ? undefined : informer.cache.get(`${namespace}/${edgeHostName(nodeId)}`);
+      return object === undefined ? undefined : { tenant, object };
+    },
     *known() {
       for (const object of informer.cache.values()) {
         const host = stored(object);

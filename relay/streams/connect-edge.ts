@@ -1,11 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import { keyHashOf, readEdgeEvent, type ReceivedEvent, readNodeToken } from '../../lib/edge/index.ts';
+import { keyHashOf, type NodeClaims, readEdgeEvent, type ReceivedEvent, readNodeToken } from '../../lib/edge/index.ts';
 import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { type HeldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
+import { createOpenings, type Openings } from './openings.ts';
 import { takeEvent, type TakeEventDeps } from './take-event.ts';
 
 export interface ConnectDeps extends TakeEventDeps {
@@ -15,24 +16,23 @@ export interface ConnectDeps extends TakeEventDeps {
 
 type Pipe = ServerStream<Buffer, Uint8Array>;
 
-/** How long a client has for its Hello. */
+/** How long a client has for its Hello, from the first byte of its stream on. */
 const helloMs = 10_000;
 
 /** Serves `ConnectEdge` (spec 2 §4.1). */
-export const connectEdge =
-  (deps: ConnectDeps): HandleStream<Buffer, Uint8Array> =>
-  async (pipe) => {
-    const { host, token, nodeId } = await authenticate(deps, pipe);
-    const messages = pipe.messages[Symbol.asyncIterator]();
-    const stream = await hello(deps, { pipe, messages, host, token, nodeId });
+export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array> {
+  const openings = createOpenings();
+  return async (pipe) => {
+    const opening = await proven(deps, pipe);
+    const stream = await openInTime(deps, openings, opening);
     const { interruption } = stream;
     const stop = (): void => stream.end(new AppError('unavailable', 'this relay stops; connect again'));
     pipe.draining.addEventListener('abort', stop, { once: true });
     if (pipe.draining.aborted) stop();
     try {
-      await deps.streams.begin(stream);
+      assertCurrent(await deps.streams.begin(stream), opening.claims);
       for (;;) {
-        const next = await interruption.during(messages.next());
+        const next = await interruption.during(opening.messages.next());
         if (next.done === true) return;
         const received = readEdgeEvent(next.value);
         await stream.accept(received);
@@ -43,28 +43,59 @@ export const connectEdge =
       void deps.streams.over(stream).catch(() => undefined);
     }
   };
+}
 
 interface Opening {
   readonly pipe: Pipe;
   readonly messages: AsyncIterator<Buffer>;
-  readonly host: StoredHost;
   readonly token: HeldToken;
-  readonly nodeId: string;
+  readonly claims: NodeClaims;
+}
+
+/** A stream whose token the relay has signed: no more is asked of anything else before that. */
+async function proven({ clock, relayKey }: ConnectDeps, pipe: Pipe): Promise<Opening> {
+  const text = bearerOf(pipe);
+  const claims = await readNodeToken(relayKey.publicKey, text, clock.now());
+  if (claims === undefined) throw unproven('the node security token is missing, not valid, or has expired');
+  const messages = pipe.messages[Symbol.asyncIterator]();
+  return { pipe, messages, token: { text, ends: claims.exp * 1_000 }, claims };
+}
+
+/** One bound for all that comes before the stream counts: a server that does not answer holds up no place of the host. */
+async function openInTime(deps: ConnectDeps, openings: Openings, opening: Opening): Promise<LiveStream> {
+  const leave = openings.enter(opening.claims.nodeId);
+  const over = new AbortController();
+  let host: StoredHost | undefined;
+  const open = async (): Promise<LiveStream> => {
+    host = await authenticate(deps, opening.claims);
+    return hello(deps, opening, host);
+  };
+  const late = deps.clock.sleep(helloMs, AbortSignal.any([opening.pipe.signal, over.signal])).then((): never => {
+    if (host === undefined) throw new AppError('unavailable', 'the host could not be looked up within 10 s');
+    throw new AppError('invalid', 'no hello came within 10 s');
+  });
+  try {
+    return await Promise.race([open(), late]);
+  } finally {
+    over.abort();
+    leave();
+  }
 }
 
 /** The first message: Hello with an envelope of this host. */
-async function hello({ clock, hosts, relayKey }: ConnectDeps, { pipe, messages, host, token, nodeId }: Opening) {
-  const late = clock.sleep(helloMs, pipe.signal).then((): never => {
-    throw new AppError('invalid', 'no hello came within 10 s');
-  });
-  const first = await Promise.race([messages.next(), late]);
-  late.catch(() => undefined);
+async function hello(
+  { clock, hosts, relayKey }: ConnectDeps,
+  { pipe, messages, token, claims }: Opening,
+  host: StoredHost,
+): Promise<LiveStream> {
+  const first = await messages.next();
   if (first.done === true) throw new AppError('invalid', 'the stream ended before its hello');
   const received: ReceivedEvent = readEdgeEvent(first.value);
   const { event } = received;
   if (event.$case !== 'hello') throw new AppError('invalid', 'the first message of a stream is hello');
   const { streamId } = event.value;
   if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID in lower case');
+  const { nodeId } = claims;
   const read = () => hosts.find(host.tenant, nodeId);
   const facts = { host, nodeId, token, streamId, relayKey, now: () => clock.now(), read, pipe };
   const stream = new LiveStream(facts, capabilitiesOf(event.value.capabilities));
@@ -74,21 +105,35 @@ async function hello({ clock, hosts, relayKey }: ConnectDeps, { pipe, messages, 
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The host of a Bearer token that counts now. */
-async function authenticate(
-  { clock, hosts, relayKey }: ConnectDeps,
-  pipe: Pipe,
-): Promise<Pick<Opening, 'host' | 'token' | 'nodeId'>> {
-  const token = bearerOf(pipe);
-  const claims = await readNodeToken(relayKey.publicKey, token, clock.now());
-  if (claims === undefined) throw unproven('the node security token is missing, not valid, or has expired');
+/**
+ * The host of a token that counts. The server is asked only where the relay does not know the host, or knows another token:
+ * the first look-up of an open stream finds what the relay has not heard of yet.
+ */
+async function authenticate({ hosts }: ConnectDeps, claims: NodeClaims): Promise<StoredHost> {
+  const known = hosts.cached(claims.tid, claims.nodeId);
+  if (known !== undefined && (isRevoked(known) || isCurrent(known, claims))) return notRevoked(known);
   const host = await hosts.find(claims.tid, claims.nodeId);
   if (host?.object.status === undefined) throw unproven('the host of the token is not there any more');
+  assertCurrent(notRevoked(host), claims);
+  return host;
+}
+
+/** A revocation is for good, so that also an old one counts. */
+function notRevoked(host: StoredHost): StoredHost {
   if (isRevoked(host)) throw hostRevoked();
-  const { token_jti: jti, keys } = host.object.status;
-  const isCurrent = jti === claims.jti && keyHashOf(readPublicKey(keys.current, 'keys')) === claims.keyHash;
-  if (!isCurrent) throw unproven('another node security token has replaced this one');
-  return { host, token: { text: token, ends: claims.exp * 1_000 }, nodeId: claims.nodeId };
+  return host;
+}
+
+/** Undefined: the server has not answered, and the news of the relay counts. */
+function assertCurrent(host: StoredHost | undefined, claims: NodeClaims): void {
+  if (host === undefined || isRevoked(host) || isCurrent(host, claims)) return;
+  throw unproven('another node security token has replaced this one');
+}
+
+function isCurrent({ object }: StoredHost, claims: NodeClaims): boolean {
+  if (object.status === undefined) return false;
+  const { token_jti: jti, keys } = object.status;
+  return jti === claims.jti && keyHashOf(readPublicKey(keys.current, 'keys')) === claims.keyHash;
 }
 
 /** Empty where there is none; a longer one than any of ours is refused by its reader. */

@@ -84,8 +84,11 @@ export class Streams {
     return { Connected: this.#open.size - unhealthy, Unhealthy: unhealthy };
   }
 
-  /** Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. */
-  async begin(stream: LiveStream): Promise<void> {
+  /**
+   * Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. Answers the host as
+   * the server has it; undefined where it did not answer.
+   */
+  async begin(stream: LiveStream): Promise<StoredHost | undefined> {
     this.heard(stream);
     this.#arrivals += 1;
     stream.arrival = this.#arrivals;
@@ -94,7 +97,9 @@ export class Streams {
     this.#succeed(stream);
     if (before?.relay !== undefined && before.relay !== this.#deps.relayId)
       await this.#replaceElsewhere(stream, before);
-    await this.report(stream, 'Connected');
+    let found: StoredHost | undefined;
+    await this.report(stream, 'Connected', (host) => (found = host));
+    return found;
   }
 
   /** The stream is over: its host is disconnected unless another stream comes within the grace. */
@@ -127,7 +132,11 @@ export class Streams {
    * its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look. Capabilities that
    * come faster than checkpoints wait for a later one.
    */
-  async report(stream: LiveStream, state: Exclude<EdgeHostState, 'Revoked'>): Promise<boolean> {
+  async report(
+    stream: LiveStream,
+    state: Exclude<EdgeHostState, 'Revoked'>,
+    onFound: (host: StoredHost) => void = () => undefined,
+  ): Promise<boolean> {
     const { clock, hosts, logger } = this.#deps;
     const { nodeId } = stream.facts;
     let counts = false;
@@ -135,6 +144,7 @@ export class Streams {
     let mayWrite = stream.hasNews && this.#checkpoints.take(stream.uid);
     try {
       await changeStatus(hosts, { tenant: stream.host.tenant, nodeId }, (host) => {
+        onFound(host);
         const status = isRevoked(host) ? undefined : host.object.status;
         counts = status !== undefined;
         if (status === undefined) return undefined;

@@ -16,12 +16,18 @@ export interface MemoryHosts extends HostStore {
 
 export function createMemoryHosts(): MemoryHosts {
   const stored = new Map<string, StoredHost>();
+  /** As the watch has told of them. */
+  const seen = new Map<string, StoredHost>();
   const handlers: ((uid: string, after: StoredHost | undefined) => void)[] = [];
   let version = 0;
   let writes = 0;
   let held: (() => void)[] | undefined;
-  const tell = (uid: string, after: StoredHost | undefined): void => {
-    const now = (): void => handlers.forEach((handler) => handler(uid, after));
+  const tell = (key: string, uid: string, after: StoredHost | undefined): void => {
+    const now = (): void => {
+      if (after === undefined) seen.delete(key);
+      else seen.set(key, after);
+      handlers.forEach((handler) => handler(uid, after));
+    };
     if (held === undefined) now();
     else held.push(now);
   };
@@ -30,11 +36,12 @@ export function createMemoryHosts(): MemoryHosts {
     version += 1;
     const host = { tenant, object: { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } } };
     stored.set(key, host);
-    tell(object.metadata.uid ?? '', host);
+    tell(key, object.metadata.uid ?? '', host);
     return host;
   };
   return {
     find: async (tenant, nodeId) => stored.get(keyOf(tenant, nodeId)),
+    cached: (tenant, nodeId) => seen.get(keyOf(tenant, nodeId)),
     async create({ tenant, nodeId, name, enrolledBy }) {
       const key = keyOf(tenant, nodeId);
       const metadata = { name: edgeHostName(nodeId), namespace: tenant, uid: randomUUID() };
@@ -73,7 +80,7 @@ export function createMemoryHosts(): MemoryHosts {
     remove(tenant, nodeId) {
       const uid = stored.get(keyOf(tenant, nodeId))?.object.metadata.uid ?? '';
       stored.delete(keyOf(tenant, nodeId));
-      tell(uid, undefined);
+      tell(keyOf(tenant, nodeId), uid, undefined);
     },
   };
 }
