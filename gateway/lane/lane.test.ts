@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createRefusalNotes } from './note-refusal.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { aSigner, type Signer } from '../../test/support/seal-world.ts';
@@ -87,7 +88,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
     ...deps,
     routes: [
       ...createInvokeRoutes({
-        audit,
+        noteRefusal: createRefusalNotes({ audit, clock: systemClock }),
         invoke,
         vouch: createVouch({ clock: systemClock, key, sessions }),
         isBypass: false,
@@ -410,6 +411,35 @@ describe('the invocation lane', () => {
       };
       expect((await invoke(signed(payload)))[0]).toBe(200);
     });
+  });
+
+  it('of a session whose signatures are not good is told of by few events, which name no agent and count the rest', async () => {
+    await register();
+    const stranger = aSigner();
+    const forged = (id: string) => stranger.sign({ token, timestamp: seconds(), payload: payloadOf(id), executionId });
+    const refusals = () => replicas[0]?.events.filter(({ type }) => type === 'ToolInvocationRefused') ?? [];
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, id) => invoke(forged(String(id)))));
+    expect(new Set(answers.map(([status]) => status))).toEqual(new Set([401]));
+    const [first] = refusals();
+    expect(first).toMatchObject({
+      subject: 'unproved',
+      data: { claimed_tool: 'orders.get', reason: 'signature_invalid' },
+    });
+    expect(first?.data).not.toHaveProperty('tool');
+    expect(refusals().length).toBeLessThan(20);
+    const untold = 60 - refusals().length;
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await invoke(forged('last'));
+    const told = refusals().reduce((sum, { data }) => sum + Number(data['left_out'] ?? 0), 0);
+    expect(told).toBe(untold);
+  });
+
+  it('of a session that it does not permit is told of by an event each, which names the agent', async () => {
+    await register({ allowed_tool_patterns: [] });
+    for (let id = 0; id < 30; id += 1) await invoke(signed(payloadOf(String(id))));
+    const refusals = replicas[0]?.events.filter(({ type }) => type === 'ToolInvocationRefused');
+    expect(refusals).toHaveLength(30);
+    expect(refusals?.[0]).toMatchObject({ subject: 'desk', data: { tool: 'orders.get', reason: 'out_of_session' } });
   });
 
   it('GW-INV-27 GW-INV-23 answers a body that is too large by a JSON-RPC error', async () => {

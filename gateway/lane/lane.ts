@@ -33,6 +33,7 @@ import type { ToolSource } from '../tools/tool-source.ts';
 import { createMcpServer, type McpServer } from '../mcp/mcp-server.ts';
 import { createBypassProof, createBypassSession } from './bypass-proof.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
+import { createRefusalNotes, type NoteRefusal } from './note-refusal.ts';
 import { createSecurityOf, type SecurityOf } from './security-of.ts';
 
 /** Parts of the invocation lane that have a life of their own, and those that routes share. */
@@ -40,6 +41,7 @@ export interface Lane {
   readonly invoke: Invoke;
   readonly mcp: McpServer;
   readonly vouch: Vouch;
+  readonly noteRefusal: NoteRefusal;
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;
   readonly sessions: Sessions;
@@ -80,6 +82,7 @@ export function createLane(deps: LaneDeps): Lane {
   return {
     invoke,
     vouch,
+    noteRefusal: createRefusalNotes(deps),
     mcp: createMcpServer({ ...deps, invoke, proveSession, registry, securityOf }),
     registry,
     securityOf,

@@ -37,8 +37,8 @@ export interface RoutesDeps extends GatewayDeps {
 export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
   const { lane } = deps;
   return [
-    createInvokeRoutes({ ...lane, audit: deps.audit, isBypass: isBypass(deps.config) }),
-    createMcpRoutes({ ...lane, audit: deps.audit, isBypass: isBypass(deps.config) }),
+    createInvokeRoutes({ ...lane, isBypass: isBypass(deps.config) }),
+    createMcpRoutes({ ...lane, isBypass: isBypass(deps.config) }),
     createToolRoutes(lane),
     createSessionRoutes({ ...deps, ...lane }),
     createSecurityContextRoutes({ ...deps, contexts: deps.cluster.informers.securityContexts.cache }),

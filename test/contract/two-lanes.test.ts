@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import { createSealInvokeRoutes } from '../../api/routes/seal/invoke.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
@@ -46,7 +47,12 @@ beforeEach(async () => {
   lanes = {
     api: await startTestServer(api as never),
     gateway: await startTestServer(
-      createInvokeRoutes({ audit, invoke, vouch: createVouch(base), isBypass: false }) as never,
+      createInvokeRoutes({
+        noteRefusal: createRefusalNotes({ audit, clock: base.clock }),
+        invoke,
+        vouch: createVouch(base),
+        isBypass: false,
+      }) as never,
     ),
   };
 });

@@ -1,4 +1,5 @@
 import { globalNamespace } from '../../crds/labels.ts';
+import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
@@ -82,7 +83,7 @@ interface GatewayWorldOptions {
   readonly authenticate?: (headers: { readonly authorization?: string | undefined }) => Promise<Operator>;
 }
 
-type WorldParts = Pick<Parameters<typeof createInvokeRoutes>[0], 'audit' | 'invoke' | 'isBypass' | 'vouch'> &
+type WorldParts = Pick<Parameters<typeof createInvokeRoutes>[0], 'noteRefusal' | 'invoke' | 'isBypass' | 'vouch'> &
   Parameters<typeof createToolRoutes>[0];
 
 const apiId = '11111111-1111-4111-8111-111111111111';
@@ -220,7 +221,8 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
   const vouch = isBypass ? async () => undefined : createVouch({ ...deps, key, sessions });
-  const parts = { audit, invoke, isBypass, vouch, registry, securityOf };
+  const noteRefusal = createRefusalNotes({ audit, clock: systemClock });
+  const parts = { audit, noteRefusal, invoke, isBypass, vouch, registry, securityOf };
   const mcp = createMcpServer({ ...parts, clock: systemClock, proveSession, rateLimit });
   const sealKey = () => (isBypass ? undefined : key);
   const app = createHttpApp<Operator>({

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import { createSealTokenRoute } from '../../api/routes/seal/token.ts';
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { Operator } from '../../gateway/identity/operator.ts';
@@ -67,7 +68,12 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const running = [view.run(stop.signal), revocations.run(stop.signal), registeredTools];
   await revocations.open(stop.signal);
   const routes = [
-    ...createInvokeRoutes({ audit, invoke, vouch: createVouch({ ...deps, key, sessions }), isBypass: false }),
+    ...createInvokeRoutes({
+      noteRefusal: createRefusalNotes({ audit, clock: systemClock }),
+      invoke,
+      vouch: createVouch({ ...deps, key, sessions }),
+      isBypass: false,
+    }),
     ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),
     ...createToolRoutes({ registry, securityOf }),
     ...createAuditEventRoutes({ bus, tenancy, auditPublicKey: pemOf(auditKey) }),

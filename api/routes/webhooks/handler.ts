@@ -17,7 +17,7 @@ import { answer } from '../stimuli/answer.ts';
 import { headersOf } from '../stimuli/headers.ts';
 import { receiveWebhook } from './contract.ts';
 import { decoded, decodersOf } from './decode.ts';
-import { createRejectionBudget, type RejectionBudget } from './rejection-budget.ts';
+import { createRejectionBudget, type RejectionBudget } from '../../../lib/rejection-budget.ts';
 import type { WebhookSecrets } from './secrets.ts';
 import {
   boundProblem,

@@ -2,6 +2,7 @@
  * The invocation lane of the gateway, with everything real but the cluster and the tool: that one does nothing. Beside it the
  * parent measures bare-verifier.
  */
+import { createRefusalNotes } from '../../../gateway/lane/note-refusal.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
@@ -71,7 +72,12 @@ await serveForParent(
   createHttpApp({
     ...deps,
     metrics,
-    routes: createInvokeRoutes({ audit, invoke, vouch, isBypass: false }),
+    routes: createInvokeRoutes({
+      noteRefusal: createRefusalNotes({ audit, clock: systemClock }),
+      invoke,
+      vouch,
+      isBypass: false,
+    }),
     authenticate: () => Promise.reject(new Error('no user signs in')),
     tenantOf: () => '',
   }),

@@ -1,4 +1,3 @@
-import type { AuditChain } from '../../../lib/audit-chain/index.ts';
 import { EnvelopeError, type Envelope, readEnvelope, type Vouch } from '../../../lib/envelope/index.ts';
 import { answeredError, callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 import type { Contract } from '../../../lib/http/contract.ts';
@@ -6,13 +5,13 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { type Invoke, RefusedCall } from '../../lane/invoke.ts';
-import { noteRefusal } from '../../lane/note-refusal.ts';
+import type { NoteRefusal } from '../../lane/note-refusal.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
 
 export interface InvokeRoutesDeps {
-  readonly audit: AuditChain;
+  readonly noteRefusal: NoteRefusal;
   readonly invoke: Invoke;
   readonly vouch: Vouch;
   /** Whether token and signature may be absent (spec 3 §5.3). */
@@ -35,7 +34,7 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
       const result = { content: [{ type: 'text', text: content }], ...more, isError };
       return json({ jsonrpc: '2.0', id: envelope.id, result });
     } catch (error) {
-      await noteRefusal(deps.audit, error, envelope.tool);
+      await deps.noteRefusal(error, envelope.tool);
       throw answerTo(error, envelope.id);
     }
   };
@@ -46,11 +45,11 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
 }
 
 /** A large body is not read for a stranger. */
-async function vouchFor({ vouch, audit }: InvokeRoutesDeps, body: Buffer): Promise<void> {
+async function vouchFor({ vouch, noteRefusal }: InvokeRoutesDeps, body: Buffer): Promise<void> {
   try {
     await vouch(body);
   } catch (error) {
-    await noteRefusal(audit, error, '');
+    await noteRefusal(error, '');
     throw callError(error, null);
   }
 }

@@ -1,4 +1,3 @@
-import type { AuditChain } from '../../../lib/audit-chain/index.ts';
 import {
   callIn,
   EnvelopeError,
@@ -11,12 +10,12 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Operator } from '../../identity/operator.ts';
-import { noteRefusal } from '../../lane/note-refusal.ts';
+import type { NoteRefusal } from '../../lane/note-refusal.ts';
 import type { McpAnswer, McpServer } from '../../mcp/mcp-server.ts';
 import { callMcp } from './contract.ts';
 
 export interface McpRoutesDeps {
-  readonly audit: AuditChain;
+  readonly noteRefusal: NoteRefusal;
   readonly mcp: McpServer;
   readonly vouch: Vouch;
   /** Whether whatever vouches for a request may be absent (spec 3 §5.3). */
@@ -33,7 +32,7 @@ interface Post {
 
 /** The Model Context Protocol (ADR 0081). */
 export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
-  const { audit, mcp } = deps;
+  const { mcp, noteRefusal } = deps;
   const handle = async ({ rawHeaders, body, signal }: Post): Promise<Reply> => {
     const sealed = await read(deps, rawHeaders, body);
     try {
@@ -41,7 +40,7 @@ export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
       const answer = await mcp.serve({ sealed, headers, signal });
       return answer === undefined ? unknownMethod(sealed) : replyOf(answer);
     } catch (error) {
-      await noteRefusal(audit, error, toolOf(sealed));
+      await noteRefusal(error, toolOf(sealed));
       throw error instanceof HttpError && error.options.body !== undefined ? error : callError(error, sealed.id);
     }
   };
@@ -51,7 +50,7 @@ export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
 const isOfProtocol = (name: string): boolean => name === 'accept' || name === 'content-type' || name.startsWith('mcp-');
 
 async function read(deps: McpRoutesDeps, headers: Headers, body: Buffer): Promise<SealedRequest> {
-  const { audit, isBypass, vouch } = deps;
+  const { isBypass, noteRefusal, vouch } = deps;
   const given = new Map(headers);
   // Pages of the web have no key, and must not reach a gateway whose bypass is on.
   if (given.has('origin')) throw new HttpError({ code: 'forbidden', message: 'requests of web pages are not served' });
@@ -69,7 +68,7 @@ async function read(deps: McpRoutesDeps, headers: Headers, body: Buffer): Promis
     if (sealed.method === 'tools/call') callIn(sealed);
     return sealed;
   } catch (error) {
-    await noteRefusal(audit, error, '');
+    await noteRefusal(error, '');
     throw callError(error, null);
   }
 }

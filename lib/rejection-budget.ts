@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../lib/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Whether one more event about a sender that could not prove itself may be raised, and how many before it were not. */
 type Verdict = { readonly mayTell: false } | { readonly mayTell: true; readonly leftOut: number };
@@ -7,9 +7,15 @@ type Verdict = { readonly mayTell: false } | { readonly mayTell: true; readonly 
 /** The events of each source, by its name. */
 export type RejectionBudget = (source: string) => Verdict;
 
-/** requirements AMB-181: events of a source at once, and each second from then on. */
-const burst = 100;
-const perSecond = 10;
+/** requirements AMB-181. */
+const ofWebhooks = { burst: 100, perSecond: 10 };
+
+/** Events of a source at once, and each second from then on. */
+interface Rate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
 /** Sources that are remembered: anybody can make up names, and the oldest of them are forgotten. */
 const sourcesMax = 1_000;
 
@@ -19,8 +25,8 @@ interface Budget {
   leftOut: number;
 }
 
-/** Anybody can send webhooks with wrong signatures; the events that tell of them must not push out the others. */
-export function createRejectionBudget(clock: Clock): RejectionBudget {
+/** Any sender can make wrong signatures; the events that tell of them must not push out the others. */
+export function createRejectionBudget(clock: Clock, { burst, perSecond }: Rate = ofWebhooks): RejectionBudget {
   const budgets = new LRUCache<string, Budget>({ max: sourcesMax });
   return (source) => {
     const now = clock.now();
