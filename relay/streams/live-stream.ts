@@ -65,8 +65,10 @@ export class LiveStream {
   hasNews = false;
   /** The state could not be written. */
   isUnwritten = false;
-  /** Bytes of output that were passed on, by command. */
-  readonly progress = new Map<string, number>();
+  /** Bytes of output that were passed on, by command; a stream that takes over counts on. */
+  progress = new Map<string, number>();
+  /** Messages for commands that the host does not have, since the last line of the log about them, and when that was. */
+  strange = { count: 0, loggedAt: -Infinity };
   host: StoredHost;
   #token: HeldToken;
   #received = 0n;

@@ -94,6 +94,7 @@ export class Streams {
     stream.arrival = this.#arrivals;
     // A recording of an older stream is refused here, and ends no stream.
     const before = await holdEntry(this.#deps, stream);
+    stream.progress = (this.#open.get(stream.uid) ?? this.#ending.get(stream.uid) ?? stream).progress;
     this.#succeed(stream);
     if (before?.relay !== undefined && before.relay !== this.#deps.relayId)
       await this.#replaceElsewhere(stream, before);
@@ -176,6 +177,17 @@ export class Streams {
     const isBack = stream.isUnhealthy || stream.isUnwritten;
     stream.isUnhealthy = false;
     if (isBack || (stream.hasNews && this.#checkpoints.isDue(stream.uid))) await this.report(stream, 'Connected');
+  }
+
+  /** A message for a command that the host does not have: one line of the log a minute and stream. */
+  strange(stream: LiveStream, isKnown: boolean): void {
+    const now = this.#deps.steadyMs();
+    const count = stream.strange.count + 1;
+    stream.strange.count = count;
+    if (now - stream.strange.loggedAt < strangeMs) return;
+    stream.strange = { count: 0, loggedAt: now };
+    const facts = { node: stream.facts.nodeId, isKnown, count };
+    this.#deps.logger.warn(facts, 'message for a command that the host does not have');
   }
 
   /** The daemon has just said that it lives. */
@@ -286,6 +298,7 @@ export class Streams {
   }
 }
 
+const strangeMs = 60_000;
 /** Entries that one look writes again. */
 const renewedAtOnce = 500;
 const replacedReason = 'replaced';

@@ -106,12 +106,10 @@ function remember({ progress }: LiveStream, commandId: string, size: number): vo
 }
 
 /** Undefined for an unclaimed command, or one of another host: it does not count. */
-async function recordOf({ bus, logger }: TakeEventDeps, { host, facts }: LiveStream, commandId: string) {
+async function recordOf({ bus, streams }: TakeEventDeps, stream: LiveStream, commandId: string) {
+  const { host, facts } = stream;
   const entry = await bus.bucket<CommandRecord>(edgeBuckets.commands).get(commandId);
   if (entry?.value.node_id === facts.nodeId && entry.value.tenant === host.tenant) return entry;
-  logger.warn(
-    { node: facts.nodeId, isKnown: entry !== undefined },
-    'message for a command that the host does not have',
-  );
+  streams.strange(stream, entry !== undefined);
   return undefined;
 }

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { type Client, status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
+import { type Logger, silentLogger } from '../../../lib/logger.ts';
 import { edgeBuckets } from '../../../lib/edge/index.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
@@ -197,6 +198,20 @@ describe('results that are not a host’s own to give', () => {
     expect(await world.news(claimed, 1)).toMatchObject([{ kind: 'result', result: { outcome: 'ok' } }]);
   });
 
+  it('are one line of the log in a minute, with their count', async () => {
+    const logged: unknown[] = [];
+    const warn = (facts: unknown, text: string): void => void (text.startsWith('message for') && logged.push(facts));
+    const own = await world.relay({ logger: { ...silentLogger, warn } as Logger });
+    const stream = await world.connected(own.client, host);
+    for (let at = 0; at < 100; at += 1) result(stream, `nothing-${at}`);
+    await vi.waitFor(() => expect(acknowledged(stream)).toHaveLength(100));
+    expect(logged).toEqual([{ node: host.nodeId, isKnown: false, count: 1 }]);
+    world.steadyAheadMs = 60_000;
+    result(stream, 'nothing');
+    await vi.waitFor(() => expect(logged).toHaveLength(2));
+    expect(logged[1]).toMatchObject({ count: 100 });
+  });
+
   it.each(['', 'nothing', '../../x', 'A.B.*', '>', 'x'.repeat(4_096)])(
     'for a command of the id %j are acknowledged and dropped',
     async (commandId) => {
@@ -206,6 +221,21 @@ describe('results that are not a host’s own to give', () => {
       expect(await isOpen(stream)).toBe('open');
     },
   );
+});
+
+describe('output of a command', () => {
+  it('EDGE-FLOW-10 has 64 KiB in all, also over streams that follow one another', async () => {
+    const claimed = await world.claim(host);
+    for (let turn = 0; turn < 3; turn += 1) {
+      const stream = await world.connected(relay.client, host);
+      const chunk = field(3, field(1, 'x'.repeat(30_000)));
+      stream.send('commandProgress', fields(field(2, claimed.commandId), chunk));
+      result(stream, 'nothing');
+      await vi.waitFor(() => expect(acknowledged(stream)).toEqual(['nothing']), { timeout: 5_000 });
+    }
+    // 30,000 bytes are 40,000 in base64: the second is cut, the third is dropped.
+    expect(await world.news(claimed, 2)).toMatchObject([{ chunk: { stream: 'stdout' } }, { chunk: { cut: true } }]);
+  });
 });
 
 describe('a host that is revoked in mid-command', () => {
