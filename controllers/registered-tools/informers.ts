@@ -1,8 +1,14 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import { isWholeApiSpec, isWholeToolWorkflow, slimApiSpec, slimToolWorkflow } from '../../lib/api-spec/index.ts';
-import { createInformer, createWholeObjects, type Informer, stripStrangers } from '../../lib/informer/index.ts';
+import {
+  isWholeApiSpec,
+  isWholeToolWorkflow,
+  slimApiSpec,
+  slimCliTool,
+  slimToolWorkflow,
+} from '../../lib/api-spec/index.ts';
+import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { apiSpecs, cliTools, toolWorkflows } from '../../lib/kinds.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
@@ -39,5 +45,5 @@ export const toolWorkflowInformer: InformerSpec<Informer<ToolWorkflow, 'namespac
 export const cliToolInformer: InformerSpec<Informer<CliTool, 'namespace'>> = {
   name: 'cliTools',
   kind: 'CliTool',
-  open: (deps) => createInformer(deps, { resource: cliTools, parse: withSpec, strip: stripStrangers, indexes }),
+  open: (deps) => createInformer(deps, { resource: cliTools, parse: withSpec, strip: slimCliTool, indexes }),
 };

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import { slimCliTool } from '../../lib/api-spec/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
+import type { Json } from '../../crds/schema/parts.ts';
 import { judgeDocument } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
 import { judgeToolWorkflow, namers } from './tool-workflow-module.ts';
@@ -87,6 +89,18 @@ describe('the condition Ready of registered tools', () => {
       reason: 'InvalidDefinition',
       message: expect.stringContaining('spec.command[1]'),
     });
+  });
+
+  it.each(['as it came', 'as caches keep it'])('of a CliTool refuses a schema that fills the memory, %s', (form) => {
+    const fields = Array.from({ length: 95_000 }, (_, index) => [`f${index}`, {}]);
+    const input_schema = { type: 'object', properties: Object.fromEntries(fields) as Record<string, Json> };
+    const spec = { description: 'd', input_schema, image: 'a.example/b:1', command: ['x'] };
+    const tool: CliTool = { apiVersion, kind: 'CliTool', metadata: { name: 't' }, spec };
+    expect(judgeTool(form === 'as it came' ? tool : slimCliTool(tool))).toMatchObject({
+      reason: 'InvalidDefinition',
+      message: expect.stringContaining('spec.input_schema') as string,
+    });
+    expect(JSON.stringify(slimCliTool(tool)).length).toBeLessThan(1_000);
   });
 
   it('AMB-124 gives a name to the oldest that the tenant sees', () => {

@@ -4,7 +4,13 @@ import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import { isWholeApiSpec, isWholeToolWorkflow, slimApiSpec, slimToolWorkflow } from '../../lib/api-spec/index.ts';
+import {
+  isWholeApiSpec,
+  isWholeToolWorkflow,
+  slimApiSpec,
+  slimCliTool,
+  slimToolWorkflow,
+} from '../../lib/api-spec/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
@@ -113,7 +119,7 @@ function toolInformers(
     cliTools: createInformer(deps.reflector('CliTool'), {
       resource: cliTools,
       parse: withSpec,
-      strip: stripStrangers,
+      strip: slimCliTool,
       indexes,
     }),
     cliRuns: createInformer(deps.reflector('WorkflowExecution'), {

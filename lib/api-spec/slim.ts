@@ -1,6 +1,8 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
+import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { slimMetadata } from '../informer/slim-metadata.ts';
+import { keptSchema } from '../json-schema/large-schema.ts';
 
 /** An ApiSpec without its document, for caches. */
 export const slimApiSpec = (spec: ApiSpec): ApiSpec => {
@@ -18,6 +20,7 @@ export const slimToolWorkflow = (workflow: ToolWorkflow): ToolWorkflow => ({
   metadata: slimMetadata(workflow.metadata),
   spec: {
     ...workflow.spec,
+    input_schema: keptSchema(workflow.spec.input_schema) as ToolWorkflow['spec']['input_schema'],
     steps: workflow.spec.steps.map(({ name, operation_id, on_error }) => ({
       name,
       operation_id,
@@ -25,6 +28,13 @@ export const slimToolWorkflow = (workflow: ToolWorkflow): ToolWorkflow => ({
       body_template: '',
     })),
   },
+});
+
+/** A CliTool without what others wrote on it, and without a schema that is too large, for caches. */
+export const slimCliTool = (tool: CliTool): CliTool => ({
+  ...tool,
+  metadata: slimMetadata(tool.metadata),
+  spec: { ...tool.spec, input_schema: keptSchema(tool.spec.input_schema) as CliTool['spec']['input_schema'] },
 });
 
 /** A body template is never empty; a slim one is. */

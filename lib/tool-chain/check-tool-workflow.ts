@@ -2,6 +2,7 @@ import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { prototypeKeys } from '../../crds/reserved-names.ts';
 import { reservedToolSteps, toolStepPattern } from '../../crds/tool-name.ts';
 import { isJsonObject } from '../json-object.ts';
+import { largeSchemaProblems } from '../json-schema/large-schema.ts';
 import { checkSchema } from '../json-schema/validate.ts';
 import { TemplateError } from '../template/template-error.ts';
 import { workLimits } from '../work/limits.ts';
@@ -55,6 +56,8 @@ function checkInputSchema(schema: unknown, work: Work): Problem[] {
   const at = ['input_schema'];
   if (!isJsonObject(schema)) return [errorAt(at, 'type', 'must be a JSON Schema with type: object')];
   if (schema['type'] !== 'object') return [errorAt([...at, 'type'], 'object_schema', "must be 'object'")];
+  const large = largeSchemaProblems(schema, at);
+  if (large.length > 0) return [...large];
   return checkSchema(schema, work).map(({ path, message }) => ({
     ...errorAt(at, 'json_schema', message),
     path: path === '' ? 'input_schema' : `input_schema${path.startsWith('[') ? '' : '.'}${path}`,
