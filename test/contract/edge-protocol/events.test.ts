@@ -164,7 +164,7 @@ describe('events of an open stream', () => {
     expect(padded(edgeLimits.messageBytes)).toBe(4_194_304);
     const { commandId } = await world.claim(host);
     stream.send('commandResult', fields(field(2, commandId), field(3, field(1, Buffer.alloc(0)))));
-    await vi.waitFor(() => expect(acknowledged(stream)).toEqual([commandId]));
+    await vi.waitFor(() => expect(acknowledged(stream)).toEqual([commandId]), { timeout: 10_000 });
     expect(padded(edgeLimits.messageBytes + 1)).toBe(4_194_305);
     expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
   });
