@@ -35,7 +35,9 @@ describe('a tool call that waits for a person, through the whole system', () => 
       ['hasty-keeper', 3],
     ] as const) {
       const approval = { tools: ['cmd'], timeout_seconds: seconds };
-      const object = { ...example, metadata: { name, namespace }, spec: { ...example.spec, approval } };
+      // The namespace lasts: an earlier run may have left the agent with other content.
+      const metadata = { name, namespace, annotations: { 'windlass.dev/force': 'true' } };
+      const object = { ...example, metadata, spec: { ...example.spec, approval } };
       await kube.apply(agents, object, { fieldManager: 'test', force: true });
     }
   });
