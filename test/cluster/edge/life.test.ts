@@ -201,10 +201,9 @@ describe('connected hosts', () => {
     await expect.poll(async () => (await marksOf(host(0))).get(mark), { timeout: 30_000 }).toBe(1);
     const process = `/proc/${(await readFile(join(host(0).marks, mark), 'utf8')).trim()}`;
     expect(existsSync(process)).toBe(true);
-    const { items } = (await world.http('/v1/edge/fleet/runs?limit=1')).json<{
-      items: { fleet_command_id: string }[];
-    }>();
-    const id = items[0]?.fleet_command_id ?? '';
+    // Runs of one second have no order among them, so the command itself says which one is meant.
+    const { items } = await world.kube.listAll(fleetRuns, { namespace: world.tenant });
+    const id = items.find(({ spec }) => JSON.stringify(spec).includes(mark))?.metadata.uid ?? '';
     const cancelled = await world.http(`/v1/edge/fleet/${id}/cancel`, { method: 'POST' });
     expect(cancelled.json()).toMatchObject({ fleet_command_id: id, cancelled: 1, already_terminal: 0 });
     const { events } = await run;
