@@ -26,7 +26,7 @@ export interface Launching {
   /** A process before this one may have sent it. */
   readonly mayBeSent: boolean;
   /**
-   * Waits for the command's turn. It is held for one call alone, so that hosts that are away keep nobody waiting.
+   * Waits for the command's turn. It is held for one call alone, so that hosts that are away hold up no other.
    * Rejects where none comes.
    */
   readonly turn: () => Promise<Disposable>;

@@ -413,7 +413,7 @@ describe('the invocation lane', () => {
     });
   });
 
-  it('of a session whose signatures are not good is told of by few events, which name no agent and count the rest', async () => {
+  it('of a session whose signatures are not good leaves few events, which name no agent and count the rest', async () => {
     await register();
     const stranger = aSigner();
     const forged = (id: string) => stranger.sign({ token, timestamp: seconds(), payload: payloadOf(id), executionId });
@@ -434,7 +434,7 @@ describe('the invocation lane', () => {
     expect(told).toBe(untold);
   });
 
-  it('of a session that it does not permit is told of by an event each, which names the agent', async () => {
+  it('of a session that it does not permit leaves an event each, which names the agent', async () => {
     await register({ allowed_tool_patterns: [] });
     for (let id = 0; id < 30; id += 1) await invoke(signed(payloadOf(String(id))));
     const refusals = replicas[0]?.events.filter(({ type }) => type === 'ToolInvocationRefused');

@@ -85,7 +85,7 @@ interface Scene {
   readonly isApiGone?: boolean;
   readonly isGone?: boolean;
   readonly isAuditAway?: boolean;
-  /** The API server's answer to whoever reads the Secret. */
+  /** The API server's answer to a reader of the Secret. */
   readonly refusal?: Error;
   /** Others that claim its name. */
   readonly rivals?: readonly ToolWorkflow[];

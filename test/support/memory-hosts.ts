@@ -16,7 +16,7 @@ export interface MemoryHosts extends HostStore {
 
 export function createMemoryHosts(): MemoryHosts {
   const stored = new Map<string, StoredHost>();
-  /** As the watch has told of them. */
+  /** As the watch has seen them. */
   const seen = new Map<string, StoredHost>();
   const handlers: ((uid: string, after: StoredHost | undefined) => void)[] = [];
   let version = 0;

@@ -115,7 +115,7 @@ describe('/v1/security-contexts', () => {
     for (const method of ['GET', 'DELETE']) expect((await ask(method, '/desk', 'acme')).status).toBe(404);
   });
 
-  it('AMB-125 AMB-196 shows the scope of a context, whoever asks, and shares that of an administrator alone', async () => {
+  it('AMB-125 AMB-196 shows the scope of a context to every caller, and shares that of an administrator alone', async () => {
     expect((await ask('POST', '', 'nobody', { name: 'mine' })).status).toBe(403);
     await ask('POST', '', 'admin', { name: 'shared' });
     await ask('POST', '', 'system', { name: 'private' });

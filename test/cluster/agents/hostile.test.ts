@@ -176,7 +176,7 @@ describe('a stranger in the pod of an agent', () => {
     });
   });
 
-  it('AMB-038 AMB-198 reports nothing that it was not asked for, and asks for nobody else', () => {
+  it('AMB-038 AMB-198 reports nothing that it was not asked for, and asks for no other', () => {
     expect(seen.verdicts).toMatchObject({
       'report for another tenant': 403,
       'report for a neighbour': 403,
