@@ -70,7 +70,7 @@ async function launched(given: Given) {
   const begun = clock.now();
   while (!done && clock.now() - begun < 300_000) {
     await clock.advance(500);
-    // What waits for its host keeps none from its turn.
+    // A waiting command holds no turn.
     expect(held).toBe(0);
   }
   return { end: await end, tries, ms: clock.now() - begun };

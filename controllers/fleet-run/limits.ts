@@ -17,7 +17,7 @@ export const fleetRunLimits = {
   retryMs: 1_000,
   /** A cancellation without an answer is sent again after so long. */
   cancelAgainMs: 5_000,
-  /** What was said in place of a host and does not come back by the log is said again after so long. */
+  /** An outcome that was said in place of a host is said again after so long, until the log has it. */
   sayAgainMs: 10_000,
   /** As long as a run may have to wait for its turn to hand a command over. */
   launchWaitMs: 86_400_000,

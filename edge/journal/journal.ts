@@ -45,8 +45,8 @@ export interface Journal {
   /** The result, as long as it waits for its acknowledgement. */
   result(commandId: string): Promise<Uint8Array | undefined>;
   /**
-   * The server has these results. Ids that wait for no acknowledgement are left alone. What the disk does not take, `forget`
-   * writes.
+   * The server has these results. Ids that wait for no acknowledgement are left alone. `forget` writes
+   * those that the disk did not take.
    */
   stored(commandIds: readonly string[]): Promise<void>;
   /** Ids whose results wait for an acknowledgement, the oldest first. */
@@ -160,7 +160,7 @@ class FolderJournal implements Journal {
     this.#unmarked.delete(id);
   }
 
-  /** What the disk did not take before. */
+  /** Ids that the disk did not take before. */
   async #catchUp(): Promise<void> {
     for (const [id, result] of this.#unwritten) {
       await writePrivate(this.#fileOf(id, 'result'), result);

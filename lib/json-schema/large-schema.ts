@@ -15,7 +15,7 @@ const leftOut: Schema = { type: 'object', not: {}, $comment: 'windlass.dev/left-
  */
 export const keptSchema = <T extends Schema>(schema: T): T | typeof leftOut => (isLarge(schema) ? leftOut : schema);
 
-/** What is wrong with a schema that `keptSchema` leaves out. */
+/** The problem of a schema that `keptSchema` leaves out. */
 export function largeSchemaProblems(schema: Schema, at: Place): readonly Problem[] {
   if (schema['$comment'] !== leftOut['$comment'] && !isLarge(schema)) return [];
   const message = `takes more than ${registeredSchemaBytes} bytes of memory; declare fewer fields`;
