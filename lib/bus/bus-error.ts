@@ -5,6 +5,7 @@ export const errorCodes = {
   wrongSequence: 10_071,
   wrongSequenceUnknown: 10_164,
   tooLarge: 10_054,
+  noMessage: 10_037,
   streamNotFound: 10_059,
   /** There is a stream of that name with other settings. */
   nameInUse: 10_058,

@@ -15,14 +15,14 @@ import { ownStream, shareSubjects } from './publish/stream-subjects.ts';
 import { createSessionRequests, type SessionRequests } from './request/session-requests.ts';
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
 import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
-import { accountStream, bucketName, bucketStream, eventStreams, sharedStreams } from './streams.ts';
+import { accountStream, bucketStream, eventStreams, sharedStreams } from './streams.ts';
 import { streamNames } from './subjects.ts';
 import { createSessionConsumers, type SessionConsumers } from './subscribe/session-consumers.ts';
 import { openShares, type StreamShares } from './stream-shares.ts';
 import { createTenantShares, type TenantShares } from './tenant-shares.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
-export interface Session extends Publisher {
+export interface Session extends Pick<Publisher, 'publish'> {
   /** A bucket, which is made and opened if need be. */
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   readonly objects: SessionObjects;
@@ -68,8 +68,8 @@ const pingMs = 3_000;
 
 /** Connects and puts the streams in place. The library is loaded by the first call: a process without a bus never does. */
 export async function openSession({ clock, logger }: SessionDeps, options: SessionOptions): Promise<Session> {
-  const [{ connect, createInbox, credsAuthenticator, MsgHdrsImpl }, { jetstream, jetstreamManager }, { Kvm }] =
-    await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream'), import('@nats-io/kv')]);
+  const [{ connect, createInbox, credsAuthenticator, MsgHdrsImpl }, { jetstream, jetstreamManager }] =
+    await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
   const { credentialsFile } = options;
   const connection = await connect({
     ...connectionOptions(options),
@@ -93,8 +93,7 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
     const open = async (definition: BucketDefinition): Promise<SessionBucket> => {
       await prepareStream(deps, bucketStream(definition, options.replicas));
       const accounts = await openAccounts({ manager, logger, publisher, clock }, definition, options);
-      const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
-      return createSessionBucket({ kv, publisher, accounts }, definition);
+      return createSessionBucket({ publisher, accounts }, definition);
     };
     const shares = await openShares(deps, sharedStreams(options));
     return {

@@ -1,21 +1,15 @@
-import type { KV } from '@nats-io/kv';
 import { codeOf, errorCodes } from '../bus-error.ts';
 import type { BucketDefinition } from './bucket-definition.ts';
 import type { KeyAccounts } from './key-accounts.ts';
 import type { Message, Publisher } from '../publish/publisher.ts';
-import { bucketSubject } from '../streams.ts';
-
-/** A stored text with its revision. */
-interface StoredText {
-  readonly text: string;
-  readonly revision: number;
-}
+import { bucketStreamName, bucketSubject } from '../streams.ts';
+import { storedIn, type StoredValue } from './stored-value.ts';
 
 /** A bucket over one connection. Keys are legal ones. Everything but `get` throws StreamRefusal on a conflict. */
 export interface SessionBucket {
   readonly accounts: KeyAccounts;
   /** Undefined where the key is free. */
-  get(key: string): Promise<StoredText | undefined>;
+  get(key: string): Promise<Pick<StoredValue, 'text' | 'revision'> | undefined>;
   /** The new revision. `revision` is that of the text to replace, 0 for a key that was never written. */
   put(key: string, text: string, revision: number): Promise<number>;
   /** The new revision where the key was deleted after it was written, or else undefined. */
@@ -24,8 +18,6 @@ export interface SessionBucket {
 }
 
 interface BucketDeps {
-  /** The library's view of the same bucket. */
-  readonly kv: Pick<KV, 'get'>;
   readonly publisher: Publisher;
   readonly accounts: KeyAccounts;
 }
@@ -35,25 +27,29 @@ interface BucketDeps {
  */
 const freedSeconds = 5;
 
-/** The library reads, and the publisher writes as the library would: a message under the key's subject. */
-export function createSessionBucket(
-  { kv, publisher, accounts }: BucketDeps,
-  definition: BucketDefinition,
-): SessionBucket {
+/**
+ * Reads and writes as the library would, with less about each (ADR 0032): a message under the key's subject, and a request
+ * for the last one to the leader of the stream. A read shares the write to the socket with messages of the same moment.
+ */
+export function createSessionBucket({ publisher, accounts }: BucketDeps, definition: BucketDefinition): SessionBucket {
   const write = (key: string, text: string, headers: Message['headers']): Promise<number> =>
     publisher.publish({ subject: bucketSubject(definition, key), body: text, headers });
   const put = (key: string, text: string, revision: number): Promise<number> =>
     write(key, text, { [headerNames.expected]: [String(revision)] });
+  const last = async (key: string): Promise<StoredValue | undefined> => {
+    const body = JSON.stringify({ last_by_subj: bucketSubject(definition, key) });
+    return storedIn(await publisher.ask({ subject: readSubject(definition), body, headers: {} }));
+  };
   return {
     accounts,
     put,
     async get(key) {
-      const entry = await kv.get(key);
-      return entry?.operation === 'PUT' ? { text: entry.string(), revision: entry.revision } : undefined;
+      const found = await last(key);
+      return found?.isFreed === false ? found : undefined;
     },
     async putAgain(key, text) {
-      const entry = await kv.get(key);
-      return entry === null || entry.operation === 'PUT' ? undefined : put(key, text, entry.revision);
+      const found = await last(key);
+      return found?.isFreed === true ? put(key, text, found.revision) : undefined;
     },
     async delete(key, revision) {
       const headers = {
@@ -71,6 +67,8 @@ export function createSessionBucket(
     },
   };
 }
+
+const readSubject = (definition: BucketDefinition): string => `$JS.API.STREAM.MSG.GET.${bucketStreamName(definition)}`;
 
 const headerNames = {
   expected: 'Nats-Expected-Last-Subject-Sequence',

@@ -31,22 +31,35 @@ function setUp(refused?: Error) {
     publisher.publish({ subject, body: '', headers: {} }).catch((error: unknown) => String(error));
   const answer = (index: number, text: string): void =>
     callback(null, { subject: replies[index] ?? '', json: () => JSON.parse(text) } as Msg);
-  return { clock, sent, publish, answer, closed, breakInbox: () => callback(new Error('not permitted'), {} as Msg) };
+  const ask = (subject: string): Promise<unknown> =>
+    publisher.ask({ subject, body: '', headers: {} }).then((found) => found.json(), String);
+  const answerNothing = (index: number): void =>
+    callback(null, { subject: replies[index] ?? '', headers: { code: 503 } } as Msg);
+  return {
+    clock,
+    sent,
+    publish,
+    ask,
+    answer,
+    answerNothing,
+    closed,
+    breakInbox: () => callback(new Error('not permitted'), {} as Msg),
+  };
 }
 
 describe('a message', () => {
-  it('is written at once when it comes alone, and shares a write when it comes less than 5 ms after one', async () => {
+  it('is written at once when it comes alone, and shares a write when it comes less than 1 ms after one', async () => {
     const { clock, sent, publish } = setUp();
     void publish('a');
     void publish('b');
-    await clock.advance(1);
+    await clock.advance(0);
     void publish('c');
-    await clock.advance(3);
     void publish('d');
-    await clock.advance(20);
+    await clock.advance(1);
+    await clock.advance(1);
     void publish('e');
     await clock.advance(0);
-    expect(sent).toEqual(['a at 0', 'b at 0', 'c at 5', 'd at 5', 'e at 24']);
+    expect(sent).toEqual(['a at 0', 'b at 0', 'c at 1', 'd at 1', 'e at 2']);
   });
 
   it('gets its own answer, in whatever order they come', async () => {
@@ -90,6 +103,26 @@ describe('a message', () => {
     answer(1, '{"seq":1}');
     await clock.advance(ms - 100);
     expect(late).toEqual(want);
+  });
+
+  it('that is a request gets its answer as it came, in the same inbox and the same write', async () => {
+    const { clock, sent, publish, ask, answer } = setUp();
+    const both = [publish('a'), ask('b')];
+    await clock.advance(0);
+    expect(sent).toEqual(['a at 0', 'b at 0']);
+    answer(1, '{"message":{"seq":3}}');
+    answer(0, '{"seq":7}');
+    expect(await Promise.all(both)).toEqual([7, { message: { seq: 3 } }]);
+  });
+
+  it('that no server takes fails, be it a request or not', async () => {
+    const { clock, publish, ask, answerNothing } = setUp();
+    const both = [publish('a'), ask('b')];
+    await clock.advance(0);
+    answerNothing(0);
+    answerNothing(1);
+    const refused = 'StreamRefusal: no stream takes the subject';
+    expect(await Promise.all(both)).toEqual([refused, refused]);
   });
 
   it('that the library does not take fails at once', async () => {

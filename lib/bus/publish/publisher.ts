@@ -18,6 +18,8 @@ export interface Publisher {
    * message was stored.
    */
   publish(message: Message): Promise<number>;
+  /** The same for a request to the server, whose answer it resolves to. */
+  ask(message: Message): Promise<Msg>;
 }
 
 interface PublisherDeps {
@@ -31,8 +33,11 @@ interface PublisherDeps {
   readonly timeoutMs: number;
 }
 
-/** Messages that follow a write so soon share the next one. One that comes alone is written at once. */
-const gatherMs = 5;
+/**
+ * Messages that follow a write so soon share the next one. One that comes alone is written at once. A signed call makes
+ * three or four messages one after the other, so that a longer pause would be most of its time.
+ */
+const gatherMs = 1;
 
 /**
  * All answers come to one inbox, each under the number of its message, and one timer watches over all: a request of the
@@ -48,7 +53,7 @@ interface Numbered extends Message {
 }
 
 interface Unanswered {
-  readonly resolve: (sequence: number) => void;
+  readonly resolve: (answer: Msg) => void;
   readonly reject: (error: unknown) => void;
   /** In milliseconds since the epoch. */
   readonly end: number;
@@ -76,11 +81,15 @@ class InboxPublisher implements Publisher {
     });
   }
 
-  publish(message: Message): Promise<number> {
+  async publish(message: Message): Promise<number> {
+    return sequenceOf(await this.ask(message));
+  }
+
+  ask(message: Message): Promise<Msg> {
     const { clock, timeoutMs } = this.#deps;
     this.#published += 1;
     const number = String(this.#published);
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const { promise, resolve, reject } = Promise.withResolvers<Msg>();
     this.#unanswered.set(number, { resolve, reject, end: clock.now() + timeoutMs });
     this.#outgoing.push({ ...message, number });
     if (!this.#isWriting) void this.#write();
@@ -116,9 +125,8 @@ class InboxPublisher implements Publisher {
     const asked = this.#unanswered.get(number);
     if (asked === undefined) return;
     this.#unanswered.delete(number);
-    const outcome = outcomeOf(answer);
-    if (typeof outcome === 'number') asked.resolve(outcome);
-    else asked.reject(outcome);
+    if (answer.headers?.code === noResponders) asked.reject(noStream());
+    else asked.resolve(answer);
   }
 
   /** Until everything is answered: gives up on what is not in its time. */
@@ -154,15 +162,21 @@ interface Acknowledgement {
 /** The answer to a request whose subject has no server; it has no body. */
 const noResponders = 503;
 
-function outcomeOf(answer: Msg): number | Error {
-  if (answer.headers?.code === noResponders) {
-    return new StreamRefusal(errorCodes.streamNotFound, 'no stream takes the subject');
-  }
+const noStream = (): StreamRefusal => new StreamRefusal(errorCodes.streamNotFound, 'no stream takes the subject');
+
+function sequenceOf(answer: Msg): number {
+  const { seq, error } = acknowledgementIn(answer);
+  if (error !== undefined) throw new StreamRefusal(error.err_code, error.description ?? 'refused');
+  if (seq === undefined) throw new Error('the server acknowledged nothing');
+  return seq;
+}
+
+function acknowledgementIn(answer: Msg): Acknowledgement {
   try {
-    const { seq, error } = answer.json<Acknowledgement>();
-    if (error !== undefined) return new StreamRefusal(error.err_code, error.description ?? 'refused');
-    return seq ?? new Error('the server acknowledged nothing');
+    const found = answer.json<Acknowledgement | null>();
+    if (found !== null) return found;
   } catch (cause) {
-    return new Error('the server answered something else than an acknowledgement', { cause });
+    throw new Error('the server answered something else than an acknowledgement', { cause });
   }
+  throw new Error('the server answered something else than an acknowledgement');
 }
