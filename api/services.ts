@@ -72,7 +72,7 @@ export function createServices(deps: ApiDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       const { signal } = following;
-      const working = runAgents(agents, bus, cluster, signal);
+      const working = runAgents(agents, { bus, clock, tenants: cluster.tenants }, signal);
       followed = Promise.all([followed, shared.stimuli.run(signal), working, publishKeys(deps, keys, signal)]);
     },
     async close() {
@@ -174,14 +174,12 @@ function createTools(
 /** Conversations are kept in NATS: without it, executions of agents wait. */
 async function runAgents(
   { drivers, seal }: Agents,
-  bus: EventBus,
-  { tenants }: Cluster,
+  deps: Pick<ApiDeps, 'clock'> & Pick<Cluster, 'tenants'> & { readonly bus: EventBus },
   stop: AbortSignal,
 ): Promise<void> {
-  if (bus.problem() === notConfiguredProblem) return;
+  if (deps.bus.problem() === notConfiguredProblem) return;
   const builtin = serveBuiltinTools({
-    bus,
-    tenants,
+    ...deps,
     toolbox: seal.toolbox,
     runningCaller: (execution_id, tenant) => seal.callerOf({ execution_id, tenant }),
   });

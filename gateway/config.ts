@@ -55,6 +55,7 @@ export const GatewayConfig = Type.Object({
   WINDLASS_OIDC_CA_FILE: identityVariables.WINDLASS_OIDC_CA_FILE,
   WINDLASS_OIDC_ALGORITHMS: identityVariables.WINDLASS_OIDC_ALGORITHMS,
   WINDLASS_OIDC_JWKS_GRACE_SECONDS: identityVariables.WINDLASS_OIDC_JWKS_GRACE_SECONDS,
+  WINDLASS_OIDC_ROLE_SCOPES: identityVariables.WINDLASS_OIDC_ROLE_SCOPES,
   WINDLASS_SYSTEM_TENANT: identityVariables.WINDLASS_SYSTEM_TENANT,
 });
 export type GatewayConfig = Readonly<Static<typeof GatewayConfig>>;

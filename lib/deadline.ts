@@ -7,6 +7,10 @@ interface Deadline extends Disposable {
   leftMs(): number;
 }
 
+/** Whether the time of a deadline is up, rather than that its caller has gone. */
+export const isTimeUp = ({ reason }: AbortSignal): boolean =>
+  reason instanceof DOMException && reason.name === 'TimeoutError';
+
 /** Given as the reason, it spares the making of an error with its stack for a call that ended well. */
 const disposed = 'disposed';
 

@@ -1,5 +1,6 @@
 import { isUid } from '../../crds/uid.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { isTimeUp } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
@@ -40,12 +41,16 @@ function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
 
 /**
  * Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4). The run continues when the call ends
- * before.
+ * before: out of time it answers the run's id, with `timed_out`.
  */
 function invokesFleet({ operations }: ExecutionToolsDeps): Give {
   return async (caller, args, signal) => {
     const body = given(args, 'target', 'tool', 'args', 'policy');
-    const result = await operations.call('invokeFleet', caller, { body, scopes: ['svc.edge.fleet.manage'], signal });
+    let runId = '';
+    const started = (headers: Readonly<Record<string, string>>): void => void (runId = headers[fleetHeader] ?? '');
+    const asked = { body, scopes: ['svc.edge.fleet.manage'], signal, started };
+    const result = await operations.call('invokeFleet', caller, asked);
+    if (isTimeUp(signal) && runId !== '') return { fleet_command_id: runId, timed_out: true };
     signal.throwIfAborted();
     if (!isJsonObject(result) || typeof result['fleet_command_id'] !== 'string') return result;
     const params = { fleet_command_id: result['fleet_command_id'] };
@@ -53,6 +58,9 @@ function invokesFleet({ operations }: ExecutionToolsDeps): Give {
     return isJsonObject(run) ? { ...result, outcome: run['outcome'], per_node: run['per_node'] } : result;
   };
 }
+
+/** AMB-203. */
+const fleetHeader = 'X-Fleet-Command-Id';
 
 /** The longest wait of a call, where it does not say, and how often the execution is looked at. */
 const waiting = { seconds: 60, everyMs: 1_000 };
@@ -82,10 +90,10 @@ export function waitsFor(
     const seconds = typeof args['timeout_secs'] === 'number' ? args['timeout_secs'] : waiting.seconds;
     const until = clock.now() + seconds * 1_000;
     for (;;) {
-      signal.throwIfAborted();
+      if (!isTimeUp(signal)) signal.throwIfAborted();
       const value = await read(caller, args);
       if (!isJsonObject(value) || hasEnded(value)) return value;
-      if (clock.now() >= until) return { ...value, timed_out: true };
+      if (clock.now() >= until || isTimeUp(signal)) return { ...value, timed_out: true };
       await clock.sleep(Math.min(waiting.everyMs, until - clock.now()), signal);
     }
   };

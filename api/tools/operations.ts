@@ -20,6 +20,8 @@ export interface Asked {
   readonly scopes?: readonly string[];
   /** Ends the reading of an operation that answers with events. */
   readonly signal?: AbortSignal;
+  /** Gets the headers of the answer before its events are read. */
+  readonly started?: (headers: Readonly<Record<string, string>>) => void;
 }
 
 /** The operations of the HTTP API, for tools: the same code with the same checks serves both. */
@@ -49,6 +51,7 @@ export function createOperations(clock: Clock): Operations {
         throw new AppError('unavailable', 'the API is about to start; try again', { reason: 'Starting' });
       const request = requestOf(route, caller, asked);
       const reply = await pool.run({ tenant: caller.tenant }, () => route.handle(request as never));
+      asked.started?.(reply.headers ?? {});
       return valueOf(reply);
     },
   };

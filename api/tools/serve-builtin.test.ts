@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aToolCaller } from '../../test/builders/tool-caller.ts';
+import { systemClock } from '../../lib/clock.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { builtinCallsService } from '../../lib/tools/remote.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
@@ -17,6 +18,7 @@ async function answered(running: ToolCaller | undefined, tool: string): Promise<
     return { content: 'done', isError: false };
   };
   serveBuiltinTools({
+    clock: systemClock,
     bus: {
       serve: ({ service }, handler) => {
         handlers.set(service, handler);

@@ -1,6 +1,8 @@
 import type { EventBus, Responder } from '../../lib/bus/index.ts';
 import { busLimits } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { cutText } from '../../lib/cut-text.ts';
+import { startDeadline } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import {
@@ -10,11 +12,13 @@ import {
   builtinStopService,
   readBuiltinCall,
 } from '../../lib/tools/remote.ts';
+import { fleetScopes } from '../../lib/tools/fleet-rights.ts';
 import { approvalProblem } from '../../lib/tools/needs-approval.ts';
 import { isRefusal, type ToolAnswer, type Toolbox, type ToolCaller } from '../../lib/tools/tool.ts';
 
 interface ServeBuiltinDeps {
   readonly bus: Pick<EventBus, 'serve'>;
+  readonly clock: Clock;
   readonly toolbox: Toolbox;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
   /** The caller of an execution that runs for the tenant; undefined for any other id. */
@@ -24,12 +28,14 @@ interface ServeBuiltinDeps {
 /** Characters of an answer: as JSON they take six bytes each at most, which a message of the bus holds. */
 const contentLength = Math.floor((busLimits.requestBytes - 1_024) / 6);
 const graceMs = 3_000;
+/** Tools that wait answer before the bus gives their call up. */
+const callMs = busLimits.requestMaxMs - 5_000;
 
 /** Runs built-in tools for the gateway, under the policy of this process (design §13). */
 export function serveBuiltinTools(deps: ServeBuiltinDeps): Responder {
   const { bus, toolbox } = deps;
   const running = new Map<string, AbortController>();
-  const offered = toolbox.offered(anybody).filter(({ run }) => run.kind === 'api');
+  const offered = toolbox.offered(unbounded).filter(({ run }) => run.kind === 'api');
   const names = JSON.stringify(offered.map(({ name }) => name));
   const responders = [
     bus.serve({ service: builtinListService }, async () => names),
@@ -51,8 +57,15 @@ export function serveBuiltinTools(deps: ServeBuiltinDeps): Responder {
   };
 }
 
-/** A caller whom no security context bounds: what is offered to it is everything. */
-const anybody: ToolCaller = { tenant: '', namespace: '', subject: '', security: {}, mounts: [] };
+/** A caller whom nothing bounds: what is offered to it is everything, tools of hosts included. */
+const unbounded: ToolCaller = {
+  tenant: '',
+  namespace: '',
+  subject: '',
+  security: { tier: 'operator' },
+  scopes: fleetScopes,
+  mounts: [],
+};
 
 interface Request {
   readonly body: Uint8Array;
@@ -68,7 +81,8 @@ async function serve(
   const stop = new AbortController();
   running.set(call.invocation_id, stop);
   try {
-    const answer = await run(deps, call, AbortSignal.any([signal, stop.signal]));
+    using deadline = startDeadline(deps.clock, callMs, AbortSignal.any([signal, stop.signal]));
+    const answer = await run(deps, call, deadline.signal);
     return JSON.stringify({ content: cutText(answer.content, contentLength), isError: answer.isError });
   } finally {
     running.delete(call.invocation_id);
@@ -87,8 +101,8 @@ async function run(deps: ServeBuiltinDeps, call: BuiltinCall, signal: AbortSigna
 
 /** The rights of the running agent, or those of an external caller within the security context of its session. */
 async function callerOf({ runningCaller, tenants }: ServeBuiltinDeps, call: BuiltinCall): Promise<ToolCaller> {
-  const { tenant, execution_id: executionId, subject, security } = call;
+  const { tenant, execution_id: executionId, subject, security, scopes = [] } = call;
   const agent = await runningCaller(executionId, tenant);
   if (agent !== undefined) return agent;
-  return { tenant, namespace: tenants.namespaceOf(tenant) ?? '', subject, security, mounts: [] };
+  return { tenant, namespace: tenants.namespaceOf(tenant) ?? '', subject, security, scopes, mounts: [] };
 }

@@ -419,6 +419,33 @@ describe('what an operation answers with', () => {
   });
 });
 
+describe('a call whose time is up', () => {
+  const timeIsUp = () => AbortSignal.abort(new DOMException('the time is up', 'TimeoutError'));
+
+  it('AMB-203 answers the id of its fleet run, which continues', async () => {
+    world.give = ({ started }) => {
+      started?.({ 'X-Fleet-Command-Id': uid });
+      return { node_id: 'a', command_id: 'c', chunk: {} };
+    };
+    const args = { target: { All: null }, tool: 'cmd.run', args: { command: 'true' } };
+    expect(await valueOf(run('svc.edge.fleet.invoke', args, timeIsUp()))).toEqual({
+      fleet_command_id: uid,
+      timed_out: true,
+    });
+  });
+
+  it('answers how far the execution is that it waits for', async () => {
+    world.give = () => ({ status: 'running' });
+    const answer = run('svc.workflow.wait', { execution_id: uid, timeout_secs: 60 }, timeIsUp());
+    expect(await valueOf(answer)).toMatchObject({ status: 'running', timed_out: true });
+  });
+
+  it('is given up where its caller has gone', async () => {
+    const args = { execution_id: uid, timeout_secs: 60 };
+    await expect(run('svc.workflow.wait', args, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+  });
+});
+
 describe('tools of a fleet', () => {
   const target = { All: null };
 

@@ -565,7 +565,10 @@ export type CreateSecurityContextBody = {
   readonly network?: "none";
   /** Tool calls of one execution, signed ones included. */
   readonly max_calls?: number;
-  /** Whose context it is; svc.edge.* tools need tenant-admin or operator. Default: user. */
+  /**
+   * Whose context it is; svc.edge.* tools need tenant-admin or operator, whose writer must be able to create
+   * fleetruns. Default: user.
+   */
   readonly tier?: "user" | "tenant-admin" | "operator";
 };
 
@@ -599,7 +602,10 @@ export type ReadSecurityContextAnswer = {
   readonly network?: "none";
   /** Tool calls of one execution, signed ones included. */
   readonly max_calls?: number;
-  /** Whose context it is; svc.edge.* tools need tenant-admin or operator. Default: user. */
+  /**
+   * Whose context it is; svc.edge.* tools need tenant-admin or operator, whose writer must be able to create
+   * fleetruns. Default: user.
+   */
   readonly tier?: "user" | "tenant-admin" | "operator";
 };
 
@@ -1124,9 +1130,12 @@ export interface Operations {
   /**
    * Create or change a security context
    *
-   * Replaces the one of the same name. Needs the role svc:admin without a tenant for a shared one.
+   * Replaces the one of the same name. Needs the role svc:admin without a tenant for a shared one, and the scope
+   * svc.edge.fleet.manage for a tier other than user.
    *
    * `POST /v1/security-contexts`
+   *
+   * - 403 `forbidden`: The tier opens tools of hosts, and the caller lacks the scope of fleets.
    */
   createSecurityContext(request: CreateSecurityContextRequest, options?: CallOptions): Promise<CreateSecurityContextReply>;
   /**

@@ -1019,7 +1019,10 @@ export type ReadAgentAnswer = {
     };
     /** Tools that the agent may use: names, or names with settings. */
     readonly tools?: readonly (string | {
-      /** Name of a tool, such as fs.read; a name that ends in .* offers every tool that begins so. */
+      /**
+       * Name of a tool, such as fs.read; a name that ends in .* offers every tool that begins so. Names under
+       * svc.edge. need a writer who may run fleets.
+       */
       readonly name: string;
       /** Where the tool runs, such as builtin:cmd. */
       readonly executor?: string;

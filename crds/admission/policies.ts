@@ -6,6 +6,7 @@ import { edgeHostPolicy } from './edge-host-policy.ts';
 import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
 import { fleetRunPolicy } from './fleet-run-policy.ts';
+import { agentGrantPolicy, securityContextPolicy } from './grant-policies.ts';
 import { inputMutation } from './input-mutation.ts';
 import {
   agentIdentityPolicy,
@@ -54,6 +55,8 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     apiSpecPolicy,
     toolIdentityPolicy,
     fleetRunPolicy,
+    securityContextPolicy,
+    agentGrantPolicy,
   ].map((policy) => policy(identities));
   const policies = [
     definitionPolicy,

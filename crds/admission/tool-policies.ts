@@ -34,9 +34,20 @@ export const toolStepPolicy: AdmissionPolicy = {
 const networks = (object: string): string =>
   `(has(${object}.spec.allow_internal_addresses) ? ${object}.spec.allow_internal_addresses : [])`;
 
+const addressFields = ['server_url', 'document', 'document_parts', 'credentials'] as const;
+const isMoved = addressFields
+  .map(
+    (field) =>
+      `has(object.spec.${field}) != has(oldObject.spec.${field}) || (has(object.spec.${field}) && object.spec.${field} != oldObject.spec.${field})`,
+  )
+  .join(' || ');
+
 /**
  * Which internal addresses the gateway may ask on behalf of a tenant is for administrators of the cluster to say: the
  * gateway has a place in the network that the tenant has not. Taking networks away is open to all who may write the object.
+ *
+ * The gateway sends the credential to the address that the object says, so the writer of either must be able to read the
+ * Secret (ADR 0095).
  */
 export const apiSpecPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'api-spec-addresses',
@@ -46,12 +57,22 @@ export const apiSpecPolicy = (identities: Identities): AdmissionPolicy => ({
     ...accountVariables(identities),
     isClusters,
     opened: `${networks('object')}.filter(n, oldObject == null || !(n in ${networks('oldObject')}))`,
+    secret:
+      "has(object.spec.credentials) && has(object.spec.credentials.secret) ? object.spec.credentials.secret.name : ''",
+    isMoved: `oldObject == null || ${isMoved}`,
   },
   rules: [
     {
       expression: 'size(variables.opened) == 0 || variables.isTrusted || variables.isClusters',
       message:
         "'spec.allow_internal_addresses: ' + variables.opened[0] + ' is opened by those who may write all namespaces only'",
+      reason: 'Forbidden',
+    },
+    {
+      expression:
+        "variables.secret == '' || !variables.isMoved || variables.isTrusted || authorizer.group('').resource('secrets').namespace(request.namespace).name(variables.secret).check('get').allowed()",
+      message:
+        "'spec.credentials.secret: Secret ' + variables.secret + ' goes to the server of this object, which those who may get it decide only; ' + variables.user + ' may not'",
       reason: 'Forbidden',
     },
     noIdAsName,

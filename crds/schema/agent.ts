@@ -20,7 +20,8 @@ const AgentTool = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: limits.toolNameLength,
-      description: 'Name of a tool, such as fs.read; a name that ends in .* offers every tool that begins so.',
+      description:
+        'Name of a tool, such as fs.read; a name that ends in .* offers every tool that begins so. Names under svc.edge. need a writer who may run fleets.',
     }),
     executor: Type.Optional(Type.String({ maxLength: 128, description: 'Where the tool runs, such as builtin:cmd.' })),
     config: Type.Optional(anyObject({ description: 'Settings of this tool for this agent.' })),
@@ -298,7 +299,8 @@ export const SecurityContextSpec = Type.Object(
     ),
     tier: Type.Optional(
       oneOf(['user', 'tenant-admin', 'operator'], {
-        description: 'Whose context it is; svc.edge.* tools need tenant-admin or operator. Default: user.',
+        description:
+          'Whose context it is; svc.edge.* tools need tenant-admin or operator, whose writer must be able to create fleetruns. Default: user.',
       }),
     ),
   },

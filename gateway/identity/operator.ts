@@ -6,15 +6,18 @@ import { HttpError } from '../../lib/http/http-error.ts';
 import {
   bearerToken,
   claimAt,
+  type ClaimNames,
   type Claims,
   createOidcVerifier,
   type Identity,
   isOperator,
+  parseRoleScopes,
   type OidcVerifierOptions,
   readIdentity,
   type SignatureAlgorithm,
 } from '../../lib/identity/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { fleetScope } from '../../lib/tools/fleet-rights.ts';
 import { type GatewayConfig, isBypass } from '../config.ts';
 
 /** The user of the control plane, after the token was checked (spec 3 §2.1, §5.1, §5.4). */
@@ -26,6 +29,8 @@ export interface Operator {
   readonly tenant: string | undefined;
   /** Whether shared objects may be written. */
   readonly isAdmin: boolean;
+  /** Scopes that the roles of the token give, such as `svc.edge.fleet.manage` (ADR 0072). */
+  readonly scopes: readonly string[];
   /** When the token ends, in milliseconds since the Unix epoch. */
   readonly until: number;
 }
@@ -54,6 +59,7 @@ export const bypassOperator: Operator = {
   kind: 'consumer',
   tenant: undefined,
   isAdmin: true,
+  scopes: [fleetScope],
   until: Number.POSITIVE_INFINITY,
 };
 
@@ -63,7 +69,8 @@ export function createOperatorAuthentication(deps: OperatorDeps, config: Gateway
     return { authenticate: async () => bypassOperator, prepare: async () => undefined, close: async () => undefined };
   }
   const roleClaim = config.SEAL_GATEWAY_OPERATOR_ROLE_CLAIM;
-  const read = (claims: Claims): Bearer => readBearer(claims, roleClaim);
+  const roleScopes = parseRoleScopes(config.WINDLASS_OIDC_ROLE_SCOPES);
+  const read = (claims: Claims): Bearer => readBearer(claims, { ...claimNames, roleClaim, roleScopes });
   const verifier = verifierOf({ ...deps, read }, config);
   return {
     async authenticate({ authorization }) {
@@ -87,21 +94,21 @@ const claimNames = {
   usernameClaim: 'preferred_username',
   usernamePrefix: 'service-account-',
   teamClaim: 'teams',
-  roleScopes: new Map<string, readonly string[]>(),
 } as const;
 
-function readBearer(claims: Claims, roleClaim: string): Bearer {
-  const named = claimAt(claims, claimNames.tenantClaim);
-  return { ...readIdentity(claims, { ...claimNames, roleClaim }), namesTenant: named !== undefined && named !== null };
+function readBearer(claims: Claims, names: ClaimNames): Bearer {
+  const named = claimAt(claims, names.tenantClaim);
+  return { ...readIdentity(claims, names), namesTenant: named !== undefined && named !== null };
 }
 
 function operatorOf(bearer: Bearer, roleClaim: string): Operator {
-  const { subject, tenant, roles, until } = bearer;
+  const { subject, tenant, roles, scopes, until } = bearer;
   if (!isOperator(bearer)) throw forbidden(`the claim ${roleClaim} must be svc:operator or svc:admin`);
   const isAdmin = roles.includes('svc:admin');
   if (tenant === undefined && (bearer.namesTenant || !isAdmin))
     throw forbidden('the claim tenant_id must be the slug of a tenant');
-  return { subject, kind: bearer.kind === 'service-account' ? bearer.kind : 'consumer', tenant, isAdmin, until };
+  const kind = bearer.kind === 'service-account' ? bearer.kind : 'consumer';
+  return { subject, kind, tenant, isAdmin, scopes, until };
 }
 
 /** spec 3 §7.1: a bare text for whatever is wrong with the token. */

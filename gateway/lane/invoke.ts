@@ -18,7 +18,7 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { givenArguments } from '../../lib/tools/arguments.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
-import { argumentsProblem, policyProblem, type ToolRegistry } from '../tools/tool-registry.ts';
+import { argumentsProblem, sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
 import type { SecurityOf } from './security-of.ts';
@@ -134,7 +134,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
   const security = securityOf(tenant, securityContextName);
   if (security === undefined) return noContext(securityContextName);
   const args = envelope.arguments;
-  const problem = policyProblem(security, tool.name) ?? argumentsProblem(tool, args);
+  const problem = sessionProblem(session, security, tool.name) ?? argumentsProblem(tool, args);
   if (problem !== undefined) return problem;
   if (!isJsonObject(args)) throw new AppError('internal', 'arguments that are no object passed their check');
   if (security.max_calls !== undefined && !(await deps.counter.take(session, security.max_calls)))
@@ -146,6 +146,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
     agentId: session.agent_id,
     securityContextName,
     security,
+    scopes: session.scopes ?? [],
     namespace: tenant === undefined ? undefined : tenants.namespaceOf(tenant),
   };
   return { caller, tool, args: givenArguments(tool.input_schema, args) };

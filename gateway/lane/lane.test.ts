@@ -101,6 +101,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
       kind: 'consumer',
       tenant: authorization.replace('Bearer ', ''),
       isAdmin: false,
+      scopes: [],
       until: Number.POSITIVE_INFINITY,
     }),
     tenantOf: ({ tenant }) => tenant ?? '',

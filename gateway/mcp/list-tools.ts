@@ -3,7 +3,7 @@ import type { Session } from '../../lib/envelope/index.ts';
 import { createCursor } from '../../lib/http/paging.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
 import type { SecurityOf } from '../lane/security-of.ts';
-import { policyProblem, type ToolRegistry } from '../tools/tool-registry.ts';
+import { sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
 import { mcpLimits } from './mcp-limits.ts';
 
@@ -37,7 +37,8 @@ function permitted({ registry, securityOf }: ListDeps, session: Session): Gatewa
   return registry
     .list(tenant)
     .filter(
-      ({ name }) => matchesAny(session.allowed_tool_patterns, name) && policyProblem(security, name) === undefined,
+      ({ name }) =>
+        matchesAny(session.allowed_tool_patterns, name) && sessionProblem(session, security, name) === undefined,
     );
 }
 

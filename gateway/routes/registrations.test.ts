@@ -122,7 +122,15 @@ beforeEach(async () => {
   const authenticate = async ({ authorization = '' }: { readonly authorization?: string }): Promise<Operator> => {
     const found = operators[authorization.replace('Bearer ', '')];
     if (found === undefined) throw new AppError('unauthenticated', 'no token');
-    return { subject: 'me', kind: 'consumer', tenant: undefined, isAdmin: false, until: Infinity, ...found };
+    return {
+      subject: 'me',
+      kind: 'consumer',
+      tenant: undefined,
+      isAdmin: false,
+      scopes: [],
+      until: Infinity,
+      ...found,
+    };
   };
   server = await startTestServer(createRegistrationRoutes(depsOf()) as never, {
     authenticate: authenticate as never,

@@ -1,6 +1,7 @@
 import { aborted } from '../../lib/aborted.ts';
 import { busLimits, type EventBus } from '../../lib/bus/index.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
+import { contextProblem } from '../../lib/tools/name-policy.ts';
 import {
   readRegisteredQuery,
   type RegisteredTool,
@@ -10,7 +11,7 @@ import {
   registeredToolsService,
 } from '../../lib/tools/registered.ts';
 import type { SecurityOf } from '../lane/security-of.ts';
-import { policyProblem, type ToolRegistry } from './tool-registry.ts';
+import type { ToolRegistry } from './tool-registry.ts';
 import type { GatewayTool } from './tool-source.ts';
 
 interface ServeRegisteredDeps {
@@ -40,7 +41,7 @@ function toolsFor({ registry, securityOf }: ServeRegisteredDeps, query: Register
   const allowed = registry
     .list(tenant)
     .filter(({ source, name }) => source !== 'builtin' && matchesAny(patterns, name))
-    .filter(({ name }) => policyProblem(security, name) === undefined);
+    .filter(({ name }) => contextProblem(security, name) === undefined);
   return fitting(allowed.map(offeredOf));
 }
 

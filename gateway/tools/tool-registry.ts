@@ -1,6 +1,7 @@
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { Session } from '../../lib/envelope/index.ts';
 import { argumentProblem } from '../../lib/tools/arguments.ts';
-import { matchesAny, matchesDenied } from '../../lib/tools/name-pattern.ts';
+import { contextProblem, scopeProblem } from '../../lib/tools/name-policy.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
 import type { GatewayTool, ToolSource } from './tool-source.ts';
 
@@ -30,15 +31,17 @@ export function createToolRegistry(sources: readonly ToolSource[]): ToolRegistry
   };
 }
 
-/** Why a security context keeps a tool from being called; deny wins (requirements AMB-195). */
-export function policyProblem(security: SecurityContextSpec, name: string): ToolRefusal | undefined {
-  if (matchesDenied(security.deny_list ?? [], name)) {
-    const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
-    return { kind: 'policy', code, message: `${name} is in deny_list of the security context` };
-  }
-  if (matchesAny(security.tools ?? ['*'], name)) return undefined;
-  const message = `${name} is not in tools of the security context; add it there`;
-  return { kind: 'policy', code: 'ToolNotAllowed', message };
+/**
+ * Why a security context or a session keeps a tool from being called. One that an operator made grants no more than its maker held (ADR 0095); that of an
+ * agent's pod has the rights of its agent, which the API checks.
+ */
+export function sessionProblem(
+  { registered, scopes = [] }: Pick<Session, 'registered' | 'scopes'>,
+  security: SecurityContextSpec,
+  name: string,
+): ToolRefusal | undefined {
+  const problem = contextProblem(security, name);
+  return problem === undefined && registered !== undefined ? scopeProblem(scopes, name) : problem;
 }
 
 /** Why arguments do not fit a tool: required ones first, in the order of its schema (spec 3 §10.2). */

@@ -10,6 +10,8 @@ export interface GatewayCaller {
   readonly agentId: string;
   readonly securityContextName: string;
   readonly security: SecurityContextSpec;
+  /** Scopes of tools of hosts that the maker of the session held. */
+  readonly scopes: readonly string[];
   /** Namespace of the tenant; undefined in the bypass. */
   readonly namespace: string | undefined;
 }

@@ -108,6 +108,7 @@ const caller: GatewayCaller = {
   agentId: 'agent-1',
   securityContextName: 'default',
   security: {},
+  scopes: [],
   namespace: 'tenant-acme',
 };
 

@@ -28,6 +28,8 @@ export interface Session {
    * is the SHA-256 of the body that asked for it. Absent: made by an attestation, whose own token alone signs in.
    */
   readonly registered?: string;
+  /** Scopes of tools of hosts that the operator held who made it (ADR 0095). Absent: none, or made by an attestation. */
+  readonly scopes?: readonly string[];
 }
 
 /** The sessions of all replicas. Calls throw AppError `unavailable` where the bus cannot be reached. */

@@ -21,9 +21,10 @@ export const clusterNames = {
   relay: 'windlass-relay',
   /** ClusterRole with everything the relay needs inside a tenant; bound there, never cluster-wide. */
   tenantRelay: 'windlass-tenant-relay',
-  /** ClusterRoles for people: read everything of a tenant, or also start, decide and define. */
+  /** ClusterRoles for people: read everything of a tenant; also start, decide and define; run tools on its hosts. */
   viewer: 'windlass-viewer',
   operator: 'windlass-operator',
+  edgeOperator: 'windlass-edge-operator',
 } as const;
 
 /** ServiceAccount of the pods of agents in each tenant's namespace. It has no right; its tokens are for the API alone. */

@@ -16,11 +16,14 @@ export interface BuiltinCall {
   readonly execution_id: string;
   readonly subject: string;
   readonly security: SecurityContextSpec;
+  /** Scopes of tools of hosts that the maker of the session held. Absent, as older gateways say it: none. */
+  readonly scopes?: readonly string[];
   readonly tool: string;
   readonly args: ToolArguments;
 }
 
 const parse = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString());
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((text) => typeof text === 'string');
 const broken = (what: string): AppError => new AppError('internal', `${what} is not of its form`);
 
 /** The answer of the API. @throws AppError `internal`. */
@@ -47,6 +50,7 @@ export function readBuiltinCall(bytes: Uint8Array): BuiltinCall {
     isJsonObject(call) &&
     texts.every((name) => typeof call[name] === 'string') &&
     isJsonObject(call['security']) &&
+    isTexts(call['scopes'] ?? []) &&
     isJsonObject(call['args']);
   if (!isCall) throw new AppError('invalid', 'the call of a built-in tool is not of its form');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of our own gateway, over the bus that only ours reach

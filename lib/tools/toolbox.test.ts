@@ -166,8 +166,8 @@ describe('the judge', () => {
 });
 
 describe('EDGE-TOOL-04 tools of a fleet', () => {
-  const call = (security: ToolCaller['security']) =>
-    verdict(aToolCaller({ security }), 'svc.edge.fleet.list', { target: { All: null } });
+  const target = { target: { All: null } };
+  const call = (security: ToolCaller['security']) => verdict(aToolCaller({ security }), 'svc.edge.fleet.list', target);
 
   it.each<[security: ToolCaller['security'], want: string]>([
     [{}, 'ToolNotAllowed'],
@@ -179,5 +179,26 @@ describe('EDGE-TOOL-04 tools of a fleet', () => {
     [{ tier: 'operator', deny_list: ['svc.edge.*'] }, 'ToolNotAllowed'],
   ])('in a context %j: %s', (security, want) => {
     expect(call(security)).toBe(want);
+  });
+
+  it.each<[name: string, want: string]>([
+    ['svc.*', 'ToolNotAllowed'],
+    ['svc.edge.*', 'admitted'],
+    ['svc.edge.fleet.list', 'admitted'],
+    ['svc.edge.fleet.invoke', 'ToolNotAllowed'],
+  ])('ADR 0095 an agent whose manifest names %s: %s', (name, want) => {
+    const caller = aToolCaller({ security: { tier: 'operator' }, spec: { tools: [{ name }] } });
+    expect(verdict(caller, 'svc.edge.fleet.list', target)).toBe(want);
+  });
+
+  it.each<[tool: string, scopes: readonly string[] | undefined, want: string]>([
+    ['svc.edge.fleet.list', undefined, 'ToolNotAllowed'],
+    ['svc.edge.fleet.list', ['svc.edge.fleet.read'], 'admitted'],
+    ['svc.edge.fleet.cancel', ['svc.edge.fleet.read'], 'ToolNotAllowed'],
+    ['svc.edge.fleet.cancel', ['svc.edge.fleet.manage'], 'admitted'],
+    ['svc.edge.fleet.list', ['svc.edge.fleet.manage'], 'ToolNotAllowed'],
+  ])('ADR 0095 EDGE-AUTH-07 a session calls %s with the scopes %j of its maker: %s', (tool, scopes, want) => {
+    const caller = aToolCaller({ security: { tier: 'operator' }, spec: null, ...(scopes && { scopes }) });
+    expect(verdict(caller, tool, { ...target, fleet_command_id: 'f-1' })).toBe(want);
   });
 });

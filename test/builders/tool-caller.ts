@@ -12,7 +12,7 @@ export function aToolCaller({ spec = {}, ...parts }: CallerParts = {}): ToolCall
     version: '1.0.0',
     runtime: {},
     task: { instruction: 'do it' },
-    tools: ['cmd', 'fs.*', 'web.*', 'svc.*'].map((name) => ({ name })),
+    tools: ['cmd', 'fs.*', 'web.*', 'svc.*', 'svc.edge.*'].map((name) => ({ name })),
     ...spec,
   };
   return {

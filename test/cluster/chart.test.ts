@@ -457,6 +457,13 @@ describe('the installed chart', () => {
     [clusterNames.operator, 'patch windlass.dev/workflowexecutions/status in here', false],
     [clusterNames.operator, 'create ./pods in here', false],
     [clusterNames.operator, 'get ./secrets in here', false],
+    [clusterNames.operator, 'get windlass.dev/fleetruns in here', true],
+    [clusterNames.operator, 'create windlass.dev/fleetruns in here', false],
+    [clusterNames.operator, 'patch windlass.dev/edgegroups in here', false],
+    [clusterNames.operator, 'patch windlass.dev/edgehosts in here', false],
+    [clusterNames.edgeOperator, 'create windlass.dev/fleetruns in here', true],
+    [clusterNames.edgeOperator, 'patch windlass.dev/edgegroups in here', true],
+    [clusterNames.edgeOperator, 'create windlass.dev/workflows in here', false],
   ])('%s: %s → %s', async (role, access, want) => {
     const { rules } = find<Role>(objects, 'ClusterRole', role);
     const { verb, group = '', resource, subresource } = accessOf(access);

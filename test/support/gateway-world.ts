@@ -172,7 +172,7 @@ type Tools = Pick<Parameters<typeof createWorkflowSource>[0], 'audit' | 'tenancy
 /** Callers by the tenant that they say in place of a token. */
 async function byTenant({ authorization = '' }: { readonly authorization?: string | undefined }): Promise<Operator> {
   const tenant = authorization.replace('Bearer ', '');
-  return { subject: 'olga', kind: 'consumer', tenant, isAdmin: false, until: Number.POSITIVE_INFINITY };
+  return { subject: 'olga', kind: 'consumer', tenant, isAdmin: false, scopes: [], until: Number.POSITIVE_INFINITY };
 }
 
 export async function startGatewayWorld(options: GatewayWorldOptions): Promise<GatewayWorld> {

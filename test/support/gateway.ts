@@ -109,6 +109,7 @@ const operatorOf = (tenant: string): Operator => ({
   kind: 'consumer',
   tenant,
   isAdmin: false,
+  scopes: [],
   until: Number.POSITIVE_INFINITY,
 });
 

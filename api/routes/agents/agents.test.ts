@@ -65,7 +65,7 @@ function world(...agents: Agent[]) {
   const routes = createAgentRoutes(deps);
   const call = async (operation: string, request: object, caller: object = {}): Promise<unknown> => {
     const route = routes.find(({ contract }) => contract.operationId === operation);
-    const who = { subject: 'ada', tenant: 'acme', kind: 'consumer', roles: [], ...caller };
+    const who = { subject: 'ada', tenant: 'acme', kind: 'consumer', roles: [], scopes: [], ...caller };
     try {
       const reserve = async () => undefined;
       const asked = { params: {}, query: { limit: 50 }, reserve, ...request, caller: who };
@@ -163,6 +163,22 @@ describe('registering an agent', () => {
       registration: 'updated',
     });
   });
+
+  it.each<[names: string, roles: readonly string[], scopes: readonly string[], want: string]>([
+    ['svc.edge.fleet.invoke', [], [], 'forbidden'],
+    ['svc.edge.*', ['svc:operator'], ['svc.edge.fleet.read'], 'forbidden'],
+    ['svc.edge.fleet.list', [], ['svc.edge.fleet.manage'], 'created'],
+    ['svc.*', [], [], 'created'],
+  ])(
+    'ADR 0095 EDGE-AUTH-07 of tools %s by a caller with roles %j and scopes %j: %s',
+    async (name, roles, scopes, want) => {
+      const { call, written } = world();
+      const body = manifestExample.replace('fs.read', name);
+      const answer = (await call('registerAgent', { body, query }, { roles, scopes })) as Record<string, unknown>;
+      expect(answer['registration'] ?? answer['code']).toBe(want);
+      expect(written).toHaveLength(want === 'created' ? 1 : 0);
+    },
+  );
 
   it('takes an operator for the scope of all tenants', async () => {
     const { call, written } = world();

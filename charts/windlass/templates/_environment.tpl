@@ -95,3 +95,12 @@ leave nothing behind (ADR 0029). V8 takes its size at the start only: a program 
 {{- end }}
 {{- end }}
 {{- end -}}
+
+{{/* Scopes of the roles of the identity provider, which the API and the gateway read alike. */}}
+{{- define "windlass.roleScopesEnv" -}}
+{{- if . }}
+{{- $roles := list }}
+{{- range $role, $scopes := . }}{{ $roles = append $roles (printf "%s=%s" $role (join "," $scopes)) }}{{ end }}
+- { name: WINDLASS_OIDC_ROLE_SCOPES, value: {{ join ";" $roles | quote }} }
+{{- end }}
+{{- end -}}

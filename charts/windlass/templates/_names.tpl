@@ -10,6 +10,7 @@
 {{- define "windlass.tenantRelay" -}}windlass-tenant-relay{{- end -}}
 {{- define "windlass.viewer" -}}windlass-viewer{{- end -}}
 {{- define "windlass.operator" -}}windlass-operator{{- end -}}
+{{- define "windlass.edgeOperator" -}}windlass-edge-operator{{- end -}}
 
 {{/* Labels of every object of the release. */}}
 {{- define "windlass.labels" -}}

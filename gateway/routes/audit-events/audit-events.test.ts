@@ -33,6 +33,7 @@ const caller = (tenant: string | undefined, isAdmin = false): Operator => ({
   kind: 'consumer',
   tenant,
   isAdmin,
+  scopes: [],
   until: Number.POSITIVE_INFINITY,
 });
 

@@ -20,7 +20,9 @@ export const createSecurityContext = defineContract({
   path: '/v1/security-contexts',
   tag,
   summary: 'Create or change a security context',
-  description: 'Replaces the one of the same name. Needs the role svc:admin without a tenant for a shared one.',
+  description:
+    'Replaces the one of the same name. Needs the role svc:admin without a tenant for a shared one, and the scope ' +
+    'svc.edge.fleet.manage for a tier other than user.',
   access: 'bearer',
   body: {
     kind: 'json',
@@ -36,7 +38,13 @@ export const createSecurityContext = defineContract({
     schema: Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false }),
     example: { id: example.id, name: 'desk' },
   },
-  errors: [],
+  errors: [
+    {
+      status: 403,
+      error: 'forbidden',
+      when: 'The tier opens tools of hosts, and the caller lacks the scope of fleets.',
+    },
+  ],
 });
 
 export const listSecurityContexts = defineContract({

@@ -4,8 +4,10 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { createCursor, pageOf } from '../../../lib/http/paging.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { CacheReader } from '../../../lib/informer/index.ts';
+import { requireFleetScope } from '../../../lib/identity/index.ts';
 import { securityContexts } from '../../../lib/kinds.ts';
 import { createUnlessExists, findObject, type KubeClient } from '../../../lib/kube/index.ts';
+import { opensFleet } from '../../../lib/tools/fleet-rights.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { scopeOf } from '../../registry/present.ts';
@@ -34,6 +36,7 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     defineRoute<typeof createSecurityContext, Operator>(createSecurityContext, async ({ caller, body }) => {
       const { name, tenant_id: asserted, ...spec } = body;
       await tenancy.assertOwn(caller, asserted);
+      if (opensFleet(spec)) requireFleetScope(caller, `tier: ${spec.tier}`);
       const ref = { namespace: tenancy.namespaceOf(caller), name };
       const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
         throw refusalOf(error);

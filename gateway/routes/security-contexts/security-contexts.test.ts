@@ -18,6 +18,8 @@ const operators: Readonly<Record<string, Partial<Operator>>> = {
   acme: { tenant: 'acme' },
   system: { tenant: 'system' },
   admin: { isAdmin: true },
+  fleet: { tenant: 'acme', scopes: ['svc.edge.fleet.manage'] },
+  reader: { tenant: 'acme', isAdmin: true, scopes: ['svc.edge.fleet.read', 'svc.edge.hosts.write'] },
   nobody: {},
 };
 
@@ -80,6 +82,7 @@ beforeEach(async () => {
       kind: 'consumer',
       tenant: undefined,
       isAdmin: false,
+      scopes: [],
       until: Number.POSITIVE_INFINITY,
       ...operators[authorization.replace('Bearer ', '')],
     })) as never,
@@ -146,6 +149,22 @@ describe('/v1/security-contexts', () => {
     const answer = await ask('POST', '', 'admin', { name: 'shared' });
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringContaining(message)]);
   });
+
+  it.each(['tenant-admin', 'operator'])(
+    'ADR 0095 EDGE-AUTH-07 an operator without the scope of fleets opens no tools of hosts by tier %s, and one with it does',
+    async (tier) => {
+      const context = { name: 'desk', tools: ['svc.edge.*'], tier };
+      for (const token of ['acme', 'reader', 'admin']) {
+        const { status, body } = await ask('POST', '', token, context);
+        expect([status, body.message]).toEqual([403, expect.stringContaining('svc.edge.fleet.manage')]);
+      }
+      expect(stored.size).toBe(0);
+      expect((await ask('POST', '', 'fleet', context)).status).toBe(200);
+      // Wider lists of the same tier grant more, too.
+      expect((await ask('POST', '', 'acme', { ...context, tools: ['*'] })).status).toBe(403);
+      expect((await ask('POST', '', 'acme', { ...context, tier: 'user' })).status).toBe(200);
+    },
+  );
 
   it('GW-TEN-04 refuses a context for another tenant, after an event', async () => {
     expect((await ask('POST', '', 'acme', { name: 'desk', tenant_id: 'rival' })).status).toBe(403);

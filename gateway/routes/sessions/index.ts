@@ -18,6 +18,7 @@ import { createCursor, pageOf } from '../../../lib/http/paging.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
+import { fleetScopesOf } from '../../../lib/tools/fleet-rights.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import type { SessionView } from '../../sessions/session-view.ts';
@@ -90,6 +91,7 @@ async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): 
   readPublicKey(body.public_key_b64, 'public_key_b64');
   const expiresAt = expiryOf(body.expires_at, clock.now());
   const claims = await claimsOf(deps, caller, body);
+  const scopes = fleetScopesOf(caller.scopes);
   const session: Session = {
     execution_id: body.execution_id,
     session_id: claims?.jti ?? deps.newId(),
@@ -101,6 +103,7 @@ async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): 
     allowed_tool_patterns: body.allowed_tool_patterns ?? ['*'],
     expires_at: expiresAt,
     registered: hash('sha256', canonicalJson(body)),
+    ...(scopes.length > 0 && { scopes }),
     pending: true,
   };
   const stored = await sessions.register(session, clock.now());

@@ -1,9 +1,10 @@
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { createCursor, pageOf } from '../../../lib/http/paging.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
+import { contextProblem } from '../../../lib/tools/name-policy.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { SecurityOf } from '../../lane/security-of.ts';
-import { policyProblem, type ToolRegistry } from '../../tools/tool-registry.ts';
+import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import type { GatewayTool } from '../../tools/tool-source.ts';
 import { listTools } from './contract.ts';
 
@@ -26,15 +27,15 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
   return [
     defineRoute<typeof listTools, Operator>(listTools, async ({ caller, query }) => {
       const { q, source, security_context: context, limit, cursor } = query;
-      const security = context === undefined ? {} : securityOf(caller.tenant, context);
-      if (security === undefined)
+      const security = context === undefined ? undefined : securityOf(caller.tenant, context);
+      if (context !== undefined && security === undefined)
         throw new HttpError({ code: 'not_found', message: `there is no security context ${context}` });
       const wanted = q?.toLowerCase();
       const rows = registry
         .list(caller.tenant)
         .filter((tool) => source === undefined || tool.source === source)
         .filter((tool) => wanted === undefined || `${tool.name}\n${tool.description}`.toLowerCase().includes(wanted))
-        .filter(({ name }) => policyProblem(security, name) === undefined);
+        .filter(({ name }) => security === undefined || contextProblem(security, name) === undefined);
       const page = pageOf(rows, order, { limit, after: nameCursor.decode(cursor) });
       const next_cursor = page.next === undefined ? null : nameCursor.encode(page.next);
       return json({ items: page.rows.map(shown), next_cursor });

@@ -36,11 +36,7 @@
 - { name: WINDLASS_OIDC_TENANT_CLAIM, value: {{ .oidc.claims.tenant | quote }} }
 - { name: WINDLASS_OIDC_ROLE_CLAIM, value: {{ .oidc.claims.role | quote }} }
 - { name: WINDLASS_OIDC_TEAM_CLAIM, value: {{ .oidc.claims.team | quote }} }
-{{- if .oidc.roleScopes }}
-{{- $roles := list }}
-{{- range $role, $scopes := .oidc.roleScopes }}{{ $roles = append $roles (printf "%s=%s" $role (join "," $scopes)) }}{{ end }}
-- { name: WINDLASS_OIDC_ROLE_SCOPES, value: {{ join ";" $roles | quote }} }
-{{- end }}
+{{- include "windlass.roleScopesEnv" .oidc.roleScopes }}
 - { name: WINDLASS_OIDC_KIND_CLAIM, value: {{ .oidc.claims.kind | quote }} }
 - { name: WINDLASS_OIDC_USERNAME_CLAIM, value: {{ .oidc.claims.username | quote }} }
 - { name: WINDLASS_OIDC_SERVICE_ACCOUNT_PREFIX, value: {{ .oidc.serviceAccountPrefix | quote }} }

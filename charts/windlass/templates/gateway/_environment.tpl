@@ -31,6 +31,7 @@
 - { name: OIDC_ALLOW_HTTP, value: {{ .allowHttp | quote }} }
 - { name: WINDLASS_OIDC_ALGORITHMS, value: {{ join "," .algorithms | quote }} }
 - { name: WINDLASS_OIDC_JWKS_GRACE_SECONDS, value: {{ .jwksGraceSeconds | int64 | quote }} }
+{{- include "windlass.roleScopesEnv" .roleScopes }}
 {{- end }}
 - { name: WINDLASS_GATEWAY_AUDIT_KEY, value: /etc/windlass/gateway-audit/key.pem }
 - { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }

@@ -1,0 +1,48 @@
+import { globalNamespace } from '../labels.ts';
+import { accountVariables, type Identities } from './accounts.ts';
+import type { AdmissionPolicy } from './policy.ts';
+
+/**
+ * CEL: the user may run tools on hosts, with kubectl by a FleetRun. What is in the global namespace acts in every tenant,
+ * so its writer needs the right in every namespace.
+ */
+const fleetRuns = "authorizer.group('windlass.dev').resource('fleetruns')";
+const mayRunFleets = `request.namespace == '${globalNamespace}' ? ${fleetRuns}.check('create').allowed() : ${fleetRuns}.namespace(request.namespace).check('create').allowed()`;
+
+/** The writer of a grant decides by every other field how far it reaches. */
+const isChanged = 'oldObject == null || object.spec != oldObject.spec';
+
+const fleetGrant = (subject: string, grants: string, identities: Identities) => ({
+  variables: { ...accountVariables(identities), grants, isChanged, mayRunFleets },
+  rules: [
+    {
+      expression: '!variables.grants || !variables.isChanged || variables.isTrusted || variables.mayRunFleets',
+      message: `'${subject} by those who may create fleetruns only, and ' + variables.user + ' may not; leave it out, or bind ' + variables.user + ' to the ClusterRole windlass-edge-operator'`,
+      reason: 'Forbidden',
+    },
+  ] as const,
+});
+
+/** A context of an operator or tenant admin opens tools of hosts (spec 2 §4.6); ADR 0095. */
+export const securityContextPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'security-context-tiers',
+  resources: ['securitycontexts'],
+  operations: ['CREATE', 'UPDATE'],
+  ...fleetGrant(
+    'spec.tier: tools of hosts are opened',
+    "has(object.spec.tier) && object.spec.tier != 'user'",
+    identities,
+  ),
+});
+
+/** An agent whose manifest names tools of hosts lets those who start it run commands there; ADR 0095. */
+export const agentGrantPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'agent-grants',
+  resources: ['agents'],
+  operations: ['CREATE', 'UPDATE'],
+  ...fleetGrant(
+    'spec.tools: tools of hosts are given to an agent',
+    "has(object.spec.tools) && object.spec.tools.exists(t, t.name.startsWith('svc.edge.'))",
+    { ...identities, trustedWriters: identities.apis },
+  ),
+});
