@@ -27,7 +27,7 @@ import { serveBuiltinTools } from './tools/serve-builtin.ts';
 import { createServiceTools } from './tools/service-tools.ts';
 import { createRouterAgent } from './ingest/router-agent.ts';
 import { createStimuli } from './ingest/index.ts';
-import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
+import { type Archives, createArchives } from './routes/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
 
 /** Dependencies of the routes, and parts that run by themselves: caches, connections, sensors. */
@@ -202,12 +202,8 @@ function createBus({ config, clock, logger, metrics }: ApiDeps): EventBus {
 }
 
 /** Readers of an execution may read its record: those of the tenant whose namespace it was in. */
-function createArchived(
-  { config, clock }: ApiDeps,
-  bus: EventBus,
-  { tenants, informers }: Cluster,
-): ArchivedExecutions {
-  return createArchivedExecutions({
+function createArchived({ config, clock }: ApiDeps, bus: EventBus, { tenants, informers }: Cluster): Archives {
+  return createArchives({
     archive: createArchive({ bus }, config),
     clock,
     ownerOf(tenant) {

@@ -8,6 +8,7 @@ import { openOutputStore } from '../lib/output-store/open-output-store.ts';
 import { checkPage, metricsPage } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import { createTenantDirectory } from '../lib/tenant/tenant-directory.ts';
+import { openSharedArchive } from './runtime/shared-archive.ts';
 import type { ControllersConfig } from './config.ts';
 import {
   type Controller,
@@ -115,9 +116,10 @@ function createServices(deps: ManagerDeps, informers: Informers, guard: () => vo
   );
   const facts = createFactSink({ events: bus, clock, tenants });
   const store = openOutputStore({ kube, guard }, config);
+  const archive = openSharedArchive({ bus, guard, clock, logger, registry: metrics.registry }, config);
   const turns = createTurnGate();
   const shared = { config, nodeConfig, kube, guard, clock, logger, newId, metrics, events, bus };
-  return { ...shared, facts, store, tenants, turns, runtime };
+  return { ...shared, facts, store, archive, tenants, turns, runtime };
 }
 
 /** The controller of a module, and what the module runs beside it while this replica leads. */

@@ -19,7 +19,7 @@ import { createAgentRoutes } from './agents/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
-import type { ArchivedExecutions } from './executions/archived.ts';
+import type { Archives } from './archived.ts';
 import { createRunNews } from './edge/fleet/news.ts';
 import { createRunRecords } from './edge/fleet/records.ts';
 import { createEdgeRoutes, type EdgeRoutesDeps } from './edge/index.ts';
@@ -46,7 +46,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly newId: NewId;
   readonly manifests: ManifestReader;
   readonly outputs: OutputReader;
-  readonly archived: ArchivedExecutions;
+  readonly archived: Archives;
   readonly stimuli: Stimuli;
   readonly webhookSecrets: WebhookSecrets;
   /** For transports that learn late whose a request is. */
@@ -60,13 +60,13 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
 
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
-  const { billing, bus, clock, cluster, rateLimit, stimuli, webhookSecrets: secrets } = deps;
+  const { archived, billing, bus, clock, cluster, rateLimit, stimuli, webhookSecrets: secrets } = deps;
   const gate = createGate(deps);
   return [
     createWorkflowRoutes(deps),
-    createExecutionRoutes({ ...deps, gate }),
+    createExecutionRoutes({ ...deps, archived: archived.workflows, gate }),
     createAgentRoutes(deps),
-    createAgentExecutionRoutes(deps),
+    createAgentExecutionRoutes({ ...deps, archived: archived.agents }),
     createHumanApprovalRoutes({ ...deps, gate }),
     createVolumeRoutes({ ...deps, tenants: cluster.tenants }),
     createEdgeRoutes({

@@ -15,6 +15,7 @@ const phases: readonly Phase[] = ['pending', 'running', 'waiting', 'completed', 
 interface ListOptions {
   readonly agent?: string;
   readonly phase?: Phase;
+  readonly archived?: boolean;
 }
 
 export function execListCommand(launch: Launch): Command {
@@ -24,6 +25,7 @@ export function execListCommand(launch: Launch): Command {
     .description('Lists executions of agents, the newest first. HTTP API only.')
     .option('--agent <agent>', 'only those of this agent, by name or id')
     .addOption(new Option('--phase <phase>', 'only those in this phase').choices([...phases]))
+    .option('--archived', 'what the archive holds, also of executions that are gone')
     .addHelpText('after', examples('windlass exec list --agent reviewer', 'windlass exec list --phase running'))
     .action(launch(list));
 }
@@ -47,11 +49,11 @@ export function execCancelCommand(launch: Launch): Command {
     .action(launch(cancel));
 }
 
-const list: Run<ListOptions> = async (session, _, { agent, phase: status }): Promise<ExitCode> => {
+const list: Run<ListOptions> = async (session, _, { agent, phase: status, archived }): Promise<ExitCode> => {
   const door = await session.door();
   const runs = door.agentRuns();
   const rows = await allPages(async (cursor) => {
-    const page = await runs.listAgentExecutions({ cursor, limit: limits.pageSizeMax, agent, status });
+    const page = await runs.listAgentExecutions({ cursor, limit: limits.pageSizeMax, agent, status, archived });
     return { rows: page.executions, next: page.next_cursor };
   });
   if (await printedValue(session, rows)) return ok;
@@ -59,7 +61,8 @@ const list: Run<ListOptions> = async (session, _, { agent, phase: status }): Pro
     for (const { execution_id: id } of rows) session.terminal.out(id);
     return ok;
   }
-  if (rows.length === 0) session.terminal.note(`no executions of agents ${door.words.place}`);
+  if (rows.length === 0)
+    session.terminal.note(`no ${archived === true ? 'archived ' : ''}executions of agents ${door.words.place}`);
   else for (const line of tableLines(columnsAt(session.clock.now()), rows)) session.terminal.out(line);
   return ok;
 };

@@ -1145,6 +1145,8 @@ export type ListAgentExecutionsAnswer = {
     readonly output_tokens?: number;
     /** By the prices of the node configuration. */
     readonly cost_usd?: number;
+    /** This is read from the archive; the execution itself may be gone. */
+    readonly archived: boolean;
   })[];
   /** Null on the last page. */
   readonly next_cursor: string | null;
@@ -1180,6 +1182,8 @@ export type ReadAgentExecutionAnswer = {
   readonly output_tokens?: number;
   /** By the prices of the node configuration. */
   readonly cost_usd?: number;
+  /** This is read from the archive; the execution itself may be gone. */
+  readonly archived: boolean;
   /** The task input. */
   readonly input?: string;
   /** The natural-language purpose. */
@@ -2445,6 +2449,11 @@ export interface ListAgentExecutionsRequest {
   readonly agent?: string;
   /** Only executions in this status. */
   readonly status?: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+  /**
+   * List what the archive holds, the last to end first, also of executions that are gone. A page may then be
+   * short, or empty, and have a next one.
+   */
+  readonly archived?: boolean;
   /** Executions a page; more than 200 counts as 200. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */
@@ -3158,6 +3167,8 @@ export interface Operations {
    * `GET /v1/executions`
    *
    * - 400 `invalid_request`: The cursor was not given by this list.
+   * - 503 `Archive not configured`: There is neither NATS nor an S3 bucket that records could be kept in, or the
+   *   archive is turned off. `unavailable`: Something that the operation needs cannot be reached; try again.
    */
   listAgentExecutions(request?: ListAgentExecutionsRequest, options?: CallOptions): Promise<ListAgentExecutionsReply>;
   /**
@@ -3211,7 +3222,8 @@ export interface Operations {
    * Read the conversation of an execution
    *
    * Every record of the conversation in its order, page by page: what the model was asked and said, tool calls,
-   * verdicts. Records are kept for a week. The last page has no `next_cursor`; it may be empty.
+   * verdicts. Records are kept for a week, and as long as the archive keeps the execution. The last page has no
+   * `next_cursor`; it may be empty.
    *
    * `GET /v1/executions/{execution_id}/transcript`
    *
@@ -3745,7 +3757,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readAgent: {"method":"GET","path":"/v1/agents/{agent}","bearer":true,"query":["version"],"headers":{},"reply":"json"},
   deleteAgent: {"method":"DELETE","path":"/v1/agents/{agent}","bearer":true,"query":[],"headers":{},"reply":"json"},
   listAgentVersions: {"method":"GET","path":"/v1/agents/{agent}/versions","bearer":true,"query":[],"headers":{},"reply":"json"},
-  listAgentExecutions: {"method":"GET","path":"/v1/executions","bearer":true,"query":["agent","status","limit","cursor"],"headers":{},"reply":"json"},
+  listAgentExecutions: {"method":"GET","path":"/v1/executions","bearer":true,"query":["agent","status","archived","limit","cursor"],"headers":{},"reply":"json"},
   startAgentExecution: {"method":"POST","path":"/v1/executions","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
   readAgentExecution: {"method":"GET","path":"/v1/executions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   deleteAgentExecution: {"method":"DELETE","path":"/v1/executions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},

@@ -1,12 +1,19 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { agentOwnerOf } from '../../lib/archive/create-archive.ts';
+import { conversationLogs } from '../../lib/conversation/record.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import { agentInformer } from '../agent/informer.ts';
-import { defineModule } from '../runtime/module.ts';
+import { archiving } from '../archiving/archiving.ts';
+import type { Archives } from '../archiving/archives.ts';
+import { defineModule, type ModuleContext } from '../runtime/module.ts';
+import { onGone } from '../runtime/on-gone.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
 import { ownerKey } from '../step-pods/owner.ts';
 import { podSettings } from '../step-pods/settings.ts';
+import { endingNamespaces, tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
+import { agentRecords } from './agent-records.ts';
 import { agentExecutionInformer } from './informer.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
 
@@ -14,14 +21,17 @@ const kind = 'AgentExecution';
 
 const hasNotBegun = ({ status }: AgentExecution): boolean => status?.agent === undefined;
 
+const informers = {
+  executions: agentExecutionInformer,
+  agents: agentInformer,
+  pods: podInformer,
+  volumes: volumeInformer,
+  tenants: tenantInformer,
+};
+
 export const agentExecutionModule = defineModule({
   kind,
-  informers: {
-    executions: agentExecutionInformer,
-    agents: agentInformer,
-    pods: podInformer,
-    volumes: volumeInformer,
-  },
+  informers,
   wakes: {
     executions: wakeUnseen,
     /** Executions that wait for their agent. */
@@ -38,8 +48,11 @@ export const agentExecutionModule = defineModule({
     },
   },
   /** Asks the server for its version once. */
-  async reconcile({ kube, clock, events, facts, config, nodeConfig, informers }) {
-    const { executions, agents, pods, volumes } = informers;
+  async reconcile(context) {
+    const { kube, clock, events, facts, config, nodeConfig, informers } = context;
+    const { executions, agents, pods, volumes, tenants } = informers;
+    const archives = archivesOf(context);
+    onGone(executions, (uid) => archives.forget(uid));
     return createAgentExecutionReconcile({
       kube,
       clock,
@@ -51,7 +64,19 @@ export const agentExecutionModule = defineModule({
       pods: pods.cache,
       volumes: volumes.cache,
       settings: { ...(await podSettings(kube, config)), gateway: config.WINDLASS_AGENT_GATEWAY },
+      archives,
+      isEnding: endingNamespaces(tenants),
       ttlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,
+      archiveGraceSeconds: config.WINDLASS_ARCHIVE_GRACE_SECONDS,
     });
   },
 });
+
+function archivesOf(context: ModuleContext<typeof informers>): Archives<AgentExecution> {
+  const { bus, tenants, turns } = context;
+  return archiving(context, {
+    kind: agentRecords({ logs: bus.logs(conversationLogs), tenants, turns }),
+    wholes: context.informers.executions,
+    ownerOf: agentOwnerOf,
+  });
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labels } from '../../crds/labels.ts';
+import { archiveFinalizer, labels } from '../../crds/labels.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
@@ -8,6 +8,8 @@ import { type JsonPatchOperation, KubeError, type Pod } from '../../lib/kube/ind
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { revisionOf } from '../../lib/registration/revision.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
+import { type Archives, noArchives } from '../archiving/archives.ts';
+import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import type { Fact } from '../runtime/facts.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
 
@@ -32,6 +34,7 @@ interface Given {
   readonly ready?: 'True' | 'False';
   readonly isThere?: boolean;
   readonly refusal?: KubeError;
+  readonly archives?: Archives<AgentExecution>;
 }
 
 /** Fields of one level of the status are all that a patch of ours changes. */
@@ -106,6 +109,7 @@ function world(given: Given = {}) {
   const notFound = new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'pods' });
   const kube = {
     async get({ plural }: { plural: string }) {
+      if (plural === 'agentexecutions') return execution();
       if (plural === 'controllerrevisions') return revision;
       throw notFound;
     },
@@ -116,6 +120,10 @@ function world(given: Given = {}) {
       const created = { ...pod, metadata: { ...pod.metadata, uid, creationTimestamp, resourceVersion: '9' } };
       made.push(created);
       return created;
+    },
+    async jsonPatch(_resource: unknown, _ref: unknown, [, finalizers]: readonly JsonPatchOperation[]) {
+      const { value } = finalizers as { readonly value: string[] };
+      return { ...execution(), metadata: { ...execution().metadata, finalizers: value } };
     },
     async jsonPatchStatus(_resource: unknown, _ref: unknown, operations: readonly JsonPatchOperation[]) {
       return patched(execution(), operations);
@@ -136,7 +144,10 @@ function world(given: Given = {}) {
     volumes: createCache<Volume>(),
     nodeConfig: { runtimes: [], isolation: {} },
     settings: podSettings,
+    archives: given.archives ?? noArchives,
+    isEnding: () => false,
     ttlSeconds: 60,
+    archiveGraceSeconds: 30,
   });
   const execution = (): AgentExecution => executions.get() ?? anExecution({});
   return {
@@ -146,6 +157,11 @@ function world(given: Given = {}) {
     facts,
     run: async () => reconcile(key),
     status: () => execution().status,
+    finalizers: () => execution().metadata.finalizers ?? [],
+    isDeleted: (): void => {
+      const deletionTimestamp = new Date(clock.now()).toISOString();
+      executions.remember({ ...execution(), metadata: { ...execution().metadata, deletionTimestamp } });
+    },
     agentAppears: () => agents.replaceAll([agent], '2'),
     asks: (spec: Partial<AgentExecutionSpec>): void => {
       const now = execution();
@@ -385,5 +401,77 @@ describe('an execution of an agent ends', () => {
     await clock.advance(3_600_000);
     await run();
     expect(deleted).toEqual([]);
+  });
+});
+
+describe('AMB-174 an execution of an agent is archived', () => {
+  /** An archive that writes nothing until it is said to. */
+  function anArchive() {
+    let fact: ArchiveFact = { kind: 'pending' };
+    const begun: string[] = [];
+    const unarchived: string[] = [];
+    const archives: Archives<AgentExecution> = {
+      stateOf: () => fact,
+      begin: ({ metadata }) => void begun.push(metadata.name),
+      forget: () => undefined,
+      unarchived: (_execution, why) => void unarchived.push(why),
+    };
+    return { archives, begun, unarchived, becomes: (next: ArchiveFact): void => void (fact = next) };
+  }
+
+  const ended = async () => {
+    const archive = anArchive();
+    const there = world({ spec: { ttl_seconds_after_finished: 5 }, archives: archive.archives });
+    there.asks({ result });
+    await there.run();
+    return { ...archive, ...there };
+  };
+
+  it('when it ends, and its status says so', async () => {
+    const { run, begun, becomes, status, finalizers } = await ended();
+    expect([begun, status()?.archived_at]).toEqual([['run'], undefined]);
+    becomes({ kind: 'archived', at: start + 20 });
+    await run();
+    expect([status()?.phase, status()?.archived_at]).toEqual(['completed', '2026-01-02T00:00:00.020Z']);
+    expect(finalizers()).toEqual([]);
+  });
+
+  it('before it goes: it is held from a second after its end, by its time to live as well', async () => {
+    const { run, becomes, clock, finalizers, deleted } = await ended();
+    await clock.advance(999);
+    await run();
+    expect(finalizers()).toEqual([]);
+    await clock.advance(1);
+    await run();
+    expect(finalizers()).toEqual([archiveFinalizer]);
+    await clock.advance(60_000 - 30_000);
+    await run();
+    expect(deleted).toEqual([]);
+    becomes({ kind: 'archived', at: clock.now() });
+    await run();
+    expect([finalizers(), deleted]).toEqual([[], ['AgentExecution run']]);
+  });
+
+  it('or not at all: after the grace it is deleted, and that is told', async () => {
+    const { run, becomes, clock, deleted, unarchived, finalizers } = await ended();
+    await clock.advance(1_000);
+    await run();
+    becomes({ kind: 'pending', problem: 'the bus is away' });
+    await clock.advance(5_000 + 30_000);
+    await run();
+    expect([finalizers(), deleted, unarchived]).toEqual([[], ['AgentExecution run'], ['the bus is away']]);
+  });
+
+  it('where a person deletes it meanwhile', async () => {
+    const { run, becomes, clock, isDeleted, finalizers, begun } = await ended();
+    await clock.advance(1_000);
+    await run();
+    isDeleted();
+    begun.length = 0;
+    expect(await run()).toMatchObject({ reason: 'archive' });
+    expect([begun, finalizers()]).toEqual([['run'], [archiveFinalizer]]);
+    becomes({ kind: 'archived', at: clock.now() });
+    await run();
+    expect(finalizers()).toEqual([]);
   });
 });

@@ -4,17 +4,14 @@ import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/age
 import type { Volume } from '../../crds/schema/volume.ts';
 import { needsPod } from '../../lib/agent/needs-pod.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { findObject, type KubeClient, type Pod, pods } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
-import type { EventRecorder } from '../runtime/events.ts';
-import type { FactSink } from '../runtime/facts.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
-import { deleteAsRead } from '../volume/delete-as-read.ts';
+import { afterwards, type AfterwardsDeps, type Again, letGo } from './afterwards.ts';
 import { agentPodName, type AgentPodSettings } from './agent-pod.ts';
 import {
   decideEnd,
@@ -27,29 +24,21 @@ import {
   type PodDecision,
   type Reasoned,
 } from './decide.ts';
-import { endFact } from './end-fact.ts';
 import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
 import { makePod } from './make-pod.ts';
 import { planPod } from './plan-pod.ts';
 import { endedStatus, statusWith } from './status.ts';
 
-export interface AgentExecutionDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatchStatus'>;
-  readonly clock: Clock;
-  readonly events: EventRecorder;
-  readonly facts: FactSink;
+export interface AgentExecutionDeps extends AfterwardsDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
   readonly executions: Pick<CacheReader<AgentExecution>, 'get' | 'remember'>;
   readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
   readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
   readonly volumes: Pick<CacheReader<Volume>, 'get'>;
   readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;
   readonly settings: AgentPodSettings;
-  /** Seconds from the end of an execution to its deletion, where it names none. */
-  readonly ttlSeconds: number;
 }
-
-type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
 
 /**
  * Runs an execution of an agent to its end (design §12): fixes the definition, gives it a pod where it needs one, and
@@ -58,8 +47,9 @@ type Again = { readonly requeueAfterMs: number; readonly reason: string } | unde
 export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
   return async (key: string): Promise<Again> => {
     const execution = deps.executions.get(key);
-    if (execution === undefined || execution.metadata.deletionTimestamp !== undefined) return undefined;
-    if (isOver(execution)) return afterwards(deps, execution);
+    if (execution === undefined) return undefined;
+    if (isGoing(deps, execution)) return letGo(deps, execution);
+    if (isOver(execution)) return goOnAfterwards(deps, execution);
     const end = decideEnd(execution, deps.clock.now());
     if (end !== undefined) return finish(deps, execution, end);
     if (execution.status?.agent === undefined) return begin(deps, execution);
@@ -67,24 +57,20 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
   };
 }
 
-/** An execution that has ended needs no pod, and is deleted after its TTL. A child is deleted with its parent. */
-async function afterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<Again> {
+/** The end of a namespace is the end of all in it; what holds it has to go before the role that lets us remove that. */
+const isGoing = ({ isEnding }: AgentExecutionDeps, { metadata }: AgentExecution): boolean =>
+  metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');
+
+/** An execution that has ended needs no pod. */
+async function goOnAfterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<Again> {
   await releasePod(deps, execution);
-  const fact = endFact(execution);
-  if (fact !== undefined) deps.facts.raise(fact);
-  const { parent, ttl_seconds_after_finished: asked } = execution.spec;
-  const seconds = asked ?? (parent === undefined ? deps.ttlSeconds : undefined);
-  if (seconds === undefined) return undefined;
-  const left = Date.parse(execution.status?.finished_at ?? '') + seconds * 1_000 - deps.clock.now();
-  if (left > 0) return { requeueAfterMs: left, reason: 'time to live' };
-  await deleteAsRead(deps.kube, agentExecutions, execution);
-  return undefined;
+  return afterwards(deps, execution);
 }
 
 async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<Again> {
   const written = await write(deps, execution, endedStatus(execution, deps.clock.now(), end));
   tell(deps, execution, end.phase === 'failed' ? 'Warning' : 'Normal', end);
-  return afterwards(deps, written);
+  return goOnAfterwards(deps, written);
 }
 
 const write = (deps: AgentExecutionDeps, execution: AgentExecution, status: AgentExecutionStatus) =>

@@ -19,8 +19,8 @@ import {
 import { labelValue } from '../../lib/pod-slot.ts';
 import { type CreatePodDeps, createPod } from '../step-pods/create-pod.ts';
 import { type ReleasePodDeps, releasePod, stopPod } from '../step-pods/release-pod.ts';
-import { holdForArchive, letGoOfArchive } from './archive-finalizer.ts';
-import type { Archives } from './archives.ts';
+import { holdForArchive, letGoOfArchive } from '../archiving/archive-finalizer.ts';
+import type { Archives } from '../archiving/archives.ts';
 import { createAgent } from './create-agent.ts';
 import { createChild } from './create-child.ts';
 import type { Action } from './engine/decision.ts';
@@ -50,9 +50,7 @@ export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
    * taken.
    */
   readonly onLinkedMade: (originUid: string, name: string, uid: string) => void;
-  readonly archives: Pick<Archives, 'begin'>;
-  /** Called for an execution that was deleted without a record, with the reason. */
-  readonly onUnarchived: (execution: WorkflowExecution, why: string) => void;
+  readonly archives: Pick<Archives<WorkflowExecution>, 'begin' | 'unarchived'>;
   /** The canceller of children. */
   readonly identity: string;
   readonly now: () => number;
@@ -84,10 +82,12 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   cancel_agent: cancelAgent,
   create_volume: createVolume,
   archive_execution: async ({ archives }, execution) => archives.begin(execution),
-  hold_execution: (deps, execution) => unlessChanged(holdForArchive(deps, execution)),
-  let_execution_go: (deps, execution) => unlessChanged(letGoOfArchive(deps, execution)),
+  hold_execution: (deps, execution) => unlessChanged(holdForArchive(held(deps), execution)),
+  let_execution_go: (deps, execution) => unlessChanged(letGoOfArchive(held(deps), execution)),
   delete_execution: deleteExecution,
 };
+
+const held = ({ kube, executions: cache }: Hands) => ({ kube, cache, resource: workflowExecutions });
 
 /** The actions to carry out. */
 interface Orders {
@@ -263,12 +263,12 @@ function volumeObject(
 }
 
 async function deleteExecution(
-  { kube, onUnarchived }: ApplyDeps,
+  { kube, archives }: ApplyDeps,
   execution: WorkflowExecution,
   { unarchived }: Extract<Action, { kind: 'delete_execution' }>,
 ): Promise<void> {
   const { metadata } = execution;
-  if (unarchived !== undefined) onUnarchived(execution, unarchived);
+  if (unarchived !== undefined) archives.unarchived(execution, unarchived);
   const { name, namespace = '', uid } = metadata;
   await unlessChanged(
     kube.delete(

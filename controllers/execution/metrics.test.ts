@@ -14,12 +14,10 @@ describe('metrics of executions', () => {
   it('count executions by phase and outcome, and states', async () => {
     metrics.stateEnded('ContainerRun', 'success', 1.5);
     metrics.finished('acme', 'failed');
-    metrics.unarchived();
     const text = await registry.metrics();
     for (const line of [
       'windlass_executions{phase="running"} 2',
       'windlass_executions_finished_total{tenant="acme",outcome="failed"} 1',
-      'windlass_executions_unarchived_total 1',
       'windlass_state_seconds_count{kind="ContainerRun",status="success"} 1',
     ]) {
       expect(text).toContain(`${line}\n`);

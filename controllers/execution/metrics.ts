@@ -7,8 +7,6 @@ export interface ExecutionMetrics {
   stateEnded(kind: string, status: string, seconds: number): void;
   /** That an execution has come to its end; `outcome` is its phase, or why a completed one did not succeed. */
   finished(tenant: string, outcome: string): void;
-  /** That an execution was deleted and the archive has no record of it. */
-  unarchived(): void;
 }
 
 /** Upper bounds in seconds, from a state without a process to one that waits a day for a person. */
@@ -31,15 +29,9 @@ export function createExecutionMetrics(
     buckets: stateBuckets,
     registers,
   });
-  const unarchived = new Counter({
-    name: 'windlass_executions_unarchived_total',
-    help: 'Executions that were deleted without a record.',
-    registers,
-  });
   return {
     stateEnded: (kind, status, seconds) => stateSeconds.observe({ kind, status }, seconds),
     finished: finishedCounter(registry),
-    unarchived: () => unarchived.inc(),
   };
 }
 

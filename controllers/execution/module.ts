@@ -13,8 +13,8 @@ import { podSettings } from '../step-pods/settings.ts';
 import type { PodSettings } from '../step-pods/template.ts';
 import { endingNamespaces, tenantOf } from '../tenants.ts';
 import type { ApplyDeps } from './apply.ts';
-import { archiving } from './archiving.ts';
-import type { Archives } from './archives.ts';
+import { archiving, expireWhileLeading } from '../archiving/archiving.ts';
+import type { Archives } from '../archiving/archives.ts';
 import { createBlocked } from './blocked.ts';
 import { createBugs } from './bugs.ts';
 import { createConfirmed } from './confirmed.ts';
@@ -28,6 +28,7 @@ import { createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
 import type { Caches, ObserveDeps } from './observe.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { connectWaiting, createWaiting, type Waiting } from './waiting.ts';
+import { executionRecords } from './execution-records.ts';
 import { executionInformers, executionWakes } from './wakes.ts';
 
 type Context = ModuleContext<typeof executionInformers>;
@@ -48,7 +49,7 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
   const { executions, pods } = informers;
   const caches = cachesOf(informers);
   const { blocked, unstored, bugs, onEnded, ...kept } = createNotes();
-  const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), archiving(context)];
+  const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), archivesOf(context)];
   const onNews = (pod: Pod): void => wake(ownerKey(pod, 'WorkflowExecution'));
   const reader = createPodReader({ kube, clock, logger, pods, onNews, signal: runtime.abandon });
   const memory = { reader, archives, quota: quotaGate(context), ...kept };
@@ -89,6 +90,16 @@ const cachesOf = ({ executions, pods, volumes, agents }: Context['informers']): 
   volumes: volumes.cache,
   agents: agents.cache,
 });
+
+function archivesOf(context: Context): Archives<WorkflowExecution> {
+  const { informers, store, turns } = context;
+  expireWhileLeading(context);
+  return archiving(context, {
+    kind: executionRecords(store, turns),
+    wholes: informers.executions,
+    ownerOf: (owner) => owner,
+  });
+}
 
 /** Nothing is remembered of an execution that is gone. */
 function forgetGone(
@@ -194,7 +205,7 @@ interface Memory {
   readonly made: MadeChildren;
   readonly linkedExecutions: MadeChildren;
   readonly quota: QuotaGate;
-  readonly archives: Archives;
+  readonly archives: Archives<WorkflowExecution>;
 }
 
 interface Acting extends Memory {
@@ -203,18 +214,14 @@ interface Acting extends Memory {
   readonly metrics: ExecutionMetrics;
 }
 
-function applyDeps({ kube, clock, logger, wake }: Context, acting: Acting): ApplyDeps {
-  const { settings, caches, metrics, reader, rejected, made, linkedExecutions, archives, quota } = acting;
+function applyDeps({ kube, clock, wake }: Context, acting: Acting): ApplyDeps {
+  const { settings, caches, reader, rejected, made, linkedExecutions, archives, quota } = acting;
   return {
     kube,
     ...caches,
     quota,
     podSettings: settings,
     archives,
-    onUnarchived({ metadata: { namespace, name, uid } }, why) {
-      metrics.unarchived();
-      logger.error({ namespace, execution: name, uid, problem: why }, 'execution deleted without a record');
-    },
     onChildMade: (parentUid, name, uid) => made.add(parentUid, name, uid),
     onLinkedMade: (originUid, name, uid) => {
       linkedExecutions.add(originUid, name, uid);

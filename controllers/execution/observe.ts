@@ -11,20 +11,12 @@ import { locatorText } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { slotOf } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
+import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import { type OutcomeOf, observePod } from '../step-pods/observe-pod.ts';
 import type { NoteOf } from '../step-pods/pod-waiting.ts';
 import { isAwaited } from './awaited.ts';
 import { childPhase } from './child-phase.ts';
-import type {
-  ArchiveFact,
-  ChildFact,
-  Definition,
-  EndRoute,
-  Facts,
-  PodFact,
-  Settings,
-  VolumeFact,
-} from './engine/facts.ts';
+import type { ChildFact, Definition, EndRoute, Facts, PodFact, Settings, VolumeFact } from './engine/facts.ts';
 import { isAwaitedByOrigin, linkOriginKey, observeLinked } from './linked.ts';
 import { observeAgent } from './observe-agents.ts';
 import type { MadeChildren } from './made-children.ts';

@@ -24,7 +24,7 @@ import type { TurnGate } from '../runtime/turn-gate.ts';
 import { ownedBy } from '../step-pods/owner.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { type ApplyDeps, apply } from './apply.ts';
-import type { Archives } from './archives.ts';
+import type { Archives } from '../archiving/archives.ts';
 import type { Blocked } from './blocked.ts';
 import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
@@ -45,7 +45,7 @@ import {
 } from './observe.ts';
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
-import { releaseRecord } from './release-record.ts';
+import { releaseRecord } from '../archiving/release-record.ts';
 import { rememberVolumes } from './remember-volumes.ts';
 import { settle } from './settle.ts';
 
@@ -74,7 +74,7 @@ export interface ExecutionDeps {
   /** The line of those who want an object that a quota has no room for. */
   readonly quota: Pick<QuotaGate, 'leave'>;
   readonly unstored: Blocked;
-  readonly archives: Archives;
+  readonly archives: Archives<WorkflowExecution>;
   readonly onUnstored: (podUid: string) => void;
   readonly confirmed: Confirmed;
   /** Called once, as far as this process knows, with the status with which an execution has ended. */
@@ -262,7 +262,8 @@ async function releaseAll(
   await apply(deps.apply, owner, { actions: releases(deps, key), mayBeDone: true });
   if (execution === undefined) return undefined;
   const graceMs = deps.observe.settings.archiveGraceSeconds * 1_000;
-  const releasing = { ...deps.apply, archives: deps.archives, graceMs };
+  const { kube, executions: cache } = deps.apply;
+  const releasing = { kube, cache, resource: workflowExecutions, archives: deps.archives, graceMs };
   const waitMs = await releaseRecord(releasing, execution, {
     now: deps.clock.now(),
     isEnding: deps.isEnding(namespace),

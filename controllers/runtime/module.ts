@@ -8,6 +8,7 @@ import type { NodeConfig } from '../../lib/node-config/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { SharedArchive } from './shared-archive.ts';
 import type { ControllersConfig } from '../config.ts';
 import type { Reconcile } from './controller.ts';
 import type { EventRecorder } from './events.ts';
@@ -72,6 +73,8 @@ export interface Services {
   /** Events of the domain, for the bus. */
   readonly facts: FactSink;
   readonly store: OutputStore;
+  /** Undefined where no archive is configured. */
+  readonly archive: SharedArchive | undefined;
   readonly tenants: TenantDirectory;
   /** Gives long computations a turn of the event loop each. */
   readonly turns: TurnGate;

@@ -184,6 +184,7 @@ export const AgentExecutionStatus = Type.Object(
     ),
     started_at: Type.Optional(timestamp({ description: 'When the definition was fixed.' })),
     finished_at: Type.Optional(timestamp({ description: 'When it ended.' })),
+    archived_at: Type.Optional(timestamp({ description: 'When its final record was written to the archive.' })),
     deadline: Type.Optional(timestamp({ description: 'When it fails with Timeout.' })),
     score: Type.Optional(Type.Number({ description: 'Score of the outcome.' })),
     confidence: Type.Optional(Type.Number({ description: 'Confidence of the outcome.' })),

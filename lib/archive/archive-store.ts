@@ -1,8 +1,9 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 
 /**
  * Whose records they are: the uid of the tenant's namespace, so that a later namespace of the same name does not read them;
- * the name of a namespace that carries no tenant's label.
+ * the name of a namespace that carries no tenant's label. Each kind of execution has an owner of its own (`agentOwnerOf`).
  */
 export type ArchiveOwner = string;
 
@@ -20,7 +21,7 @@ export interface ArchiveEntry {
 }
 
 /** An archived execution as a list shows it: the custom resource without what users fill. */
-export type ArchivedRow = WorkflowExecution;
+export type ArchivedRow = WorkflowExecution | AgentExecution;
 
 export interface ArchivePage {
   /** The newest first. A page may hold fewer rows than it has room for, though others follow. */

@@ -5,16 +5,16 @@ import type { ArchiveOwner, ArchiveStore } from './archive-store.ts';
 import { createNatsArchive } from './nats-archive.ts';
 import { createS3Archive } from './s3-archive.ts';
 
-interface ArchiveDeps {
+export interface ArchiveDeps {
   readonly bus: Pick<EventBus, 'objects' | 'objectBytes' | 'problem'>;
   /** Asked before every write to a bucket; what it throws ends the call with nothing written. */
   readonly guard?: () => void;
 }
 
-type Config = ArchiveConfig & S3Config & { readonly WINDLASS_NATS_URL?: string };
+export type ArchiveStoreConfig = ArchiveConfig & S3Config & { readonly WINDLASS_NATS_URL?: string };
 
 /** The archive that is configured: the S3 bucket, else the object store of NATS; undefined without either. */
-export function createArchive({ bus, guard }: ArchiveDeps, config: Config): ArchiveStore | undefined {
+export function createArchive({ bus, guard }: ArchiveDeps, config: ArchiveStoreConfig): ArchiveStore | undefined {
   if (!config.WINDLASS_ARCHIVE) return undefined;
   if (config.WINDLASS_S3_BUCKET !== undefined) {
     return createS3Archive({ ...s3Options(config), ...(guard && { guard }) }, archiveAgeMs(config));
@@ -29,3 +29,6 @@ interface NamespaceReader {
 /** Whose the records of a namespace are. The namespace of the release need not carry a tenant's label. */
 export const archiveOwnerOf = (namespaces: NamespaceReader, namespace: string): ArchiveOwner =>
   namespaces.get(namespace)?.metadata.uid ?? namespace;
+
+/** Whose the records of executions of agents are: their names are others than those of workflows, and so is their list. */
+export const agentOwnerOf = (owner: ArchiveOwner): ArchiveOwner => `${owner}_agents`;

@@ -6,6 +6,8 @@ export const archiveLimits = {
   valuesBytes: limits.inlinedValuesBytes,
   /** An unpacked record: the values, and an object as etcd takes it (1.5 MiB, of which JSON escapes some characters). */
   recordBytes: limits.inlinedValuesBytes + 6 * 1024 * 1024,
+  /** Entries of a conversation that are read at a time. */
+  entriesOfPage: 256,
   /** A row of the list: names, times and one message. */
   rowBytes: 16 * 1024,
   /** Characters of the message in a row. */

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { createGzip, gunzip, type Gzip } from 'node:zlib';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { BlobRef } from '../../crds/schema/workflow-execution-status.ts';
 import { AppError } from '../errors.ts';
@@ -7,9 +5,8 @@ import type { BlobReader } from '../execution/whole-value.ts';
 import { createBlob } from '../output-store/blob.ts';
 import { lost } from '../output-store/packed.ts';
 import { archiveLimits } from './limits.ts';
+import { lineBreak, Packer, unpack, withoutManagers } from './packed-lines.ts';
 import { type Part, partsOf } from './parts.ts';
-
-const decompress = promisify(gunzip);
 
 /** First line of a record, which identifies the file. */
 const format = 'windlass.dev/execution-record/1';
@@ -50,16 +47,6 @@ export async function writeRecord(
   return packed.end();
 }
 
-/** Which client wrote which field is bookkeeping of Kubernetes, and often larger than the rest. */
-function withoutManagers(execution: WorkflowExecution): WorkflowExecution {
-  const { managedFields: _, ...metadata } = execution.metadata as WorkflowExecution['metadata'] & {
-    readonly managedFields?: unknown;
-  };
-  return { ...execution, metadata };
-}
-
-const lineBreak = Buffer.from('\n');
-
 /** How many bytes of values a record of the execution holds, at most. */
 export const valuesBytesOf = (execution: WorkflowExecution): number =>
   Math.min(
@@ -97,30 +84,6 @@ async function readUnlessLost(part: Part, read: BlobReader): Promise<Uint8Array 
   }
 }
 
-/** Packs bytes as they come; zlib works in threads of its own. */
-class Packer {
-  readonly #gzip: Gzip = createGzip({ level: 6 });
-  readonly #chunks: Buffer[] = [];
-  readonly #ended: Promise<void>;
-
-  constructor() {
-    this.#gzip.on('data', (chunk: Buffer) => this.#chunks.push(chunk));
-    this.#ended = new Promise((resolve, reject) => this.#gzip.once('end', resolve).once('error', reject));
-  }
-
-  add(bytes: Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#gzip.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
-  }
-
-  async end(): Promise<Uint8Array> {
-    this.#gzip.end();
-    await this.#ended;
-    return Buffer.concat(this.#chunks);
-  }
-}
-
 /** A record that was read. */
 export interface ExecutionRecord {
   /** As it ended. */
@@ -135,28 +98,14 @@ export interface ExecutionRecord {
  * @throws AppError `ArchiveRecordBroken`
  */
 export async function readRecord(packed: Uint8Array): Promise<ExecutionRecord> {
-  const data = await decompress(packed, { maxOutputLength: archiveLimits.recordBytes }).catch((cause: unknown) => {
-    throw broken('it does not unpack', cause);
-  });
-  const end = data.indexOf(lineBreak);
-  const head = headOf(data.subarray(0, end));
+  const { head, data, start: first } = await unpack<Head>(packed, format);
   const places = new Map<string, Uint8Array>();
-  let start = end + 1;
+  let start = first;
   for (const { ref, bytes } of head.parts) {
     places.set(ref, data.subarray(start, start + bytes));
     start += bytes + lineBreak.byteLength;
   }
   return { execution: head.execution, read: readerOf(places), leftOut: head.left_out };
-}
-
-function headOf(line: Buffer): Head {
-  try {
-    const head = JSON.parse(line.toString('utf8')) as Head | { readonly format: undefined };
-    if (head.format === format) return head;
-  } catch (error) {
-    throw broken('its first line is no JSON', error);
-  }
-  throw broken('its first line names no format of ours');
 }
 
 function readerOf(places: ReadonlyMap<string, Uint8Array>): BlobReader {
@@ -167,6 +116,3 @@ function readerOf(places: ReadonlyMap<string, Uint8Array>): BlobReader {
     return data;
   };
 }
-
-const broken = (why: string, cause?: unknown): AppError =>
-  new AppError('internal', `an archived execution cannot be read: ${why}`, { reason: 'ArchiveRecordBroken', cause });

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ArchiveEntry, ArchiveStore } from '../../lib/archive/archive-store.ts';
-import { rowOf } from '../../lib/archive/row.ts';
+import { agentOwnerOf } from '../../lib/archive/create-archive.ts';
+import { agentRowOf, rowOf } from '../../lib/archive/row.ts';
 import { anExecution, begin } from '../builders/execution-builder.ts';
 
 const uidOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
@@ -22,6 +24,14 @@ export function anEntry(
   const finishedAt = begin + second * 1_000;
   return { owner, uid, name, finishedAt, row, body: body ?? Buffer.from(`record ${second}`) };
 }
+
+const anAgentRun = (name: string): AgentExecution => ({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'AgentExecution',
+  metadata: { name },
+  spec: { agent: 'reviewer' },
+  status: { phase: 'completed', iterations: 2 },
+});
 
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString();
 
@@ -91,6 +101,19 @@ export function describeArchive(open: () => Promise<ArchiveStore>): void {
     expect(await store.read('tenant-a', uidOf(1))).toBeUndefined();
     expect((await namesOf(store, 'tenant-b')).flat()).toEqual(['run-1']);
     expect((await store.usage()).get('tenant-a')).toBe(left);
+  });
+
+  it('AMB-174 keeps records of agents apart from those of workflows of the same tenant, and counts both', async () => {
+    const store = await open();
+    const agents = agentOwnerOf('tenant-a');
+    await store.write(anEntry(1, { name: 'nightly' }));
+    await store.write({ ...anEntry(2, { name: 'nightly', owner: agents }), row: agentRowOf(anAgentRun('nightly')) });
+    expect(text(await store.read('tenant-a', 'nightly'))).toBe('record 1');
+    expect(text(await store.read(agents, 'nightly'))).toBe('record 2');
+    expect((await store.page(agents, { after: undefined, limit: 5 })).rows).toMatchObject([
+      { kind: 'AgentExecution', metadata: { name: 'nightly' }, status: { phase: 'completed', iterations: 2 } },
+    ]);
+    expect([...(await store.usage()).keys()].toSorted()).toEqual(['tenant-a', agents].toSorted());
   });
 
   it('holds a record of 5 MiB that cannot be compressed', async () => {

@@ -3,6 +3,7 @@ import { limits } from '../../../crds/limits.ts';
 import { agentPhases } from '../../../crds/schema/agent-execution.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
+import { noArchive } from '../archived.ts';
 import { unknownAgent, unknownExecution, unknownTenant } from '../not-found.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 import { eventsExample, recordExample, streamExample, summaryExample, viewExample } from './examples.ts';
@@ -96,6 +97,12 @@ export const listAgentExecutions = defineContract({
         Type.String({ minLength: 1, maxLength: 253, description: 'Only executions of this agent, by name or id.' }),
       ),
       status: Type.Optional(oneOf(agentPhases, { description: 'Only executions in this status.' })),
+      archived: Type.Boolean({
+        default: false,
+        description:
+          'List what the archive holds, the last to end first, also of executions that are gone. A page may then be ' +
+          'short, or empty, and have a next one.',
+      }),
       ...pageQuery('Executions'),
     },
     { additionalProperties: false },
@@ -109,7 +116,7 @@ export const listAgentExecutions = defineContract({
     ),
     example: { executions: [summaryExample], next_cursor: null },
   },
-  errors: [unknownCursor],
+  errors: [unknownCursor, noArchive],
 });
 
 export const readAgentExecution = defineContract({
@@ -184,7 +191,7 @@ export const readAgentTranscript = defineContract({
   summary: 'Read the conversation of an execution',
   description:
     'Every record of the conversation in its order, page by page: what the model was asked and said, tool calls, ' +
-    'verdicts. Records are kept for a week. The last page has no `next_cursor`; it may be empty.',
+    'verdicts. Records are kept for a week, and as long as the archive keeps the execution. The last page has no `next_cursor`; it may be empty.',
   access: 'bearer',
   params: AgentExecutionId,
   query: Type.Object({

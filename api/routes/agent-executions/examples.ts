@@ -16,6 +16,7 @@ export const summaryExample = {
   tool_calls: 2,
   input_tokens: 1200,
   output_tokens: 240,
+  archived: false,
 };
 
 export const viewExample = {

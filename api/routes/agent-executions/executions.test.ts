@@ -9,7 +9,9 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { anAgent } from '../../../test/builders/agent-builder.ts';
 import { createLineages } from '../../cluster/lineages.ts';
+import type { ArchivedAgentExecutions } from '../archived.ts';
 import { createAgentExecutionRoutes } from './index.ts';
+import { archiveOf } from '../../../test/agents/archive-of.ts';
 import { createMemoryFeed } from '../../../test/agents/memory-feed.ts';
 import { AgentExecutionView } from './schema.ts';
 
@@ -34,13 +36,14 @@ interface World {
   readonly executions?: AgentExecution[];
   readonly refusal?: KubeError;
   readonly records?: readonly ConversationRecord[];
+  readonly archived?: ArchivedAgentExecutions;
 }
 
 const refused = (status: number, reason: string, message = reason): KubeError =>
   new KubeError(status, { reason, message }, { verb: 'create', resource: 'agentexecutions' });
 
 /** Answers, writes and audit records of the routes. */
-function world({ agent: own = agent, executions = [], refusal, records = [] }: World = {}) {
+function world({ agent: own = agent, executions = [], refusal, records = [], archived = archiveOf() }: World = {}) {
   const there = [...executions];
   const audited: AuditEntry[] = [];
   const deleted: string[] = [];
@@ -75,6 +78,7 @@ function world({ agent: own = agent, executions = [], refusal, records = [] }: W
     newId: () => '0123456789abcdef',
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     feed: createMemoryFeed(...records),
+    archived,
     cluster: {
       informers: { agentExecutions: { cache: { getByUid: () => undefined }, onChange: () => undefined } },
       tenants: { namespaceOf: (tenant: string) => (tenant === 'none' ? undefined : `tenant-${tenant}`) },
@@ -266,6 +270,32 @@ describe('executions of agents', () => {
       call('readAgentTranscript', { params: { execution_id: 'x12' }, query: { cursor } });
     expect(await page()).toMatchObject({ records: [{ kind: 'model_asked', call: 1 }, { call: 2 }], next_cursor: '6' });
     expect(await page('6')).toMatchObject({ records: [{ kind: 'ended', sequence: 9 }], next_cursor: null });
+  });
+
+  it('AMB-174 are read from the archive once they are gone: with their texts, their transcript, and in a list', async () => {
+    const asked: ConversationRecord = { at: '', kind: 'model_asked', iteration: 1, call: 1 };
+    const archived = archiveOf(done, [asked, { at: '', kind: 'ended', result }]);
+    const there = world({ executions: [done] });
+    const gone = world({ archived });
+    for (const id of ['x12', idOf(12)]) {
+      const request = { params: { execution_id: id } };
+      const before = (await there.call('readAgentExecution', request)) as object;
+      expect(await gone.call('readAgentExecution', request)).toEqual({ ...before, archived: true });
+      expect(await gone.call('readAgentTranscript', request)).toMatchObject({
+        records: [{ sequence: 3, kind: 'model_asked' }, { kind: 'ended' }],
+        next_cursor: null,
+      });
+    }
+    const list = (query: object) => gone.call('listAgentExecutions', { query: { limit: 10, ...query } });
+    expect(await list({ archived: true })).toMatchObject({
+      executions: [{ execution_id: idOf(12), name: 'x12', status: 'completed', archived: true }],
+      next_cursor: null,
+    });
+    expect(await list({ archived: true, status: 'failed' })).toMatchObject({ executions: [] });
+    expect(await list({ archived: false })).toMatchObject({ executions: [] });
+    expect(await gone.call('readAgentExecution', { params: { execution_id: 'x12' } }, 'other')).toMatchObject({
+      error: 'Execution not found',
+    });
   });
 
   it('ORCH-AUTH-11 of another tenant are not found, whatever is asked', async () => {

@@ -4,6 +4,7 @@ import type { Caller } from '../../../lib/identity/caller.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { ConversationFeed } from '../../agents/feed.ts';
 import type { Cluster } from '../../cluster/index.ts';
+import type { ArchivedAgentExecutions } from '../archived.ts';
 import { createCancelRoute, createDeleteRoute } from './cancel.ts';
 import { createExecutionNews } from './execution-news.ts';
 import { createListRoute, createReadRoute, createTranscriptRoute } from './read.ts';
@@ -17,19 +18,20 @@ export interface AgentExecutionRoutesDeps extends StartAgentDeps {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly feed: ConversationFeed;
+  readonly archived: ArchivedAgentExecutions;
 }
 
 /** Routes of executions of agents (spec 1 §4.2). */
 export function createAgentExecutionRoutes(deps: AgentExecutionRoutesDeps): Route<Caller>[] {
-  const streams = { ...deps, news: createExecutionNews(deps.cluster.informers.agentExecutions) };
+  const sources = { ...deps, news: createExecutionNews(deps.cluster.informers.agentExecutions) };
   return [
     createStartRoute(deps),
     createListRoute(deps),
     createReadRoute(deps),
     createCancelRoute(deps),
     createDeleteRoute(deps),
-    createTranscriptRoute(deps),
-    createStreamRoute(streams),
-    createEventsRoute(streams),
+    createTranscriptRoute(sources),
+    createStreamRoute(sources),
+    createEventsRoute(sources),
   ];
 }

@@ -15,6 +15,7 @@ export function presentSummary(execution: AgentExecution): AgentExecutionSummary
     ...agentOf(execution),
     status: status.phase ?? 'pending',
     created_at: metadata.creationTimestamp ?? '',
+    archived: false,
     ...defined({
       reason: status.reason,
       message: status.message,

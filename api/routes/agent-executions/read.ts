@@ -1,25 +1,24 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { labels } from '../../../crds/labels.ts';
+import { limits } from '../../../crds/limits.ts';
 import type { QueryOf } from '../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
-import type { ConversationFeed } from '../../agents/feed.ts';
-import type { Cluster } from '../../cluster/index.ts';
+import { archiveCursor, type ArchivedAgentExecutions } from '../archived.ts';
 import { newestPage } from '../executions/list/page.ts';
 import { timeCursor } from '../../../lib/http/paging.ts';
 import { listAgentExecutions, readAgentExecution, readAgentTranscript } from './contract.ts';
-import { findExecution, locateExecution } from './find.ts';
+import { notFound, unknownExecution } from '../not-found.ts';
 import { presentExecution, presentSummary } from './present.ts';
+import { type SourceDeps, sourceOf } from './source.ts';
 
-export interface ReadDeps {
-  readonly cluster: Pick<Cluster, 'agentExecutions'>;
-  readonly feed: Pick<ConversationFeed, 'read'>;
-}
+export type ListDeps = Pick<SourceDeps, 'cluster'> & { readonly archived: Pick<ArchivedAgentExecutions, 'page'> };
 
-export function createListRoute({ cluster }: ReadDeps): Route<Caller> {
-  return defineRoute<typeof listAgentExecutions, Caller>(listAgentExecutions, async ({ query, caller }) => {
+export function createListRoute({ cluster, archived }: ListDeps): Route<Caller> {
+  return defineRoute<typeof listAgentExecutions, Caller>(listAgentExecutions, async ({ query, caller: { tenant } }) => {
+    if (query.archived) return json(await archivedPage(archived, tenant, query));
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
-    const all = cluster.agentExecutions.list(caller.tenant);
+    const all = cluster.agentExecutions.list(tenant);
     const { rows, next } = newestPage(all, page, (execution) => isWanted(execution, query));
     return json({
       executions: rows.map(presentSummary),
@@ -28,29 +27,46 @@ export function createListRoute({ cluster }: ReadDeps): Route<Caller> {
   });
 }
 
-function isWanted(
-  { metadata, spec, status }: AgentExecution,
-  { agent, status: phase }: QueryOf<typeof listAgentExecutions>,
-): boolean {
+type ListQuery = QueryOf<typeof listAgentExecutions>;
+
+/** One page of the store, of which those rows are shown that were asked for: however few there are, it is one read. */
+async function archivedPage(archived: ListDeps['archived'], tenant: string, query: ListQuery) {
+  const limit = Math.min(query.limit, limits.pageSizeMax);
+  const { rows, next } = await archived.page(tenant, { after: archiveCursor.decode(query.cursor), limit });
+  const shown = rows.filter((row) => isWanted(row, query));
+  return {
+    executions: shown.map((row) => ({ ...presentSummary(row), archived: true })),
+    next_cursor: next === undefined ? null : archiveCursor.encode(next),
+  };
+}
+
+function isWanted({ metadata, spec, status }: AgentExecution, { agent, status: phase }: ListQuery): boolean {
   const { phase: own = 'pending', agent: fixed } = status ?? {};
   if (phase !== undefined && own !== phase) return false;
   return agent === undefined || [fixed?.name, fixed?.uid, spec.agent, metadata.labels?.[labels.agent]].includes(agent);
 }
 
-export function createReadRoute({ cluster }: ReadDeps): Route<Caller> {
+export function createReadRoute({ cluster, archived }: Pick<SourceDeps, 'cluster' | 'archived'>): Route<Caller> {
   return defineRoute<typeof readAgentExecution, Caller>(readAgentExecution, async (request) => {
     const { params, caller } = request;
     const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
-    return json(presentExecution(await findExecution(cluster.agentExecutions, caller, params.execution_id, reserve)));
+    const execution = await cluster.agentExecutions.find(caller.tenant, params.execution_id, reserve);
+    if (execution !== undefined) return json(presentExecution(execution));
+    const view = await archived.find(caller.tenant, params.execution_id, async (record) => ({
+      ...presentExecution(record.execution),
+      archived: true,
+    }));
+    if (view === undefined) throw notFound(unknownExecution);
+    return json(view);
   });
 }
 
 /** A page of the stream at a time, so that a long conversation is never in memory. */
-export function createTranscriptRoute({ cluster, feed }: ReadDeps): Route<Caller> {
+export function createTranscriptRoute(deps: SourceDeps): Route<Caller> {
   return defineRoute<typeof readAgentTranscript, Caller>(readAgentTranscript, async (request) => {
     const { params, query, caller } = request;
-    const { metadata } = await locateExecution(cluster.agentExecutions, caller, params.execution_id);
-    const page = await feed.read(caller.tenant, metadata.uid ?? '', Number(query.cursor ?? 0));
+    const { uid, feed } = await sourceOf(deps, caller.tenant, params.execution_id);
+    const page = await feed.read(caller.tenant, uid, Number(query.cursor ?? 0));
     const last = page.at(-1);
     const isOver = last === undefined || last.record.kind === 'ended';
     return json({

@@ -37,6 +37,7 @@ export const AgentExecutionSummary = Type.Object(
     input_tokens: count('Tokens that the model read.'),
     output_tokens: count('Tokens that the model wrote.'),
     cost_usd: Type.Optional(Type.Number({ minimum: 0, description: 'By the prices of the node configuration.' })),
+    archived: Type.Boolean({ description: 'This is read from the archive; the execution itself may be gone.' }),
   },
   { additionalProperties: false },
 );

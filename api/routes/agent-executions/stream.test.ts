@@ -5,6 +5,7 @@ import type { ConversationRecord } from '../../../lib/conversation/record.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { EventFrame } from '../../../lib/http/route.ts';
 import { createExecutionNews } from './execution-news.ts';
+import { archiveOf } from '../../../test/agents/archive-of.ts';
 import { createMemoryFeed, type MemoryFeed } from '../../../test/agents/memory-feed.ts';
 import { AgentEvent } from './schema.ts';
 import { createEventsRoute, createStreamRoute, placeBehind } from './stream.ts';
@@ -72,7 +73,7 @@ const over = (
 type Change = { before: AgentExecution | undefined; after: AgentExecution | undefined };
 
 /** The routes over one conversation and one object, which `become` changes. */
-function world(feed: MemoryFeed, first: AgentExecution | undefined = running) {
+function world(feed: MemoryFeed, first: AgentExecution | undefined = running, archived = archiveOf()) {
   let execution: AgentExecution | undefined = first;
   const handlers: ((change: Change) => void)[] = [];
   const news = createExecutionNews({
@@ -83,6 +84,7 @@ function world(feed: MemoryFeed, first: AgentExecution | undefined = running) {
   const deps = {
     feed,
     news,
+    archived,
     cluster: { agentExecutions: { locate, find: locate, whole: async (one: AgentExecution) => one } },
   } as never;
   const client = new AbortController();
@@ -233,6 +235,48 @@ describe('the stream of an execution whose conversation has no end', () => {
     const rest = all(stream);
     become(undefined);
     expect(typesOf(await rest)).toEqual(['execution_deleted']);
+  });
+});
+
+describe('AMB-174 the streams of an execution that the archive has and the cluster has not', () => {
+  const kept = (phase: 'completed' | 'cancelled', conversation: readonly ConversationRecord[]) => {
+    const result = { phase: 'completed', output: 'answer 2', iterations: 2, at: at(9) } as const;
+    const record = archiveOf(over(phase, phase === 'completed' ? { result } : {}), conversation);
+    const there = world(createMemoryFeed(), undefined, record);
+    there.become(undefined);
+    return there;
+  };
+
+  it.each(['stream', 'events'] as const)('have the same events with the same ids as before, by %s', async (which) => {
+    const before = await all(await world(createMemoryFeed(...whole)).frames(which));
+    expect(await all(await kept('completed', whole).frames(which))).toEqual(before);
+  });
+
+  it('continue behind any event', async () => {
+    const { frames, open } = kept('completed', whole);
+    const events = await all(await frames());
+    for (const [index, { id }] of events.slice(0, -1).entries()) {
+      expect(await all(await frames('stream', id))).toEqual(events.slice(index + 1));
+    }
+    expect(await open('stream', events.at(-1)?.id)).toEqual({ kind: 'no_content' });
+  });
+
+  it('end with the cancellation where the conversation has no end', async () => {
+    const { frames } = kept('cancelled', [started]);
+    expect(typesOf(await all(await frames()))).toEqual(['execution_started', 'execution_cancelled']);
+    expect(typesOf(await all(await frames('events')))).toEqual(['started', 'closed']);
+  });
+
+  it('have the final text where no entry was kept', async () => {
+    const events = await all(await kept('completed', []).frames());
+    expect(events.at(-1)?.data).toMatchObject({ execution_completed: { final_output: 'answer 2' } });
+  });
+
+  it.each(['stream', 'events'] as const)('are none of another tenant, by %s', async (which) => {
+    const refusal = await kept('completed', whole)
+      .open(which, undefined, 'other')
+      .catch((error: unknown) => error);
+    expect((refusal as HttpError).options).toMatchObject({ code: 'not_found', error: 'Execution not found' });
   });
 });
 

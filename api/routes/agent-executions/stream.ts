@@ -1,42 +1,35 @@
-import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { EventFrame } from '../../../lib/http/route.ts';
 import { defineRoute, type Route } from '../../../lib/http/index.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
-import type { Cluster } from '../../cluster/index.ts';
 import { followAgentConversation, streamAgentExecution } from './contract.ts';
-import { locateExecution } from './find.ts';
-import { type FollowDeps, type Followed, follow, type Happening } from './follow.ts';
+import { type Followed, follow, type Happening } from './follow.ts';
+import { type Source, type SourceDeps, sourceOf } from './source.ts';
 import { closingEvents, endId, eventOf } from './stream-events.ts';
 
-export interface StreamDeps extends FollowDeps {
-  readonly cluster: Pick<Cluster, 'agentExecutions'>;
-}
-
 /** The four events of the specification, and ours (spec 1 §6). */
-export function createStreamRoute(deps: StreamDeps): Route<Caller> {
-  const { agentExecutions } = deps.cluster;
+export function createStreamRoute(deps: SourceDeps): Route<Caller> {
   return defineRoute<typeof streamAgentExecution, Caller>(streamAgentExecution, async (request) => {
     const { params, headers, caller, signal } = request;
     const after = placeBehind(headers['last-event-id']);
-    const { metadata } = await locateExecution(agentExecutions, caller, params.execution_id);
+    const source = await sourceOf(deps, caller.tenant, params.execution_id);
     if (after === undefined) return { kind: 'no_content' };
-    const followed = { tenant: caller.tenant, uid: metadata.uid ?? '', after, texts: false, signal };
-    return { kind: 'events', events: events(deps, followed) };
+    const followed = { tenant: caller.tenant, uid: source.uid, after, texts: false, signal };
+    return { kind: 'events', events: events(source, followed) };
   });
 }
 
-async function* events(deps: StreamDeps, followed: Followed): AsyncGenerator<EventFrame> {
+async function* events(source: Source, followed: Followed): AsyncGenerator<EventFrame> {
   let isNew = followed.after === 0;
-  for await (const happening of follow(deps, followed)) {
-    for (const event of await eventsOf(deps, followed.uid, happening, isNew)) {
+  for await (const happening of follow(source, followed)) {
+    for (const event of await eventsOf(source, happening, isNew)) {
       isNew = false;
       yield event;
     }
   }
 }
 
-async function eventsOf(deps: StreamDeps, uid: string, happening: Happening, isNew: boolean) {
+async function eventsOf({ uid, whole }: Source, happening: Happening, isNew: boolean) {
   switch (happening.kind) {
     case 'record': {
       const event = eventOf(uid, happening.placed);
@@ -45,30 +38,25 @@ async function eventsOf(deps: StreamDeps, uid: string, happening: Happening, isN
     case 'text':
       return [];
     case 'closed':
-      return closingEvents(uid, await wholeOf(deps, happening.execution), isNew);
+      // The final text is not in the cache.
+      return closingEvents(uid, happening.execution && (await whole(happening.execution)), isNew);
   }
 }
 
-/** The final text is not in the cache. */
-async function wholeOf({ cluster }: StreamDeps, execution: AgentExecution | undefined) {
-  return execution && ((await cluster.agentExecutions.whole(execution)) ?? execution);
-}
-
 /** Every record, and text as the model writes it (requirements EXEC-08). */
-export function createEventsRoute(deps: StreamDeps): Route<Caller> {
-  const { agentExecutions } = deps.cluster;
+export function createEventsRoute(deps: SourceDeps): Route<Caller> {
   return defineRoute<typeof followAgentConversation, Caller>(followAgentConversation, async (request) => {
     const { params, headers, caller, signal } = request;
     const after = placeBehind(headers['last-event-id']);
-    const { metadata } = await locateExecution(agentExecutions, caller, params.execution_id);
+    const source = await sourceOf(deps, caller.tenant, params.execution_id);
     if (after === undefined) return { kind: 'no_content' };
-    const followed = { tenant: caller.tenant, uid: metadata.uid ?? '', after, texts: true, signal };
-    return { kind: 'events', events: rawEvents(deps, followed) };
+    const followed = { tenant: caller.tenant, uid: source.uid, after, texts: true, signal };
+    return { kind: 'events', events: rawEvents(source, followed) };
   });
 }
 
-async function* rawEvents(deps: StreamDeps, followed: Followed): AsyncGenerator<EventFrame> {
-  for await (const happening of follow(deps, followed)) yield rawEvent(happening);
+async function* rawEvents(source: Source, followed: Followed): AsyncGenerator<EventFrame> {
+  for await (const happening of follow(source, followed)) yield rawEvent(happening);
 }
 
 function rawEvent(happening: Happening): EventFrame {

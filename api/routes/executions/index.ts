@@ -3,7 +3,7 @@ import type { Caller } from '../../../lib/identity/caller.ts';
 import { type AgainDeps, createAgainRoutes } from './again/handler.ts';
 import { type CancelDeps, createCancelRoute } from './cancel/handler.ts';
 import { createDeleteRoute, type DeleteDeps } from './delete/handler.ts';
-import type { ArchivedExecutions } from './archived.ts';
+import type { ArchivedExecutions } from '../archived.ts';
 import { createListRoute } from './list/handler.ts';
 import { createLogsRoute, type LogsDeps } from './logs/handler.ts';
 import { createReadRoute, type ReadDeps } from './read/handler.ts';

@@ -3,7 +3,7 @@ import { archiveFinalizer } from '../../../crds/labels.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { World } from '../../../test/builders/world.ts';
 import type { Decision } from './decision.ts';
-import type { ArchiveFact } from './facts.ts';
+import type { ArchiveFact } from '../../archiving/decide-archiving.ts';
 
 const second = 1_000;
 const ttlSeconds = 60;

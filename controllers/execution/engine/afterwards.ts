@@ -1,9 +1,8 @@
 import type { EventReason } from '../../../crds/conditions.ts';
-import { archiveLimits } from '../../../lib/archive/limits.ts';
-import { isHeldForArchive } from '../archive-finalizer.ts';
+import { isHeldForArchive } from '../../archiving/archive-finalizer.ts';
+import { archiveSteps, type ArchiveStep, type Recorded, removalOf } from '../../archiving/decide-archiving.ts';
 import type { Draft } from './draft.ts';
 import { sendEndStimulus } from './end-stimulus.ts';
-import type { ArchiveFact } from './facts.ts';
 import { engineLimits } from '.././limits.ts';
 
 /** Until it is looked at again whether the parent has seen its child, which otherwise takes milliseconds. */
@@ -33,46 +32,43 @@ function heldByParent(draft: Draft): boolean {
   return (draft.facts.execution.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'WorkflowExecution');
 }
 
-/** Why the record has yet to be written; undefined where it is written, and where there is no archive. */
-function awaitedRecord({ status, facts }: Draft): Extract<ArchiveFact, { kind: 'pending' }> | undefined {
-  return status.archived_at === undefined && facts.archive?.kind === 'pending' ? facts.archive : undefined;
-}
-
-/**
- * Has the record written, and says so in the status once it is (requirements AMB-174). An execution that is not archived
- * a moment after its end is held from then on: a user may delete it.
- */
+/** Has the record written, and says so in the status once it is (requirements AMB-174). */
 function archive(draft: Draft, finishedAt: number): void {
-  const { archive: fact, execution } = draft.facts;
-  const isHeld = isHeldForArchive(execution);
+  const { archive: fact } = draft.facts;
   if (fact?.kind === 'archived' && draft.status.archived_at === undefined) {
     draft.change({ kind: 'status', fields: { archived_at: new Date(fact.at).toISOString() } });
   }
-  const awaited = awaitedRecord(draft);
-  if (awaited !== undefined) write(draft, awaited.retryAt);
-  if (awaited === undefined && isHeld) draft.act({ kind: 'let_execution_go' });
-  if (awaited !== undefined && !isHeld) hold(draft, finishedAt + archiveLimits.holdAfterMs);
+  for (const step of archiveSteps(recordedOf(draft, finishedAt), draft.now)) take(draft, step);
 }
 
-function write(draft: Draft, retryAt: number | undefined): void {
-  if (retryAt === undefined) draft.act({ kind: 'archive_execution' });
-  else draft.wakeAt(retryAt);
+function take(draft: Draft, step: ArchiveStep): void {
+  switch (step.kind) {
+    case 'write':
+      return draft.act({ kind: 'archive_execution' });
+    case 'hold':
+      return draft.act({ kind: 'hold_execution' });
+    case 'let_go':
+      return draft.act({ kind: 'let_execution_go' });
+    case 'wake':
+      return draft.wakeAt(step.at);
+  }
 }
 
-function hold(draft: Draft, at: number): void {
-  if (draft.now < at) draft.wakeAt(at);
-  else draft.act({ kind: 'hold_execution' });
-}
+const recordedOf = ({ facts, status }: Draft, finishedAt: number): Recorded => ({
+  fact: facts.archive,
+  isArchived: status.archived_at !== undefined,
+  isHeld: isHeldForArchive(facts.execution),
+  finishedAt,
+});
 
-/** An archive that does not work must not fill the cluster: after a while the execution is deleted without a record. */
 function remove(draft: Draft, due: number): void {
-  const { settings } = draft.facts;
-  const awaited = awaitedRecord(draft);
-  if (awaited === undefined) return draft.act({ kind: 'delete_execution' });
-  const last = due + settings.archiveGraceSeconds * 1_000;
-  if (draft.now < last) return draft.wakeAt(last);
-  const why = awaited.problem ?? 'other records came first';
+  const { archiveGraceSeconds } = draft.facts.settings;
+  const graceMs = archiveGraceSeconds * 1_000;
+  const removal = removalOf(recordedOf(draft, due), { now: draft.now, due, graceMs });
+  if (removal.kind === 'wait') return draft.wakeAt(removal.until);
+  const { unarchived } = removal;
+  if (unarchived === undefined) return draft.act({ kind: 'delete_execution' });
   const reason: EventReason = 'ExecutionNotArchived';
-  draft.say('Warning', reason, `deleted ${settings.archiveGraceSeconds} s after its time without a record: ${why}`);
-  draft.act({ kind: 'let_execution_go' }, { kind: 'delete_execution', unarchived: why });
+  draft.say('Warning', reason, `deleted ${archiveGraceSeconds} s after its time without a record: ${unarchived}`);
+  draft.act({ kind: 'let_execution_go' }, { kind: 'delete_execution', unarchived });
 }

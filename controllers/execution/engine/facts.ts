@@ -1,3 +1,4 @@
+import type { ArchiveFact } from '../../archiving/decide-archiving.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
@@ -155,11 +156,6 @@ export interface LinkedFact {
   /** RFC 3339. */
   readonly createdAt?: string | undefined;
 }
-
-/** The record of a finished execution; `at` and `retryAt` in milliseconds since the epoch. */
-export type ArchiveFact =
-  | { readonly kind: 'archived'; readonly at: number }
-  | { readonly kind: 'pending'; readonly problem?: string; readonly retryAt?: number };
 
 /** A refusal of the API server. */
 export interface Blockage extends Failure {

@@ -1,8 +1,3 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
@@ -12,33 +7,20 @@ import { anEnd, aWorkflow } from '../../builders/workflow-builder.ts';
 import { connect } from '../harness/cluster.ts';
 import { waitUntilFinished } from '../harness/executions.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
-import { projectDir } from '../harness/project.ts';
+import { type InstalledApi, openInstalledApi } from '../harness/installed-api.ts';
 import { waitForObject } from '../harness/wait.ts';
 
-const run = promisify(execFile);
 const namespace = 'tenant-demo';
 const id = Date.now().toString(36);
 
 /** Needs the installation of dev/demo/install, whose scripted model answers the instruction of the agent `triage`. */
 describe('router agents, through the whole system', () => {
   let kube: KubeClient;
-  let forward: ChildProcess;
-  let server = '';
-  let token = '';
+  let api: InstalledApi;
 
   beforeAll(async () => {
     ({ kube } = await connect());
-    token = (await run(join(projectDir, 'dev/oidc/token'), ['--user', 'anna', '--tenant', 'demo'])).stdout.trim();
-    forward = spawn('kubectl', ['-n', 'windlass-system', 'port-forward', 'service/windlass-api', ':8080'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    if (forward.stdout === null) throw new Error('no output of kubectl');
-    for await (const line of createInterface({ input: forward.stdout })) {
-      const port = /^Forwarding from 127\.0\.0\.1:(\d+)/.exec(line)?.[1];
-      if (port === undefined) continue;
-      server = `http://127.0.0.1:${port}`;
-      break;
-    }
+    api = await openInstalledApi('anna');
     await kube.apply(workflows, inTenant(aWorkflow('urgent-tickets').state('done', anEnd()).build()), apply);
     await kube.apply(agents, triage, apply);
     await kube.apply(stimulusRouters, asking, apply);
@@ -47,8 +29,7 @@ describe('router agents, through the whole system', () => {
 
   afterAll(async () => {
     await kube.delete(stimulusRouters, { namespace, name: asking.metadata.name });
-    forward.kill();
-    await once(forward, 'exit');
+    await api.close();
   });
 
   const apply = { fieldManager: 'test', force: true };
@@ -77,9 +58,9 @@ describe('router agents, through the whole system', () => {
     status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 
   async function submit(content: string): Promise<{ status: number; body: Record<string, unknown> }> {
-    const response = await fetch(`${server}/v1/stimuli`, {
+    const response = await fetch(`${api.server}/v1/stimuli`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ source: `tickets-${id}`, content }),
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };

@@ -3,7 +3,7 @@ import { oneOf } from '../../../../crds/schema/parts.ts';
 import { phases } from '../../../../crds/schema/workflow-execution-status.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../../lib/http/paging.ts';
-import { noArchive } from '../archived.ts';
+import { noArchive } from '../../archived.ts';
 import { ExecutionSummary, summaryExample } from '../execution-object.ts';
 
 export const listExecutions = defineContract({

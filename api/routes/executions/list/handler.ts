@@ -2,8 +2,8 @@ import { limits } from '../../../../crds/limits.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
-import { createCursor, timeCursor } from '../../../../lib/http/paging.ts';
-import type { ArchivedExecutions } from '../archived.ts';
+import { timeCursor } from '../../../../lib/http/paging.ts';
+import { archiveCursor, type ArchivedExecutions } from '../../archived.ts';
 import { presentSummary } from '../present.ts';
 import { listExecutions } from './contract.ts';
 import { fits, pageOf, type PageQuery } from './page.ts';
@@ -28,12 +28,6 @@ export function createListRoute(deps: ListDeps): Route<Caller> {
 }
 
 type ArchivedQuery = Omit<PageQuery, 'after'> & { readonly cursor: string | undefined };
-
-/** A place in the archive, as its store names it. */
-const archiveCursor = createCursor<string>(
-  (after) => `archive/${after}`,
-  (text) => /^archive\/([0-9A-Za-z_-]{1,128})$/.exec(text)?.[1],
-);
 
 /** One page of the store, of which those rows are shown that were asked for: however few there are, it is one read. */
 async function archivedPage(archive: ListDeps['archived'], tenant: string, query: ArchivedQuery) {

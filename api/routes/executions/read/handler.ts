@@ -5,7 +5,7 @@ import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
-import type { ArchivedExecutions } from '../archived.ts';
+import type { ArchivedExecutions } from '../../archived.ts';
 import type { Execution } from '../execution-object.ts';
 import { presentExecution } from '../present.ts';
 import { readExecution } from './contract.ts';

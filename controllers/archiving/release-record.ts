@@ -1,23 +1,20 @@
-import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { finished } from '../../lib/execution/finished.ts';
+import type { ArchivedRow } from '../../lib/archive/archive-store.ts';
 import { type HoldDeps, isHeldForArchive, letGoOfArchive } from './archive-finalizer.ts';
 import type { Archives } from './archives.ts';
-import type { ArchiveFact } from './engine/facts.ts';
+import type { ArchiveFact } from './decide-archiving.ts';
 
-interface ReleaseRecordDeps extends HoldDeps {
-  readonly archives: Pick<Archives, 'stateOf' | 'begin'>;
+interface ReleaseRecordDeps<T extends ArchivedRow> extends HoldDeps<T> {
+  readonly archives: Pick<Archives<T>, 'stateOf' | 'begin' | 'unarchived'>;
   readonly graceMs: number;
-  /** Called for an execution that is deleted without a record, with the reason. */
-  readonly onUnarchived: (execution: WorkflowExecution, why: string) => void;
 }
 
 /**
  * Lets an execution go that is being deleted and was held for its record. Gives the milliseconds until it is looked at
  * again while the record has yet to be written, which is waited for no longer than the grace; undefined once it is let go.
  */
-export async function releaseRecord(
-  deps: ReleaseRecordDeps,
-  execution: WorkflowExecution,
+export async function releaseRecord<T extends ArchivedRow>(
+  deps: ReleaseRecordDeps<T>,
+  execution: T,
   { now, isEnding }: { readonly now: number; readonly isEnding: boolean },
 ): Promise<number | undefined> {
   if (!isHeldForArchive(execution)) return undefined;
@@ -28,7 +25,10 @@ export async function releaseRecord(
       deps.archives.begin(execution);
       return Math.min(last, fact.retryAt ?? last) - now;
     }
-    deps.onUnarchived(execution, isEnding ? 'its namespace is being deleted' : (fact.problem ?? 'it took too long'));
+    deps.archives.unarchived(
+      execution,
+      isEnding ? 'its namespace is being deleted' : (fact.problem ?? 'it took too long'),
+    );
   }
   await letGoOfArchive(deps, execution);
   return undefined;
@@ -37,8 +37,9 @@ export async function releaseRecord(
 type Pending = Extract<ArchiveFact, { kind: 'pending' }>;
 
 /** Undefined where nothing is to be written any more. */
-function awaitedOf({ archives }: ReleaseRecordDeps, execution: WorkflowExecution): Pending | undefined {
-  if (execution.status?.archived_at !== undefined || !finished(execution)) return undefined;
+function awaitedOf<T extends ArchivedRow>({ archives }: ReleaseRecordDeps<T>, execution: T): Pending | undefined {
+  const { archived_at: archivedAt, finished_at: finishedAt } = execution.status ?? {};
+  if (archivedAt !== undefined || finishedAt === undefined) return undefined;
   const fact = archives.stateOf(execution);
   return fact?.kind === 'pending' ? fact : undefined;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../lib/clock.ts';
-import type { ArchiveReader } from '../../../lib/archive/archive-store.ts';
-import { writeRecord } from '../../../lib/archive/record.ts';
-import { anExecution } from '../../../test/builders/execution-builder.ts';
-import { createArchivedExecutions } from './archived.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { ArchiveReader } from '../../lib/archive/archive-store.ts';
+import { writeRecord } from '../../lib/archive/record.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { createArchives } from './archived.ts';
 
 const owners = new Map([
   ['acme', 'uid-of-acme'],
@@ -26,7 +26,7 @@ async function archiveOf() {
     page: async () => ({ rows: [], next: undefined }),
   };
   return {
-    archived: createArchivedExecutions({ archive, clock: systemClock, ownerOf: (tenant) => owners.get(tenant) }),
+    archived: createArchives({ archive, clock: systemClock, ownerOf: (tenant) => owners.get(tenant) }).workflows,
     asked,
   };
 }
@@ -51,7 +51,7 @@ describe('AMB-174 the archive as a tenant sees it', () => {
   );
 
   it('without an archive finds nothing, and says so where a list is asked for', async () => {
-    const archived = createArchivedExecutions({ archive: undefined, clock: systemClock, ownerOf: () => 'x' });
+    const archived = createArchives({ archive: undefined, clock: systemClock, ownerOf: () => 'x' }).workflows;
     expect(await archived.find('acme', 'build-1', name)).toBeUndefined();
     await expect(archived.page('acme', { after: undefined, limit: 5 })).rejects.toMatchObject({
       code: 'unavailable',

@@ -1,19 +1,25 @@
 import { archiveFinalizer } from '../../crds/labels.ts';
-import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { workflowExecutions } from '../../lib/kinds.ts';
-import { findObject, type JsonPatchOperation, type KubeClient } from '../../lib/kube/index.ts';
+import {
+  findObject,
+  type JsonPatchOperation,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+} from '../../lib/kube/index.ts';
 
-export interface HoldDeps {
+/** The kind of object that is held, and where it is read and written. */
+export interface HoldDeps<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
-  readonly executions: Pick<CacheReader<WorkflowExecution>, 'remember'>;
+  readonly resource: Resource<T>;
+  readonly cache: Pick<CacheReader<T>, 'remember'>;
 }
 
-export const isHeldForArchive = ({ metadata }: WorkflowExecution): boolean =>
+export const isHeldForArchive = ({ metadata }: KubeObject): boolean =>
   metadata.finalizers?.includes(archiveFinalizer) === true;
 
 /** Sees to it that a finished execution cannot go before its record is written. */
-export const holdForArchive = (deps: HoldDeps, execution: WorkflowExecution): Promise<void> =>
+export const holdForArchive = <T extends KubeObject>(deps: HoldDeps<T>, execution: T): Promise<void> =>
   change(deps, execution, ({ metadata: { finalizers = [], deletionTimestamp } }) =>
     // Kubernetes takes no new finalizer for an object that is being deleted.
     finalizers.includes(archiveFinalizer) || deletionTimestamp !== undefined
@@ -21,7 +27,7 @@ export const holdForArchive = (deps: HoldDeps, execution: WorkflowExecution): Pr
       : [...finalizers, archiveFinalizer],
   );
 
-export const letGoOfArchive = (deps: HoldDeps, execution: WorkflowExecution): Promise<void> =>
+export const letGoOfArchive = <T extends KubeObject>(deps: HoldDeps<T>, execution: T): Promise<void> =>
   change(deps, execution, ({ metadata: { finalizers = [] } }) =>
     finalizers.includes(archiveFinalizer) ? finalizers.filter((one) => one !== archiveFinalizer) : undefined,
   );
@@ -29,12 +35,12 @@ export const letGoOfArchive = (deps: HoldDeps, execution: WorkflowExecution): Pr
 type Finalizers = readonly string[];
 
 /** On the newest version: the status was written a moment ago. */
-async function change(
-  { kube, executions }: HoldDeps,
-  { metadata: { name, namespace = '', uid } }: WorkflowExecution,
-  next: (newest: WorkflowExecution) => Finalizers | undefined,
+async function change<T extends KubeObject>(
+  { kube, resource, cache }: HoldDeps<T>,
+  { metadata: { name = '', namespace = '', uid } }: T,
+  next: (newest: T) => Finalizers | undefined,
 ): Promise<void> {
-  const newest = await findObject(kube, workflowExecutions, { name, namespace });
+  const newest = await findObject(kube, resource, { name, namespace });
   if (newest === undefined || newest.metadata.uid !== uid) return;
   const finalizers = next(newest);
   if (finalizers === undefined) return;
@@ -42,5 +48,5 @@ async function change(
     { op: 'replace', path: '/metadata/resourceVersion', value: newest.metadata.resourceVersion },
     { op: 'add', path: '/metadata/finalizers', value: finalizers },
   ];
-  executions.remember(await kube.jsonPatch(workflowExecutions, { name, namespace }, operations));
+  cache.remember(await kube.jsonPatch(resource, { name, namespace }, operations));
 }

@@ -1,26 +1,25 @@
-import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { ArchiveOwner, ArchiveStore } from '../../lib/archive/archive-store.ts';
+import type { ArchivedRow, ArchiveOwner } from '../../lib/archive/archive-store.ts';
 import { archiveLimits } from '../../lib/archive/limits.ts';
-import { valuesBytesOf, writeRecord } from '../../lib/archive/record.ts';
-import { createArchiveRoom } from '../../lib/archive/room.ts';
-import { rowOf } from '../../lib/archive/row.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { createFairPool } from '../../lib/fair-pool.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { OutputStore } from '../../lib/output-store/output-store.ts';
-import type { TurnGate } from '../runtime/turn-gate.ts';
-import type { ArchiveFact } from './engine/facts.ts';
+import type { ArchiveFact } from './decide-archiving.ts';
+import type { SharedArchive } from '../runtime/shared-archive.ts';
 
-export interface ArchivesDeps {
-  readonly archive: ArchiveStore;
-  /** Size limit of all records together. */
-  readonly bytesMax: number;
-  readonly wholes: Pick<Informer<WorkflowExecution>, 'use'>;
-  readonly outputs: Pick<OutputStore, 'get'>;
-  readonly turns: TurnGate;
+/** A kind of execution of which records are kept. */
+export interface RecordKind<T extends ArchivedRow> {
+  /** Bytes of heap that the record takes while it is made, beside the object. */
+  bytesOf(execution: T): number;
+  /** The record, packed. */
+  write(execution: T): Promise<Uint8Array>;
+  rowOf(execution: T): T;
+}
+
+export interface ArchivesDeps<T extends ArchivedRow> extends SharedArchive {
+  readonly kind: RecordKind<T>;
+  readonly wholes: Pick<Informer<T>, 'use'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -34,21 +33,28 @@ export interface ArchivesDeps {
 }
 
 /** Writes the records of finished executions to the archive (requirements AMB-174). */
-export interface Archives {
+export interface Archives<T extends ArchivedRow> {
   /** How far the record of an execution is; undefined where there is no archive for it. */
-  stateOf(execution: WorkflowExecution): ArchiveFact | undefined;
+  stateOf(execution: T): ArchiveFact | undefined;
   /** Writes the record in the background, unless that is under way. */
-  begin(execution: WorkflowExecution): void;
+  begin(execution: T): void;
   forget(uid: string): void;
+  /** Called for an execution that was deleted without a record, with the reason. */
+  unarchived(execution: T, why: string): void;
 }
 
-export const noArchives: Archives = { stateOf: () => undefined, begin: () => undefined, forget: () => undefined };
+export const noArchives: Archives<ArchivedRow> = {
+  stateOf: () => undefined,
+  begin: () => undefined,
+  forget: () => undefined,
+  unarchived: () => undefined,
+};
 
 /**
  * Tenants share a few places, in which the records are made and written. A store that is away is waited for in them: all
  * others wait behind, and nothing is read for a record that cannot be written.
  */
-export function createArchives(deps: ArchivesDeps): Archives {
+export function createArchives<T extends ArchivedRow>(deps: ArchivesDeps<T>): Archives<T> {
   return new BackgroundArchives(deps);
 }
 
@@ -60,34 +66,28 @@ interface Note {
   problem?: string;
 }
 
-class BackgroundArchives implements Archives {
-  readonly #deps: ArchivesDeps;
+class BackgroundArchives<T extends ArchivedRow> implements Archives<T> {
+  readonly #deps: ArchivesDeps<T>;
   readonly #notes = new Map<string, Note>();
-  readonly #places;
-  readonly #bytes;
-  readonly #room;
 
-  constructor(deps: ArchivesDeps) {
+  constructor(deps: ArchivesDeps<T>) {
     this.#deps = deps;
-    this.#places = createFairPool({ size: archiveLimits.writesAtOnce, clock: deps.clock });
-    this.#bytes = createFairPool({ size: archiveLimits.writingBytes, clock: deps.clock });
-    this.#room = createArchiveRoom(deps.archive, deps.bytesMax);
   }
 
-  stateOf({ metadata: { uid = '', namespace = '' } }: WorkflowExecution): ArchiveFact | undefined {
+  stateOf({ metadata: { uid = '', namespace = '' } }: T): ArchiveFact | undefined {
     if (this.#deps.ownerOf(namespace) === undefined) return undefined;
     const note = this.#notes.get(uid);
     return note?.state === 'done' ? { kind: 'archived', at: note.at } : this.#pending(note);
   }
 
   #pending(note: Note | undefined): ArchiveFact {
-    const { archive, clock } = this.#deps;
-    const problem = note?.problem ?? archive.problem();
+    const { store, clock } = this.#deps;
+    const problem = note?.problem ?? store.problem();
     const isResting = note?.state === 'idle' && note.at > clock.now();
     return { kind: 'pending', ...(problem !== undefined && { problem }), ...(isResting && { retryAt: note.at }) };
   }
 
-  begin(execution: WorkflowExecution): void {
+  begin(execution: T): void {
     const { uid = '', namespace = '' } = execution.metadata;
     const owner = this.#deps.ownerOf(namespace);
     const note: Note = this.#notes.get(uid) ?? { state: 'idle', at: 0, refusals: 0 };
@@ -101,11 +101,15 @@ class BackgroundArchives implements Archives {
     this.#notes.delete(uid);
   }
 
-  async #run(execution: WorkflowExecution, owner: ArchiveOwner, note: Note): Promise<void> {
-    const { clock, logger, signal, onNews } = this.#deps;
+  unarchived(execution: T, why: string): void {
+    this.#deps.onUnarchived(execution, why);
+  }
+
+  async #run(execution: T, owner: ArchiveOwner, note: Note): Promise<void> {
+    const { clock, logger, places, signal, onNews } = this.#deps;
     const { namespace: tenant = '', name } = execution.metadata;
     try {
-      await this.#places.run({ tenant, signal }, () => this.#whenThere(execution, owner));
+      await places.run({ tenant, signal }, () => this.#whenThere(execution, owner));
       Object.assign(note, { state: 'done', at: clock.now(), problem: undefined });
     } catch (error) {
       const { refusedAfterMs } = archiveLimits;
@@ -119,10 +123,10 @@ class BackgroundArchives implements Archives {
   }
 
   /** Waits for a store that is away, then writes. */
-  async #whenThere(execution: WorkflowExecution, owner: ArchiveOwner): Promise<void> {
-    const { archive, clock, signal } = this.#deps;
+  async #whenThere(execution: T, owner: ArchiveOwner): Promise<void> {
+    const { store, clock, signal } = this.#deps;
     const { awayAfterMs } = archiveLimits;
-    for (let tries = 0; archive.problem() !== undefined; tries += 1) {
+    for (let tries = 0; store.problem() !== undefined; tries += 1) {
       signal.throwIfAborted();
       await clock.sleep(awayAfterMs[Math.min(tries, awayAfterMs.length - 1)] ?? 0, signal);
     }
@@ -132,18 +136,14 @@ class BackgroundArchives implements Archives {
     });
   }
 
-  async #write(execution: WorkflowExecution, owner: ArchiveOwner): Promise<void> {
-    const { archive, outputs, turns, signal } = this.#deps;
+  async #write(execution: T, owner: ArchiveOwner): Promise<void> {
+    const { bytes, kind, room, store, signal } = this.#deps;
     const { uid = '', name, namespace = '' } = execution.metadata;
-    using _room = await this.#bytes.enter({ tenant: namespace, cost: Math.max(1, valuesBytesOf(execution)), signal });
-    const body = await writeRecord(
-      execution,
-      ({ ref, bytes }) => outputs.get(namespace, { executionUid: uid, ref, bytes, encoding: 'text' }),
-      () => turns.enter(namespace),
-    );
+    using _room = await bytes.enter({ tenant: namespace, cost: Math.max(1, kind.bytesOf(execution)), signal });
+    const body = await kind.write(execution);
     const finishedAt = Date.parse(execution.status?.finished_at ?? '');
-    const entry = { owner, uid, name, finishedAt, row: rowOf(execution), body };
-    await archive.write(entry);
-    await this.#room.took(entry);
+    const entry = { owner, uid, name, finishedAt, row: kind.rowOf(execution), body };
+    await store.write(entry);
+    await room.took(entry);
   }
 }

@@ -1,0 +1,59 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { slimAgentExecution } from '../../../lib/agent/slim-agent-execution.ts';
+import type { ConversationFeed, ConversationListener } from '../../agents/feed.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import type { ArchivedAgentExecutions } from '../archived.ts';
+import { notFound, unknownExecution } from '../not-found.ts';
+import type { ExecutionNews, FollowDeps } from './follow.ts';
+
+export interface SourceDeps extends FollowDeps {
+  readonly cluster: Pick<Cluster, 'agentExecutions'>;
+  readonly archived: Pick<ArchivedAgentExecutions, 'find'>;
+}
+
+/** An execution and its conversation, wherever they are kept. */
+export interface Source extends FollowDeps {
+  readonly uid: string;
+  /** The execution with its texts; the one given where it is gone. */
+  readonly whole: (execution: AgentExecution) => Promise<AgentExecution>;
+}
+
+/** By id or name, of the tenant: the execution that is there, else its record. Throws 404. */
+export async function sourceOf(deps: SourceDeps, tenant: string, id: string): Promise<Source> {
+  const { agentExecutions } = deps.cluster;
+  const found = await agentExecutions.locate(tenant, id);
+  if (found === undefined) return archivedSource(deps.archived, tenant, id);
+  return {
+    uid: found.metadata.uid ?? '',
+    feed: deps.feed,
+    news: deps.news,
+    whole: async (execution) => (await agentExecutions.whole(execution)) ?? execution,
+  };
+}
+
+/** The record is opened anew for each page: a client that reads slowly holds none in memory. */
+async function archivedSource(archived: SourceDeps['archived'], tenant: string, id: string): Promise<Source> {
+  const ended = await archived.find(tenant, id, async ({ execution }) => slimAgentExecution(execution));
+  if (ended === undefined) throw notFound(unknownExecution);
+  const { uid = '' } = ended.metadata;
+  const news: ExecutionNews = { current: () => ended, onChange: () => () => undefined };
+  return {
+    uid,
+    news,
+    feed: archivedFeed(archived),
+    whole: async () => (await archived.find(tenant, uid, async ({ execution }) => execution)) ?? ended,
+  };
+}
+
+const archivedFeed = (archived: SourceDeps['archived']): ConversationFeed => ({
+  read: async (tenant, uid, after) =>
+    (await archived.find(tenant, uid, async (record) => record.entriesBehind(after))) ?? [],
+  listen: () => silence,
+});
+
+/** Nothing happens to an execution that has ended. */
+const silence: ConversationListener = {
+  ready: Promise.resolve(),
+  news: async () => undefined,
+  async [Symbol.asyncDispose]() {},
+};

@@ -1,0 +1,32 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { writeAgentRecord } from '../../lib/archive/agent-record.ts';
+import { archiveLimits } from '../../lib/archive/limits.ts';
+import { agentRowOf } from '../../lib/archive/row.ts';
+import type { TenantLogs } from '../../lib/bus/index.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { RecordKind } from '../archiving/archives.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
+
+interface AgentRecordsDeps {
+  readonly logs: Pick<TenantLogs, 'read'>;
+  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
+  readonly turns: TurnGate;
+}
+
+/** Records of executions of agents, with their conversations. */
+export function agentRecords({ logs, tenants, turns }: AgentRecordsDeps): RecordKind<AgentExecution> {
+  return {
+    // How long a conversation is shows when it is read.
+    bytesOf: () => archiveLimits.valuesBytes,
+    rowOf: agentRowOf,
+    write(execution) {
+      const { uid: key = '', namespace = '' } = execution.metadata;
+      const tenant = tenants.tenantOf(namespace) ?? '';
+      return writeAgentRecord(
+        execution,
+        (after) => logs.read({ tenant, key, after }),
+        () => turns.enter(namespace),
+      );
+    },
+  };
+}

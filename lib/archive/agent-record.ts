@@ -1,0 +1,109 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ConversationRecord } from '../conversation/record.ts';
+import { archiveLimits } from './limits.ts';
+import { lineBreak, Packer, unpack, withoutManagers } from './packed-lines.ts';
+
+/** First line of a record, which identifies the file. */
+const format = 'windlass.dev/agent-execution-record/1';
+
+interface Head {
+  readonly format: typeof format;
+  readonly execution: AgentExecution;
+  /** Entries of the conversation that the record does not hold: its last ones. */
+  readonly left_out: number;
+}
+
+/** An entry as the log of conversations holds it: its place, and JSON of one line. */
+export interface StoredEntry {
+  readonly sequence: number;
+  readonly body: Uint8Array;
+}
+
+/** Entries behind a place, the oldest first, a page at most; empty where there are none. */
+export type EntryReader = (after: number) => Promise<readonly StoredEntry[]>;
+
+/**
+ * The record of a finished execution of an agent, gzipped: one line of JSON with the object as it is, then each entry of
+ * its conversation as a line `[place,entry]`, up to `archiveLimits.valuesBytes`. `rest` is awaited between pages, so that
+ * each has a turn of the event loop of its own.
+ */
+export async function writeAgentRecord(
+  execution: AgentExecution,
+  read: EntryReader,
+  rest: () => Promise<void>,
+): Promise<Uint8Array> {
+  const { lines, leftOut } = await readLines(read, rest);
+  await rest();
+  const packed = new Packer();
+  const head: Head = { format, execution: withoutManagers(execution), left_out: leftOut };
+  await packed.add(Buffer.from(`${JSON.stringify(head)}\n`));
+  for (const line of lines) {
+    await packed.add(line);
+    await packed.add(lineBreak);
+  }
+  return packed.end();
+}
+
+async function readLines(read: EntryReader, rest: () => Promise<void>) {
+  const lines: Uint8Array[] = [];
+  let [room, leftOut, after]: [number, number, number] = [archiveLimits.valuesBytes, 0, 0];
+  for (;;) {
+    await rest();
+    const page = await read(after);
+    for (const { sequence, body } of page) {
+      after = sequence;
+      const line = Buffer.from(`[${sequence},${Buffer.from(body).toString('utf8')}]`);
+      // Nothing comes after a gap.
+      if (leftOut > 0 || line.byteLength > room) leftOut += 1;
+      else {
+        room -= line.byteLength;
+        lines.push(line);
+      }
+    }
+    if (page.length === 0) return { lines, leftOut };
+  }
+}
+
+/** A record that was read. */
+export interface AgentRecord {
+  /** As it ended. */
+  readonly execution: AgentExecution;
+  /** Entries of the conversation behind a place, the oldest first: as many as a page has. */
+  readonly entriesBehind: (after: number) => readonly ArchivedEntry[];
+  /** How many of the last entries the record does not hold. */
+  readonly leftOut: number;
+}
+
+export interface ArchivedEntry {
+  readonly sequence: number;
+  readonly record: ConversationRecord;
+}
+
+/**
+ * Opens a record. Never takes more memory than a record may have.
+ * @throws AppError `ArchiveRecordBroken`
+ */
+export async function readAgentRecord(packed: Uint8Array): Promise<AgentRecord> {
+  const { head, data, start } = await unpack<Head>(packed, format);
+  return {
+    execution: head.execution,
+    leftOut: head.left_out,
+    entriesBehind: (after) => pageBehind(data.subarray(start), after),
+  };
+}
+
+/** Only the entries of the page are parsed. */
+function pageBehind(data: Buffer, after: number): readonly ArchivedEntry[] {
+  const found: ArchivedEntry[] = [];
+  let start = 0;
+  while (start < data.byteLength && found.length < archiveLimits.entriesOfPage) {
+    const end = data.indexOf(lineBreak, start);
+    const comma = data.indexOf(',', start);
+    if (Number(data.toString('latin1', start + 1, comma)) > after) {
+      const [sequence, record] = JSON.parse(data.toString('utf8', start, end)) as [number, ConversationRecord];
+      found.push({ sequence, record });
+    }
+    start = end + lineBreak.byteLength;
+  }
+  return found;
+}

@@ -1,0 +1,40 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { projectDir } from './project.ts';
+
+const run = promisify(execFile);
+
+/** The API of the installation of dev/demo/install, as a user of its tenant `demo` sees it. */
+export interface InstalledApi {
+  /** Where it answers on this machine. */
+  readonly server: string;
+  readonly token: string;
+  close(): Promise<void>;
+}
+
+/** Reaches the installed API through a port of the loopback interface. */
+export async function openInstalledApi(user: string): Promise<InstalledApi> {
+  const token = (await run(join(projectDir, 'dev/oidc/token'), ['--user', user, '--tenant', 'demo'])).stdout.trim();
+  const forward = spawn('kubectl', ['-n', 'windlass-system', 'port-forward', 'service/windlass-api', ':8080'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return {
+    server: `http://127.0.0.1:${await portOf(forward.stdout)}`,
+    token,
+    async close() {
+      forward.kill();
+      await once(forward, 'exit');
+    },
+  };
+}
+
+async function portOf(output: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: output })) {
+    const port = /^Forwarding from 127\.0\.0\.1:(\d+)/.exec(line)?.[1];
+    if (port !== undefined) return port;
+  }
+  throw new Error('kubectl port-forward ended without a port');
+}
