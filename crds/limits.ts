@@ -157,6 +157,8 @@ export const limits = {
   /** Our bounds of the command of a CLI tool. */
   cliToolTimeoutSecondsDefault: 60,
   cliToolTimeoutSecondsMax: 3_600,
+  cliToolFiles: 8,
+  cliToolPathLength: 255,
   /** Our ceilings for edge hosts: labels of one, tools and paths that a daemon reports, length of such a path. */
   edgeLabels: 64,
   edgeLocalTools: 256,

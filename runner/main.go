@@ -15,6 +15,7 @@ import (
 	"runtime"
 
 	"windlass.dev/runner/agent"
+	"windlass.dev/runner/feed"
 	"windlass.dev/runner/fsop"
 	"windlass.dev/runner/selfcopy"
 )
@@ -35,6 +36,7 @@ const usage = `runner is the first process of a step container.
 
 Usage:
   runner run [flags] -- COMMAND [ARGUMENT…]   run a command and report how it ended
+  runner feed [flags] -- COMMAND [ARGUMENT…]  give a command its standard input and its files, and become it
   runner agent                                attest, and run what the API says, in the pod of an agent
   runner fs CHUNK…                            answer one request about files, in the pod of an agent
   runner copy DESTINATION                     copy this program, for an init container
@@ -56,6 +58,8 @@ func dispatch(args []string) int {
 	switch args[0] {
 	case "run":
 		return runMain(args[1:])
+	case "feed":
+		return feed.Main(args[1:], become)
 	case "agent":
 		return agentMain(args[1:])
 	case "fs":

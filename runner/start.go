@@ -37,6 +37,15 @@ func start(o *options, stdout, stderr int) (int, *outcome) {
 	return pid, nil
 }
 
+// become replaces this process by a command. It returns where that fails, with the exit code and the reason.
+func become(argv []string) (int, string) {
+	path, failure := lookup(argv[0])
+	if failure == nil {
+		failure = startFailure(path, syscall.Exec(path, argv, os.Environ()))
+	}
+	return failure.exitCode, failure.message
+}
+
 func enterWorkdir(dir string) *outcome {
 	if dir == "" {
 		return nil

@@ -358,6 +358,18 @@ export type RegisterCliToolBody = {
   readonly registry_credentials?: string;
   /** Runs in the container. Each element is a template, as {{input.FIELD}}, and becomes exactly one argument. */
   readonly command: readonly string[];
+  /**
+   * Template of the standard input, as {{input.FIELD}}; at most 131,071 bytes when it is rendered. Absent: it is
+   * empty.
+   */
+  readonly stdin?: string;
+  /** Files that are written before the command runs. */
+  readonly files?: readonly ({
+    /** Path below workdir, as data/in.json; folders are made. The command does not run where the file is there. */
+    readonly path: string;
+    /** Template, as {{input.FIELD}}; at most 131,071 bytes when it is rendered. */
+    readonly content: string;
+  })[];
   /** Environment variables. Each value is a template. */
   readonly env?: Readonly<Record<string, string>>;
   /** Where the command runs. */
@@ -399,6 +411,18 @@ export type ReadCliToolAnswer = {
   readonly registry_credentials?: string;
   /** Runs in the container. Each element is a template, as {{input.FIELD}}, and becomes exactly one argument. */
   readonly command: readonly string[];
+  /**
+   * Template of the standard input, as {{input.FIELD}}; at most 131,071 bytes when it is rendered. Absent: it is
+   * empty.
+   */
+  readonly stdin?: string;
+  /** Files that are written before the command runs. */
+  readonly files?: readonly ({
+    /** Path below workdir, as data/in.json; folders are made. The command does not run where the file is there. */
+    readonly path: string;
+    /** Template, as {{input.FIELD}}; at most 131,071 bytes when it is rendered. */
+    readonly content: string;
+  })[];
   /** Environment variables. Each value is a template. */
   readonly env?: Readonly<Record<string, string>>;
   /** Where the command runs. */

@@ -8,6 +8,25 @@ import { containerFields } from './container.ts';
 import type { KubernetesObject } from './object.ts';
 import { anySchema, cel, memoryPattern } from './parts.ts';
 
+/** Names of folders and of a file, none of which is `.` or `..`: the path stays in the working directory, and is no template. */
+const pathPattern = '^\\.?[A-Za-z0-9_-][A-Za-z0-9._-]*(/\\.?[A-Za-z0-9_-][A-Za-z0-9._-]*)*$';
+
+const File = Type.Object(
+  {
+    path: Type.String({
+      pattern: pathPattern,
+      maxLength: limits.cliToolPathLength,
+      description:
+        'Path below workdir, as data/in.json; folders are made. The command does not run where the file is there.',
+    }),
+    content: Type.String({
+      maxLength: limits.templateLength,
+      description: 'Template, as {{input.FIELD}}; at most 131,071 bytes when it is rendered.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
 /** A command in a container, called as a tool (spec 3 §1.2, requirements AMB-196). No shell reads its arguments. */
 export const CliToolSpec = Type.Object(
   {
@@ -27,6 +46,21 @@ export const CliToolSpec = Type.Object(
       description:
         'Runs in the container. Each element is a template, as {{input.FIELD}}, and becomes exactly one argument.',
     }),
+    stdin: Type.Optional(
+      Type.String({
+        maxLength: limits.templateLength,
+        description:
+          'Template of the standard input, as {{input.FIELD}}; at most 131,071 bytes when it is rendered. Absent: it is empty.',
+      }),
+    ),
+    files: Type.Optional(
+      Type.Array(File, {
+        maxItems: limits.cliToolFiles,
+        description: 'Files that are written before the command runs.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['path'],
+      }),
+    ),
     env: containerFields.env,
     workdir: containerFields.workdir,
     timeout_seconds: Type.Optional(

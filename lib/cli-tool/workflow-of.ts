@@ -4,15 +4,23 @@ import { limits } from '../../crds/limits.ts';
 import type { CliTool, CliToolSpec } from '../../crds/schema/cli-tool.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { defined } from '../defined.ts';
+import { commandOf } from './command-of.ts';
 
 /** The one state of the workflow of a CLI tool. */
 export const toolState = 'run';
 
 /** The workflow that an invocation of a CLI tool runs: a command, whose arguments are templates over the input. */
 export function workflowSpecOf(tool: CliToolSpec): WorkflowSpec {
-  const { image, image_pull_policy, registry_credentials, command, env, workdir, resources, input_schema } = tool;
+  const { image, image_pull_policy, registry_credentials, env, workdir, resources, input_schema } = tool;
   const timeout = `${tool.timeout_seconds ?? limits.cliToolTimeoutSecondsDefault}s`;
-  const container = { image, image_pull_policy, registry_credentials, command, env, workdir };
+  const container = {
+    image,
+    image_pull_policy,
+    registry_credentials,
+    command: commandOf(tool).map(({ text }) => text),
+    env,
+    workdir,
+  };
   const content: Omit<WorkflowSpec, 'version'> = {
     description: 'Runs a CLI tool of the tool gateway.',
     input_schema,

@@ -134,6 +134,32 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
     expect(items.map(({ spec }) => spec.containers[0]?.image)).toEqual([busybox]);
   });
 
+  it('gives a CLI tool its standard input and its files, byte for byte', async () => {
+    const fed = {
+      name: 'text.fed',
+      description: 'Writes its standard input, and then its file.',
+      input_schema: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
+      image: busybox,
+      command: ['cat', '-', 'in/data.txt'],
+      stdin: '{{input.text}}',
+      files: [{ path: 'in/data.txt', content: '[{{input.text}}]' }],
+    };
+    await (await stage.client()).registerCliTool({ body: fed });
+    const text = '--file ../x $(id) `id`\n"é"\n';
+    const { result } = await stage.call(session, { tool: 'text.fed', args: { text } });
+    expect(result).toMatchObject({
+      isError: false,
+      structuredContent: { stdout: `${text}[${text}]`, stderr: '', exit_code: 0 },
+    });
+  });
+
+  it('runs nothing for a standard input that no argument has room for', async () => {
+    const args = (bytes: number) => ({ text: 'x'.repeat(bytes) });
+    const { result } = await stage.call(session, { tool: 'text.fed', args: args(131_072) });
+    expect(result).toMatchObject({ isError: true });
+    expect(result?.content[0]?.text).toContain('has 131072 bytes and a process takes 131071');
+  });
+
   it('runs a built-in tool over the bus', async () => {
     const { status, result } = await stage.call(session, { tool: 'svc.tools.list' });
     expect([status, result]).toMatchObject([200, { isError: false }]);
