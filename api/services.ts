@@ -173,7 +173,7 @@ function createTools(
 
 /** Conversations are kept in NATS: without it, executions of agents wait. */
 async function runAgents(
-  { drivers, seal }: Agents,
+  { drivers, endSessions, seal }: Agents,
   deps: Pick<ApiDeps, 'clock'> & Pick<Cluster, 'tenants'> & { readonly bus: EventBus },
   stop: AbortSignal,
 ): Promise<void> {
@@ -183,7 +183,7 @@ async function runAgents(
     toolbox: seal.toolbox,
     runningCaller: (execution_id, tenant) => seal.callerOf({ execution_id, tenant }),
   });
-  await drivers.run(stop);
+  await Promise.all([drivers.run(stop), endSessions.run(stop)]);
   await builtin.close(0);
 }
 

@@ -22,6 +22,7 @@ import { createApprovals } from './approvals.ts';
 import { createAttestations } from './attestations.ts';
 import { callerOf } from './caller-of.ts';
 import { createClaims } from './claims.ts';
+import { createEndSessions, type EndSessions } from './end-sessions.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
 import type { ConversationFeed } from './feed.ts';
@@ -41,6 +42,8 @@ interface AgentsDeps extends ApiDeps {
 export interface Agents {
   readonly feed: ConversationFeed;
   readonly drivers: Drivers;
+  /** Ends the sessions of executions that have ended. */
+  readonly endSessions: EndSessions;
   readonly models: Models;
   /** Dependencies of signed calls (spec 3 §5.2). */
   readonly seal: SealDeps;
@@ -80,6 +83,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   return {
     feed,
     drivers,
+    endSessions: createEndSessions({ clock, logger, sessions, executions: cluster.informers.agentExecutions }),
     models,
     seal: { ...sealDeps(deps, signed), calls },
     routes: () => createAgentPodRoutes({ ...podDeps, drivers, feed }),

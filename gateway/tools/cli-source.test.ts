@@ -57,7 +57,7 @@ function open({ refusal, tool = aTool() }: { readonly refusal?: KubeError; reado
   const bring = (execution: WorkflowExecution | undefined): void => {
     const before = latest;
     latest = execution;
-    const key = 'tenant-acme/cli-i-1';
+    const key = `tenant-acme/${execution?.metadata.name ?? 'cli-i-1'}`;
     for (const handler of handlers) handler({ key, before, after: execution } as InformerChange<WorkflowExecution>);
   };
   const write = (verb: string) => async (_kind: Resource<KubeObject>, object: KubeObject) => {
@@ -85,8 +85,8 @@ function open({ refusal, tool = aTool() }: { readonly refusal?: KubeError; reado
     source.find('acme', 'text.count')?.call(who, args, { signal, invocationId: 'i-1' }) ??
     Promise.reject(new Error('no tool'));
   const isCreated = () => expect.poll(() => sent.some(({ verb }) => verb === 'create')).toBe(true);
-  const end = (execution: WorkflowExecution): void =>
-    bring({ ...execution, metadata: { name: 'cli-i-1', namespace: 'tenant-acme', uid: 'run-1' } });
+  const end = (execution: WorkflowExecution, name = 'cli-i-1'): void =>
+    bring({ ...execution, metadata: { name, namespace: 'tenant-acme', uid: 'run-1' } });
   return { source, sent, patches, call, isCreated, bring, end };
 }
 
@@ -118,6 +118,32 @@ describe('a call of a CLI tool', () => {
       await answer;
     }
     expect(world.sent.map(({ verb }) => verb)).toEqual(['apply', 'create', 'create']);
+  });
+
+  it('AMB-196 writes the workflow again that a colleague has deleted, and runs the call once more', async () => {
+    const world = open();
+    const failed = anExecution('cli-1').ended('failed', 9).build();
+    const lost = { ...failed, status: { phase: 'failed', ...failed.status, reason: 'WorkflowNotFound' } } as const;
+    const answer = world.call();
+    await world.isCreated();
+    world.end(lost);
+    await expect.poll(() => world.sent.length).toBe(4);
+    world.end(ended({ exit_code: 0, stdout: '2', stderr: '' }), 'cli-i-1-again');
+    expect(await answer).toMatchObject({ isError: false, structured: { stdout: '2' } });
+    expect(world.sent.map(({ verb }) => verb)).toEqual(['apply', 'create', 'apply', 'create']);
+  });
+
+  it('AMB-196 runs a call twice at most', async () => {
+    const world = open();
+    const failed = anExecution('cli-1').ended('failed', 9).build();
+    const lost = { ...failed, status: { phase: 'failed', ...failed.status, reason: 'WorkflowNotFound' } } as const;
+    const answer = world.call();
+    await world.isCreated();
+    world.end(lost);
+    await expect.poll(() => world.sent.length).toBe(4);
+    world.end(lost, 'cli-i-1-again');
+    expect(await answer).toMatchObject({ isError: true });
+    expect(world.sent).toHaveLength(4);
   });
 
   it('is cancelled when the call is over before its end', async () => {

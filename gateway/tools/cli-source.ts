@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ExecutionReason } from '../../crds/conditions.ts';
 import { readyOf } from '../../crds/ready.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
@@ -90,22 +91,40 @@ async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<Gateway
   if (ready?.status === 'False') throw invalid(`the tool cannot run: ${ready.reason}: ${ready.message}`);
   const [problem] = inputProblems(tool.spec.input_schema, args);
   if (problem !== undefined) throw unfitArguments(registeredNameOf(tool), problem);
-  const { signal } = context;
-  const execution = await start(deps, invocation, namespace);
-  const run = { namespace, name: execution.metadata.name, uid: execution.metadata.uid ?? '' };
-  const ended = await end(deps, run, signal);
+  const first = await run(deps, invocation, { namespace, name: `cli-${context.invocationId}` });
+  const ended = isWithoutWorkflow(first)
+    ? await run(deps, invocation, { namespace, name: `cli-${context.invocationId}-again` })
+    : first;
   return cliAnswer(ended, deps.outputs(ended));
 }
 
+/** A colleague has deleted the workflow that this process wrote: nothing has run. */
+const isWithoutWorkflow = ({ status }: WorkflowExecution): boolean =>
+  status?.phase === 'failed' && status.reason === ('WorkflowNotFound' satisfies ExecutionReason);
+
+type RunName = Pick<CliRun, 'namespace' | 'name'>;
+
+/** One execution, at its end. */
+async function run(deps: InvokeDeps, invocation: Invocation, name: RunName): Promise<WorkflowExecution> {
+  const { metadata } = await start(deps, invocation, name);
+  const ended = await end(deps, { ...name, uid: metadata.uid ?? '' }, invocation.context.signal);
+  if (isWithoutWorkflow(ended)) deps.written.delete(memoOf(invocation.tool, name.namespace));
+  return ended;
+}
+
+const memoOf = (tool: CliTool, namespace: string): string =>
+  `${namespace}/${tool.metadata.uid}/${workflowOf(tool, namespace).spec.version}`;
+
 /** Creates the execution, whose name follows from the id of the invocation, which audit events hold. */
-async function start(deps: InvokeDeps, invocation: Invocation, namespace: string): Promise<WorkflowExecution> {
+async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Promise<WorkflowExecution> {
   const { tool, args, context } = invocation;
-  const { signal, invocationId } = context;
+  const { namespace } = of;
+  const { signal } = context;
   const workflow = workflowOf(tool, namespace);
   const { version } = workflow.spec;
-  const memo = `${namespace}/${tool.metadata.uid}/${version}`;
+  const memo = memoOf(tool, namespace);
   const object = buildExecution({
-    name: `cli-${invocationId}`,
+    name: of.name,
     namespace,
     workflow: { reference: workflow.metadata.name, version },
     spec: { input: args as WorkflowExecution['spec']['input'], ttl_seconds_after_finished: keptSeconds },

@@ -1,0 +1,78 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Sessions } from '../../lib/envelope/index.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Informer } from '../../lib/informer/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { toolSessionId } from './registered/tool-sessions.ts';
+
+interface EndSessionsDeps {
+  readonly executions: Pick<Informer<AgentExecution, never>, 'onChange'>;
+  readonly sessions: Pick<Sessions, 'revoke'>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'debug'>;
+}
+
+export interface EndSessions {
+  /** Revokes until `stop` aborts. Never rejects. */
+  run(stop: AbortSignal): Promise<void>;
+}
+
+/** How long revocations wait for the bus after one has failed. */
+const retryMs = 2_000;
+/** A change wakes the loop before. */
+const idleMs = 60_000;
+/** Executions whose sessions are still to be revoked while the bus is away; the oldest give way, and expire by themselves. */
+const waitingMax = 10_000;
+
+/** An outcome, a cancellation or a deletion: none of them is ever taken back. */
+const hasEnded = ({ metadata, spec, status }: AgentExecution): boolean =>
+  spec.result !== undefined ||
+  spec.cancel !== undefined ||
+  metadata.deletionTimestamp !== undefined ||
+  status?.phase === 'completed' ||
+  status?.phase === 'failed' ||
+  status?.phase === 'cancelled';
+
+/**
+ * A session ends with its execution: that of its pod, and that by which replicas call registered tools for it. Each replica
+ * does the same, since a repeated revocation changes nothing. Call before the informer runs.
+ */
+export function createEndSessions({ executions, sessions, clock, logger }: EndSessionsDeps): EndSessions {
+  const waiting = new Set<string>();
+  let wake = (): void => undefined;
+  const note = (uid: string | undefined): void => {
+    if (uid === undefined) return;
+    waiting.add(uid);
+    const [oldest] = waiting;
+    if (waiting.size > waitingMax && oldest !== undefined) waiting.delete(oldest);
+    wake();
+  };
+  executions.onChange(({ before, after }) => {
+    if (after === undefined || (hasEnded(after) && (before === undefined || !hasEnded(before))))
+      note((after ?? before)?.metadata.uid);
+  });
+  const revoke = async (uid: string): Promise<boolean> => {
+    try {
+      await Promise.all([uid, toolSessionId(uid)].map((id) => sessions.revoke(id)));
+      return true;
+    } catch (error) {
+      logger.debug({ execution_id: uid, problem: messageOf(error) }, 'sessions not revoked');
+      return false;
+    }
+  };
+  return {
+    async run(stop) {
+      while (!stop.aborted) {
+        const woken = new AbortController();
+        wake = () => woken.abort();
+        for (const uid of waiting) {
+          if (stop.aborted) return;
+          if (await revoke(uid)) waiting.delete(uid);
+          else break;
+        }
+        await clock.sleep(waiting.size > 0 ? retryMs : idleMs, AbortSignal.any([stop, woken.signal]));
+      }
+    },
+  };
+}
