@@ -1,6 +1,6 @@
 import { aborted } from '../lib/aborted.ts';
 import { createHttpApp, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
-import type { Caller } from '../lib/identity/caller.ts';
+import { type Caller, requireOneOf } from '../lib/identity/index.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { openTransports, type Transports } from './open-transports.ts';
 import { createRoutes } from './routes/index.ts';
@@ -70,6 +70,7 @@ function publicApp(deps: ApiDeps, services: Services): HttpApp {
     routes,
     authenticate: services.authenticate,
     tenantOf: (caller) => caller.tenant,
+    authorize: requireOneOf,
     validUntil: (caller) => caller.until,
     rateLimit: services.routes.rateLimit,
   });

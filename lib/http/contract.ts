@@ -58,6 +58,13 @@ export interface ErrorContract {
   readonly fields?: TObject;
   /** The code of the JSON-RPC object that the body is, in place of `error` and the others (spec 3 §7.2). */
   readonly rpc?: number;
+  /**
+   * Roles or scopes, of which a caller must hold one, or is refused with this error before anything of its request is read
+   * (ADR 0102).
+   */
+  readonly needs?: readonly string[];
+  /** The parameter of the query, and its value, for which alone `needs` counts. Default: for each request. */
+  readonly needsFor?: { readonly query: string; readonly value: string };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { type HeaderList, toHeaderList } from './header-list.ts';
+import type { Contract } from './contract.ts';
 import type { InFlight, InFlightRequest } from './in-flight.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type ReadRequest, type RequestReader } from './request-reader.ts';
@@ -14,6 +15,8 @@ import { type SendDeps, sendReply } from './send-reply.ts';
 export interface CallerPort<Caller> {
   /** Tells who sent a request by its headers; throws AppError `unauthenticated` or `forbidden`. */
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
+  /** Refuses a caller who holds none of these roles and scopes: throws AppError `forbidden`. Default: refuses none. */
+  readonly authorize?: (caller: Caller, oneOf: readonly string[]) => void;
   /** For the log and the rate limit. */
   readonly tenantOf: (caller: Caller) => string;
   /** When a caller's proof ends, in milliseconds since the Unix epoch: endless answers end with it. Default: never. */
@@ -38,6 +41,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
     if (caller !== undefined) running.validUntil(deps.validUntil?.(caller) ?? Number.POSITIVE_INFINITY);
     running.ownedBy(ctx.state.tenant ?? params['source'] ?? '');
+    if (caller !== undefined) authorize(deps, caller, { contract, query: ctx.querystring });
     if (isStream) running.endAtStop('events');
     admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
     const parts = await readParts(read, { ctx, params, running });
@@ -114,6 +118,21 @@ async function identify<Caller>(deps: ServeDeps<Caller>, ctx: HttpContext): Prom
   ctx.state.tenant = tenant;
   await deps.rateLimit?.take(tenant);
   return caller;
+}
+
+interface Asked {
+  readonly contract: Contract;
+  readonly query: string;
+}
+
+/** Before parameters, headers and body are looked at: a caller without the right learns nothing of their form. */
+function authorize<Caller>({ authorize: assert }: ServeDeps<Caller>, caller: Caller, { contract, query }: Asked): void {
+  for (const { needs, needsFor } of contract.errors) {
+    if (needs === undefined) continue;
+    const isMeant =
+      needsFor === undefined || new URLSearchParams(query).getAll(needsFor.query).includes(needsFor.value);
+    if (isMeant) assert?.(caller, needs);
+  }
 }
 
 interface Unread {

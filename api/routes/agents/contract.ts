@@ -4,7 +4,7 @@ import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { unknownAgent, unknownTenant, unknownVersion } from '../not-found.ts';
 import { pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
-import { notAnOperator, quotaExceeded } from '../workflows/errors.ts';
+import { notAnOperator, operatorsForGlobal, quotaExceeded } from '../workflows/errors.ts';
 import { definitionExample, identityExample, manifestExample } from './examples.ts';
 import { AgentDefinition, AgentIdentity, AgentRegistration, AgentVersion, agentParams, agentScopes } from './schema.ts';
 
@@ -85,7 +85,7 @@ export const registerAgent = defineContract({
       error: 'invalid_manifest',
       when: 'The manifest is not valid. `details` lists every problem with its path; nothing was written.',
     },
-    notAnOperator,
+    operatorsForGlobal,
     unknownTenant,
     { status: 409, error: 'conflict', when: 'The version exists with other content, and `force` was not given.' },
     quotaExceeded,

@@ -1,6 +1,5 @@
-import { HttpError } from '../../../lib/http/index.ts';
 import type { ErrorContract } from '../../../lib/http/contract.ts';
-import type { Caller } from '../../../lib/identity/index.ts';
+import { type Caller, requireOneOf } from '../../../lib/identity/index.ts';
 
 /** spec 2 §5: roles of the identity provider that grant operations of edge hosts. */
 export type EdgeScope =
@@ -16,9 +15,7 @@ export type EdgeScope =
  * of the call (ADR 0072). @throws HttpError 403 for a caller with none of the scopes.
  */
 export function edgeCaller(caller: Caller, ...oneOf: readonly EdgeScope[]): Caller {
-  if (!oneOf.some((scope) => caller.scopes.includes(scope))) {
-    throw new HttpError({ code: 'forbidden', message: `this needs the scope ${oneOf.join(' or ')}` });
-  }
+  requireOneOf(caller, oneOf);
   return caller.team === undefined ? caller : { ...caller, tenant: caller.team.tenant };
 }
 
@@ -26,5 +23,6 @@ export function edgeCaller(caller: Caller, ...oneOf: readonly EdgeScope[]): Call
 export const withoutScope = (...oneOf: readonly EdgeScope[]): ErrorContract => ({
   status: 403,
   error: 'forbidden',
+  needs: oneOf,
   when: `The caller lacks the scope \`${oneOf.join('` or `')}\`, or belongs to no tenant.`,
 });

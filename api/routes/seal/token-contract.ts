@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { timestamp } from '../../../crds/schema/parts.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
+import { operatorRoles } from '../../../lib/identity/index.ts';
 import { envelopeLimits } from '../../../lib/envelope/index.ts';
 import { unknownTenant } from '../not-found.ts';
 
@@ -52,5 +53,8 @@ export const issueSealToken = defineContract({
     ),
     example: { security_token: 'eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIxIn0.c2ln', expires_at: '2026-11-02T10:25:00.000Z' },
   },
-  errors: [{ status: 403, error: 'forbidden', when: 'The caller is no operator.' }, unknownTenant],
+  errors: [
+    { status: 403, error: 'forbidden', when: 'The caller is no operator.', needs: operatorRoles },
+    unknownTenant,
+  ],
 });

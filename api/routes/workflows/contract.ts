@@ -4,7 +4,7 @@ import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../not-found.ts';
 import { nextCursor, pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
-import { notAnOperator, quotaExceeded } from './errors.ts';
+import { notAnOperator, operatorsAlone, operatorsForGlobal, quotaExceeded } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {
   scopeField,
@@ -54,7 +54,7 @@ export const registerWorkflow = defineContract({
       error: 'invalid_manifest',
       when: 'The manifest is not valid. `details` lists every problem with its path; nothing was written.',
     },
-    notAnOperator,
+    operatorsForGlobal,
     unknownTenant,
     { status: 409, error: 'conflict', when: 'The version exists with other content, and `force` was not given.' },
     quotaExceeded,
@@ -169,7 +169,7 @@ export const deleteWorkflow = defineContract({
 });
 
 const moveErrors = [
-  notAnOperator,
+  operatorsAlone,
   unknownWorkflow,
   unknownTenant,
   {
