@@ -225,6 +225,19 @@ describe('windlass-edge run', () => {
     expect(await readFile(file, 'utf8')).toBe('x\n');
   });
 
+  it("EDGE-RES-24 reports its owner's limit for the time of a command, and says in the result what counted", async () => {
+    const file = join(folder, 'config.yaml');
+    const config = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...config, command_timeout_secs: 1 }));
+    await enroll();
+    await runDaemon();
+    const hello = relay.events.find(({ $case }) => $case === 'hello');
+    const seconds = { seconds: 1n, nanos: 0 };
+    expect(hello).toMatchObject({ value: { capabilities: { commandTimeout: seconds } } });
+    const result = await outcome(await relay.invoke(shell('sleep 30')));
+    expect(result).toMatchObject({ $case: 'timedOut', value: { deadline: seconds } });
+  });
+
   it('EDGE-FLOW-12 applies a PushConfig before the next InvokeTool, and reports new labels', async () => {
     await enroll();
     await runDaemon();

@@ -15,9 +15,8 @@ export const daemonLimits = {
   /** Commands that run at a time, default; and those that wait for their turn. */
   concurrent: 4,
   waiting: 64,
-  /** spec 3 §10.5: output of one command, and its time where the caller names none. */
+  /** spec 3 §10.5: output of one command. */
   outputBytes: 524_288,
-  timeoutSeconds: 300,
   /** Output that is passed on while a command runs; the relay keeps less (design §14). */
   progressBytes: 131_072,
   /** One chunk of it. */

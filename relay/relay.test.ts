@@ -17,7 +17,7 @@ import {
 import { AppError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { HealthClient } from '../proto/generated/health/v1/health.ts';
-import type { NodeClusterServiceClient } from '../proto/generated/windlass/node/v1/node.ts';
+import { EdgeCapabilities, type NodeClusterServiceClient } from '../proto/generated/windlass/node/v1/node.ts';
 import { startTestBus, type TestBus } from '../test/nats/test-bus.ts';
 import {
   type EdgeIdentity,
@@ -223,7 +223,7 @@ describe('the stream of a host', () => {
     stream.hello();
     await becomes(identity, 'Connected');
     expect((await statusOf(identity))?.capabilities).toMatchObject({ os: 'linux', local_tools: ['cmd.run'] });
-    const capabilities = { os: 'linux', arch: 'arm64', localTools: [], mountPoints: [], customLabels: { zone: 'b' } };
+    const capabilities = EdgeCapabilities.create({ os: 'linux', arch: 'arm64', customLabels: { zone: 'b' } });
     stream.send({ $case: 'capabilityUpdate', value: { envelope: undefined, capabilities } });
     const before = hosts.writes();
     stream.heartbeat();
@@ -241,7 +241,7 @@ describe('the stream of a host', () => {
     const news = async (stream: EdgeStream, count: number): Promise<void> => {
       for (let turn = 1; turn <= count; turn += 1) {
         const customLabels = { turn: String(turn) };
-        const capabilities = { os: 'linux', arch: 'arm64', localTools: [], mountPoints: [], customLabels };
+        const capabilities = EdgeCapabilities.create({ os: 'linux', arch: 'arm64', customLabels });
         stream.send({ $case: 'capabilityUpdate', value: { envelope: undefined, capabilities } });
         stream.heartbeat();
       }

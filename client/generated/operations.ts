@@ -1443,6 +1443,8 @@ export type ListEdgeHostsAnswer = {
       readonly local_tools: readonly string[];
       /** Labels that the host gives itself. */
       readonly labels: Readonly<Record<string, string>>;
+      /** Longest time that the machine's owner permits one command; absent: the deadline counts alone. */
+      readonly command_timeout_secs?: number;
     };
   })[];
   /** Null on the last page. */
@@ -1474,6 +1476,8 @@ export type ReadEdgeHostAnswer = {
     readonly local_tools: readonly string[];
     /** Labels that the host gives itself. */
     readonly labels: Readonly<Record<string, string>>;
+    /** Longest time that the machine's owner permits one command; absent: the deadline counts alone. */
+    readonly command_timeout_secs?: number;
   };
   /** When it was enrolled. */
   readonly enrolled_at: string;

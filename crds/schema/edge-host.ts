@@ -60,6 +60,13 @@ export const EdgeHostCapabilities = Type.Object(
       'x-kubernetes-list-type': 'atomic',
     }),
     labels: edgeLabels('Labels of the daemon.'),
+    command_timeout_secs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.fleetDeadlineSecsMax,
+        description: "Longest time that the machine's owner permits one command; absent: no limit of the owner.",
+      }),
+    ),
   },
   { additionalProperties: false, description: 'Facts that the daemon reports of its machine.' },
 );

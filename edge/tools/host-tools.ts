@@ -13,7 +13,6 @@ import type {
   ToolRefusal,
 } from '../../lib/tools/tool.ts';
 import type { LocalConfig } from '../config/schema.ts';
-import { daemonLimits } from '../limits.ts';
 import { hostInfoRow } from './host-info.ts';
 import { limitedCommand } from './limited-command.ts';
 import { type OnOutput, runProcess } from './run-process.ts';
@@ -157,6 +156,6 @@ const forbidden = (context: string): ToolRefusal => ({
   message: `max_calls of the security context ${context} is 0, so it permits no call`,
 });
 
-/** Seconds of a call: what it asks for, within what the owner permits. */
-export const secondsOf = (asked: number | undefined, { command_timeout_secs: most }: LocalConfig): number =>
-  Math.min(asked ?? daemonLimits.timeoutSeconds, most ?? daemonLimits.timeoutSeconds);
+/** Seconds of a call: what it asks for (spec 2 §2.4), within what the owner permits where the owner sets a limit. */
+export const secondsOf = (asked: number, { command_timeout_secs: most = asked }: LocalConfig): number =>
+  Math.min(asked, most);

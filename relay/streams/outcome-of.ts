@@ -1,3 +1,4 @@
+import { limits } from '../../crds/limits.ts';
 import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
 import { type EdgeChunk, edgeLimits, type EdgeOutcome } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -75,12 +76,22 @@ export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): Edge
   assertTexts('capabilities.mount_points', mountPoints, { count: edgeLimits.mountPoints, length: 1_024 });
   assertTexts('capabilities.custom_labels', Object.keys(customLabels), { count: labels, length: nameLength });
   assertTexts('capabilities.custom_labels', Object.values(customLabels), { count: labels, length: 256 });
-  const taken = { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
+  const own = { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
+  const most = commandTimeoutOf(capabilities?.commandTimeout);
+  const taken = most === undefined ? own : { ...own, command_timeout_secs: most };
   const size = Buffer.byteLength(JSON.stringify(taken));
   if (size > edgeLimits.capabilitiesBytes) {
     throw new AppError('invalid', `capabilities have ${size} bytes as JSON; at most ${edgeLimits.capabilitiesBytes}`);
   }
   return taken;
+}
+
+function commandTimeoutOf(given: Duration | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const seconds = millis(given) / 1_000;
+  const most = limits.fleetDeadlineSecsMax;
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= most) return seconds;
+  throw new AppError('invalid', `capabilities.command_timeout must be whole seconds from 1 to ${most}`);
 }
 
 function assertTexts(

@@ -127,7 +127,8 @@ export class EdgeStream {
   }
 
   hello(localTools: readonly string[] = ['cmd.run']): Buffer {
-    const capabilities = { os: 'linux', arch: 'amd64', localTools: [...localTools], mountPoints: [], customLabels: {} };
+    const machine = { os: 'linux', arch: 'amd64', mountPoints: [], customLabels: {}, commandTimeout: undefined };
+    const capabilities = { ...machine, localTools: [...localTools] };
     return this.send({ $case: 'hello', value: { envelope: undefined, capabilities, streamId: this.streamId } });
   }
 

@@ -38,6 +38,12 @@ const Capabilities = Type.Object(
     arch: Type.String({ description: 'Processor architecture.' }),
     local_tools: Type.Array(Type.String(), { description: 'Tools that the host runs.' }),
     labels: Type.Record(Type.String(), Type.String(), { description: 'Labels that the host gives itself.' }),
+    command_timeout_secs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: "Longest time that the machine's owner permits one command; absent: the deadline counts alone.",
+      }),
+    ),
   },
   { ...strict, description: 'Facts that the host reports.' },
 );

@@ -36,6 +36,7 @@ describe('Hello', () => {
       field(4, '/var/lib'),
       field(5, entry('zone', 'b')),
       field(5, entry('rack', '7')),
+      field(10, secondsAndNanos(300)),
     );
     await world.connected(relay.client, host, capabilities);
     expect((await world.status(host))?.capabilities).toEqual({
@@ -44,6 +45,7 @@ describe('Hello', () => {
       local_tools: ['cmd.run', 'fs.read'],
       mount_points: ['/srv', '/var/lib'],
       labels: { zone: 'b', rack: '7' },
+      command_timeout_secs: 300,
     });
   });
 
@@ -89,6 +91,11 @@ describe('Hello', () => {
     ['a label of 254 characters', false, field(5, entry('k'.repeat(254), 'v'))],
     ['a label with a value of 256 characters', true, field(5, entry('k', 'v'.repeat(256)))],
     ['a label with a value of 257 characters', false, field(5, entry('k', 'v'.repeat(257)))],
+    ['a command timeout of a second', true, field(10, secondsAndNanos(1))],
+    ['a command timeout of no time', false, field(10, secondsAndNanos(0))],
+    ['a command timeout of a second and a half', false, field(10, secondsAndNanos(1, 500_000_000))],
+    ['a command timeout of a day', true, field(10, secondsAndNanos(86_400))],
+    ['a command timeout of a day and a second', false, field(10, secondsAndNanos(86_401))],
     ['16 KiB as JSON in all', true, ofBytes(16_384)],
     ['16 KiB and a byte as JSON in all', false, ofBytes(16_385)],
   ])('EDGE-PROTO-06..10 with %s: taken is %s', async (_what, isTaken, capabilities) => {

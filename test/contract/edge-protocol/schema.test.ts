@@ -127,6 +127,7 @@ const rows: Row[] = [
   ['EDGE-PROTO-51', 'RotateEdgeKeyResponse', 2, 'issued_at', 'Timestamp'],
   ['EDGE-PROTO-52', 'RotateEdgeKeyResponse', 3, 'expires_at', 'Timestamp'],
   ['EDGE-PROTO-53', 'RotateEdgeKeyResponse', 4, 'overlap_window', 'Duration'],
+  ['AMB-009', 'EdgeCapabilities', 10, 'command_timeout', 'Duration'],
   ['AMB-009', 'EdgeCommand', 10, 'server_envelope', 'SealNodeEnvelope'],
   ['AMB-011', 'SealNodeEnvelope', 1, 'node_id', 'string'],
   ['AMB-011', 'SealNodeEnvelope', 2, 'security_token', 'string'],
@@ -143,7 +144,7 @@ describe('the messages that a relay serves', () => {
   });
 
   it('EDGE-PROTO-11 EDGE-PROTO-45 have no tags among the capabilities, and nothing in Drain', () => {
-    expect(messageOf('EdgeCapabilities').fields.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+    expect(messageOf('EdgeCapabilities').fields.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 10]);
     expect(messageOf('Drain').fields).toEqual([]);
   });
 

@@ -42,6 +42,19 @@ describe('the list of hosts', () => {
     for (const item of answer.items) expect(Value.Check(EdgeHostSummary, item)).toBe(true);
   });
 
+  it("EDGE-RES-24 has the owner's limit for the time of a command", async () => {
+    const limited = aHost(4);
+    if (limited.status?.capabilities === undefined) throw new Error('the builder has capabilities');
+    const { status } = limited;
+    const capabilities = { ...limited.status.capabilities, command_timeout_secs: 120 };
+    const { call } = edgeWorld([{ ...limited, status: { ...status, capabilities } }], {
+      recent: { of: async () => [] },
+    });
+    const answer = (await call('listEdgeHosts', { query: { limit: 50 } })) as { items: unknown[] };
+    expect(answer.items).toMatchObject([{ capabilities: { command_timeout_secs: 120 } }]);
+    for (const item of answer.items) expect(Value.Check(EdgeHostSummary, item)).toBe(true);
+  });
+
   it('EDGE-AUTH-12 has those of the tenant alone', async () => {
     expect(namesOf(await list({}))).toEqual(['host 2', 'host 1']);
     expect(namesOf(await list({}, { tenant: 'other' }))).toEqual(['host 3']);

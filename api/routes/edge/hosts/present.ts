@@ -19,8 +19,14 @@ export function presentHostSummary(tenant: string, host: EdgeHost): EdgeHostSumm
 }
 
 function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
-  const { os = '', arch = '', local_tools: tools = [] } = host.status?.capabilities ?? {};
-  return { os, arch, local_tools: tools, labels: { ...labelsOfHost(host) } };
+  const { os = '', arch = '', local_tools: tools = [], command_timeout_secs: most } = host.status?.capabilities ?? {};
+  return {
+    os,
+    arch,
+    local_tools: tools,
+    labels: { ...labelsOfHost(host) },
+    ...(most !== undefined && { command_timeout_secs: most }),
+  };
 }
 
 /** spec 2 §2.1, as for one host. */

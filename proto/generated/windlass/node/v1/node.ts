@@ -185,6 +185,11 @@ export interface EdgeCapabilities {
   mountPoints: string[];
   /** Labels that the machine's owner sets. */
   customLabels: { [key: string]: string };
+  /**
+   * Longest time that the machine's owner permits one command, in whole seconds up to a day. Absent: the deadline of each
+   * command counts alone.
+   */
+  commandTimeout: Duration | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -1418,7 +1423,15 @@ export const ChallengeNodeResponse: MessageFns<ChallengeNodeResponse> = {
 };
 
 function createBaseEdgeCapabilities(): EdgeCapabilities {
-  return { os: "", arch: "", localTools: [], mountPoints: [], customLabels: {}, _unknownFields: {} };
+  return {
+    os: "",
+    arch: "",
+    localTools: [],
+    mountPoints: [],
+    customLabels: {},
+    commandTimeout: undefined,
+    _unknownFields: {},
+  };
 }
 
 export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
@@ -1438,6 +1451,9 @@ export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
     globalThis.Object.entries(message.customLabels).forEach(([key, value]: [string, string]) => {
       EdgeCapabilities_CustomLabelsEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
     });
+    if (message.commandTimeout !== undefined) {
+      Duration.encode(message.commandTimeout, writer.uint32(82).fork()).join();
+    }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
         const tag = parseInt(key, 10);
@@ -1505,6 +1521,14 @@ export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
             }
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.commandTimeout = Duration.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1566,6 +1590,11 @@ export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
           {},
         )
         : {},
+      commandTimeout: isSet(object.commandTimeout)
+        ? Duration.fromJSON(object.commandTimeout)
+        : isSet(object.command_timeout)
+        ? Duration.fromJSON(object.command_timeout)
+        : undefined,
     };
   },
 
@@ -1592,6 +1621,9 @@ export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
         });
       }
     }
+    if (message.commandTimeout !== undefined) {
+      obj.commandTimeout = Duration.toJSON(message.commandTimeout);
+    }
     return obj;
   },
 
@@ -1613,6 +1645,9 @@ export const EdgeCapabilities: MessageFns<EdgeCapabilities> = {
       },
       {},
     );
+    message.commandTimeout = (object.commandTimeout !== undefined && object.commandTimeout !== null)
+      ? Duration.fromPartial(object.commandTimeout)
+      : undefined;
     return message;
   },
 };
