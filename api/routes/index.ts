@@ -72,7 +72,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createEdgeRoutes({
       ...deps,
       runNews: createRunNews(cluster.informers.fleetRuns),
-      records: createRunRecords(deps.outputs),
+      records: createRunRecords(deps),
       results: createEdgeResults(deps),
       recent: createRecentCommands(deps),
     }),

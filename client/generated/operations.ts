@@ -1990,7 +1990,10 @@ export type ReadFleetRunAnswer = {
     /** Hosts that were never sent the command. */
     readonly not_started: number;
   };
-  /** Hosts that have an outcome, in the order in which they got it. */
+  /**
+   * Hosts that have an outcome, in the order in which they got it. At the end those that were never sent the
+   * command follow.
+   */
   readonly per_node: readonly ({
     /** Id of the host. */
     readonly node_id: string;

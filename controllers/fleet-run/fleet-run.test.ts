@@ -10,6 +10,7 @@ import {
   type FleetProcess,
   FleetServer as Server,
   perNodeOf as records,
+  recordsOf,
   startFleetController,
 } from '../../test/support/fleet-controller.ts';
 import { type Answer, hostsNamed, type Invoke, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
@@ -54,7 +55,7 @@ describe('a fleet run on a real NATS server', () => {
       summary: { ok: 2, err: 1, timed_out: 0, cancelled: 0, not_started: 0 },
       conditions: [{ type: 'Succeeded', status: 'True', reason: 'Completed' }],
     });
-    const perNode = await records(server);
+    const perNode = (await records(server)).toSorted((a, b) => a.node_id.localeCompare(b.node_id));
     expect(perNode.map(({ node_id: id, outcome, exit_code: code }) => [id, outcome, code])).toEqual([
       ['n00000', 'ok', 0],
       ['n00001', 'err', 2],
@@ -73,6 +74,54 @@ describe('a fleet run on a real NATS server', () => {
       deadlineSeconds: 60,
     });
     expect(first?.command).toMatchObject({ deadlineMs: 60_000, tool: 'cmd.run' });
+  });
+
+  it('EDGE-RES-29 EDGE-REST-37 tells of a run under way which hosts have an outcome, in the order in which they got it', async () => {
+    const hosts = hostsNamed(4);
+    const last = Promise.withResolvers<void>();
+    await relay(hosts, async (_request, node) => {
+      if (node === 'n00000') await last.promise;
+      if (node === 'n00001') return undefined;
+      return node === 'n00003' ? systemClock.sleep(300).then(() => err) : ok;
+    });
+    const server = new Server({ policy: { per_target_deadline_secs: 600 } });
+    const process = start(server, hosts);
+    const api = recordsOf(server, nats.connect());
+    const seen = async () => {
+      const open = await api.open(server.run.metadata.uid ?? '');
+      return (await api.perNode(server.run, open)).map(({ node_id: id, outcome }) => `${id} ${outcome}`);
+    };
+    const seenBecomes = (want: readonly string[]) =>
+      vi.waitFor(async () => expect(await seen()).toEqual(want), { timeout: 10_000, interval: 20 });
+    await seenBecomes(['n00002 ok', 'n00003 err']);
+    last.resolve();
+    await seenBecomes(['n00002 ok', 'n00003 err', 'n00000 ok']);
+    expect(server.status.per_node_ref).toBeUndefined();
+    await process.kill();
+    // Its process is gone, and no other one has taken over: what is stored is all that is known.
+    expect(await seen()).toEqual([]);
+    start(server, hosts);
+    await seenBecomes(['n00002 ok', 'n00003 err', 'n00000 ok']);
+    expect(server.status.phase).toBe('Running');
+  });
+
+  it('EDGE-RES-29 EDGE-REST-37 tells of each host once where a part of the record is stored already', async () => {
+    const hosts = hostsNamed(530);
+    await relay(hosts, async (_request, node) => (node < 'n00520' ? ok : undefined));
+    const server = new Server({ policy: { max_concurrency: 100, per_target_deadline_secs: 600 } });
+    start(server, hosts);
+    const api = recordsOf(server, nats.connect());
+    await vi.waitFor(
+      async () => {
+        const open = await api.open(server.run.metadata.uid ?? '');
+        const known = await api.perNode(server.run, open);
+        expect(new Set(known.map(({ node_id: id }) => id)).size).toBe(known.length);
+        expect(known).toHaveLength(520);
+        expect(server.status.per_node_ref).toHaveLength(1);
+        expect(open.length).toBeLessThan(520);
+      },
+      { timeout: 30_000, interval: 100 },
+    );
   });
 
   it('EDGE-RES-23 sends nothing where fewer hosts resolve than the policy asks for', async () => {

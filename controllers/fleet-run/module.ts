@@ -12,6 +12,7 @@ import type { InformerChange } from '../../lib/informer/index.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
 import { createCommandLane, createNewsReader } from './lane.ts';
 import { fleetRunLimits } from './limits.ts';
+import { serveOpenRecords } from './open-records.ts';
 import type { CommandLane } from './ports.ts';
 import { closeSession, createFleetRunReconcile, leaveRun } from './reconcile.ts';
 import type { RunSession } from './session.ts';
@@ -57,6 +58,7 @@ export const fleetRunModule = defineModule({
       ...(lane === undefined ? { problem: noKey } : {}),
       newsReader: createNewsReader(bus),
       sessions,
+      serveRecords: serveOpenRecords(bus),
       wake,
     });
   },

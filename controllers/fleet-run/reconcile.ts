@@ -5,7 +5,7 @@ import { limits } from '../../crds/limits.ts';
 import { AppError } from '../../lib/errors.ts';
 import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
-import { type FrozenTargets, readRecords, readTargets } from '../../lib/fleet/run-record.ts';
+import { type FrozenTargets, readRecords, readTargets, storeReader } from '../../lib/fleet/run-record.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
@@ -36,6 +36,8 @@ export interface FleetRunDeps extends DriveDeps {
   readonly store: Pick<OutputStore, 'put' | 'get'>;
   readonly newsReader: NewsReader;
   readonly sessions: Map<string, RunSession>;
+  /** Called for each session that opens; what it serves ends with the session. */
+  readonly serveRecords: (session: RunSession) => void;
   readonly wake: (key: string) => void;
   /** Undefined: commands can be sent. Else why not. */
   readonly problem?: Refusal | undefined;
@@ -159,6 +161,7 @@ function openSession(deps: FleetRunDeps, facts: SessionFacts): RunSession {
   closeSession(deps.sessions, facts.run.metadata.uid ?? '');
   const session = new RunSession({ news, clock, wake: () => deps.wake(`${namespace}/${name}`) }, facts);
   deps.sessions.set(session.uid, session);
+  deps.serveRecords(session);
   void session.follow();
   return session;
 }
@@ -171,7 +174,8 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   // The cache is behind; it wakes the run when it has seen as much.
   if (run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended') return undefined;
   try {
-    const [targets, records] = await Promise.all([readTargets(deps.store, run), readRecords(deps.store, run)]);
+    const read = storeReader(deps.store);
+    const [targets, records] = await Promise.all([readTargets(read, run), readRecords(read, run)]);
     openSession(deps, { run, tenant, targets, records, isNew: false });
     return undefined;
   } catch (error) {
@@ -239,7 +243,7 @@ async function note(
   const parts = isFull || (waited && session.unstored.length > 0) ? session.unstored.slice() : [];
   const stored = parts.length > 0 ? await storeRecords(deps.store, run, parts) : {};
   await write(deps, run, statusWith(run, now, { ...fields, ...stored, summary, in_flight: inFlight }));
-  session.unstored.splice(0, parts.length);
+  session.noteStored(parts.length);
 }
 
 const storeRest = async ({ store }: FleetRunDeps, run: FleetRun, { unstored }: RunSession) =>

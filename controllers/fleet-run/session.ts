@@ -45,6 +45,8 @@ export class RunSession {
   isProbed: boolean;
   isCancelTaken = false;
   cancellation: FleetRunStatus['cancellation'];
+  /** Outcomes that parts in the store have. */
+  storedRecords: number;
   /** Outcomes that no part in the store has yet, and since when the first of them waits. */
   readonly unstored: NodeRecord[] = [];
   unstoredSince = 0;
@@ -83,6 +85,7 @@ export class RunSession {
       policy: this.policy,
       isResumed: !isNew,
     });
+    this.storedRecords = records.length;
     this.isProbed = isNew;
     this.isResumed = !isNew;
     for (const { node_id: node, outcome } of records) this.progress.record({ kind: 'result', node, outcome });
@@ -114,6 +117,12 @@ export class RunSession {
 
   set cancelReason(reason: string) {
     this.#cancelReason = reason;
+  }
+
+  /** The oldest outcomes of those that waited are in the store. */
+  noteStored(count: number): void {
+    this.unstored.splice(0, count);
+    this.storedRecords += count;
   }
 
   /** Known never to have left. */

@@ -20,41 +20,51 @@ export interface FrozenTarget {
 
 type Store = Pick<OutputStore, 'get'>;
 
-async function readPart(store: Store, run: FleetRun, { ref, bytes }: StoredPart): Promise<unknown> {
-  const { uid = '', namespace = '' } = run.metadata;
-  const locator = { executionUid: uid, ref, bytes, encoding: 'json' as const };
-  return valueOf(await store.get(namespace, locator), locator);
-}
+/** Reads a part of a record. Only the controllers write what the status of a run names, and its hash is checked. */
+export type PartReader = (run: FleetRun, part: StoredPart) => Promise<unknown>;
+
+/** Reads parts from an output store. */
+export const storeReader =
+  (store: Store): PartReader =>
+  async (run, { ref, bytes }) => {
+    const { uid = '', namespace = '' } = run.metadata;
+    const locator = { executionUid: uid, ref, bytes, encoding: 'json' as const };
+    return valueOf(await store.get(namespace, locator), locator);
+  };
+
+/** A run that ended because its record is gone: its summary is all that is left. */
+const isLost = ({ status }: FleetRun): boolean => status?.reason === 'RecordLost';
 
 /** The fixed targets; none of a run that has not begun. Throws AppError `not_found` where they are lost. */
-export async function readTargets(store: Store, run: FleetRun): Promise<FrozenTargets> {
-  const part = run.status?.targets_ref;
-  if (part === undefined) return { resolved: [], skipped: [] };
-  // Only the controllers write what the status names, and its hash was checked.
-  return (await readPart(store, run, part)) as FrozenTargets;
+export async function readTargets(read: PartReader, run: FleetRun): Promise<FrozenTargets> {
+  const part = isLost(run) ? undefined : run.status?.targets_ref;
+  return part === undefined ? { resolved: [], skipped: [] } : ((await read(run, part)) as FrozenTargets);
 }
 
 /** The records that are stored so far, in the order in which the results came. */
-export async function readRecords(store: Store, run: FleetRun): Promise<NodeRecord[]> {
+export async function readRecords(read: PartReader, run: FleetRun): Promise<NodeRecord[]> {
   const records: NodeRecord[] = [];
-  for (const part of run.status?.per_node_ref ?? []) {
-    records.push(...((await readPart(store, run, part)) as readonly NodeRecord[]));
+  for (const part of (isLost(run) ? undefined : run.status?.per_node_ref) ?? []) {
+    records.push(...((await read(run, part)) as readonly NodeRecord[]));
   }
   return records;
 }
 
 /**
- * One record for each target, in the order of node ids (spec 2 §2.4, `per_node`): of a run under way those hosts that have
- * an outcome, of one that has ended every host, and none of one whose record is lost.
+ * Hosts that have an outcome, in the order in which they got it (spec 2 §2.4, `per_node`). `open` are outcomes that no
+ * part had a moment before. A run that has ended has every host: those that were never sent the command come last.
  */
-export async function readPerNode(store: Store, run: FleetRun): Promise<NodeRecord[]> {
-  if (run.status?.reason === 'RecordLost') return [];
-  const [{ resolved }, records] = await Promise.all([readTargets(store, run), readRecords(store, run)]);
-  const byNode = new Map(records.map((record) => [record.node_id, record]));
-  const isOver = run.status?.phase === 'Ended';
-  return resolved.flatMap(({ node_id: nodeId }) => {
-    const record = byNode.get(nodeId);
-    if (record !== undefined) return [record];
-    return isOver ? [notStarted(nodeId, commandIdOf(run.metadata.uid ?? '', nodeId))] : [];
-  });
+export async function readPerNode(
+  read: PartReader,
+  run: FleetRun,
+  open: readonly NodeRecord[] = [],
+): Promise<NodeRecord[]> {
+  const [{ resolved }, stored] = await Promise.all([readTargets(read, run), readRecords(read, run)]);
+  const byNode = new Map<string, NodeRecord>();
+  for (const record of [...stored, ...open]) if (!byNode.has(record.node_id)) byNode.set(record.node_id, record);
+  const known = [...byNode.values()];
+  if (run.status?.phase !== 'Ended') return known;
+  const uid = run.metadata.uid ?? '';
+  const rest = resolved.filter(({ node_id: nodeId }) => !byNode.has(nodeId));
+  return [...known, ...rest.map(({ node_id: nodeId }) => notStarted(nodeId, commandIdOf(uid, nodeId)))];
 }

@@ -1,5 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import type { RunRecords } from '../../api/routes/edge/fleet/ports.ts';
+import { createRunRecords } from '../../api/routes/edge/fleet/records.ts';
 import { createCommandLane, createNewsReader } from '../../controllers/fleet-run/lane.ts';
+import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
 import type { CommandLane, NewsWriter } from '../../controllers/fleet-run/ports.ts';
 import { closeSession, createFleetRunReconcile, leaveRun } from '../../controllers/fleet-run/reconcile.ts';
 import type { RunSession } from '../../controllers/fleet-run/session.ts';
@@ -12,8 +15,8 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createEdgeResults } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { createOutputReader } from '../../lib/execution/output-reader.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
-import { readPerNode } from '../../lib/fleet/run-record.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
@@ -160,6 +163,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     store: createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]),
     newsReader: createNewsReader(bus),
     sessions,
+    serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
   });
   const deps = { clock: systemClock, logger: silentLogger, newId };
@@ -179,6 +183,16 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   };
 }
 
-/** How each host of the run ended. */
-export const perNodeOf = ({ kube, run }: FleetServer): ReturnType<typeof readPerNode> =>
-  readPerNode(createConfigMapStore(kube as unknown as Parameters<typeof createConfigMapStore>[0]), run);
+/** The record as the API reads it. */
+export function recordsOf({ kube }: FleetServer, bus: Pick<EventBus, 'request'>): RunRecords {
+  const outputs = createOutputReader(kube as unknown as Parameters<typeof createOutputReader>[0], {});
+  return createRunRecords({ outputs, bus });
+}
+
+const noBus = {
+  request: () => Promise.reject(new AppError('unavailable', 'a run that has ended needs no bus')),
+};
+
+/** How each host of the run ended, as the API reads it. */
+export const perNodeOf = (server: FleetServer): ReturnType<RunRecords['perNode']> =>
+  recordsOf(server, noBus).perNode(server.run);

@@ -1,6 +1,7 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import type { EdgeNews } from '../../../../lib/edge/index.ts';
-import type { FleetDeps, NodeRecord, RunRecords } from './ports.ts';
+import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
+import type { FleetDeps, RunRecords } from './ports.ts';
 import { isEnded, summaryOf } from './present.ts';
 import type { Chunk, FleetEvent, Result } from './schema.ts';
 

@@ -7,7 +7,7 @@ import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
 import { invokeFleet, previewFleet } from './contract.ts';
 import { fleetEvents } from './events.ts';
-import type { NodeRecord } from './ports.ts';
+import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import { FleetEventData, FleetRunSummary, FleetRunView } from './schema.ts';
 
 const uid = '0000000a-0000-4000-8000-000000000001';
@@ -35,6 +35,7 @@ const records = {
     resolved: perNode.map(({ node_id }) => ({ node_id })),
     skipped: [{ node_id: nodeId(9), reason: 'Disconnected' as const }],
   }),
+  open: async () => [],
   perNode: async () => perNode,
 };
 const hosts = [aHost(1), aHost(2, {}, { status: 'Unhealthy' }), aHost(3, { revoked: true })];
@@ -236,6 +237,33 @@ describe('the history of runs', () => {
     expect(answer).toMatchObject({ target: { All: null }, policy: { max_concurrency: 10 }, summary });
     expect((answer as FleetRunView).per_node.map(({ outcome }) => outcome)).toEqual(['ok', 'timed_out', 'not_started']);
     expect(Value.Check(FleetRunView, answer)).toBe(true);
+  });
+
+  it('EDGE-REST-37 asks for outcomes that are not stored yet, and reads the run after them', async () => {
+    const run = aRun({ phase: 'Running', per_node_ref: [{ ref: 'a', bytes: 1_000, nodes: 1 }] });
+    const steps: string[] = [];
+    const open = [record(1, 'ok')];
+    const reserved: number[] = [];
+    const one = edgeWorld([run], {
+      records: {
+        ...records,
+        open: async (id) => (steps.push(`open ${id}`), open),
+        perNode: async (read, asked) => (steps.push(`record ${read.metadata.uid}`), [...(asked ?? [])]),
+      },
+    });
+    const reserve = async (bytes: number) => void reserved.push(bytes);
+    const answer = await one.call('readFleetRun', { params: { fleet_command_id: uid }, reserve });
+    expect((answer as FleetRunView).per_node.map(({ node_id }) => node_id)).toEqual([nodeId(1)]);
+    expect(steps).toEqual([`open ${uid}`, `record ${uid}`]);
+    expect(reserved).toEqual([1_000 + Buffer.byteLength(JSON.stringify(open))]);
+  });
+
+  it('EDGE-REST-37 asks nothing of a run that has ended', async () => {
+    const open = () => Promise.reject(new Error('the run has ended'));
+    const one = edgeWorld([aRun()], { records: { ...records, open } });
+    expect(await one.call('readFleetRun', { params: { fleet_command_id: uid } })).toMatchObject({
+      outcome: 'complete',
+    });
   });
 
   it.each(['readFleetRun', 'cancelFleet'])(

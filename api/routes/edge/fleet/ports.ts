@@ -1,20 +1,13 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { EdgeNews } from '../../../../lib/edge/index.ts';
+import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import type { SkippedHost } from '../../../../lib/fleet/selector.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { NewId } from '../../../../lib/ids.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { NodeResult } from './schema.ts';
 import type { RunNews } from './news.ts';
-
-/** The entry of one host in the record of a run. */
-export interface NodeRecord extends NodeResult {
-  /** Why it is err, timed_out or cancelled. */
-  readonly code?: string;
-  readonly message?: string;
-}
 
 /** The record of a run beside its object. */
 export interface RunRecords {
@@ -23,8 +16,10 @@ export interface RunRecords {
     readonly resolved: readonly { readonly node_id: string }[];
     readonly skipped: readonly SkippedHost[];
   }>;
-  /** Hosts that have an outcome; of a run that has ended every host. */
-  perNode(run: FleetRun): Promise<readonly NodeRecord[]>;
+  /** Outcomes of a run under way that its record lacks now; empty while its controllers, or the bus, are away. */
+  open(uid: string): Promise<readonly NodeRecord[]>;
+  /** Hosts that have an outcome, in the order in which they got it, with the open ones; of a run that has ended every host. */
+  perNode(run: FleetRun, open?: readonly NodeRecord[]): Promise<readonly NodeRecord[]>;
 }
 
 export interface FleetDeps {

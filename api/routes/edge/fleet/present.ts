@@ -1,6 +1,6 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import { completePolicy } from '../../../../lib/fleet/policy.ts';
-import type { NodeRecord } from './ports.ts';
+import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import type { FleetRunSummary, NodeResult, Policy, RunOutcome, Summary, Target } from './schema.ts';
 
 export const isEnded = ({ status }: Pick<FleetRun, 'status'>): boolean => status?.phase === 'Ended';

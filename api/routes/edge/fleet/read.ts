@@ -1,23 +1,27 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
+import { fleetRuns } from '../../../../lib/kinds.ts';
+import { findObject } from '../../../../lib/kube/index.ts';
 import type { QueryOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { timeCursor } from '../../../../lib/http/paging.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
+import { notFound } from '../../not-found.ts';
 import { newestPage } from '../../executions/list/page.ts';
 import { edgeCaller } from '../edge-caller.ts';
+import { unknownRun } from '../errors.ts';
 import { listFleetRuns, readFleetRun } from './contract.ts';
 import { locateRun } from './find-run.ts';
 import type { FleetDeps } from './ports.ts';
-import { outcomeOf, presentNode, presentRunSummary } from './present.ts';
+import { isEnded, outcomeOf, presentNode, presentRunSummary } from './present.ts';
 
-type ReadDeps = Pick<FleetDeps, 'cluster' | 'records'>;
+type ReadDeps = Pick<FleetDeps, 'cluster' | 'records' | 'kube'>;
 
 /** spec 2 §4.5, requirements EDGE-REST-36. */
-export function createListRoute({ cluster: { fleetRuns } }: ReadDeps): Route<Caller> {
+export function createListRoute({ cluster }: Pick<ReadDeps, 'cluster'>): Route<Caller> {
   return defineRoute<typeof listFleetRuns, Caller>(listFleetRuns, async ({ query, caller: asked }) => {
     const { tenant } = edgeCaller(asked, 'svc.edge.fleet.read');
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
-    const { rows, next } = newestPage(fleetRuns.list(tenant), page, (run) => isWanted(run, query));
+    const { rows, next } = newestPage(cluster.fleetRuns.list(tenant), page, (run) => isWanted(run, query));
     return json({
       items: rows.map(presentRunSummary),
       next_cursor: next === undefined ? null : timeCursor.encode(next),
@@ -29,12 +33,27 @@ const isWanted = (run: FleetRun, { tool, outcome }: QueryOf<typeof listFleetRuns
   (tool === undefined || run.spec.tool === tool) && (outcome === undefined || outcomeOf(run) === outcome);
 
 /** spec 2 §4.5, requirements EDGE-REST-37. */
-export function createReadRoute({ cluster: { fleetRuns }, records }: ReadDeps): Route<Caller> {
+export function createReadRoute(deps: ReadDeps): Route<Caller> {
   return defineRoute<typeof readFleetRun, Caller>(readFleetRun, async (request) => {
     const caller = edgeCaller(request.caller, 'svc.edge.fleet.read');
-    const run = await locateRun(fleetRuns, caller, request.params.fleet_command_id);
+    const { run, open } = await current(
+      deps,
+      await locateRun(deps.cluster.fleetRuns, caller, request.params.fleet_command_id),
+    );
+    const stored = (run.status?.per_node_ref ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
     // Each host may take two tails.
-    await request.reserve((run.status?.per_node_ref ?? []).reduce((sum, { bytes }) => sum + bytes, 0));
-    return json({ ...presentRunSummary(run), per_node: (await records.perNode(run)).map(presentNode) });
+    await request.reserve(stored + Buffer.byteLength(JSON.stringify(open)));
+    const perNode = await deps.records.perNode(run, open);
+    return json({ ...presentRunSummary(run), per_node: perNode.map(presentNode) });
   });
+}
+
+/** The open outcomes are asked for first: what is stored meanwhile is in the run that is read after them. */
+async function current({ kube, records }: ReadDeps, known: FleetRun) {
+  if (isEnded(known)) return { run: known, open: [] };
+  const { name, namespace = '', uid = '' } = known.metadata;
+  const open = await records.open(uid);
+  const run = await findObject(kube, fleetRuns, { name, namespace });
+  if (run === undefined || run.metadata.uid !== uid) throw notFound(unknownRun);
+  return { run, open };
 }

@@ -154,7 +154,11 @@ export type NodeResult = Static<typeof NodeResult>;
 export const FleetRunView = Type.Object(
   {
     ...FleetRunSummary.properties,
-    per_node: Type.Array(NodeResult, { description: 'Hosts that have an outcome, in the order in which they got it.' }),
+    per_node: Type.Array(NodeResult, {
+      description:
+        'Hosts that have an outcome, in the order in which they got it. At the end those that were never sent the ' +
+        'command follow.',
+    }),
   },
   strict,
 );
