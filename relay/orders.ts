@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { type HostRequest, type RecentCommands, streamElsewhere } from '../lib/edge/index.ts';
+import { type HeartbeatsRequest, type HostRequest, type RecentCommands, streamElsewhere } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Duration } from '../proto/generated/google/protobuf/duration.ts';
 import type { EdgeCommand } from '../proto/generated/windlass/node/v1/node.ts';
@@ -11,12 +11,13 @@ interface OrderDeps {
   readonly recent: Pick<RecentCommands, 'sent'>;
 }
 
-/** Answers a request of `lib/edge/host-commands.ts`: only the stream that it is for gets the order. */
+/** Answers requests of `lib/edge/host-commands.ts`: only the stream that an order is for gets it. */
 export const takeOrder =
   (deps: OrderDeps) =>
   async ({ body }: { readonly body: Uint8Array }): Promise<string> => {
     // Only processes of ours reach the bus.
-    const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest;
+    const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest | HeartbeatsRequest;
+    if (request.kind === 'heartbeats') return JSON.stringify(heartbeatsOf(deps.streams, request));
     if (request.kind === 'drop') {
       deps.streams.endOne(request);
       return '';
@@ -29,6 +30,12 @@ export const takeOrder =
     if (request.kind === 'invoke') noteSent(deps, request);
     return '';
   };
+
+/** EDGE-RES-07: from memory, as no heartbeat is written. */
+function heartbeatsOf(streams: Pick<Streams, 'get'>, { hosts }: HeartbeatsRequest): Readonly<Record<string, string>> {
+  const held = hosts.flatMap((uid) => streams.get(uid) ?? []);
+  return Object.fromEntries(held.map(({ uid, lastHeartbeat }) => [uid, new Date(lastHeartbeat).toISOString()]));
+}
 
 /** A list for people: nothing waits for it. */
 function noteSent({ clock, recent }: OrderDeps, { host, command }: Extract<HostRequest, { kind: 'invoke' }>): void {

@@ -6,6 +6,7 @@ import type { BucketDefinition } from '../lib/bus/index.ts';
 import { monotonicMs, systemClock } from '../lib/clock.ts';
 import {
   createEdgeResults,
+  createHeartbeats,
   createHostCommands,
   createRecentCommands,
   type EdgeEventCase,
@@ -689,5 +690,46 @@ describe('rotation of keys', () => {
     await rotate(relay.client, identity, edgeKeys(), clock.now());
     expect((await statusOf(identity))?.token_jti).not.toBe(before?.token_jti);
     expect((await statusOf(identity))?.keys.previous).toBe(before?.keys.current);
+  });
+});
+
+describe('the last heartbeats of hosts', () => {
+  it('EDGE-RES-07 EDGE-REST-15 are asked of the relays that hold their streams, and cost no write', async () => {
+    const [one, two] = [await startRelay(), await startRelay()];
+    const [first, second, never] = [await enroll(one), await enroll(two), await enroll(one)];
+    const uids = await Promise.all([first, second, never].map(async (each) => (await addressOf(each)).hostUid));
+    const [uid = ''] = uids;
+    const streams = [connect(one, first), connect(two, second)] as const;
+    streams[0].hello();
+    streams[1].hello();
+    await Promise.all([first, second].map((each) => becomes(each, 'Connected')));
+    const heartbeats = createHeartbeats({ bus: nats.connect() });
+    expect([...(await heartbeats.last(uids)).keys()].toSorted()).toEqual(uids.slice(0, 2).toSorted());
+    const stored = (await statusOf(first))?.last_heartbeat_at ?? '';
+    const before = hosts.writes();
+    const heardAfter = (time: number) =>
+      vi.waitFor(async () => expect(Date.parse((await heartbeats.last(uids)).get(uid) ?? '')).toBeGreaterThan(time), {
+        timeout: 5_000,
+      });
+    await systemClock.sleep(20);
+    streams[0].heartbeat();
+    await heardAfter(Date.parse(stored));
+    expect((await statusOf(first))?.last_heartbeat_at).toBe(stored);
+    expect(hosts.writes()).toBe(before);
+    // The stream moves to the other relay, where the reader did not know it.
+    const heard = Date.parse((await heartbeats.last(uids)).get(uid) ?? '');
+    await systemClock.sleep(20);
+    connect(two, first).hello();
+    await heardAfter(heard);
+  });
+
+  it('EDGE-RES-07 are none for hosts without a stream, and where the bus is away', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const { hostUid } = await addressOf(identity);
+    expect(await createHeartbeats({ bus: nats.connect() }).last([hostUid, 'unknown'])).toEqual(new Map());
+    const away = () => Promise.reject(new AppError('unavailable', 'the bus is away'));
+    const bus = { request: away, bucket: () => ({ get: away, create: away, update: away, delete: away }) };
+    expect(await createHeartbeats({ bus }).last([hostUid])).toEqual(new Map());
   });
 });

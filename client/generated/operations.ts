@@ -1429,7 +1429,10 @@ export type ListEdgeHostsAnswer = {
     readonly status: "Connected" | "Disconnected" | "Unhealthy" | "Revoked";
     /** When that began. */
     readonly since: string;
-    /** Its last heartbeat, as of its last change of state; null: none yet. */
+    /**
+     * Its last heartbeat, as its relay has it; the last one before its state changed where no relay answers. null:
+     * none yet.
+     */
     readonly last_heartbeat_at: string | null;
     /** Tags that operators gave it. */
     readonly tags: readonly string[];
@@ -1462,7 +1465,10 @@ export type ReadEdgeHostAnswer = {
   readonly status: "Connected" | "Disconnected" | "Unhealthy" | "Revoked";
   /** When that began. */
   readonly since: string;
-  /** Its last heartbeat, as of its last change of state; null: none yet. */
+  /**
+   * Its last heartbeat, as its relay has it; the last one before its state changed where no relay answers. null:
+   * none yet.
+   */
   readonly last_heartbeat_at: string | null;
   /** Tags that operators gave it. */
   readonly tags: readonly string[];

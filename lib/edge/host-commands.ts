@@ -36,6 +36,13 @@ export type HostRequest = { readonly host: HostAddress; readonly epoch: number }
   | { readonly kind: 'shutdown'; readonly graceMs: number }
   | { readonly kind: 'drop'; readonly reason: string }
 );
+/** Another request to a relay, as JSON: when it heard these hosts last. The answer has those that it holds. */
+export interface HeartbeatsRequest {
+  readonly kind: 'heartbeats';
+  /** uids of EdgeHosts. */
+  readonly hosts: readonly string[];
+}
+
 type Order<T> = T extends unknown ? Omit<T, 'host' | 'epoch'> : never;
 type HostOrder = Order<HostRequest>;
 

@@ -31,6 +31,7 @@ export { keyHashOf, mintNodeToken, type NodeClaims, type NodeTokenFacts, readNod
 export { hostRevokedReason, reasonTrailer } from './reason-trailer.ts';
 export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';
 export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay, type RecentStream } from './buckets.ts';
+export { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 export { createRecentCommands, type RecentCommand, type RecentCommands } from './recent-commands.ts';
 export {
   createEdgeResults,
@@ -42,6 +43,7 @@ export {
 } from './edge-results.ts';
 export {
   createHostCommands,
+  type HeartbeatsRequest,
   type HostAddress,
   type HostCommands,
   type HostRequest,

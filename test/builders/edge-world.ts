@@ -92,6 +92,7 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
     newId: () => String((count += 1)).padStart(16, '0'),
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     recent: { of: async () => [] },
+    heartbeats: { last: async () => new Map() },
     edge: { key: keys.privateKey, endpoint: 'edge.example.com:443' },
     cluster: {
       tenants: { namespaceOf: (tenant: string) => (known.has(tenant) ? `tenant-${tenant}` : undefined) },

@@ -57,7 +57,8 @@ export const EdgeHostSummary = Type.Object(
     status: hostStatus,
     since: timestamp({ description: 'When that began.' }),
     last_heartbeat_at: Type.Union([timestamp(), Type.Null()], {
-      description: 'Its last heartbeat, as of its last change of state; null: none yet.',
+      description:
+        'Its last heartbeat, as its relay has it; the last one before its state changed where no relay answers. null: none yet.',
     }),
     tags: Type.Array(Type.String(), { description: 'Tags that operators gave it.' }),
     capabilities: Capabilities,

@@ -42,6 +42,24 @@ describe('the list of hosts', () => {
     for (const item of answer.items) expect(Value.Check(EdgeHostSummary, item)).toBe(true);
   });
 
+  it('EDGE-RES-07 has the last heartbeat that its relay knows, and the stored one of a host without a stream', async () => {
+    const asked: string[][] = [];
+    const last = async (uids: readonly string[]) => {
+      asked.push([...uids]);
+      return new Map([[mine.metadata.uid ?? '', '2026-01-01T02:00:00.000Z']]);
+    };
+    const one = edgeWorld([mine, away], { heartbeats: { last } });
+    const answer = (await one.call('listEdgeHosts', { query: { limit: 50 } })) as { items: EdgeHostSummary[] };
+    expect(answer.items.map(({ name, last_heartbeat_at: at }) => [name, at])).toEqual([
+      ['host 2', '2026-01-01T01:00:00Z'],
+      ['host 1', '2026-01-01T02:00:00.000Z'],
+    ]);
+    expect(await one.call('readEdgeHost', { params: { id: nodeId(1) } })).toMatchObject({
+      last_heartbeat_at: '2026-01-01T02:00:00.000Z',
+    });
+    expect(asked).toEqual([[mine.metadata.uid], [mine.metadata.uid]]);
+  });
+
   it("EDGE-RES-24 has the owner's limit for the time of a command", async () => {
     const limited = aHost(4);
     if (limited.status?.capabilities === undefined) throw new Error('the builder has capabilities');

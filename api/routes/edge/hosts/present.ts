@@ -3,8 +3,8 @@ import { labelsOfHost, nameOfHost, nodeIdOfHost, stateOfHost } from '../../../..
 import type { RecentCommand } from '../../../../lib/edge/index.ts';
 import type { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 
-/** spec 2 §2.1, as in a list; neither keys nor mount points. */
-export function presentHostSummary(tenant: string, host: EdgeHost): EdgeHostSummary {
+/** spec 2 §2.1, as in a list; neither keys nor mount points. `heard`: its last heartbeat, where its relay has told it. */
+export function presentHostSummary(tenant: string, host: EdgeHost, heard: string | undefined): EdgeHostSummary {
   const { spec, status, metadata } = host;
   return {
     node_id: nodeIdOfHost(host),
@@ -12,7 +12,7 @@ export function presentHostSummary(tenant: string, host: EdgeHost): EdgeHostSumm
     tenant_id: tenant,
     status: stateOfHost(host),
     since: status?.since ?? metadata.creationTimestamp ?? '',
-    last_heartbeat_at: status?.last_heartbeat_at ?? null,
+    last_heartbeat_at: heard ?? status?.last_heartbeat_at ?? null,
     tags: spec.tags ?? [],
     capabilities: capabilitiesOf(host),
   };
@@ -29,11 +29,17 @@ function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
   };
 }
 
+/** What a host has beside its object. */
+export interface HostNews {
+  readonly heard: string | undefined;
+  readonly recent: readonly RecentCommand[];
+}
+
 /** spec 2 §2.1, as for one host. */
-export function presentHost(tenant: string, host: EdgeHost, recent: readonly RecentCommand[]): EdgeHostView {
+export function presentHost(tenant: string, host: EdgeHost, { heard, recent }: HostNews): EdgeHostView {
   const { status, metadata } = host;
   return {
-    ...presentHostSummary(tenant, host),
+    ...presentHostSummary(tenant, host, heard),
     enrolled_at: status?.enrolled_at ?? metadata.creationTimestamp ?? '',
     recent_commands: recent.map(({ outcome, duration_ms: duration, ...command }) => ({
       ...command,

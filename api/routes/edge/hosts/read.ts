@@ -10,19 +10,23 @@ import { edgeCaller } from '../edge-caller.ts';
 import { listEdgeHosts, readEdgeHost } from './contract.ts';
 import { locateHost } from './find-host.ts';
 import { presentHostSummary } from './present.ts';
-import { type RecentDeps, viewOf } from './recent.ts';
+import { heardOf, type RecentDeps, viewOf } from './recent.ts';
 
 export type ReadDeps = RecentDeps & { readonly cluster: Pick<Cluster, 'edgeHosts'> };
 
 /** spec 2 §4.3, requirements EDGE-REST-11 to EDGE-REST-16. */
-export function createListRoute({ cluster: { edgeHosts } }: Pick<ReadDeps, 'cluster'>): Route<Caller> {
+export function createListRoute({
+  cluster: { edgeHosts },
+  heartbeats,
+}: Pick<ReadDeps, 'cluster' | 'heartbeats'>): Route<Caller> {
   return defineRoute<typeof listEdgeHosts, Caller>(listEdgeHosts, async ({ query, caller: asked }) => {
     const { tenant } = edgeCaller(asked, 'svc.edge.hosts.read');
     const isWanted = filterOf(query);
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
     const { rows, next } = newestPage(edgeHosts.list(tenant), page, (host) => isWanted(fleetHostOf(host)));
+    const heard = await heardOf(heartbeats, rows);
     return json({
-      items: rows.map((host) => presentHostSummary(tenant, host)),
+      items: rows.map((host) => presentHostSummary(tenant, host, heard.get(host.metadata.uid ?? ''))),
       next_cursor: next === undefined ? null : timeCursor.encode(next),
     });
   });
