@@ -1,6 +1,7 @@
 import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createGate } from '../../lib/decision/gate.ts';
+import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { createEdgeResults, createHeartbeats, createRecentCommands } from '../../lib/edge/index.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
@@ -73,6 +74,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
       ...deps,
       runNews: createRunNews(cluster.informers.fleetRuns),
       records: createRunRecords(deps),
+      fleetCapable: createFleetCapable(deps),
       results: createEdgeResults(deps),
       recent: createRecentCommands(deps),
       heartbeats: createHeartbeats(deps),

@@ -3565,6 +3565,7 @@ export interface Operations {
    * - 409 `already_exists`: Another caller has made a run of the name of the key.
    * - 422 `idempotency_key_reused`: The same key was used for another body, and that run still exists.
    *   `limit_exceeded`: A quota of the tenant is used up.
+   * - 503 `unavailable`: The tool gateway cannot be asked whether a fleet can run the tool.
    */
   invokeFleet(request: InvokeFleetRequest, options?: CallOptions): AsyncIterable<ServerEvent<InvokeFleetEvent>>;
   /**

@@ -4,7 +4,6 @@ import { AppError } from '../../lib/errors.ts';
 import { checkArgs } from '../../lib/fleet/args.ts';
 import { completePolicy } from '../../lib/fleet/policy.ts';
 import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
-import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
 import { type FleetHost, resolveTarget } from '../../lib/fleet/selector.ts';
 
 /** Why a run sends nothing. */
@@ -21,12 +20,14 @@ interface Surroundings {
   /** Namespace of the tenant. */
   readonly hosts: Iterable<FleetHost>;
   readonly groups: Iterable<EdgeGroup>;
+  /** Whether more than one host may get the tool (requirements AMB-108). */
+  readonly isFleetCapable: boolean;
 }
 
 const none: FrozenTargets = { resolved: [], skipped: [] };
 
 /** Fixes the targets of a run in full, or says why it cannot begin (spec 2 §3, §7). Pure. */
-export function begin({ spec }: FleetRun, { hosts, groups }: Surroundings): Begun {
+export function begin({ spec }: FleetRun, { hosts, groups, isFleetCapable }: Surroundings): Begun {
   try {
     const policy = completePolicy(spec.policy);
     checkArgs(spec.args);
@@ -36,7 +37,7 @@ export function begin({ spec }: FleetRun, { hosts, groups }: Surroundings): Begu
       resolved: resolved.map(({ nodeId, uid, name }) => ({ node_id: nodeId, host_uid: uid, name })),
       skipped,
     };
-    const why = refusalOf(spec, targets, policy.require_min_targets);
+    const why = refusalOf(spec, targets, { least: policy.require_min_targets, isFleetCapable });
     return why === undefined ? { kind: 'begun', targets } : { kind: 'refused', why, targets };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -47,14 +48,13 @@ export function begin({ spec }: FleetRun, { hosts, groups }: Surroundings): Begu
 function refusalOf(
   { target, tool }: FleetRun['spec'],
   { resolved, skipped }: FrozenTargets,
-  least: number | null,
+  { least, isFleetCapable }: { readonly least: number | null; readonly isFleetCapable: boolean },
 ): Refusal | undefined {
   const [lost] = skipped;
   if (target.Node !== undefined && lost !== undefined) {
     return { reason: 'EdgeUnavailable', message: `host ${lost.node_id} cannot take a command: ${lost.reason}` };
   }
-  // A tool that the installation does not know is the host's own (requirements AMB-108).
-  if (target.Node === undefined && catalogue.get(tool)?.fleet_capable === false) {
+  if (target.Node === undefined && !isFleetCapable) {
     return { reason: 'NotFleetCapable', message: `tool is not fleet capable: name one host, as Node, for ${tool}` };
   }
   if (least === null || resolved.length >= least) return undefined;

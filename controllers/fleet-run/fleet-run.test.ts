@@ -13,6 +13,7 @@ import {
   recordsOf,
   startFleetController,
 } from '../../test/support/fleet-controller.ts';
+import { echoTool, serveTools } from '../../test/support/gateway.ts';
 import { type Answer, hostsNamed, type Invoke, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -149,6 +150,30 @@ describe('a fleet run on a real NATS server', () => {
     start(server, hostsNamed(1));
     await ended(server);
     expect(server.status).toMatchObject({ outcome: 'refused', reason });
+  });
+
+  it('AMB-108 EDGE-TOOL-06 asks the gateway whether a fleet can run a registered tool', async () => {
+    const hosts = hostsNamed(2);
+    const peer = await relay(hosts, async () => ok);
+    const stop = new AbortController();
+    const registered = { ...echoTool('github.create_issue'), source: 'mcp' } as const;
+    const gateway = serveTools(nats.connect(), [registered], stop.signal);
+    const run = async (spec: Partial<FleetRunSpec>) => {
+      const server = new Server(spec);
+      start(server, hosts);
+      await ended(server);
+      return server.status;
+    };
+    const many = { target: { All: {} }, tool: 'github.create_issue' };
+    // The responder may begin to answer a moment later.
+    await vi.waitFor(async () => expect(await run(many)).toMatchObject({ outcome: 'refused' }), { timeout: 10_000 });
+    expect(await run(many)).toMatchObject({ outcome: 'refused', reason: 'NotFleetCapable' });
+    const before = peer.got.length;
+    expect(await run({ ...many, target: { Node: 'n00000' } })).toMatchObject({ outcome: 'complete' });
+    expect(await run({ ...many, tool: 'own.tool' })).toMatchObject({ outcome: 'complete', summary: { ok: 2 } });
+    expect(peer.got.length - before).toBe(3);
+    stop.abort();
+    await gateway;
   });
 
   it('EDGE-RES-19 sends to the members of a group', async () => {

@@ -5,6 +5,7 @@ import { createFairPool } from '../../lib/fair-pool.ts';
 import { loadEdgeKey } from '../../lib/keys/edge-key.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { AppError } from '../../lib/errors.ts';
+import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { defineModule, type Services } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
@@ -57,6 +58,7 @@ export const fleetRunModule = defineModule({
       store: createConfigMapStore(kube),
       ...(lane === undefined ? { problem: noKey } : {}),
       newsReader: createNewsReader(bus),
+      fleetCapable: createFleetCapable({ bus }),
       sessions,
       serveRecords: serveOpenRecords(bus),
       wake,

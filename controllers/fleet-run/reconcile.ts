@@ -11,6 +11,7 @@ import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { FleetCapable } from '../../lib/tools/fleet-capable.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { FactSink } from '../runtime/facts.ts';
 import { writeStatus } from '../runtime/write-status.ts';
@@ -35,6 +36,7 @@ export interface FleetRunDeps extends DriveDeps {
   readonly groups: Pick<CacheReader<EdgeGroup, 'namespace'>, 'byIndex'>;
   readonly store: Pick<OutputStore, 'put' | 'get'>;
   readonly newsReader: NewsReader;
+  readonly fleetCapable: FleetCapable;
   readonly sessions: Map<string, RunSession>;
   /** Called for each session that opens; what it serves ends with the session. */
   readonly serveRecords: (session: RunSession) => void;
@@ -113,7 +115,9 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
   if (tenant === undefined) return refuse(deps, run, { reason: 'NotATenant', message: 'the namespace is no tenant' });
   if (deps.problem !== undefined) return refuse(deps, run, deps.problem);
   const hosts = deps.hosts.byIndex('namespace', namespace).map(fleetHostOf);
-  const begun = begin(run, { hosts, groups: deps.groups.byIndex('namespace', namespace) });
+  const isFleetCapable = await capable(deps, tenant, run);
+  if (typeof isFleetCapable !== 'boolean') return isFleetCapable;
+  const begun = begin(run, { hosts, groups: deps.groups.byIndex('namespace', namespace), isFleetCapable });
   if (begun.kind === 'refused') {
     const age = now - Date.parse(run.metadata.creationTimestamp ?? '');
     if (age < fleetRunLimits.unknownMs) return { requeueAfterMs: fleetRunLimits.retryMs, reason: begun.why.reason };
@@ -132,6 +136,21 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
   if (fact !== undefined) deps.facts.raise(fact);
   openSession(deps, { run: written, tenant, targets: begun.targets, records: [], isNew: true });
   return undefined;
+}
+
+/** Of one host any tool may be asked. The run waits while the gateway cannot be asked. */
+async function capable(
+  { fleetCapable }: FleetRunDeps,
+  tenant: string,
+  { spec }: FleetRun,
+): Promise<boolean | NonNullable<Again>> {
+  if (spec.target.Node !== undefined) return true;
+  try {
+    return await fleetCapable(tenant, spec.tool);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+    return { requeueAfterMs: fleetRunLimits.retryMs, reason: error.reason };
+  }
 }
 
 const counts = ({ resolved, skipped }: FrozenTargets) => ({

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
+import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
 import type { LocalConfig } from '../config/schema.ts';
 import { createHostTools, type HostCall } from './host-tools.ts';
 
@@ -33,6 +34,17 @@ const call = (tool: string, args: HostCall['args'], context: HostCall['context']
   contextName: 'default',
   context,
   seconds: 20,
+});
+
+describe('the tools of a host', () => {
+  it('EDGE-TOOL-01 EDGE-TOOL-05 can run over a fleet, each of them', () => {
+    const run = async () => ({ content: '', isError: false });
+    const runs = { 'web.fetch': { kind: 'api', run }, 'host.info': { kind: 'api', run } } as const;
+    const { names } = createHostTools({ clock: systemClock, config: () => ({}), runs, runner: 'runner', prlimit });
+    expect(names).toContain('web.fetch');
+    const isCapable = (name: string) => catalogue.get(name)?.fleet_capable ?? true;
+    expect(names.filter((name) => !isCapable(name))).toEqual([]);
+  });
 });
 
 describe('limits of commands', () => {

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
 import { busLimits } from '../../lib/bus/index.ts';
 import type { BusRequest } from '../../lib/bus/request/requester.ts';
-import { readRegisteredTools, type RegisteredTools, type RegisteredToolsQuery } from '../../lib/tools/registered.ts';
+import {
+  readRegisteredTools,
+  type RegisteredTools,
+  type RegisteredToolsQuery,
+  registeredToolsService,
+} from '../../lib/tools/registered.ts';
 import { serveRegisteredTools } from './serve-registered.ts';
 import { createToolRegistry } from './tool-registry.ts';
 import type { GatewayTool } from './tool-source.ts';
@@ -31,8 +36,9 @@ async function asked(
       registry: createToolRegistry([{ list: () => tools, find: () => undefined }]),
       securityOf: (tenant, name) => (tenant === 'acme' && name === 'desk' ? security : undefined),
       bus: {
-        serve(_address, handle) {
-          answers.push(handle({ key: '', body, signal: stop.signal } satisfies BusRequest));
+        serve({ service }, handle) {
+          if (service === registeredToolsService)
+            answers.push(handle({ key: '', body, signal: stop.signal } satisfies BusRequest));
           return { ready: Promise.resolve(), close: async () => undefined };
         },
       },

@@ -1,5 +1,11 @@
 import { aborted } from '../../lib/aborted.ts';
 import { busLimits, type EventBus } from '../../lib/bus/index.ts';
+import {
+  readRegisteredToolQuery,
+  type RegisteredToolFacts,
+  type RegisteredToolQuery,
+  registeredToolService,
+} from '../../lib/tools/fleet-capable.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
 import { contextProblem } from '../../lib/tools/name-policy.ts';
 import {
@@ -24,13 +30,26 @@ interface ServeRegisteredDeps {
 const answerBytes = busLimits.requestBytes - 1_024;
 const graceMs = 1_000;
 
-/** Tells the API which registered tools an agent may call, until `signal` aborts (ADR 0084). Never rejects. */
+/**
+ * Tells the API which registered tools an agent may call (ADR 0084), and API and controllers whether a fleet can run one
+ * (requirements AMB-108), until `signal` aborts. Never rejects.
+ */
 export async function serveRegisteredTools(deps: ServeRegisteredDeps, signal: AbortSignal): Promise<void> {
-  const responder = deps.bus.serve({ service: registeredToolsService }, async ({ body }) =>
-    JSON.stringify(toolsFor(deps, readRegisteredQuery(body))),
-  );
+  const responders = [
+    deps.bus.serve({ service: registeredToolsService }, async ({ body }) =>
+      JSON.stringify(toolsFor(deps, readRegisteredQuery(body))),
+    ),
+    deps.bus.serve({ service: registeredToolService }, async ({ body }) =>
+      JSON.stringify(factsOf(deps, readRegisteredToolQuery(body))),
+    ),
+  ];
   await aborted(signal);
-  await responder.close(graceMs);
+  await Promise.all(responders.map((responder) => responder.close(graceMs)));
+}
+
+function factsOf({ registry }: ServeRegisteredDeps, { tenant, tool }: RegisteredToolQuery): RegisteredToolFacts {
+  const found = registry.find(tenant, tool);
+  return found === undefined ? {} : { fleet_capable: found.fleet_capable };
 }
 
 /** Built-in tools are the API's own, which offers them itself. */

@@ -4,7 +4,9 @@ import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import { createEdgeRoutes, type EdgeRoutesDeps } from '../../api/routes/edge/index.ts';
 import type { AuditEntry } from '../../lib/bus/index.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
+import { AppError } from '../../lib/errors.ts';
 import { KubeError } from '../../lib/kube/index.ts';
+import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 
 interface Thing {
   readonly kind?: string;
@@ -70,6 +72,9 @@ function tenantObjects(kind: string, all: () => readonly Thing[]) {
   };
 }
 
+/** A bus without a tool gateway. */
+const noGateway = () => Promise.reject(new AppError('unavailable', 'no gateway', { reason: 'NoResponders' }));
+
 export const everyEdgeScope = [
   'svc.edge.enroll',
   'svc.edge.hosts.read',
@@ -92,6 +97,7 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
     newId: () => String((count += 1)).padStart(16, '0'),
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     recent: { of: async () => [] },
+    fleetCapable: createFleetCapable({ bus: { request: noGateway } }),
     heartbeats: { last: async () => new Map() },
     edge: { key: keys.privateKey, endpoint: 'edge.example.com:443' },
     cluster: {

@@ -21,6 +21,7 @@ import { newId } from '../../lib/ids.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 
 /** The API server as far as a run meets it: one run, and the ConfigMaps of its record. */
@@ -162,6 +163,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     groups: groupCache,
     store: createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]),
     newsReader: createNewsReader(bus),
+    fleetCapable: createFleetCapable({ bus }),
     sessions,
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),

@@ -127,6 +127,12 @@ const sourceOf = (tools: readonly GatewayTool[]) => ({
   find: (_tenant: string | undefined, name: string) => tools.find((tool) => tool.name === name),
 });
 
+/** The gateway as API and controllers meet it over the bus: it answers for these tools until the signal aborts. */
+export async function serveTools(bus: EventBus, tools: readonly GatewayTool[], signal: AbortSignal): Promise<void> {
+  const registry = createToolRegistry([sourceOf(tools)]);
+  await serveRegisteredTools({ bus, registry, securityOf: () => ({}) }, signal);
+}
+
 /** A tool that answers with its arguments; where one is `fail: true` it fails. */
 export const echoTool = (name: string): GatewayTool => ({
   name,

@@ -95,6 +95,6 @@ export const agentTools: readonly ToolRow[] = [
       follow_redirects: flag('Whether redirects are followed, five at most.', true),
       timeout_secs: whole('Seconds until it gives up.', { minimum: 1, maximum: 300, default: 30 }),
     },
-    marks: ['repeatable'],
+    marks: ['repeatable', 'fleet'],
   }),
 ];

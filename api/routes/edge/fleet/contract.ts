@@ -102,6 +102,7 @@ export const invokeFleet = defineContract({
       when: 'Target, tool, arguments or policy are not as described, or `Last-Event-ID` is not the id of an event.',
     },
     unknownTenant,
+    { status: 503, error: 'unavailable', when: 'The tool gateway cannot be asked whether a fleet can run the tool.' },
     { status: 409, error: 'already_exists', when: 'Another caller has made a run of the name of the key.' },
     keyReused,
     quotaExceeded,

@@ -127,6 +127,17 @@ describe('EDGE-REST-28 invoking', () => {
     expect(await ask({ Node: nodeId(1) })).toBe('events');
   });
 
+  it('AMB-108 EDGE-TOOL-06 asks the gateway for the descriptor of a registered tool, in the tenant of the call', async () => {
+    const asked: string[] = [];
+    const fleetCapable = async (tenant: string, tool: string) => (asked.push(`${tenant} ${tool}`), tool === 'own.tool');
+    const one = edgeWorld(hosts, { fleetCapable });
+    const ask = (target: object, tool: string) => one.call('invokeFleet', { body: { target, tool } });
+    expect(await ask({ All: null }, 'github.create_issue')).toMatchObject({ error: 'tool is not fleet capable' });
+    expect(await ask({ All: null }, 'own.tool')).toBe('events');
+    expect(await ask({ Node: nodeId(1) }, 'github.create_issue')).toBe('events');
+    expect(asked).toEqual(['acme github.create_issue', 'acme own.tool']);
+  });
+
   it('refuses an unknown group and a wrong Last-Event-ID before the stream opens, and makes nothing', async () => {
     const one = world();
     expect(await one.call('invokeFleet', { body: { ...body, target: { Group: uid } } })).toMatchObject({

@@ -6,6 +6,7 @@ import type { SkippedHost } from '../../../../lib/fleet/selector.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { NewId } from '../../../../lib/ids.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
+import type { FleetCapable } from '../../../../lib/tools/fleet-capable.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { RunNews } from './news.ts';
 
@@ -28,6 +29,7 @@ export interface FleetDeps {
   readonly newId: NewId;
   readonly audit: AuditTrail;
   readonly cluster: Pick<Cluster, 'tenants' | 'edgeHosts' | 'edgeGroups' | 'fleetRuns'>;
+  readonly fleetCapable: FleetCapable;
   readonly runNews: RunNews;
   readonly records: RunRecords;
   /** News of a run's commands from its beginning, in order, until the signal aborts. */

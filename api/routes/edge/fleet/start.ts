@@ -9,7 +9,6 @@ import type { Caller } from '../../../../lib/identity/index.ts';
 import { shortHash } from '../../../../lib/ids.ts';
 import { fleetRuns } from '../../../../lib/kinds.ts';
 import { findObject, isAlreadyExists } from '../../../../lib/kube/index.ts';
-import { catalogue } from '../../../../lib/tools/catalogue/catalogue.ts';
 import { assertSameRequest } from '../../executions/start/create-execution.ts';
 import { notFound, unknownTenant } from '../../not-found.ts';
 import { refusalOf } from '../../write-refusal.ts';
@@ -33,7 +32,7 @@ interface Ask {
  */
 export async function startRun(deps: FleetDeps, { caller, body, key }: Ask): Promise<FleetRun> {
   const { cluster, audit } = deps;
-  assertFleetCapable(body);
+  await assertFleetCapable(deps, caller.tenant, body);
   checkArgs(body.args);
   await groupOf(deps, caller.tenant, body.target);
   const namespace = cluster.tenants.namespaceOf(caller.tenant);
@@ -47,9 +46,13 @@ export async function startRun(deps: FleetDeps, { caller, body, key }: Ask): Pro
   return run;
 }
 
-/** AMB-108. A tool that the installation does not know is the host's own. */
-function assertFleetCapable({ tool, target }: FleetRequest): void {
-  if (target.Node !== undefined || catalogue.get(tool)?.fleet_capable !== false) return;
+/** AMB-108. A tool that the installation does not know is the hosts' own. */
+async function assertFleetCapable(
+  { fleetCapable }: Pick<FleetDeps, 'fleetCapable'>,
+  tenant: string,
+  { tool, target }: FleetRequest,
+): Promise<void> {
+  if (target.Node !== undefined || (await fleetCapable(tenant, tool))) return;
   throw new HttpError({ code: 'invalid', status: notFleetCapable.status, error: notFleetCapable.error });
 }
 
