@@ -3571,8 +3571,8 @@ export interface Operations {
   /**
    * Cancel a fleet run
    *
-   * Cancels every command that is in flight; hosts that have an outcome keep it. For a run that has ended both the
-   * number of cancelled commands is 0. Needs the scope `svc.edge.fleet.manage`.
+   * Cancels every command that is in flight; hosts that have an outcome keep it. For a run that has ended
+   * `cancelled` is 0. Needs the scope `svc.edge.fleet.manage`.
    *
    * `POST /v1/edge/fleet/{fleet_command_id}/cancel`
    *

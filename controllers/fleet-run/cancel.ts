@@ -18,7 +18,7 @@ interface CancelDeps {
 
 /**
  * Cancels the command of a host: after the command itself, and again until the host answers. Where no cancellation can be
- * handed over in its time, the outcome is not known, and the run says so. Never rejects.
+ * handed over in its time, the host is cancelled for the run, and the reason says what is not known (ADR 0101). Never rejects.
  */
 export async function cancel(deps: CancelDeps, session: RunSession, node: string): Promise<void> {
   if (session.cancelled.has(node)) return;
@@ -30,8 +30,8 @@ export async function cancel(deps: CancelDeps, session: RunSession, node: string
     return repeat(deps, session, node);
   }
   if (session.stop.signal.aborted) return undefined;
-  const message = 'no cancellation reached the host within 15 s: the command may run on to its deadline';
-  return say(deps, session, node, { outcome: 'err', code: 'OutcomeUnknown', message, exit_code: 0 });
+  const reason = 'no cancellation reached the host within 15 s: the command may run on to its deadline';
+  return say(deps, session, node, { outcome: 'cancelled', reason });
 }
 
 /** False: the host could not be reached within the grace, or there is nothing to cancel any more. */

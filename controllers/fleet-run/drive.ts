@@ -81,13 +81,18 @@ async function isUnclaimed(lane: CommandLane, session: RunSession, node: string)
 }
 
 function lateResult(session: RunSession, node: string, outcome: 'timed_out' | 'cancelled'): EdgeOutcome {
-  const isUnreached = outcome === 'cancelled' && session.unreached.has(node);
-  if (session.unsure.has(node) || isUnreached) {
-    const message = isUnreached
-      ? 'the host went away and gave no result: the cancellation may not have reached it'
-      : 'the command may have been sent, and the host gave no result';
+  if (outcome === 'cancelled') return { outcome, reason: whyCancelled(session, node) };
+  if (session.unsure.has(node)) {
+    const message = 'the command may have been sent, and the host gave no result';
     return { outcome: 'err', code: 'OutcomeUnknown', message, exit_code: 0 };
   }
-  if (outcome === 'cancelled') return { outcome, reason: 'the host did not answer the cancellation' };
   return { outcome, deadline_ms: session.policy.per_target_deadline_secs * 1_000 };
+}
+
+/** What was in flight when the run was cancelled ends cancelled (spec 2 §3); the reason says what is not known (ADR 0101). */
+function whyCancelled(session: RunSession, node: string): string {
+  if (session.unreached.has(node))
+    return 'the host went away and gave no result: the cancellation may not have reached it';
+  if (session.unsure.has(node)) return 'the command may have been sent, and the host gave no result';
+  return 'the host did not answer the cancellation';
 }

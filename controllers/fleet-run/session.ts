@@ -1,6 +1,12 @@
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { commandIdOf, type EdgeNews, type EdgeOutcome } from '../../lib/edge/index.ts';
+import {
+  commandIdOf,
+  createOutputTexts,
+  type EdgeNews,
+  type EdgeOutcome,
+  type OutputText,
+} from '../../lib/edge/index.ts';
 import { type NodeRecord, nodeRecord, type Tails, tailOf } from '../../lib/fleet/node-record.ts';
 import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
 import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
@@ -69,6 +75,8 @@ export class RunSession {
   readonly #targets: ReadonlyMap<string, FrozenTarget>;
   readonly #sentAt = new Map<string, number>();
   readonly #tails = new Map<string, Tails>();
+  /** By host: each has one command. */
+  readonly #texts = createOutputTexts();
   #tailBytes = 0;
   #after = 0;
   readonly #deps: SessionDeps;
@@ -169,6 +177,7 @@ export class RunSession {
     this.progress.record({ kind: 'result', node, outcome: result.outcome });
     if (this.unstored.length === 0) this.unstoredSince = this.#deps.clock.now();
     const sentAt = this.#sentAt.get(node);
+    for (const rest of this.#texts.end(node)) this.#addText(node, rest);
     const tails = this.#tails.get(node);
     this.unstored.push(nodeRecord({ nodeId: node, commandId, result, tails, sentAt, endedAt: Date.parse(at) }));
     this.#forget(node);
@@ -176,10 +185,16 @@ export class RunSession {
 
   #keepTail({ node_id: node, chunk }: Extract<EdgeNews, { readonly kind: 'progress' }>): void {
     if (!('stream' in chunk)) return;
+    this.#addText(node, {
+      stream: chunk.stream,
+      text: this.#texts.next(node, chunk.stream, Buffer.from(chunk.data, 'base64')),
+    });
+  }
+
+  #addText(node: string, { stream, text }: OutputText): void {
     const before = this.#tails.get(node) ?? { stdout: '', stderr: '' };
     const bytes = this.#tailBytes > fleetRunLimits.tailsBytes ? fleetRunLimits.shortTailBytes : undefined;
-    const text = Buffer.from(chunk.data, 'base64').toString('utf8');
-    const after = { ...before, [chunk.stream]: tailOf(before[chunk.stream] + text, bytes) };
+    const after = { ...before, [stream]: tailOf(before[stream] + text, bytes) };
     this.#tails.set(node, after);
     this.#tailBytes += lengthOf(after) - lengthOf(before);
   }

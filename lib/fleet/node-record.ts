@@ -9,6 +9,8 @@ export interface NodeRecord {
   readonly outcome: NodeOutcome;
   readonly exit_code: number | null;
   readonly duration_ms: number | null;
+  /** The deadline that was over, of a host that is timed_out. */
+  readonly deadline_ms?: number;
   readonly stdout_tail: string;
   readonly stderr_tail: string;
   /** When the command left, where that is known. RFC 3339. */
@@ -50,12 +52,19 @@ export function nodeRecord({ nodeId, commandId, result, tails, sentAt, endedAt }
     node_id: nodeId,
     command_id: commandId,
     outcome: result.outcome,
-    exit_code: 'exit_code' in result ? result.exit_code : null,
+    exit_code: exitOf(result),
     duration_ms: result.outcome === 'ok' ? result.duration_ms : took,
     ...tailsOf(result, tails),
+    ...(result.outcome === 'timed_out' ? { deadline_ms: result.deadline_ms } : {}),
     ...(sentAt === undefined ? {} : { dispatched_at: new Date(sentAt).toISOString() }),
     ...whyOf(result),
   };
+}
+
+/** The protocol has 0 in an error where there was no process: null, as nothing is known to have ended well. */
+function exitOf(result: EdgeOutcome): number | null {
+  if (result.outcome === 'ok') return result.exit_code;
+  return result.outcome === 'err' && result.exit_code !== 0 ? result.exit_code : null;
 }
 
 /** Live output of the command is bounded; its answer has all of it. */

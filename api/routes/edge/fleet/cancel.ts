@@ -27,7 +27,7 @@ interface Cancelled {
 /** Cancels a run of the caller's tenant (AMB-109). @throws HttpError 404, 409, 503 */
 export async function cancelRun(deps: CancelDeps, by: By, id: string): Promise<Cancelled> {
   const known = await latestOf(deps, await locateRun(deps.cluster.fleetRuns, by, id));
-  if (isEnded(known)) return counted(known);
+  if (isEnded(known)) return counted(known, undefined);
   const cancel = { by: by.subject, at: new Date(deps.clock.now()).toISOString(), via: 'api' as const };
   const run = await changeSpec(deps.kube, {
     resource: fleetRuns,
@@ -42,7 +42,8 @@ export async function cancelRun(deps: CancelDeps, by: By, id: string): Promise<C
 async function takenUp(deps: CancelDeps, run: FleetRun): Promise<Cancelled> {
   for (let times = 0; times < patience.times; times += 1) {
     const latest = await latestOf(deps, run);
-    if (latest.status?.cancellation !== undefined || isEnded(latest)) return counted(latest);
+    if (latest.status?.cancellation !== undefined || isEnded(latest))
+      return counted(latest, latest.status?.cancellation);
     await deps.clock.sleep(patience.everyMs);
   }
   const message = 'the cancellation is written, and the controllers have not taken it up yet; read the run';
@@ -56,10 +57,9 @@ async function latestOf({ kube }: CancelDeps, { metadata }: FleetRun): Promise<F
   return latest;
 }
 
-/** Where the run had ended before, every host that has an outcome. */
-function counted(run: FleetRun): Cancelled {
+/** Where the run had ended before, nothing was in flight, and every host with an outcome counts (AMB-109). */
+function counted(run: FleetRun, cancellation: NonNullable<FleetRun['status']>['cancellation']): Cancelled {
   const { ok, err, timed_out: late, cancelled } = summaryOf(run);
-  const { cancellation } = run.status ?? {};
   return {
     fleet_command_id: run.metadata.uid ?? '',
     cancelled: cancellation?.cancelled ?? 0,

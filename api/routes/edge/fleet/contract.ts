@@ -117,8 +117,8 @@ export const cancelFleet = defineContract({
   tag,
   summary: 'Cancel a fleet run',
   description:
-    'Cancels every command that is in flight; hosts that have an outcome keep it. For a run that has ended both the ' +
-    'number of cancelled commands is 0. Needs the scope `svc.edge.fleet.manage`.',
+    'Cancels every command that is in flight; hosts that have an outcome keep it. For a run that has ended ' +
+    '`cancelled` is 0. Needs the scope `svc.edge.fleet.manage`.',
   access: 'bearer',
   params: runParams,
   success: {

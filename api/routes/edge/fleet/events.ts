@@ -1,5 +1,12 @@
+import { limits } from '../../../../crds/limits.ts';
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
-import type { EdgeNews } from '../../../../lib/edge/index.ts';
+import {
+  createOutputTexts,
+  type EdgeChunk,
+  type EdgeNews,
+  type OutputText,
+  type OutputTexts,
+} from '../../../../lib/edge/index.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import type { FleetDeps, RunRecords } from './ports.ts';
 import { isEnded, summaryOf } from './present.ts';
@@ -33,12 +40,16 @@ export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGe
 
 async function* allEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
   const sent = new Set<string>();
+  const texts = createOutputTexts();
   let count = 0;
   for await (const news of newsOf(deps, followed)) {
-    if (news.kind === 'result' && sent.has(news.command_id)) continue;
+    // EDGE-FLOW-11: nothing of a command counts after its result.
+    if (sent.has(news.command_id)) continue;
     if (news.kind === 'result') sent.add(news.command_id);
-    count += 1;
-    yield eventOf(news, String(count));
+    for (const event of eventsOf(news, texts)) {
+      count += 1;
+      yield { ...event, id: String(count) };
+    }
   }
   const run = deps.runNews.current(followed.run.metadata.uid ?? '');
   if (!followed.signal.aborted && run !== undefined) yield* lastEvents(deps, run, { sent, count });
@@ -86,33 +97,44 @@ async function wakeOf({ clock, runNews }: EventDeps, uid: string, signal: AbortS
   return 'over';
 }
 
-function eventOf(news: EdgeNews, id: string): FleetEvent {
+type Unnumbered = FleetEvent extends infer E ? (E extends FleetEvent ? Omit<E, 'id'> : never) : never;
+
+/** The events of one piece of news: none where a chunk is a part of one character, and what such a part left at the end. */
+function eventsOf(news: EdgeNews, texts: OutputTexts): Unnumbered[] {
   const { node_id, command_id } = news;
-  if (news.kind === 'result') {
-    return { id, event: 'command_result', data: { node_id, command_id, result: resultOf(news.result) } };
-  }
-  return { id, event: 'command_progress', data: { node_id, command_id, chunk: chunkOf(news.chunk) } };
+  const progress = (chunk: Chunk): Unnumbered => ({
+    event: 'command_progress',
+    data: { node_id, command_id, chunk },
+  });
+  if (news.kind === 'progress') return chunksOf(command_id, news.chunk, texts).map(progress);
+  const result = { node_id, command_id, result: resultOf(news.result) };
+  return [...texts.end(command_id).map(textChunk).map(progress), { event: 'command_result', data: result }];
 }
 
-function chunkOf(chunk: Extract<EdgeNews, { kind: 'progress' }>['chunk']): Chunk {
-  if ('cut' in chunk) return { status: 'more output followed, which is not kept' };
-  if ('state' in chunk) return { status: chunk.message === '' ? chunk.state : `${chunk.state}: ${chunk.message}` };
-  const text = Buffer.from(chunk.data, 'base64').toString('utf8');
-  return chunk.stream === 'stdout' ? { stdout: text } : { stderr: text };
+function chunksOf(commandId: string, chunk: EdgeChunk, texts: OutputTexts): Chunk[] {
+  if ('cut' in chunk) return [{ status: 'more output followed, which is not kept' }];
+  if ('state' in chunk) return [{ status: chunk.message === '' ? chunk.state : `${chunk.state}: ${chunk.message}` }];
+  const text = texts.next(commandId, chunk.stream, Buffer.from(chunk.data, 'base64'));
+  return text === '' ? [] : [textChunk({ stream: chunk.stream, text })];
 }
+
+const textChunk = ({ stream, text }: OutputText): Chunk => (stream === 'stdout' ? { stdout: text } : { stderr: text });
 
 function resultOf(result: Extract<EdgeNews, { kind: 'result' }>['result']): Result {
   switch (result.outcome) {
     case 'ok':
       return { ok: { exit_code: result.exit_code, duration_ms: result.duration_ms } };
     case 'err':
-      return { err: { code: result.code, message: result.message, exit_code: result.exit_code } };
+      return { err: { code: result.code, message: result.message, ...exitOf(result) } };
     case 'timed_out':
       return { timed_out: { deadline_ms: result.deadline_ms } };
     case 'cancelled':
       return { cancelled: { reason: result.reason } };
   }
 }
+
+/** The protocol has 0 where there was no process: an error of one that ended has another code. */
+const exitOf = ({ exit_code: exit }: { readonly exit_code: number }) => (exit === 0 ? {} : { exit_code: exit });
 
 interface Sent {
   readonly sent: ReadonlySet<string>;
@@ -122,8 +144,9 @@ interface Sent {
 /** AMB-105: `error` comes before `fleet_result`. */
 async function* lastEvents({ records }: EventDeps, run: FleetRun, { sent, count }: Sent): AsyncGenerator<FleetEvent> {
   let id = count;
+  const { per_target_deadline_secs: seconds = limits.fleetDeadlineSecsDefault } = run.spec.policy ?? {};
   for (const record of await records.perNode(run)) {
-    const result = sent.has(record.command_id) ? undefined : recordedResults[record.outcome](record);
+    const result = sent.has(record.command_id) ? undefined : recordedResults[record.outcome](record, seconds * 1_000);
     if (result === undefined) continue;
     id += 1;
     const { node_id, command_id } = record;
@@ -152,12 +175,14 @@ function resultEvent(run: FleetRun, { resolved, skipped }: Awaited<ReturnType<Ru
 }
 
 /** The result of each outcome, as its record tells it; a host that was never sent the command has none. */
-const recordedResults: Readonly<Record<NodeRecord['outcome'], (record: NodeRecord) => Result | undefined>> = {
+const recordedResults: Readonly<
+  Record<NodeRecord['outcome'], (record: NodeRecord, deadlineMs: number) => Result | undefined>
+> = {
   not_started: () => undefined,
   ok: ({ exit_code: exit, duration_ms: duration }) => ({ ok: { exit_code: exit ?? 0, duration_ms: duration ?? 0 } }),
   err: ({ code = 'Failed', message = '', exit_code: exit }) => ({
     err: { code, message, ...(exit !== null && { exit_code: exit }) },
   }),
-  timed_out: ({ duration_ms: duration }) => ({ timed_out: { deadline_ms: duration ?? 0 } }),
+  timed_out: ({ deadline_ms: own }, asked) => ({ timed_out: { deadline_ms: own ?? asked } }),
   cancelled: ({ message = '' }) => ({ cancelled: { reason: message } }),
 };

@@ -19,7 +19,7 @@ const aRun = (status: Partial<FleetRunStatus> = {}, spec: Partial<FleetRun['spec
   spec: { target: { All: {} }, tool: 'cmd.run', requested_by: 'ada', ...spec },
   status: { phase: 'Ended', outcome: 'complete', started_at: '2026-01-01T00:00:01Z', summary, ...status },
 });
-const record = (number: number, outcome: NodeRecord['outcome']): NodeRecord => ({
+const record = (number: number, outcome: NodeRecord['outcome'], more: Partial<NodeRecord> = {}): NodeRecord => ({
   node_id: nodeId(number),
   command_id: commandIdOf(uid, nodeId(number)),
   outcome,
@@ -28,6 +28,7 @@ const record = (number: number, outcome: NodeRecord['outcome']): NodeRecord => (
   stdout_tail: 'out',
   stderr_tail: '',
   code: 'x',
+  ...more,
 });
 const perNode = [record(1, 'ok'), record(2, 'timed_out'), record(3, 'not_started')];
 const records = {
@@ -161,10 +162,10 @@ const news = (number: number, more: object): EdgeNews =>
   }) as EdgeNews;
 const chunk = (text: string) => ({ stream: 'stdout', data: Buffer.from(text).toString('base64') });
 
-async function eventsOf(run: FleetRun, said: readonly EdgeNews[], after = 0) {
+async function eventsOf(run: FleetRun, said: readonly EdgeNews[], after = 0, kept = records) {
   const deps = {
     clock: systemClock,
-    records,
+    records: kept,
     runNews: { current: () => run, changed: async () => undefined },
     results: {
       async *follow() {
@@ -202,10 +203,49 @@ describe('the events of a run', () => {
     expect(events).toEqual([
       { id: '1', event: 'command_progress', data: { ...ids(1), chunk: { stdout: 'hi' } } },
       { id: '2', event: 'command_result', data: { ...ids(1), result: { ok: { exit_code: 0, duration_ms: 7 } } } },
-      { id: '3', event: 'command_result', data: { ...ids(2), result: { timed_out: { deadline_ms: 5 } } } },
+      { id: '3', event: 'command_result', data: { ...ids(2), result: { timed_out: { deadline_ms: 60_000 } } } },
       last,
     ]);
     for (const { data } of events) expect(Value.Check(FleetEventData, data)).toBe(true);
+  });
+
+  it('EDGE-REST-29 EDGE-FLOW-11 have whole characters, what was cut off at the end, and nothing after the result', async () => {
+    const bytes = Buffer.from('a€b€');
+    const part = (from: number, to: number) => ({
+      stream: 'stdout',
+      data: bytes.subarray(from, to).toString('base64'),
+    });
+    const result = { outcome: 'ok', exit_code: 0, duration_ms: 7 };
+    const events = await eventsOf(aRun(), [
+      news(1, { kind: 'progress', chunk: part(0, 2) }),
+      news(2, { kind: 'progress', chunk: part(0, 4) }),
+      news(1, { kind: 'progress', chunk: part(2, 3) }),
+      news(1, { kind: 'progress', chunk: part(3, 7) }),
+      news(1, { kind: 'result', result }),
+      news(1, { kind: 'progress', chunk: chunk('late') }),
+    ]);
+    const said = events.map(({ id, event, data }) => [id, event, 'chunk' in data ? data.chunk : undefined]);
+    expect(said.slice(0, 5)).toEqual([
+      ['1', 'command_progress', { stdout: 'a' }],
+      ['2', 'command_progress', { stdout: 'a€' }],
+      ['3', 'command_progress', { stdout: '€b' }],
+      ['4', 'command_progress', { stdout: '\ufffd' }],
+      ['5', 'command_result', undefined],
+    ]);
+    expect(JSON.stringify(events)).not.toContain('late');
+  });
+
+  it('EDGE-REST-30 have the deadline that was over, and no exit code of what is not known to have ended', async () => {
+    const ended = [record(1, 'timed_out', { deadline_ms: 120 }), record(2, 'timed_out'), record(3, 'err')];
+    const run = aRun({}, { policy: { per_target_deadline_secs: 7 } });
+    const events = await eventsOf(run, [], 0, { ...records, perNode: async () => ended });
+    const results = events.flatMap(({ data }) => ('result' in data ? [data.result] : []));
+    expect(results).toMatchObject([{ timed_out: { deadline_ms: 120 } }, { timed_out: { deadline_ms: 7_000 } }, {}]);
+    expect(results[2]).toEqual({ err: { code: 'x', message: '' } });
+    const unknown = { outcome: 'err', code: 'OutcomeUnknown', message: '', exit_code: 0 };
+    const said = await eventsOf(run, [news(1, { kind: 'result', result: unknown })]);
+    expect(said[0]?.data).toMatchObject({ result: { err: { code: 'OutcomeUnknown' } } });
+    expect(JSON.stringify(said[0])).not.toContain('exit_code');
   });
 
   it('continue behind the event that a client has', async () => {
@@ -213,7 +253,7 @@ describe('the events of a run', () => {
   });
 
   it.each([
-    ['EDGE-REST-34 AMB-105', { outcome: 'halted', reason: 'FailurePolicy' }, 'Halted'],
+    ['EDGE-REST-34 AMB-105', { outcome: 'halted', reason: 'Halted' }, 'Halted'],
     ['EDGE-REST-32', { outcome: 'refused', reason: 'RequireMinNotSatisfied' }, 'RequireMinNotSatisfied'],
     ['EDGE-REST-33', { outcome: 'refused', reason: 'EdgeUnavailable' }, 'EdgeUnavailable'],
   ] as const)('%s AMB-106 tell why, before the whole: %j', async (_id, status, reason) => {
@@ -297,8 +337,34 @@ describe('EDGE-REST-35 cancelling', () => {
     expect(await cancel(run)).toEqual({ fleet_command_id: uid, cancelled: 2, already_terminal: 1 });
   });
 
-  it('AMB-109 cancels nothing of a run that has ended', async () => {
-    expect(await cancel(aRun())).toEqual({ fleet_command_id: uid, cancelled: 0, already_terminal: 2 });
+  it.each([
+    ['by itself', aRun(), 2],
+    [
+      'by a cancellation',
+      aRun({
+        outcome: 'cancelled',
+        cancellation: { cancelled: 3, already_terminal: 1 },
+        summary: { ok: 1, err: 0, timed_out: 0, cancelled: 3, not_started: 2 },
+      }),
+      4,
+    ],
+  ])('AMB-109 cancels nothing of a run that has ended %s', async (_how, run, terminal) => {
+    expect(await cancel(run)).toEqual({ fleet_command_id: uid, cancelled: 0, already_terminal: terminal });
+  });
+
+  it('AMB-109 answers what a cancellation met that ends the run at once', async () => {
+    const one = edgeWorld([aRun({ phase: 'Running' })], {
+      clock: {
+        ...systemClock,
+        async sleep() {
+          const run = one.all()[0] as FleetRun;
+          const cancellation = { cancelled: 2, already_terminal: 1 };
+          Object.assign(run, { status: { ...run.status, phase: 'Ended', outcome: 'cancelled', cancellation } });
+        },
+      },
+    });
+    const answer = await one.call('cancelFleet', { params: { fleet_command_id: uid } });
+    expect(answer).toEqual({ fleet_command_id: uid, cancelled: 2, already_terminal: 1 });
   });
 
   it('writes who cancels, once, and says when the controllers do not take it up', async () => {

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
+import { RunSession } from './session.ts';
+
+const uid = 'run-1';
+const run = { metadata: { name: 'run', namespace: 'tenant-acme', uid }, spec: {} } as unknown as FleetRun;
+const ids = { tenant: 'acme', run: uid, node_id: 'n', command_id: commandIdOf(uid, 'n'), at: '2026-01-01T00:00:00Z' };
+
+/** The record of a host of which a session reads this news. */
+async function recordAfter(...news: readonly EdgeNews[]) {
+  const pages = [news.map((one, index) => ({ sequence: index + 1, news: one }))];
+  const read = async () => pages.shift() ?? [];
+  const woken = Promise.withResolvers<void>();
+  const session = new RunSession(
+    { clock: systemClock, news: { read }, wake: woken.resolve },
+    {
+      run,
+      tenant: 'acme',
+      targets: { resolved: [{ node_id: 'n', host_uid: 'h', name: 'n' }], skipped: [] },
+      records: [],
+      isNew: true,
+    },
+  );
+  void session.follow();
+  await woken.promise;
+  session.stop.abort();
+  return session.unstored[0];
+}
+
+const bytes = Buffer.from('a€b€');
+const out = (from: number, to: number): EdgeNews => ({
+  ...ids,
+  kind: 'progress',
+  chunk: { stream: 'stdout', data: bytes.subarray(from, to).toString('base64') },
+});
+
+describe('the tails of a command without an answer of its own', () => {
+  const late = { ...ids, kind: 'result', result: { outcome: 'timed_out', deadline_ms: 5_000 } } as const;
+
+  it('EDGE-RES-29 have whole characters where chunks end within one', async () => {
+    const record = await recordAfter(out(0, 2), out(2, 3), out(3, 8), late);
+    expect(record).toMatchObject({ outcome: 'timed_out', stdout_tail: 'a€b€', deadline_ms: 5_000, exit_code: null });
+  });
+
+  it('EDGE-RES-29 say that the last character was cut off', async () => {
+    expect(await recordAfter(out(0, 6), late)).toMatchObject({ stdout_tail: 'a€b\ufffd' });
+  });
+
+  it.each([
+    [{ outcome: 'err', code: 'OutcomeUnknown', message: '', exit_code: 0 }, null],
+    [{ outcome: 'err', code: 'CommandFailed', message: '', exit_code: 2 }, 2],
+    [{ outcome: 'ok', exit_code: 0, duration_ms: 1 }, 0],
+  ] as const)('EDGE-RES-29 the exit code of %j is %s', async (result, want) => {
+    expect(await recordAfter({ ...ids, kind: 'result', result })).toMatchObject({ exit_code: want });
+  });
+});
