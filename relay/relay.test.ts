@@ -162,6 +162,37 @@ describe('enrollment', () => {
     expect(await codeOf(enroll(relay, jti, keys))).toBe('OK');
   });
 
+  const quota = () => new AppError('limit_exceeded', 'the quota of hosts is used up', { reason: 'QuotaExceeded' });
+  it.each(['create', 'write'] as const)(
+    'EDGE-FLOW-02 leaves nothing where the server refuses to %s the host: any key may use the token',
+    async (call) => {
+      const relay = await startRelay();
+      const jti = randomUUID();
+      const refused = vi.spyOn(hosts, call).mockRejectedValueOnce(quota());
+      expect(await codeOf(enroll(relay, jti))).toBe('RESOURCE_EXHAUSTED');
+      refused.mockRestore();
+      expect([...hosts.known()]).toEqual([]);
+      const other = await enroll(relay, jti);
+      expect((await statusOf(other))?.status).toBe('Disconnected');
+      expect(await codeOf(enroll(relay, jti))).toBe('UNAUTHENTICATED');
+    },
+  );
+
+  it('EDGE-FLOW-02 keeps a host that the same key has bound meanwhile, where the server refuses a second call', async () => {
+    const relay = await startRelay();
+    const [jti, keys] = [randomUUID(), edgeKeys()];
+    const write = hosts.write.bind(hosts);
+    const spy = vi.spyOn(hosts, 'write').mockImplementationOnce(async (host, status) => {
+      await write(host, status);
+      throw quota();
+    });
+    expect(await codeOf(enroll(relay, jti, keys))).toBe('RESOURCE_EXHAUSTED');
+    spy.mockRestore();
+    expect([...hosts.known()]).toHaveLength(1);
+    expect(await codeOf(enroll(relay, jti))).toBe('UNAUTHENTICATED');
+    expect(await codeOf(enroll(relay, jti, keys))).toBe('OK');
+  });
+
   it('EDGE-FLOW-27 AMB-111 takes five attestations a minute of an address over all relays, and a sixth of another', async () => {
     const [one, other] = [await startRelay(), await startRelay()];
     const token = `${await tokenFor('never')}x`;

@@ -25,6 +25,8 @@ export interface HostStore {
   create(host: NewHost): Promise<StoredHost>;
   /** Replaces the status of the version that was read; undefined where another one wrote first. */
   write(host: StoredHost, status: EdgeHostStatus): Promise<StoredHost | undefined>;
+  /** Deletes a host that was never bound to a key, in the version that was read; false where another one wrote first. */
+  discard(host: StoredHost): Promise<boolean>;
   /** All that are known, from memory. */
   known(): Iterable<StoredHost>;
   /** Called for every change; `after` is undefined for a host that is gone. */

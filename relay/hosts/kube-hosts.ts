@@ -7,7 +7,7 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { HostStore, NewHost, StoredHost } from './host-store.ts';
 
 interface KubeHostsDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'create' | 'replaceStatus'>;
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'replaceStatus'>;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf' | 'tenantOf'>;
   readonly informer: Pick<Informer<EdgeHost>, 'cache' | 'onChange'>;
 }
@@ -44,7 +44,7 @@ export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): Hos
 function createHostCalls(
   kube: KubeHostsDeps['kube'],
   tenants: KubeHostsDeps['tenants'],
-): Pick<HostStore, 'find' | 'create' | 'write'> {
+): Pick<HostStore, 'find' | 'create' | 'write' | 'discard'> {
   const read = (namespace: string, nodeId: string): Promise<EdgeHost | undefined> =>
     findObject(kube, edgeHosts, { namespace, name: edgeHostName(nodeId) });
   return {
@@ -66,6 +66,16 @@ function createHostCalls(
         return { tenant, object: await kube.replaceStatus(edgeHosts, { ...object, status }) };
       } catch (error) {
         if (isConflict(error) || isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    async discard({ object: { metadata } }) {
+      const { name, namespace = '', uid = '', resourceVersion = '' } = metadata;
+      try {
+        await kube.delete(edgeHosts, { name, namespace }, { uid, resourceVersion });
+        return true;
+      } catch (error) {
+        if (isConflict(error)) return false;
         throw error;
       }
     },

@@ -95,7 +95,7 @@ interface AttestedKey {
 
 /**
  * One key wins a token. The host follows from the token, so that whatever a crash left is finished by the same key, and by
- * no other.
+ * no other. Where the server has refused the host, nothing is left, and any key may use the token again (EDGE-FLOW-02).
  */
 async function redeem(
   deps: EnrollDeps,
@@ -110,15 +110,33 @@ async function redeem(
   const entry = created === undefined ? await bucket.get(jti) : { value: mine, revision: created };
   if (entry?.value.public_key !== attested.text) throw redeemed();
   const name = enrollment.name ?? (attested.name === '-' ? undefined : attested.name);
+  const free = (): Promise<void> => bucket.delete(jti, entry.revision);
   const host =
     entry.value.done === true
       ? await deps.hosts.find(tenant, nodeId)
-      : await deps.hosts.create({ tenant, nodeId, name, enrolledBy });
+      : await unlessRefused(free, () => deps.hosts.create({ tenant, nodeId, name, enrolledBy }));
   if (host === undefined) throw redeemed();
   if (isRevoked(host)) throw hostRevoked();
-  await bind(deps.hosts, host, { jti, nodeId, key: attested.text, at: entry.value.issued_at });
+  const binding = { jti, nodeId, key: attested.text, at: entry.value.issued_at };
+  const discard = async (): Promise<void> => {
+    if (host.object.status === undefined && (await deps.hosts.discard(host))) await free();
+  };
+  await unlessRefused(discard, () => bind(deps.hosts, host, binding));
   if (entry.value.done !== true) await bucket.update(jti, { ...entry.value, done: true }, entry.revision);
   return credential(deps, { nodeId, tenant, jti, key: attested.key, issuedAt: entry.value.issued_at });
+}
+
+/** Errors by which the server says that it has done nothing. Any other one leaves open what was done. */
+const refusals: ReadonlySet<string> = new Set(['forbidden', 'invalid', 'not_found', 'limit_exceeded']);
+
+/** Takes back what was done before where the server refuses the work. An undoing that fails leaves it to the same key. */
+async function unlessRefused<T>(undo: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AppError && refusals.has(error.code)) await undo().catch(() => undefined);
+    throw error;
+  }
 }
 
 interface Binding {

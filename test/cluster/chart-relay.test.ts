@@ -188,7 +188,7 @@ describe('a chart with a relay', () => {
     const rights = ({ rules }: Role): string[] =>
       rules.flatMap((rule) => rule.resources.map((resource) => `${resource}: ${rule.verbs.join(' ')}`));
     expect(rights(find<Role>(objects, 'ClusterRole', clusterNames.tenantRelay))).toEqual([
-      'edgehosts: create',
+      'edgehosts: create delete',
       'edgehosts/status: update',
     ]);
     expect(rights(find<Role>(objects, 'ClusterRole', clusterNames.relay))).toEqual([
@@ -292,6 +292,7 @@ describe('the installed relay', () => {
     'watch windlass.dev/edgehosts in -',
     'watch ./namespaces in -',
     `create windlass.dev/edgehosts in ${tenant}`,
+    `delete windlass.dev/edgehosts in ${tenant}`,
     `update windlass.dev/edgehosts/status in ${tenant}`,
     `create windlass.dev/edgehosts in ${namespace}`,
   ])('may %s', async (access) => {

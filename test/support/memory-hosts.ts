@@ -56,6 +56,13 @@ export function createMemoryHosts(): MemoryHosts {
       writes += 1;
       return put(key, { tenant, object: { ...object, status } });
     },
+    async discard({ tenant, object }) {
+      const key = `${tenant}/${object.metadata.name}`;
+      if (stored.get(key)?.object.metadata.resourceVersion !== object.metadata.resourceVersion) return false;
+      stored.delete(key);
+      tell(key, object.metadata.uid ?? '', undefined);
+      return true;
+    },
     known: () => stored.values(),
     onChange: (handler) => void handlers.push(handler),
     writes: () => writes,
