@@ -40,22 +40,47 @@ function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
 }
 
 /**
- * Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4). The run continues when the call ends
- * before: out of time it answers the run's id, with `timed_out`.
+ * Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4), why the run was refused or halted, and the
+ * output that came meanwhile, each piece with its `node_id` (spec 2 §4.6). The run continues when the call ends before: out
+ * of time it answers the run's id, with `timed_out`.
  */
 function invokesFleet({ operations }: ExecutionToolsDeps): Give {
   return async (caller, args, signal) => {
     const body = given(args, 'target', 'tool', 'args', 'policy');
+    const progress = createProgressLog();
     let runId = '';
     const started = (headers: Readonly<Record<string, string>>): void => void (runId = headers[fleetHeader] ?? '');
-    const asked = { body, scopes: ['svc.edge.fleet.manage'], signal, started };
+    const event = (name: string, data: unknown): void => void (name === 'command_progress' && progress.add(data));
+    const asked = { body, scopes: ['svc.edge.fleet.manage'], signal, started, event };
     const result = await operations.call('invokeFleet', caller, asked);
-    if (isTimeUp(signal) && runId !== '') return { fleet_command_id: runId, timed_out: true };
+    if (isTimeUp(signal) && runId !== '') return { fleet_command_id: runId, ...progress.answer(), timed_out: true };
     signal.throwIfAborted();
     if (!isJsonObject(result) || typeof result['fleet_command_id'] !== 'string') return result;
     const params = { fleet_command_id: result['fleet_command_id'] };
     const run = await operations.call('readFleetRun', caller, { params, scopes: ['svc.edge.fleet.read'] });
-    return isJsonObject(run) ? { ...result, outcome: run['outcome'], per_node: run['per_node'] } : result;
+    const end = isJsonObject(run) ? given(run, 'outcome', 'reason', 'message', 'per_node') : {};
+    return { ...result, ...end, ...progress.answer() };
+  };
+}
+
+/** Bytes of output that one answer repeats as JSON; the tails of each host are there beside it. */
+const progressBytes = 65_536;
+
+/** The newest pieces of output of a run, as far as an answer has room. */
+function createProgressLog() {
+  const pieces: { readonly data: unknown; readonly bytes: number }[] = [];
+  let bytes = 0;
+  let isCut = false;
+  return {
+    add(data: unknown): void {
+      const size = Buffer.byteLength(JSON.stringify(data));
+      pieces.push({ data, bytes: size });
+      for (bytes += size; bytes > progressBytes; isCut = true) bytes -= pieces.shift()?.bytes ?? bytes;
+    },
+    answer: () => ({
+      ...(pieces.length > 0 && { progress: pieces.map(({ data }) => data) }),
+      ...(isCut && { progress_cut: true }),
+    }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface Asked {
   readonly signal?: AbortSignal;
   /** Gets the headers of the answer before its events are read. */
   readonly started?: (headers: Readonly<Record<string, string>>) => void;
+  /** Gets each event of an operation that answers with events, the last one included. */
+  readonly event?: (name: string, data: unknown) => void;
 }
 
 /** The operations of the HTTP API, for tools: the same code with the same checks serves both. */
@@ -52,7 +54,7 @@ export function createOperations(clock: Clock): Operations {
       const request = requestOf(route, caller, asked);
       const reply = await pool.run({ tenant: caller.tenant }, () => route.handle(request as never));
       asked.started?.(reply.headers ?? {});
-      return valueOf(reply);
+      return valueOf(reply, asked.event);
     },
   };
 }
@@ -96,9 +98,9 @@ function assertBody(schema: TSchema, body: unknown): void {
   });
 }
 
-async function valueOf(reply: Reply): Promise<unknown> {
+async function valueOf(reply: Reply, onEvent: Asked['event']): Promise<unknown> {
   if (reply.kind === 'json') return reply.value;
-  if (reply.kind === 'events') return lastOf(reply.events);
+  if (reply.kind === 'events') return lastOf(reply.events, onEvent);
   if (reply.kind === 'text') return reply.mediaType === 'application/json' ? JSON.parse(reply.text) : reply.text;
   if (reply.kind === 'stream') return textOf(reply.stream);
   throw new HttpError({ code: 'internal', message: 'the operation answers with no value' });
@@ -121,8 +123,15 @@ async function textOf(stream: Readable): Promise<{ readonly text: string; readon
 }
 
 /** The data of the last event. */
-async function lastOf(events: Extract<Reply, { kind: 'events' }>['events']): Promise<unknown> {
+async function lastOf(
+  events: Extract<Reply, { kind: 'events' }>['events'],
+  onEvent: Asked['event'] = () => undefined,
+): Promise<unknown> {
   let last: unknown;
-  for await (const event of events) if (!(event instanceof Uint8Array)) last = event.data;
+  for await (const event of events) {
+    if (event instanceof Uint8Array) continue;
+    last = event.data;
+    onEvent(event.event, event.data);
+  }
   return last;
 }

@@ -460,6 +460,38 @@ describe('tools of a fleet', () => {
     expect(world.calls).toEqual([{ operationId: 'cancelFleet', ...asked }]);
   });
 
+  it('EDGE-TOOL-01 TOOL-082 answers why a run was refused, and the output of each host with its node_id', async () => {
+    const result = { fleet_command_id: uid, targets_resolved: ['a'], targets_skipped: [], summary: { ok: 0 } };
+    const why = { outcome: 'halted', reason: 'RequireMinNotSatisfied', message: 'one host', per_node: [] };
+    const piece = { node_id: 'a', command_id: 'c', chunk: { stdout: 'hi' } };
+    world.give = ({ operationId, event }) => {
+      if (operationId !== 'invokeFleet') return why;
+      event?.('command_progress', piece);
+      event?.('fleet_result', result);
+      return result;
+    };
+    const answer = await run('svc.edge.fleet.invoke', { target, tool: 'cmd.run', args: { command: 'true' } });
+    expect(JSON.parse(answer.content)).toEqual({ ...result, ...why, progress: [piece] });
+  });
+
+  it.each([
+    [65_536, 2, undefined],
+    [65_537, 1, true],
+  ])('EDGE-TOOL-01 answers the newest output: of %i bytes in two pieces %i are kept', async (bytes, kept, isCut) => {
+    const result = { fleet_command_id: uid };
+    const pieceOf = (size: number) => ({ node_id: 'a', chunk: { stdout: 'x'.repeat(size) } });
+    const frame = Buffer.byteLength(JSON.stringify(pieceOf(0)));
+    world.give = ({ operationId, event }) => {
+      if (operationId !== 'invokeFleet') return {};
+      event?.('command_progress', pieceOf(100));
+      event?.('command_progress', pieceOf(bytes - 100 - 2 * frame));
+      return result;
+    };
+    const answer = await run('svc.edge.fleet.invoke', { target, tool: 'cmd.run', args: { command: 'true' } });
+    const value = JSON.parse(answer.content) as { readonly progress: unknown[]; readonly progress_cut?: boolean };
+    expect([value.progress.length, value.progress_cut]).toEqual([kept, isCut]);
+  });
+
   it('EDGE-TOOL-01 EDGE-RES-25 answers how the run ended, with each host', async () => {
     const result = { fleet_command_id: uid, targets_resolved: ['a'], targets_skipped: [], summary: { ok: 1 } };
     const run_ = { outcome: 'complete', per_node: [{ node_id: 'a' }], tool: 'cmd.run' };
