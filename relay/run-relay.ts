@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import { aborted } from '../lib/aborted.ts';
-import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import { busOptions, createBusMetrics, createEventBus, type EventBus, type EventSink } from '../lib/bus/index.ts';
 import { type Clock, monotonicMs } from '../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, relayAddress } from '../lib/edge/index.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
@@ -19,6 +19,7 @@ import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
 import { createTenantDirectory, createTenantInformer } from '../lib/tenant/tenant-directory.ts';
 import { type RelayConfig, servesEdge } from './config.ts';
+import { announceHosts } from './hosts/announce-hosts.ts';
 import { createKubeHosts } from './hosts/kube-hosts.ts';
 import { takeOrder } from './orders.ts';
 import { readProxies } from './rpc/trusted-proxies.ts';
@@ -45,7 +46,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const bus = createBus(deps);
   const relayId = randomUUID();
   const following = new AbortController();
-  const { tenantInformer, hostInformer, hosts } = openHosts(deps);
+  const { tenantInformer, hostInformer, hosts } = openHosts(deps, bus);
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];
   const staleMs = config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
   const heartbeatMs = config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000;
@@ -93,7 +94,7 @@ function createBus({ config, clock, logger, metrics }: RelayDeps): EventBus {
   return createEventBus({ clock, logger, observer, random: Math.random }, 'windlass-relay', busOptions(config));
 }
 
-function openHosts({ config, kube, clock, logger, metrics }: RelayDeps) {
+function openHosts({ config, kube, clock, logger, metrics }: RelayDeps, events: EventSink) {
   const reflector = (kind: string) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) });
   const tenantInformer = createTenantInformer(reflector('Namespace'));
   const hostInformer = createInformer(reflector('EdgeHost'), { resource: edgeHosts });
@@ -102,7 +103,8 @@ function openHosts({ config, kube, clock, logger, metrics }: RelayDeps) {
     systemTenant: config.WINDLASS_SYSTEM_TENANT,
     systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,
   });
-  return { tenantInformer, hostInformer, hosts: createKubeHosts({ kube, tenants, informer: hostInformer }) };
+  const hosts = announceHosts(createKubeHosts({ kube, tenants, informer: hostInformer }), { events, clock });
+  return { tenantInformer, hostInformer, hosts };
 }
 
 function openInternal({ config, metrics }: RelayDeps, streams: Streams, isServing: () => boolean) {

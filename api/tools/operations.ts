@@ -131,7 +131,7 @@ async function lastOf(
   for await (const event of events) {
     if (event instanceof Uint8Array) continue;
     last = event.data;
-    onEvent(event.event, event.data);
+    onEvent(event.event ?? 'message', event.data);
   }
   return last;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import { fleetTimes } from '../../lib/fleet/plan.ts';
@@ -12,6 +13,7 @@ interface CancelDeps {
   readonly clock: Clock;
   readonly lane: Pick<CommandLane, 'cancel'>;
   readonly news: NewsWriter;
+  readonly recent: Pick<RecentCommands, 'ended'>;
   /** Cancellations that are being handed over at one time, of all runs: none waits behind a command. */
   readonly cancels: FairPool;
 }

@@ -111,6 +111,28 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
   });
 });
 
+describe.concurrent('a host that is revoked while it has a command', { timeout: 60_000 }, () => {
+  it.each(['is revoked', 'is deleted'])('EDGE-FLOW-18 EDGE-RES-10 ends it at once where it %s', async (how) => {
+    const hosts = hostsNamed(2);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: long });
+    const bus = nats.connect();
+    const process = start(server, hosts, { bus });
+    await soon(() => expect(peer.invoked).toHaveLength(2));
+    const [first, ...others] = hosts;
+    if (first === undefined) throw new Error('there are two hosts');
+    const metadata = { ...first.metadata, resourceVersion: '2' };
+    const revoked = { ...first, metadata, spec: { ...first.spec, revoked: true } };
+    process.see(how === 'is deleted' ? others : [revoked, ...others]);
+    await soon(() => expect(server.status.summary).toMatchObject({ err: 1 }), 8_000);
+    expect(server.status).toMatchObject({ phase: 'Running', in_flight: 1 });
+    const [invoke] = peer.invokes.filter(({ host }) => host.nodeId === 'n00001');
+    if (invoke !== undefined) await peer.say(invoke, ok);
+    await ended(server);
+    expect(await outcomes(server)).toEqual(['err HostRevoked', 'ok']);
+  });
+});
+
 describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => {
   const begin = async (answer: Answer, more: More = {}) => {
     const hosts = hostsNamed(1);

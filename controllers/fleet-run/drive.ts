@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { EdgeOutcome } from '../../lib/edge/index.ts';
+import type { EdgeOutcome, RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import type { FleetDecision } from '../../lib/fleet/plan.ts';
@@ -14,6 +14,7 @@ export interface DriveDeps {
   readonly clock: Clock;
   readonly lane: CommandLane;
   readonly news: NewsWriter;
+  readonly recent: Pick<RecentCommands, 'ended'>;
   /** Calls for commands that are under way at one time, of all runs. */
   readonly launches: FairPool;
   /** The same for cancellations. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
-import { createEdgeResults } from '../../lib/edge/index.ts';
+import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import { loadEdgeKey } from '../../lib/keys/edge-key.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
@@ -41,6 +41,7 @@ export const fleetRunModule = defineModule({
       clock,
       lane: lane ?? noLane,
       news: results,
+      recent: createRecentCommands({ bus }),
       launches: poolOf(fleetRunLimits.launches),
       cancels: poolOf(fleetRunLimits.cancels),
     };

@@ -19,6 +19,7 @@ import { deleteAsRead } from '../volume/delete-as-read.ts';
 import { abandon } from './abandon.ts';
 import { begin, type Refusal } from './begin.ts';
 import { type DriveDeps, drive } from './drive.ts';
+import { endRevoked } from './end-revoked.ts';
 import { endFact, startFact } from './facts.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { NewsReader } from './ports.ts';
@@ -32,7 +33,7 @@ export interface FleetRunDeps extends DriveDeps {
   readonly facts: FactSink;
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   readonly runs: Pick<CacheReader<FleetRun>, 'get' | 'remember'>;
-  readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'byIndex'>;
+  readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'byIndex' | 'getByUid'>;
   readonly groups: Pick<CacheReader<EdgeGroup, 'namespace'>, 'byIndex'>;
   readonly store: Pick<OutputStore, 'put' | 'get'>;
   readonly newsReader: NewsReader;
@@ -216,6 +217,7 @@ function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Again>
 
 async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Promise<Again> {
   const fields = takeCancel(run, session);
+  endRevoked(deps, session);
   const decision = await drive(deps, session);
   if (decision.end !== undefined)
     return end(deps, run, decision.end, { ...fields, ...(await storeRest(deps, run, session)) });

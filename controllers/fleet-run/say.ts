@@ -1,12 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
-import { commandIdOf, type EdgeOutcome } from '../../lib/edge/index.ts';
+import { commandIdOf, type EdgeOutcome, type RecentCommands } from '../../lib/edge/index.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { NewsWriter } from './ports.ts';
 import type { RunSession } from './session.ts';
 
-interface SayDeps {
+export interface SayDeps {
   readonly clock: Clock;
   readonly news: NewsWriter;
+  /** The last commands of hosts, for people. */
+  readonly recent: Pick<RecentCommands, 'ended'>;
 }
 
 /**
@@ -27,7 +29,7 @@ export function sayAgain(deps: SayDeps, session: RunSession): void {
 }
 
 async function publish(
-  { news, clock }: SayDeps,
+  { news, clock, recent }: SayDeps,
   session: RunSession,
   node: string,
   result: EdgeOutcome,
@@ -40,6 +42,7 @@ async function publish(
       await news.say({ ...ids, kind: 'result', at, result });
       // It may have come back meanwhile.
       if (session.said.has(node)) session.said.set(node, { result, at: clock.now() });
+      if (session.hasLeft(node)) void recent.ended({ ...ids, result, ended_at: at }).catch(() => undefined);
       return;
     } catch {
       await clock.sleep(fleetRunLimits.retryMs, session.stop.signal);

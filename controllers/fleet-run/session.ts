@@ -113,6 +113,11 @@ export class RunSession {
     this.progress.record({ kind: 'sent', node, at: this.#deps.clock.now() });
   }
 
+  /** Whether the command may have left this process. */
+  hasLeft(node: string): boolean {
+    return this.#sentAt.has(node);
+  }
+
   /** Whether a host has its outcome, or one that was said for it is on its way. */
   isSettled(node: string): boolean {
     return this.progress.outcomeOf(node) !== undefined || this.said.has(node);

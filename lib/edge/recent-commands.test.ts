@@ -22,22 +22,33 @@ describe('the last commands of a host', () => {
     for (const number of [1, 2, 3, 4, 5]) await send(number);
     await send(6, { ...host, tenant: 'other' });
     const ok = { outcome: 'ok', exit_code: 1, duration_ms: 12 } as const;
-    await recent.ended({ ...host, command_id: 'c-1', result: ok });
-    await recent.ended({ ...host, command_id: 'c-1', result: { outcome: 'cancelled', reason: 'late' } });
+    await recent.ended({ ...host, command_id: 'c-1', result: ok, ended_at: at(50) });
+    await recent.ended({
+      ...host,
+      command_id: 'c-1',
+      result: { outcome: 'cancelled', reason: 'late' },
+      ended_at: at(50),
+    });
     await recent.ended({
       ...host,
       command_id: 'c-2',
       result: { outcome: 'err', code: 'Denied', message: '', exit_code: 1 },
+      ended_at: at(52),
     });
-    await recent.ended({ ...host, command_id: 'c-3', result: { outcome: 'timed_out', deadline_ms: 5 } });
-    await recent.ended({ ...host, command_id: 'c-4', result: { outcome: 'cancelled', reason: '' } });
-    await recent.ended({ ...host, command_id: 'never-sent', result: ok });
+    await recent.ended({
+      ...host,
+      command_id: 'c-3',
+      result: { outcome: 'timed_out', deadline_ms: 5 },
+      ended_at: at(53),
+    });
+    await recent.ended({ ...host, command_id: 'c-4', result: { outcome: 'cancelled', reason: '' }, ended_at: at(1) });
+    await recent.ended({ ...host, command_id: 'never-sent', result: ok, ended_at: at(9) });
     const tool = 'cmd.run';
     expect(await recent.of('acme', 'n')).toEqual([
       { command_id: 'c-5', tool, dispatched_at: at(5) },
-      { command_id: 'c-4', tool, dispatched_at: at(4), outcome: 'cancelled' },
-      { command_id: 'c-3', tool, dispatched_at: at(3), outcome: 'timed_out' },
-      { command_id: 'c-2', tool, dispatched_at: at(2), outcome: 'err' },
+      { command_id: 'c-4', tool, dispatched_at: at(4), outcome: 'cancelled', duration_ms: 0 },
+      { command_id: 'c-3', tool, dispatched_at: at(3), outcome: 'timed_out', duration_ms: 50 },
+      { command_id: 'c-2', tool, dispatched_at: at(2), outcome: 'err', duration_ms: 50 },
       { command_id: 'c-1', tool, dispatched_at: at(1), outcome: 'ok', duration_ms: 12 },
     ]);
     expect(await recent.of('acme', 'other')).toEqual([]);

@@ -11,7 +11,7 @@ export interface RecentCommand {
   readonly dispatched_at: string;
   /** Absent until the host has said how it ended. */
   readonly outcome?: EdgeOutcome['outcome'];
-  /** Duration of a command that ran to its end, as its daemon has measured. */
+  /** As its daemon has measured it for a command that ran to its end; else from its dispatch to its result. */
   readonly duration_ms?: number;
 }
 
@@ -31,7 +31,10 @@ interface OfHost {
 export interface RecentCommands {
   /** Rejects where the bus is away: the command is then missing from the list. */
   sent(command: OfHost & Pick<RecentCommand, 'command_id' | 'tool' | 'dispatched_at'>): Promise<void>;
-  ended(command: OfHost & { readonly command_id: string; readonly result: EdgeOutcome }): Promise<void>;
+  /** `ended_at` gives a command without a duration of its own the time from its dispatch on. RFC 3339. */
+  ended(
+    command: OfHost & { readonly command_id: string; readonly result: EdgeOutcome; readonly ended_at: string },
+  ): Promise<void>;
   /** The newest first, at most `limits.hostRecentCommands`. Throws AppError `unavailable` where the bus is away. */
   of(tenant: string, nodeId: string): Promise<RecentCommand[]>;
 }
@@ -49,9 +52,9 @@ export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'st
   };
   return {
     sent: ({ command_id, tool, dispatched_at, ...host }) => append(host, 'sent', { command_id, tool, dispatched_at }),
-    ended({ command_id, result, ...host }) {
-      const duration = result.outcome === 'ok' ? { duration_ms: result.duration_ms } : {};
-      return append(host, 'ended', { command_id, outcome: result.outcome, ...duration });
+    ended({ tenant, node_id, command_id, result, ended_at }) {
+      const duration = result.outcome === 'ok' ? { duration_ms: result.duration_ms } : { ended_at };
+      return append({ tenant, node_id }, 'ended', { command_id, outcome: result.outcome, ...duration });
     },
     async of(tenant, nodeId) {
       const messages = await stream.read({ tenant, key: nodeId, after: 0 });
@@ -60,7 +63,7 @@ export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'st
   };
 }
 
-type Message = { readonly command_id: string } & Partial<Omit<RecentCommand, 'command_id'>>;
+type Message = { readonly command_id: string; readonly ended_at?: string } & Partial<Omit<RecentCommand, 'command_id'>>;
 
 /** Pure: one entry for each command whose beginning is still known. */
 function newest(messages: readonly Message[]): RecentCommand[] {
@@ -69,9 +72,15 @@ function newest(messages: readonly Message[]): RecentCommand[] {
     commands.set(message.command_id, { ...commands.get(message.command_id), ...message });
   }
   const begun = [...commands.values()].filter(
-    (command): command is RecentCommand => command.dispatched_at !== undefined && command.tool !== undefined,
+    (command): command is RecentCommand & Pick<Message, 'ended_at'> =>
+      command.dispatched_at !== undefined && command.tool !== undefined,
   );
-  return begun.toReversed().slice(0, limits.hostRecentCommands);
+  return begun.toReversed().slice(0, limits.hostRecentCommands).map(withDuration);
+}
+
+function withDuration({ ended_at: endedAt, ...command }: RecentCommand & Pick<Message, 'ended_at'>): RecentCommand {
+  if (endedAt === undefined || command.duration_ms !== undefined) return command;
+  return { ...command, duration_ms: Math.max(0, Date.parse(endedAt) - Date.parse(command.dispatched_at)) };
 }
 
 /** Only relays write the stream; what cannot be read comes from another version. */

@@ -68,6 +68,8 @@ export interface FleetProgress {
   next(now: number): FleetDecision;
   outcomeOf(node: string): NodeOutcome | undefined;
   readonly inFlight: number;
+  /** Hosts in flight whose command waits to leave, or has left. */
+  open(): string[];
   /** Hosts with an outcome. */
   readonly terminal: number;
   readonly isStopped: boolean;
@@ -113,6 +115,10 @@ class Progress implements FleetProgress {
 
   get inFlight(): number {
     return this.#cursor - this.#outcomes.size;
+  }
+
+  open(): string[] {
+    return [...this.#launching, ...this.#sent.keys()];
   }
 
   get terminal(): number {

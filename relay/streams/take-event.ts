@@ -56,7 +56,9 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
     await deps.results.publish({ kind: 'result', tenant, run, node_id: nodeId, command_id: commandId, at, result });
     await bucket.update(commandId, { ...entry.value, ended: true }, entry.revision).catch(() => undefined);
     // A list for people: nothing waits for it.
-    void deps.recent.ended({ tenant, node_id: nodeId, command_id: commandId, result }).catch(() => undefined);
+    void deps.recent
+      .ended({ tenant, node_id: nodeId, command_id: commandId, result, ended_at: at })
+      .catch(() => undefined);
   }
   stream.progress.delete(commandId);
   await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });

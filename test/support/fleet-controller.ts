@@ -13,7 +13,7 @@ import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createEdgeResults } from '../../lib/edge/index.ts';
+import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createOutputReader } from '../../lib/execution/output-reader.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -104,6 +104,8 @@ export class FleetServer {
 /** A process of the controllers. */
 export interface FleetProcess {
   readonly facts: Fact[];
+  /** Hosts as the cache has them from now on. */
+  see(hosts: readonly EdgeHost[]): void;
   wake(): void;
   /** The cache has seen that the run is gone. */
   gone(): void;
@@ -149,6 +151,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     clock: systemClock,
     lane: wrapLane(createCommandLane({ bus, clock: systemClock, edgeKey, guard })),
     news: wrapNews(createEdgeResults({ bus, clock: systemClock })),
+    recent: createRecentCommands({ bus }),
     launches: given.launches ?? poolOf(64),
     cancels: poolOf(64),
   };
@@ -174,6 +177,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   controller.queue.add('tenant-acme/run');
   return {
     facts,
+    see: (now) => cache.replaceAll([...now], '2'),
     wake: () => controller.queue.add('tenant-acme/run'),
     gone: () => void leaveRun(drive, sessions, server.run.metadata.uid ?? ''),
     async kill() {
