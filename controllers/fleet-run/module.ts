@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import { aborted } from '../../lib/aborted.ts';
 import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import { loadEdgeKey } from '../../lib/keys/edge-key.ts';
@@ -27,13 +28,10 @@ export const fleetRunModule = defineModule({
     const sessions = new Map<string, RunSession>();
     const closeAll = (): void => [...sessions.keys()].forEach((uid) => closeSession(sessions, uid));
     // A process that no longer leads has an outdated view of a run.
-    whileLeading(
-      (stop) =>
-        new Promise((resolve) => {
-          stop.addEventListener('abort', () => resolve(closeAll()), { once: true });
-          if (stop.aborted) resolve(closeAll());
-        }),
-    );
+    whileLeading(async (stop) => {
+      await aborted(stop);
+      closeAll();
+    });
     const lane = laneOf(context);
     const results = createEdgeResults({ bus, clock });
     const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });

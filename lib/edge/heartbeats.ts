@@ -33,7 +33,9 @@ export function createHeartbeats({ bus }: { readonly bus: Pick<EventBus, 'bucket
   async function ask(uids: readonly string[]): Promise<Map<string, string>> {
     const relays = await Promise.all(uids.map(placeOf));
     const byRelay = Map.groupBy(uids, (_, index) => relays[index]);
-    const answers = [...byRelay].map(([relay, hosts]) => (relay === undefined ? [] : askRelay(bus, relay, hosts)));
+    const answers = [...byRelay].map(async ([relay, hosts]) =>
+      relay === undefined ? [] : askRelay(bus, relay, hosts),
+    );
     return new Map((await Promise.all(answers)).flat());
   }
 
