@@ -14,11 +14,12 @@ import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { type Agents, createAgents } from './agents/index.ts';
+import { isAgent, openRegisteredTools, type RegisteredToolSource } from './agents/registered/index.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from '../lib/identity/index.ts';
-import type { SealKey } from '../lib/envelope/index.ts';
+import { createSessions, type SealKey } from '../lib/envelope/index.ts';
 import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
 import { type Keys, loadKeys, publishKeys } from './keys.ts';
@@ -135,8 +136,9 @@ function createWorkers(
   cluster: Cluster,
 ): Pick<Services, 'agents' | 'operations'> {
   const operations = createOperations(deps.clock);
-  const toolbox = createTools(deps, { cluster, operations, bus, audit: deps.audit });
-  return { operations, agents: createAgents({ ...deps, bus, cluster, toolbox }) };
+  const registered = openRegisteredTools({ ...deps, bus, key: deps.sealKey, sessions: createSessions(bus) });
+  const toolbox = createTools(deps, { cluster, operations, bus, registered, audit: deps.audit });
+  return { operations, agents: createAgents({ ...deps, bus, cluster, registered, toolbox }) };
 }
 
 interface ToolParts {
@@ -144,12 +146,13 @@ interface ToolParts {
   readonly operations: Operations;
   readonly audit: AuditTrail;
   readonly bus: EventBus;
+  readonly registered: RegisteredToolSource;
 }
 
 /** Every tool that this process runs by itself, or has run in a pod. */
 function createTools(
   { clock, config, kube, manifests, newId, nodeConfig, webTools }: ApiDeps,
-  { cluster, operations, audit, bus }: ToolParts,
+  { cluster, operations, audit, bus, registered }: ToolParts,
 ): Toolbox {
   const serviceTools = createServiceTools({
     clock,
@@ -166,6 +169,7 @@ function createTools(
     remember: (workflow) => cluster.workflows.remember(workflow),
     agentIdOf: async (tenant, name) => (await cluster.agents.locate(tenant, name))?.metadata.uid,
     offered: (caller) => toolbox.offered(caller).map(({ name }) => name),
+    registered: async (caller, signal) => (isAgent(caller) ? registered.offered(caller, signal) : []),
   });
   const toolbox = createToolbox(nodeConfig, { ...webTools, ...serviceTools });
   return toolbox;

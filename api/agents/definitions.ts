@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { defaultContext } from '../../lib/agent/security-context.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { AppError } from '../../lib/errors.ts';
 import { securityContexts } from '../../lib/kinds.ts';
 import { findObject, type KubeClient } from '../../lib/kube/index.ts';
+import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 
 /** An agent as an execution runs it. */
 export interface Definition {
@@ -21,8 +23,6 @@ export interface Definitions {
 }
 
 const kept = { definitions: 500, ms: 30_000 } as const;
-/** The context of agents that name none. It need not exist: then every tool may be called, and nothing is allowed beside. */
-const defaultContext = 'default';
 
 export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
   const known = new LRUCache<string, Definition>({ max: kept.definitions, ttl: kept.ms });
@@ -47,10 +47,25 @@ async function read(kube: Pick<KubeClient, 'get'>, execution: AgentExecution): P
   if (spec === undefined) throw lost(execution);
   const named = spec.security?.context;
   const context = named ?? defaultContext;
-  // That of the execution's own namespace: the tenant that runs a global agent bounds it.
-  const found = await findObject(kube, securityContexts, { namespace: metadata.namespace ?? '', name: context });
-  if (found === undefined && named !== undefined) throw noContext(named);
-  return { spec, context, security: found?.spec ?? {} };
+  const security = await contextOf(kube, metadata.namespace, context);
+  if (security === undefined && named !== undefined) throw noContext(named);
+  return { spec, context, security: security ?? {} };
+}
+
+/**
+ * That of the execution's own namespace, so that the tenant that runs a global agent bounds it, or else the shared one, as
+ * the tool gateway does for sessions (ADR 0054).
+ */
+async function contextOf(
+  kube: Pick<KubeClient, 'get'>,
+  own: string | undefined,
+  name: string,
+): Promise<SecurityContextSpec | undefined> {
+  for (const namespace of visiblePlaces(own)) {
+    const found = await findObject(kube, securityContexts, { namespace, name });
+    if (found !== undefined) return found.spec;
+  }
+  return undefined;
 }
 
 const lost = ({ status }: AgentExecution): AppError =>
@@ -59,6 +74,10 @@ const lost = ({ status }: AgentExecution): AppError =>
   });
 
 const noContext = (name: string): AppError =>
-  new AppError('not_found', `spec.security.context: there is no SecurityContext ${name} in the namespace; make it`, {
-    reason: 'SecurityContextNotFound',
-  });
+  new AppError(
+    'not_found',
+    `spec.security.context: there is no SecurityContext ${name} in the namespace, and no shared one; make it`,
+    {
+      reason: 'SecurityContextNotFound',
+    },
+  );

@@ -29,12 +29,13 @@ import type { ConversationFeed } from './feed.ts';
 import { createConversationFeed } from './live.ts';
 import { needsDriving } from './needs-driving.ts';
 import { createPodIdentity } from './pod-identity.ts';
-import { openRegisteredTools } from './registered/index.ts';
+import type { RegisteredToolSource } from './registered/index.ts';
 
 interface AgentsDeps extends ApiDeps {
   readonly sealKey: SealKey;
   readonly bus: EventBus;
   readonly cluster: Cluster;
+  readonly registered: RegisteredToolSource;
   readonly toolbox: Toolbox;
 }
 
@@ -70,7 +71,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     newId,
     models,
     toolbox,
-    registered: openRegisteredTools({ ...deps, key: deps.sealKey, sessions }),
+    registered: deps.registered,
     calls,
     claims: createClaims({ kube, bus, clock, isKnown: (model) => models.limitsOf(model) !== undefined }),
     approvals: createApprovals({ kube, clock, executions: cluster.informers.agentExecutions }),

@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { ManifestReader, ManifestReading } from '../../lib/manifest/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
-import type { ToolCaller } from '../../lib/tools/tool.ts';
+import type { Tool, ToolCaller } from '../../lib/tools/tool.ts';
 import { type Give, invalid, textOf } from './give.ts';
 
 export interface InstallationToolsDeps {
@@ -14,26 +14,46 @@ export interface InstallationToolsDeps {
   readonly manifests: ManifestReader;
   /** Names of the tools that the caller may call. */
   readonly offered: (caller: ToolCaller) => readonly string[];
+  /**
+   * Registered tools that the caller may call: an agent those that its manifest names.
+   * @throws AppError `unavailable` where the tool gateway does not answer.
+   */
+  readonly registered: (caller: ToolCaller, signal: AbortSignal) => Promise<readonly Listed[]>;
 }
+
+/** A tool as the list shows it. */
+type Listed = Pick<Tool, 'name' | 'description' | 'input_schema'>;
 
 /** Tools about the installation: its tools, runtimes, settings and kinds. */
 export function installationTools(deps: InstallationToolsDeps): Record<string, Give> {
   return { ...aboutTools(deps), ...aboutSystem(deps), ...aboutKinds(deps) };
 }
 
-function aboutTools({ offered }: InstallationToolsDeps): Record<string, Give> {
-  const tools = (caller: ToolCaller, query = '') => {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const rows = offered(caller).flatMap((name) => catalogue.get(name) ?? []);
+function aboutTools(deps: InstallationToolsDeps): Record<string, Give> {
+  const listed = async (caller: ToolCaller, query: unknown, signal: AbortSignal) => {
+    const words = (typeof query === 'string' ? query : '').toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
-    return rows
+    const registered = await registeredOrProblem(deps, caller, signal);
+    const builtIn = deps.offered(caller).flatMap((name) => catalogue.get(name) ?? []);
+    const tools = [...builtIn, ...registered.tools]
       .filter(({ name, description }) => fits(`${name} ${description}`))
       .map(({ name, description, input_schema }) => ({ name, description, input_schema }));
+    return { ...registered, tools };
   };
   return {
-    'svc.tools.list': async (caller) => ({ tools: tools(caller) }),
-    'svc.tools.search': async (caller, { query }) => ({ tools: tools(caller, typeof query === 'string' ? query : '') }),
+    'svc.tools.list': (caller, _args, signal) => listed(caller, undefined, signal),
+    'svc.tools.search': (caller, { query }, signal) => listed(caller, query, signal),
   };
+}
+
+/** Built-in tools can be named while the gateway, which has the others, is away; the answer says what it lacks. */
+async function registeredOrProblem({ registered }: InstallationToolsDeps, caller: ToolCaller, signal: AbortSignal) {
+  try {
+    return { tools: await registered(caller, signal) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+    return { tools: [], problem: `registered tools are missing: ${error.message}` };
+  }
 }
 
 function aboutSystem({ nodeConfig, offered }: InstallationToolsDeps): Record<string, Give> {

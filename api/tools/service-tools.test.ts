@@ -224,6 +224,33 @@ describe('tools of the installation', () => {
     expect(await names('svc.tools.search')).toEqual(['fs.read', 'fs.write', 'svc.tools.list']);
   });
 
+  const registeredTool = { name: 'orders.place', description: 'Orders goods.', input_schema: { type: 'object' } };
+
+  it('TOOL-RULE-13 lists registered tools that the caller may call behind the built-in ones, and finds them', async () => {
+    const callers: unknown[] = [];
+    world = createServiceToolsWorld({
+      registered: async (caller) => {
+        callers.push(caller);
+        return [registeredTool];
+      },
+    });
+    const list = (await valueOf(run('svc.tools.list'))) as { tools: object[] };
+    expect(list.tools.at(-1)).toEqual(registeredTool);
+    expect(list.tools).toHaveLength(4);
+    expect(await valueOf(run('svc.tools.search', { query: 'GOODS' }))).toEqual({ tools: [registeredTool] });
+    expect(callers).toMatchObject([{ tenant: 'acme' }, { tenant: 'acme' }]);
+  });
+
+  it('lists built-in tools while the gateway is away, and says that others are missing', async () => {
+    const away = new AppError('unavailable', 'the tool gateway cannot be reached', { reason: 'GatewayUnavailable' });
+    world = createServiceToolsWorld({ registered: () => Promise.reject(away) });
+    const list = (await valueOf(run('svc.tools.list'))) as { tools: object[] };
+    expect(list.tools).toHaveLength(3);
+    expect(list).toMatchObject({ problem: 'registered tools are missing: the tool gateway cannot be reached' });
+    world = createServiceToolsWorld({ registered: () => Promise.reject(new Error('a fault of ours')) });
+    await expect(run('svc.tools.list')).rejects.toThrow('a fault of ours');
+  });
+
   it('TOOL-RULE-12 lists runtimes, of one language where that is asked for', async () => {
     expect(await valueOf(run('svc.runtime.list'))).toMatchObject({
       runtimes: [{ language: 'python' }, { language: 'node' }],

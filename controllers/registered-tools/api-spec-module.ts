@@ -5,13 +5,14 @@ import { AppError, WaitError } from '../../lib/errors.ts';
 import { apiSpecs } from '../../lib/kinds.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
 import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
+import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { apiSpecInformer } from './informers.ts';
 import { workerUrl } from './worker-url.ts';
-import { isCallable, placesOf, placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 
 /** The gateway writes parts of a document behind their object. */
 const missingPartsMs = 5_000;
@@ -28,7 +29,7 @@ export const apiSpecModule = defineModule({
       const spec = specs.cache.get(key);
       if (spec === undefined || spec.metadata.deletionTimestamp !== undefined) return;
       const { namespace = '' } = spec.metadata;
-      const places = placesOf(namespace);
+      const places = visiblePlaces(namespace);
       const rivals = places.flatMap((place) => specs.cache.byIndex('namespace', place));
       const place = placeVerdict(spec, rivals, isCallable(namespace, tenants));
       const found = place === undefined ? await judgeDocument(documents, spec) : { verdict: place };

@@ -3,12 +3,13 @@ import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import { problemText } from '../../lib/api-spec/index.ts';
 import { checkCliTool } from '../../lib/cli-tool/check-cli-tool.ts';
 import { cliTools } from '../../lib/kinds.ts';
+import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { cliToolInformer, toolWorkflowInformer } from './informers.ts';
-import { isCallable, placesOf, placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 
 /** Checks the templates and the schema of each CliTool, and whether its name is free. */
 export const cliToolModule = defineModule({
@@ -21,7 +22,7 @@ export const cliToolModule = defineModule({
       if (tool === undefined || tool.metadata.deletionTimestamp !== undefined) return;
       const { namespace = '' } = tool.metadata;
       await turns.enter(namespace);
-      const places = placesOf(namespace);
+      const places = visiblePlaces(namespace);
       const rivals = places.flatMap((place) => [
         ...tools.cache.byIndex('namespace', place),
         ...workflows.cache.byIndex('namespace', place),

@@ -8,13 +8,14 @@ import { toolWorkflows } from '../../lib/kinds.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
 import { checkToolWorkflow } from '../../lib/tool-chain/check-tool-workflow.ts';
+import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { workerUrl } from './worker-url.ts';
 import { apiSpecInformer, cliToolInformer, toolWorkflowInformer } from './informers.ts';
-import { isCallable, placesOf, placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 
 /** Says of each ToolWorkflow whether agents can call it: its templates, its ApiSpec and the operations of its steps. */
 export const toolWorkflowModule = defineModule({
@@ -38,7 +39,7 @@ export const toolWorkflowModule = defineModule({
       if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
       const { namespace = '' } = workflow.metadata;
       await turns.enter(namespace);
-      const places = placesOf(namespace);
+      const places = visiblePlaces(namespace);
       const rivals = places.flatMap((place) => [
         ...workflows.cache.byIndex('namespace', place),
         ...tools.cache.byIndex('namespace', place),

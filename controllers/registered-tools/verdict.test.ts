@@ -9,7 +9,7 @@ import type { Json } from '../../crds/schema/parts.ts';
 import { judgeDocument } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
 import { judgeToolWorkflow, namers } from './tool-workflow-module.ts';
-import { isCallable, placesOf, placeVerdict } from './verdict.ts';
+import { isCallable, placeVerdict } from './verdict.ts';
 
 const apiVersion = 'windlass.dev/v1';
 const document = JSON.stringify({
@@ -120,10 +120,6 @@ describe('the condition Ready of registered tools', () => {
       true,
       true,
       false,
-    ]);
-    expect([placesOf('tenant-acme'), placesOf('windlass-global')]).toEqual([
-      ['tenant-acme', 'windlass-global'],
-      ['windlass-global'],
     ]);
   });
 

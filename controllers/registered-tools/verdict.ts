@@ -17,9 +17,6 @@ export function readyOf(object: Judged, { reason, message }: Verdict, now: numbe
   return nextCondition(object, { type: conditionTypes.ready, status, reason, message: message.slice(0, 1_000) }, now);
 }
 
-/** Namespaces whose objects share names with those of `namespace`: its own, and that of shared objects (AMB-124). */
-export const placesOf = (namespace: string): string[] => [...new Set([namespace, globalNamespace])];
-
 /** Whether agents can call what is there: it is a tenant's, or all tenants share it. */
 export const isCallable = (
   namespace: string,

@@ -2,6 +2,7 @@ import { globalNamespace } from '../../crds/labels.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import type { Operator } from './operator.ts';
 
 /** The fields of an operator that say for which tenant a call is. */
@@ -47,8 +48,7 @@ export function createTenancy({ audit, tenants }: TenancyDeps): Tenancy {
       throw new HttpError({ code: 'not_found', message: `tenant ${tenant} is not set up` });
     },
     visibleTo(tenant) {
-      const own = tenant === undefined ? undefined : tenants.namespaceOf(tenant);
-      return own === undefined ? [globalNamespace] : [own, globalNamespace];
+      return visiblePlaces(tenant === undefined ? undefined : tenants.namespaceOf(tenant));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { SecurityContext, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import { defaultContext } from '../../lib/agent/security-context.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 
 /** Finds the security context of a session; undefined where there is none of that name. */
@@ -9,10 +10,7 @@ interface SecurityDeps {
   readonly tenancy: Pick<Tenancy, 'visibleTo'>;
 }
 
-/** As with agents: it need not exist, and then every tool may be called and nothing is allowed beside. */
-const defaultContext = 'default';
-
-/** The tenant's own context wins over a shared one of the same name. */
+/** The tenant's own context wins over a shared one of the same name, as for agents (ADR 0054). */
 export function createSecurityOf({ contexts, tenancy }: SecurityDeps): SecurityOf {
   return (tenant, name) => {
     for (const namespace of tenancy.visibleTo(tenant)) {

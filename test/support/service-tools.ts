@@ -68,6 +68,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
       publicUrl: 'https://windlass.example',
       remember: () => undefined,
       offered: () => ['fs.read', 'fs.write', 'svc.tools.list'],
+      registered: async () => [],
       ...parts,
     }),
     async run(name, args = {}, signal = new AbortController().signal) {

@@ -18,6 +18,10 @@ export type AgentCaller = ToolCaller & {
   readonly executionId: string;
 };
 
+/** Whether it is an agent; another caller comes over the gateway, which lists registered tools itself. */
+export const isAgent = (caller: ToolCaller): caller is AgentCaller =>
+  caller.agent !== undefined && caller.executionId !== undefined;
+
 /** Tools that tenants have registered at the gateway, as tools of agents (ADR 0084). */
 export interface RegisteredToolSource {
   /**
