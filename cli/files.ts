@@ -6,6 +6,12 @@ export interface FilePort {
   manifests(path: string): Promise<readonly string[]>;
 }
 
+/** Standard input as it comes, for commands that answer while they read. */
+export interface InputPort {
+  /** It is closed when `stop` aborts: an open one keeps the process. */
+  standardInput(stop: AbortSignal): AsyncIterable<Uint8Array | string>;
+}
+
 /** Files that commands write. */
 export interface FileWriter {
   /** Writes a file that its owner alone can read. Throws a usage error where it exists, unless `replace`. */

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { CliError } from './exit-codes.ts';
-import type { FilePort, FileWriter } from './files.ts';
+import type { FilePort, FileWriter, InputPort } from './files.ts';
 
 /** Files of this machine; `-` is `stdin`. A file that cannot be read is a usage error that says why. */
-export function createFiles(stdin: Readable): FilePort & FileWriter {
+export function createFiles(stdin: Readable): FilePort & FileWriter & InputPort {
   return {
     read: (path) => (path === '-' ? text(stdin) : orExplain(path, readFile(path, 'utf8'))),
+    standardInput(stop) {
+      stop.addEventListener('abort', () => void stdin.destroy(), { once: true });
+      return stdin;
+    },
     writePrivate: (path, text, { replace }) => writePrivate(path, text, replace),
     async manifests(path) {
       if (path === '-') return [path];

@@ -43,6 +43,7 @@ describe('the tree of commands', () => {
       ),
       ...['create', 'list', 'revoke'].map((name) => `windlass gateway session ${name}`),
       'windlass gateway call',
+      'windlass gateway mcp',
       ...['list', 'verify'].map((name) => `windlass gateway audit ${name}`),
       'windlass convert',
       ...['login', 'logout', 'whoami'].map((name) => `windlass ${name}`),

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Door } from './doors/door.ts';
 import type { GatewayDoor } from './doors/tool-gateway/door.ts';
 import type { Cluster } from './doors/kubernetes/deps.ts';
-import type { FilePort, FileWriter } from './files.ts';
+import type { FilePort, FileWriter, InputPort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,7 +25,7 @@ export interface GlobalOptions {
 /** The real world as `main.ts` passes it to every command. */
 export interface World {
   readonly terminal: Terminal;
-  readonly files: FilePort & FileWriter;
+  readonly files: FilePort & FileWriter & InputPort;
   readonly clock: Clock;
   /** Aborts at the first Ctrl-C. */
   readonly interrupted: AbortSignal;

@@ -4,6 +4,7 @@ import type { Launch } from '../../launch.ts';
 import { callCommand } from '../tools.ts';
 import { auditCommand } from './audit.ts';
 import { kindCommand } from './kind.ts';
+import { mcpCommand } from './mcp.ts';
 import { registerCommand } from './register.ts';
 import { sessionCommand } from './session.ts';
 
@@ -16,5 +17,6 @@ export function gatewayCommand(launch: Launch): Command {
   return command
     .addCommand(sessionCommand(launch))
     .addCommand(callCommand(launch, 'windlass gateway call'))
+    .addCommand(mcpCommand(launch))
     .addCommand(auditCommand(launch));
 }

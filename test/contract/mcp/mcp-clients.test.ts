@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueToken, type SealKey } from '../../../lib/envelope/index.ts';
@@ -29,6 +31,14 @@ beforeAll(async () => {
   const now = Math.floor(Date.now() / 1_000);
   const claims = { jti: 'token-1', scp: 'default', tenant_id: 'acme', iat: now, exp: now + 3_600 };
   const token = await issueToken(key, claims);
+  const session = {
+    gateway: gateway.url,
+    execution_id: 'run-1',
+    expires_at: new Date((now + 3_600) * 1_000).toISOString(),
+    security_token: token,
+    private_key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+  writeFileSync(join(folder, 'session.json'), JSON.stringify(session));
   const response = await fetch(`${gateway.url}/v1/seal/sessions`, {
     method: 'POST',
     headers: { authorization: 'Bearer acme', 'content-type': 'application/json' },
@@ -96,6 +106,59 @@ describe('a client of the first generation of the SDK', () => {
     expect(await client.callTool(call)).toMatchObject({ isError: false });
     await expect(client.callTool({ ...call, arguments: {} })).rejects.toThrow('required field');
     await client.close();
+  });
+});
+
+describe('a client that starts `windlass gateway mcp`', () => {
+  const program = join(projectDir, 'cli/main.ts');
+  const line = ['gateway', 'mcp', '--sign', join(folder, 'session.json')];
+  const env = { HOME: folder, PATH: '/usr/bin:/bin' };
+
+  it('lists and calls tools with the SDK, over standard input and output', async () => {
+    const [{ Client }, { StdioClientTransport }] = await Promise.all([
+      import('@modelcontextprotocol/client'),
+      import('@modelcontextprotocol/client/stdio'),
+    ]);
+    const client = new Client({ name: 'desk', version: '1' });
+    await client.connect(new StdioClientTransport({ command: execPath, args: [program, ...line], env }));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['orders.get', 'orders.shared']);
+    const call = { name: 'orders.get', arguments: { id: 'order-1' } };
+    for (let times = 0; times < 2; times += 1)
+      expect(await client.callTool(call)).toMatchObject({
+        isError: false,
+        structuredContent: { result: { id: 'order-1' } },
+      });
+    await expect(client.callTool({ ...call, arguments: {} })).rejects.toThrow('required field');
+    await client.close();
+  }, 60_000);
+
+  it('lists tools with the Inspector', async () => {
+    const inspector = join(peers, '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+    const args = [inspector, '--cli', execPath, program, ...line, '--method', 'tools/list'];
+    const own = { ...env, MCP_CATALOG_PATH: join(folder, 'catalogue.json') };
+    const { stdout } = await promisify(execFile)(execPath, args, { env: own, timeout: 60_000 });
+    expect(JSON.parse(stdout)).toMatchObject({ tools: [{ name: 'orders.get' }, { name: 'orders.shared' }] });
+  }, 60_000);
+
+  it('ends with its standard input, after the last answer, and says nothing but answers', async () => {
+    const child = spawn(execPath, [program, ...line], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((one) => (JSON.parse(one) as { id: unknown }).id),
+    ).toEqual([1]);
+  });
+
+  it('ends at SIGTERM while its standard input is open', async () => {
+    const child = spawn(execPath, [program, ...line], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+    await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([130, null]);
   });
 });
 

@@ -5,8 +5,8 @@ import { createSecurityOf } from '../../gateway/lane/security-of.ts';
 import { KubeError, type KubeClient } from '../../lib/kube/index.ts';
 import { revisionOf } from '../../lib/registration/revision.ts';
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
-import { anAgent } from '../../test/builders/agent-builder.ts';
-import { createDefinitions } from './definitions.ts';
+import { anAgent } from '../builders/agent-builder.ts';
+import { createDefinitions } from '../../api/agents/definitions.ts';
 
 type Contexts = Readonly<Record<string, SecurityContextSpec>>;
 
