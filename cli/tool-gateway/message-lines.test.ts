@@ -28,7 +28,7 @@ describe('the lines of standard input', () => {
     ['123456789', undefined],
   ])('have eight bytes at most: %s', async (text, line) => {
     expect(await linesOf(`${text}\nnext`)).toEqual([line, 'next']);
-    expect(await linesOf(...text, '\n', 'next')).toEqual([line, 'next']);
+    expect(await linesOf(...text.split(''), '\n', 'next')).toEqual([line, 'next']);
   });
 
   it('end when the process is to stop, though nothing comes', async () => {
