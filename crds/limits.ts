@@ -123,6 +123,8 @@ export const limits = {
   /** Our ceilings for agents: tools of one, length of a tool's name, and of the text that one takes and gives. */
   agentTools: 100,
   toolNameLength: 128,
+  /** Linux: a path, which file tools take. */
+  toolPathLength: 4_096,
   /** Ours: patterns of spec.approval; asks of one execution; arguments that a person is shown, and what one says, in characters. */
   approvalPatterns: 50,
   agentAsks: 50,

@@ -10,8 +10,11 @@ export const registeredNamePattern = '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$';
  */
 export const toolGlobPattern = '^[A-Za-z0-9_.*-]+$';
 
-/** An entry of a deny list: a glob over names of tools, or an absolute path or glob of paths, which fs.* tools keep off. */
-export const denyPattern = '^(/.*|[A-Za-z0-9_.*-]+)$';
+/**
+ * An entry of a deny list: a glob over names of tools, or an absolute path or glob of paths, which file tools keep off; paths
+ * of a volume that is not mounted begin with `volume:NAME/`, where `*` in the name is any text.
+ */
+export const denyPattern = '^(/.*|volume:[a-z0-9.*-]+/.*|[A-Za-z0-9_.*-]+)$';
 
 /** Step names of a tool workflow that its templates read as something else: `{{state.input.x}}` (spec 3 §2.4). */
 export const reservedToolSteps: readonly string[] = ['input'];

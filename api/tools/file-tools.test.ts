@@ -3,6 +3,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { KubeError } from '../../lib/kube/index.ts';
+import { aToolCaller } from '../../test/builders/tool-caller.ts';
 import {
   agentUid,
   createServiceToolsWorld,
@@ -11,6 +12,8 @@ import {
 } from '../../test/support/service-tools.ts';
 import type { ServiceToolsDeps } from './service-tools.ts';
 
+/** A caller that mounts no volume, with the paths that its SecurityContext lists. */
+const granted = (...path_allowlist: string[]) => aToolCaller({ security: { path_allowlist } });
 const volumeId = '11111111-0000-4000-8000-000000000001';
 let world: ServiceToolsWorld;
 let made: Workflow[];
@@ -50,6 +53,7 @@ beforeEach(() => {
   } as unknown as ServiceToolsDeps['kube'];
   world = createServiceToolsWorld({ kube });
   world.give = (call) => answers[call.operationId]?.(call);
+  world.caller = granted('volume:*/**');
 });
 
 const started = () => world.calls.filter(({ operationId }) => operationId === 'startExecution');
@@ -60,7 +64,7 @@ const requestOf = (index: number): unknown => {
   return JSON.parse([0, 1, 2, 3, 4, 5].map((part) => input[`part_${part}`]).join(''));
 };
 const at = { volume_id: volumeId, path: 'a/b.txt' };
-const place = { path: '/files/a/b.txt', boundaries: [{ path: '/files', write: true }], deny: [] };
+const place = { path: '/files/a/b.txt', boundaries: [{ path: '/files/**', write: true }], deny: [] };
 
 describe('files of a volume', () => {
   it.each<[string, string, object, object]>([
@@ -165,6 +169,98 @@ describe('files of a volume', () => {
   });
 });
 
+describe('WF-STOR-13 AGENT-17 TOOL-FS-01 the filesystem policy of the agent', () => {
+  type Parts = NonNullable<Parameters<typeof aToolCaller>[0]>;
+  const mounts = [
+    { path: '/workspace', writable: true },
+    { path: '/docs', writable: false, volume: 'data' },
+    { path: '/other', writable: true, volume: 'other' },
+  ];
+  const filesystem = (read?: string[], write?: string[]): Parts => ({
+    spec: { security: { filesystem: { read, write } } },
+  });
+  const read = { ...at, path: 'in/a.txt' };
+
+  it.each<[string, Parts, string, string | undefined]>([
+    ['a volume that the agent mounts is read where it is mounted', { mounts }, 'svc.file.read', '/docs'],
+    ['it is read only where the mount is', { mounts }, 'svc.file.write', undefined],
+    ['it is bounded by the manifest', { mounts, ...filesystem(['/docs/out']) }, 'svc.file.read', undefined],
+    ['it is open where the manifest is', { mounts, ...filesystem(['/docs/in']) }, 'svc.file.read', '/docs'],
+    [
+      'it is bounded by path_allowlist',
+      { mounts, security: { path_allowlist: ['/workspace', 'volume:data/**'] } },
+      'svc.file.read',
+      undefined,
+    ],
+    ['it obeys deny_list', { mounts, security: { deny_list: ['/docs/in'] } }, 'svc.file.read', undefined],
+    ['a glob of deny_list counts', { mounts, security: { deny_list: ['/**/*.txt'] } }, 'svc.file.read', undefined],
+    [
+      'deny_list by the volume counts',
+      { mounts, security: { deny_list: ['volume:data/in'] } },
+      'svc.file.read',
+      undefined,
+    ],
+    ['a volume that is not mounted needs a grant', {}, 'svc.file.read', undefined],
+    ['paths of the container are none', { security: { path_allowlist: ['/**', '/in'] } }, 'svc.file.read', undefined],
+    ['the manifest grants it', filesystem(['volume:data/in']), 'svc.file.read', '/files'],
+    ['it grants what it names only', filesystem(['volume:data/out', 'volume:dat/**']), 'svc.file.read', undefined],
+    ['reading is no writing', filesystem(['volume:data/**']), 'svc.file.write', undefined],
+    ['a grant to write writes', filesystem([], ['volume:da*/**']), 'svc.file.write', '/files'],
+    [
+      'both have to grant it',
+      { ...filesystem(['volume:data/**']), security: { path_allowlist: ['/workspace'] } },
+      'svc.file.read',
+      undefined,
+    ],
+    [
+      'deny_list wins over a grant',
+      { security: { path_allowlist: ['volume:data/**'], deny_list: ['volume:*/in/**'] } },
+      'svc.file.read',
+      undefined,
+    ],
+    ['a caller without an agent needs it as well', { spec: null, mounts: [] }, 'svc.file.read', undefined],
+  ])('%s', async (_what, parts, tool, folder) => {
+    world.caller = aToolCaller(parts);
+    const { content } = await world.run(tool, tool === 'svc.file.write' ? { ...read, content: 'x' } : read);
+    const isDenied = folder === undefined;
+    expect(content).toMatch(isDenied ? /^PERMISSION_DENIED: \/in\/a.txt of the volume data is outside / : /^hello$/);
+    const mounted = made.map(({ spec }) => spec.states['run']);
+    expect(mounted).toMatchObject(isDenied ? [] : [{ volumes: [{ mount_path: folder }] }]);
+    expect(started().map((_, index) => requestOf(index))).toMatchObject(
+      isDenied ? [] : [{ path: `${folder}/in/a.txt` }],
+    );
+    const outcome = isDenied ? 'denied' : 'ok';
+    expect(world.raised).toMatchObject([{ type: 'StorageEvent', data: { outcome, path: '/in/a.txt' } }]);
+  });
+
+  it('the runner gets the rules of the mount, for links', async () => {
+    world.caller = aToolCaller({
+      mounts,
+      ...filesystem(['/docs/in']),
+      security: { deny_list: ['/docs/in/secret*', 'svc.git.*'] },
+    });
+    await world.run('svc.file.read', read);
+    const boundaries = [{ path: '/docs/in', write: false }];
+    expect(requestOf(0)).toMatchObject({ boundaries, deny: ['/docs/in/secret*'] });
+  });
+
+  it.each(['PERMISSION_DENIED', 'PathOutsideBoundary'])(
+    'AMB-199 what the runner refuses as %s is denied',
+    async (error) => {
+      stdout = JSON.stringify({ ok: false, error, message: 'no' });
+      await world.run('svc.file.read', at);
+      expect(world.raised).toMatchObject([{ data: { outcome: 'denied' } }]);
+    },
+  );
+
+  it('svc.execution.file obeys it', async () => {
+    world.caller = granted('volume:cache/**');
+    const ask = (path: string) => world.run('svc.execution.file', { execution_id: agentUid, path });
+    expect((await ask('/cache/a')).isError).toBe(false);
+    expect((await ask('/workspace/a')).content).toMatch(/^PERMISSION_DENIED: \/a of the volume work /);
+  });
+});
+
 describe('TOOL-RULE-11 a file of an execution', () => {
   const read = (path: string) => world.run('svc.execution.file', { execution_id: agentUid, path });
   it.each([
@@ -189,6 +285,29 @@ describe('TOOL-RULE-11 a file of an execution', () => {
     });
     const state = made[1]?.spec.states['run'];
     expect(state).toMatchObject({ command: ['cat', '--', '{{input.path}}'], volumes: [{ read_only: true }] });
+  });
+
+  it('TOOL-064 of which a download would hold the beginning only is an error', async () => {
+    stdout = '{"ok":false,"error":"TOO_LARGE","message":"is too long"}';
+    execution = { status: 'completed', blackboard: { run: { exit_code: 0, stdout_truncated: true } } };
+    const answer = await read('big.bin');
+    expect(answer.isError).toBe(true);
+    expect(answer.content).toMatch(/^TOO_LARGE: a download has 1 MiB at most/);
+  });
+
+  it('TOOL-064 of which no helper gave more than the bytes that a tool reads has its URL', async () => {
+    stdout = '{"ok":false,"error":"TOO_LARGE","message":"is too long"}';
+    execution = { status: 'completed', blackboard: { run: { exit_code: 0, stdout_truncated: false } } };
+    expect(JSON.parse((await read('big.bin')).content)).toHaveProperty('download_url');
+  });
+
+  it('TOOL-064 is found on a later page of volumes', async () => {
+    const listed = answers['listVolumes'];
+    world.give = (call) => {
+      if (call.operationId !== 'listVolumes') return answers[call.operationId]?.(call);
+      return call.query?.['cursor'] === 'more' ? listed?.(call) : { volumes: [], next_cursor: 'more' };
+    };
+    expect((await read('report.txt')).isError).toBe(false);
   });
 
   it('TOOL-064 that is not there is an error', async () => {

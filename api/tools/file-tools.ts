@@ -9,9 +9,10 @@ import { failure } from '../../lib/tools/answers.ts';
 import { chunksOf, type FileOperation, fileRequest, readAnswer } from '../../lib/tools/rows/run-file-tool.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
+import { placeOf, type VolumePlace } from '../../lib/tools/volume-policy.ts';
 import { explained, invalid, textOf } from './give.ts';
 import { type HelperPodsDeps, runHelper } from './helper-pods.ts';
-import { helperFolder, type HelperPlan, helperWorkflow, requestInput } from './helper-workflow.ts';
+import { type HelperPlan, helperWorkflow, requestInput } from './helper-workflow.ts';
 import { namespaceOf } from './volume-tools.ts';
 
 export interface FileToolsDeps extends HelperPodsDeps {
@@ -63,9 +64,7 @@ function fileTool(helpers: Helpers, tool: string): Act {
   return async (caller, args, signal) => {
     const volume = await volumeOf(helpers, caller, textOf(args, 'volume_id'));
     const file = { volume, path: insideOf(textOf(args, 'path')) };
-    const answer = await act(helpers, { caller, tool, args, file }, signal);
-    helpers.events.raise(storageEvent(helpers, { caller, tool, file, isError: answer.isError }));
-    return answer;
+    return placed(helpers, { caller, tool, args, file }, (call) => act(helpers, call, signal));
   };
 }
 
@@ -87,24 +86,64 @@ const insideOf = (path: string): string => posix.resolve('/', path);
 
 /** How long helper executions are kept: they hold what was read and written. */
 const keepSeconds = 60;
-const boundaries = [{ path: helperFolder, write: true }];
 
-async function act(helpers: Helpers, { caller, tool, args, file }: FileCall, signal: AbortSignal): Promise<ToolAnswer> {
+/** Only where the filesystem policy of the caller permits it; each call is a StorageEvent (requirements AMB-199). */
+async function placed(
+  helpers: Helpers,
+  call: FileCall,
+  run: (call: PlacedCall) => Promise<ToolAnswer>,
+): Promise<ToolAnswer> {
+  const { caller, tool, file } = call;
+  const wanted = { volume: file.volume.name, path: file.path, isWrite: operationOf(tool) === 'write' };
+  const place = placeOf(caller, wanted);
+  const answer = place === undefined ? refused(file) : await run({ ...call, place });
+  helpers.events.raise(storageEvent(helpers, { caller, tool, file, outcome: outcomeOf(answer) }));
+  return answer;
+}
+
+const operationOf = (tool: string): 'read' | 'write' => operations[tool]?.[1] ?? 'read';
+
+const refused = ({ volume, path }: VolumeFile): ToolAnswer =>
+  failure(
+    'PERMISSION_DENIED',
+    `${path.slice(0, 200)} of the volume ${volume.name} is outside what this agent may touch; mount the volume, or name ` +
+      `volume:${volume.name}/… under spec.security.filesystem of the agent or path_allowlist of the SecurityContext`,
+  );
+
+/** Names under which `runner fs` refuses what the rules of paths forbid. */
+const denied = /^(PERMISSION_DENIED|PathOutsideBoundary):/;
+
+function outcomeOf({ isError, content }: ToolAnswer): 'ok' | 'error' | 'denied' {
+  if (!isError) return 'ok';
+  return denied.test(content) ? 'denied' : 'error';
+}
+
+interface PlacedCall extends FileCall {
+  readonly place: VolumePlace;
+}
+
+async function act(helpers: Helpers, call: PlacedCall, signal: AbortSignal): Promise<ToolAnswer> {
+  const { caller, tool, args, file, place } = call;
   const [op] = operations[tool] ?? ['read'];
-  const path = posix.join(helperFolder, file.path);
-  const input = requestInput(chunksOf(fileRequest(op, args, { path, boundaries, deny: [] })));
+  const path = posix.join(place.folder, file.path);
+  const input = requestInput(chunksOf(fileRequest(op, args, { ...place, path })));
   if (input === undefined) return failure('TOO_LARGE', 'content: a helper pod takes about 190 KiB; write it in parts');
-  const workflow = helperWorkflow(planOf(helpers, caller, file, 'fs'));
+  const workflow = helperWorkflow(planOf(helpers, call, 'fs'));
   const { stdout, exit_code, truncated } = await runHelper(helpers, caller, { workflow, input, keepSeconds }, signal);
   return readAnswer({ stdout, stderr: '', exit_code, truncated });
 }
 
 const planOf = (
   { image, tenants }: Helpers,
-  caller: ToolCaller,
-  { volume }: VolumeFile,
+  { caller, file, place }: PlacedCall,
   task: HelperPlan['task'],
-): HelperPlan => ({ task, image, volume, namespace: namespaceOf(tenants, caller) });
+): HelperPlan => ({
+  task,
+  image,
+  volume: file.volume,
+  folder: place.folder,
+  namespace: namespaceOf(tenants, caller),
+});
 
 /** @throws AppError `not_found` also for a volume of another tenant, `conflict` for one that cannot be mounted. */
 async function volumeOf({ operations: api }: Helpers, caller: ToolCaller, id: string): Promise<VolumeFile['volume']> {
@@ -118,7 +157,7 @@ async function volumeOf({ operations: api }: Helpers, caller: ToolCaller, id: st
 /** requirements AMB-199. It holds the path, and nothing of the content. */
 function storageEvent(
   { clock, newId, tenants }: Helpers,
-  { caller, tool, file, isError }: Omit<FileCall, 'args'> & { readonly isError: boolean },
+  { caller, tool, file, outcome }: Omit<FileCall, 'args'> & { readonly outcome: 'ok' | 'error' | 'denied' },
 ): BusEvent {
   const { executionId = '', agent, tenant } = caller;
   return {
@@ -130,11 +169,11 @@ function storageEvent(
     tenant,
     time: new Date(clock.now()).toISOString(),
     data: {
-      operation: operations[tool]?.[1] ?? 'read',
+      operation: operationOf(tool),
       tool,
       volume: file.volume.name,
       path: file.path.slice(0, 1_024).toWellFormed(),
-      outcome: isError ? 'error' : 'ok',
+      outcome,
       execution_id: executionId,
       agent_id: agent?.uid,
       namespace: tenants.namespaceOf(tenant),
@@ -154,18 +193,25 @@ async function executionFile(
 ): Promise<ToolAnswer> {
   const file = await fileOf(helpers, caller, args);
   const call = { caller, tool: 'svc.execution.file', args: {}, file };
-  const answer = await act(helpers, call, signal);
-  helpers.events.raise(storageEvent(helpers, { ...call, isError: answer.isError }));
-  if (!answer.isError)
-    return { isError: false, content: JSON.stringify({ path: args['path'], content: answer.content }) };
-  return /^(NOT_TEXT|TOO_LARGE)/.test(answer.content) ? download(helpers, call, signal) : answer;
+  return placed(helpers, call, async (at) => {
+    const answer = await act(helpers, at, signal);
+    if (!answer.isError)
+      return { isError: false, content: JSON.stringify({ path: args['path'], content: answer.content }) };
+    return /^(NOT_TEXT|TOO_LARGE)/.test(answer.content) ? download(helpers, at, signal) : answer;
+  });
 }
 
-async function download(helpers: Helpers, { caller, file }: FileCall, signal: AbortSignal): Promise<ToolAnswer> {
-  const workflow = helperWorkflow(planOf(helpers, caller, file, 'cat'));
-  const input = { path: posix.join(helperFolder, file.path) };
+async function download(helpers: Helpers, call: PlacedCall, signal: AbortSignal): Promise<ToolAnswer> {
+  const { caller, file, place } = call;
+  const workflow = helperWorkflow(planOf(helpers, call, 'cat'));
+  const input = { path: posix.join(place.folder, file.path) };
   const ran = await runHelper(helpers, caller, { workflow, input, keepSeconds: downloadSeconds }, signal);
   if (ran.exit_code !== 0) return failure('BACKEND_ERROR', 'the file cannot be read');
+  if (ran.isCut)
+    return failure(
+      'TOO_LARGE',
+      'a download has 1 MiB at most; mount the volume in a workflow or an agent to read the file',
+    );
   const url = `${helpers.publicUrl}/v1/workflows/executions/${ran.execution_id}/logs?stream=stdout`;
   return {
     isError: false,
@@ -177,9 +223,7 @@ async function download(helpers: Helpers, { caller, file }: FileCall, signal: Ab
 async function fileOf({ operations: api }: Helpers, caller: ToolCaller, args: ToolArguments): Promise<VolumeFile> {
   const asked = textOf(args, 'execution_id');
   const known = isUid(asked) ? asked : await uidOf(api, caller, asked);
-  const listed = await api.call('listVolumes', caller, { query: { limit: 200 } });
-  const rows = isJsonObject(listed) && Array.isArray(listed['volumes']) ? listed['volumes'].filter(isJsonObject) : [];
-  const own = rows.filter(({ execution_id: id }) => id === known);
+  const own = await volumesOf(api, caller, known);
   const path = insideOf(textOf(args, 'path'));
   const [, first = '', ...rest] = path.split('/');
   const named = own.find(({ declared_name: name }) => name === first);
@@ -187,6 +231,26 @@ async function fileOf({ operations: api }: Helpers, caller: ToolCaller, args: To
   if (volume === undefined) throw invalid('the execution has no volume any more; a path is /workspace/… or /VOLUME/…');
   const file = { uid: String(volume['volume_id']), name: String(volume['name']) };
   return { volume: file, path: named === undefined ? path : `/${rest.join('/')}` };
+}
+
+/** As many volumes as a namespace has at most by far; the list is read in pages. */
+const volumePages = 100;
+
+type VolumeRow = Readonly<Record<string, unknown>>;
+
+async function volumesOf(api: Helpers['operations'], caller: ToolCaller, execution: unknown): Promise<VolumeRow[]> {
+  const own: VolumeRow[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < volumePages; page += 1) {
+    const query = { limit: 200, ...(typeof cursor === 'string' ? { cursor } : {}) };
+    const listed = await api.call('listVolumes', caller, { query });
+    const { volumes = [], next_cursor: next } = isJsonObject(listed) ? listed : {};
+    const rows = Array.isArray(volumes) ? volumes.filter(isJsonObject) : [];
+    own.push(...rows.filter(({ execution_id: id }) => id === execution));
+    if (typeof next !== 'string') break;
+    cursor = next;
+  }
+  return own;
 }
 
 async function uidOf(api: Helpers['operations'], caller: ToolCaller, name: string): Promise<unknown> {

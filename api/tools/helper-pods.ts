@@ -26,6 +26,8 @@ export interface HelperResult {
   readonly stdout: string;
   /** The standard output continues. */
   readonly truncated: boolean;
+  /** The execution kept no more than the beginning of its standard output. */
+  readonly isCut: boolean;
 }
 
 interface HelperRun {
@@ -52,10 +54,11 @@ export async function runHelper(
   const execution_id = isJsonObject(started) ? String(started['execution_id']) : '';
   const asked = { params: { execution_id } };
   try {
-    const exit_code = exitCodeOf(await ended(deps, caller, asked, signal));
+    const { exit_code, isCut } = endOf(await ended(deps, caller, asked, signal));
     const output = await operations.call('readExecutionLogs', caller, { ...asked, query: { stream: 'stdout' } });
     const { text, truncated } = isJsonObject(output) ? output : {};
-    return { execution_id, exit_code, stdout: typeof text === 'string' ? text : '', truncated: truncated === true };
+    const stdout = typeof text === 'string' ? text : '';
+    return { execution_id, exit_code, stdout, truncated: truncated === true || isCut, isCut };
   } catch (error) {
     if (signal.aborted) await operations.call('cancelExecution', caller, { ...asked, body: {} }).catch(() => undefined);
     throw error;
@@ -118,11 +121,11 @@ async function ended(
 }
 
 /** @throws AppError where the command never ran, with the words of its execution. */
-function exitCodeOf(execution: unknown): number {
+function endOf(execution: unknown): Pick<HelperResult, 'exit_code' | 'isCut'> {
   const { blackboard, message } = isJsonObject(execution) ? execution : {};
   const entry = isJsonObject(blackboard) ? blackboard[helperState] : undefined;
-  const code = isJsonObject(entry) ? entry['exit_code'] : undefined;
-  if (typeof code === 'number') return code;
+  const { exit_code, stdout_truncated: isCut } = isJsonObject(entry) ? entry : {};
+  if (typeof exit_code === 'number') return { exit_code, isCut: isCut === true };
   const why = typeof message === 'string' ? message : 'it did not run';
   throw new AppError('conflict', `the helper pod failed: ${why}`, { reason: 'HELPER_FAILED' });
 }

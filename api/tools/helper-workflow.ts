@@ -3,9 +3,8 @@ import { apiVersion, labels } from '../../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { runner } from '../../lib/tools/rows/run-file-tool.ts';
 
-/** The one state of a helper, and where it sees the volume. */
+/** The one state of a helper. */
 export const helperState = 'run';
-export const helperFolder = '/files';
 
 /** Parts of a request to `runner fs`; each is one argument, as long as a process takes. */
 export const requestParts = 6;
@@ -18,6 +17,8 @@ export interface HelperPlan {
   readonly image: string;
   readonly namespace: string;
   readonly volume: { readonly uid: string; readonly name: string };
+  /** Where it sees the volume: there, rules of paths mean what they mean to the caller. */
+  readonly folder: string;
 }
 
 const parts = Array.from({ length: requestParts }, (_, index) => `part_${index}`);
@@ -31,10 +32,9 @@ const seconds = { command: 30, state: 150 };
 
 /**
  * The workflow whose executions are the helper pods of a volume (ADR 0090): capture, limits, quota and network are those of
- * every step. Its name follows from the volume and the content, so that it never changes; it is deleted with the
- * volume.
+ * every step. Its name follows from the volume and the content, so that it never changes; the volume's end deletes it.
  */
-export function helperWorkflow({ task, image, namespace, volume }: HelperPlan): Workflow {
+export function helperWorkflow({ task, image, namespace, volume, folder }: HelperPlan): Workflow {
   const content: Omit<WorkflowSpec, 'version'> = {
     description: `Reads and writes files of the volume ${volume.name}, for svc.file tools.`,
     initial_state: helperState,
@@ -44,8 +44,8 @@ export function helperWorkflow({ task, image, namespace, volume }: HelperPlan): 
         kind: 'ContainerRun',
         image,
         command: [...commands[task]],
-        workdir: helperFolder,
-        volumes: [{ name: 'files', mount_path: helperFolder, read_only: task === 'cat' }],
+        workdir: folder,
+        volumes: [{ name: 'files', mount_path: folder, read_only: task === 'cat' }],
         resources: { timeout: `${seconds.command}s` },
         timeout: `${seconds.state}s`,
         transitions: [],

@@ -577,9 +577,12 @@ export type CreateSecurityContextBody = {
   readonly tenant_id?: string;
   /** Tools that may be called, as globs. Default: all. */
   readonly tools?: readonly string[];
-  /** Tools that may not be called, and paths that fs.* tools may not touch, as globs; wins over tools. */
+  /**
+   * Tools that may not be called, and paths that fs.* and svc.file.* tools may not touch, as globs; wins over
+   * tools.
+   */
   readonly deny_list?: readonly string[];
-  /** Paths that fs.* tools may touch, as globs. */
+  /** Paths that fs.* and svc.file.* tools may touch, as globs. */
   readonly path_allowlist?: readonly string[];
   /** Hosts that web.* tools may ask: a host, or *.suffix. */
   readonly domain_allowlist?: readonly string[];
@@ -614,9 +617,12 @@ export type ReadSecurityContextAnswer = {
   readonly scope: "tenant" | "global";
   /** Tools that may be called, as globs. Default: all. */
   readonly tools?: readonly string[];
-  /** Tools that may not be called, and paths that fs.* tools may not touch, as globs; wins over tools. */
+  /**
+   * Tools that may not be called, and paths that fs.* and svc.file.* tools may not touch, as globs; wins over
+   * tools.
+   */
   readonly deny_list?: readonly string[];
-  /** Paths that fs.* tools may touch, as globs. */
+  /** Paths that fs.* and svc.file.* tools may touch, as globs. */
   readonly path_allowlist?: readonly string[];
   /** Hosts that web.* tools may ask: a host, or *.suffix. */
   readonly domain_allowlist?: readonly string[];

@@ -995,7 +995,7 @@ export type ReadAgentAnswer = {
     readonly security?: {
       /** Name of a SecurityContext here. Default: default. */
       readonly context?: string;
-      /** Paths that fs.* tools may touch. Default: the workspace and the mounts. */
+      /** Paths that fs.* and svc.file.* tools may touch. Default: the workspace and the mounts. */
       readonly filesystem?: {
         /** Paths that may be read. */
         readonly read?: readonly string[];

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { pathPattern } from './path-pattern.ts';
 import { denyPattern, toolGlobPattern } from '../tool-name.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
@@ -109,8 +110,6 @@ const Approval = Type.Object(
   { additionalProperties: false, description: 'Tool calls that run only when a person has approved them.' },
 );
 
-const pathPattern = Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path or glob.' });
-
 const Filesystem = Type.Object(
   {
     read: Type.Optional(Type.Array(pathPattern, { maxItems: 50, description: 'Paths that may be read.' })),
@@ -118,7 +117,7 @@ const Filesystem = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'Paths that fs.* tools may touch. Default: the workspace and the mounts.',
+    description: 'Paths that fs.* and svc.file.* tools may touch. Default: the workspace and the mounts.',
   },
 );
 
@@ -264,17 +263,20 @@ export const SecurityContextSpec = Type.Object(
           minLength: 1,
           maxLength: limits.toolNameLength,
           pattern: denyPattern,
-          description: 'Name of a tool, in which * is any text, or an absolute path or glob of paths.',
+          description: 'Name of a tool, in which * is any text, or an absolute path or glob, or `volume:NAME/…`.',
         }),
         {
           maxItems: 200,
           description:
-            'Tools that may not be called, and paths that fs.* tools may not touch, as globs; wins over tools.',
+            'Tools that may not be called, and paths that fs.* and svc.file.* tools may not touch, as globs; wins over tools.',
         },
       ),
     ),
     path_allowlist: Type.Optional(
-      Type.Array(pathPattern, { maxItems: 100, description: 'Paths that fs.* tools may touch, as globs.' }),
+      Type.Array(pathPattern, {
+        maxItems: 100,
+        description: 'Paths that fs.* and svc.file.* tools may touch, as globs.',
+      }),
     ),
     domain_allowlist: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {

@@ -14,11 +14,13 @@ export function isDomainAllowed(allowlist: readonly string[] | undefined, host: 
 /** Names of hosts are equal whatever their case and with or without a dot at their end. */
 const plain = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
+/** Spec 3 §10.4. A parser takes more for a URL of the web, such as `http:host` and blanks in front. */
+export const isWebUrl = (text: string): boolean => /^https?:\/\//i.test(text);
+
 /** Why a URL may not be fetched as far as its host says; a text that is no URL is left to the tool. */
 export function domainProblem({ security }: ToolCaller, url: unknown): ToolRefusal | undefined {
-  if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-  const { hostname, protocol } = new URL(url);
-  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
+  if (typeof url !== 'string' || !isWebUrl(url) || !URL.canParse(url)) return undefined;
+  const { hostname } = new URL(url);
   if (isDomainAllowed(security.domain_allowlist, hostname)) return undefined;
   const message = `${hostname} is not in domain_allowlist of the SecurityContext; add it there`;
   return { kind: 'policy', code: 'DomainNotAllowed', message };

@@ -80,4 +80,31 @@ describe('a path', () => {
   ])('TOOL-FS-01 under the glob %s, %s is %s', (glob, path, want) => {
     expect(verdict(path, { security: { path_allowlist: [glob] } })).toBe(want);
   });
+
+  it.each([
+    ['/workspace/secret', '/workspace/secret', 'PERMISSION_DENIED'],
+    ['/workspace/secret', '/workspace/secret/a/b', 'PERMISSION_DENIED'],
+    ['/workspace/secret', '/workspace/secrets', 'admitted'],
+    ['/workspace/secret/**', '/workspace/secret', 'PERMISSION_DENIED'],
+    ['/workspace/secret/**', 'secret/a', 'PERMISSION_DENIED'],
+    ['/workspace/*.key', '/workspace/a.key', 'PERMISSION_DENIED'],
+    ['/workspace/*.key', '/workspace/a.key/b', 'PERMISSION_DENIED'],
+    ['/workspace/*.key', '/workspace/a/b.key', 'admitted'],
+    ['/**/*.key', '/data/a/b.key', 'PERMISSION_DENIED'],
+    ['volume:db/in', '/db/in/a', 'PERMISSION_DENIED'],
+    ['volume:d*/**', '/db/in/a', 'PERMISSION_DENIED'],
+    ['volume:other/in', '/db/in/a', 'admitted'],
+    ['/workspace/{a,b}', '/workspace/c', 'admitted'],
+    ['fs.write', '/workspace/a', 'admitted'],
+  ])('TOOL-FS-01 AMB-131 with %s in deny_list, %s is %s before anything runs', (rule, path, want) => {
+    const withVolume = [...mounts, { path: '/db', writable: true, volume: 'db' }];
+    expect(verdict(path, { mounts: withVolume, security: { deny_list: [rule] } })).toBe(want);
+  });
+
+  it.each([
+    [4_096, 'admitted'],
+    [4_097, 'InvalidArguments'],
+  ])('of %i characters is %s', (length, want) => {
+    expect(verdict('a'.repeat(length))).toBe(want);
+  });
 });

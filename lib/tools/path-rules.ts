@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { RE2JS } from 're2js';
 import { memoize } from '../memo.ts';
 import type { ToolCaller } from './tool.ts';
+import { volumeRules } from './volume-rules.ts';
 
 /** A folder with all in it, or a glob of absolute paths; `runner fs` holds every access to them. */
 export interface Boundary {
@@ -21,28 +22,43 @@ const isGlob = (path: string): boolean => /[*?[{]/.test(path);
  */
 export function boundariesOf({ agent, security, mounts }: ToolCaller): readonly Boundary[] {
   const folders = mounts.map(({ path, writable }) => ({ path: posix.normalize(path), write: writable }));
-  const filesystem = agent?.spec.security?.filesystem;
-  const own = filesystem === undefined ? folders : overlaps(folders, rulesOf(filesystem));
-  const { path_allowlist: allowed } = security;
-  return allowed === undefined
-    ? own
-    : overlaps(
-        own,
-        allowed.map((path) => ({ path: posix.normalize(path), write: true })),
-      );
+  return narrowed(folders, { filesystem: agent?.spec.security?.filesystem, allowed: security.path_allowlist });
 }
 
-function rulesOf({
-  read = [],
-  write = [],
-}: {
+interface Filesystem {
   readonly read?: readonly string[];
   readonly write?: readonly string[];
-}): Boundary[] {
-  return [
-    ...read.map((path) => ({ path: posix.normalize(path), write: false })),
-    ...write.map((path) => ({ path: posix.normalize(path), write: true })),
-  ];
+}
+
+/** Rules that each can only narrow; absent: they leave everything. */
+interface PathRules {
+  /** Of the manifest. */
+  readonly filesystem?: Filesystem | undefined;
+  /** Of the SecurityContext. */
+  readonly allowed?: readonly string[] | undefined;
+}
+
+/** What is left of the folders. Rules of volumes (`volume:NAME/…`) are no paths, and leave nothing of a folder. */
+export function narrowed(folders: readonly Boundary[], { filesystem, allowed }: PathRules): readonly Boundary[] {
+  const own = filesystem === undefined ? folders : overlaps(folders, rulesOf(filesystem));
+  return allowed === undefined ? own : overlaps(own, rulesOf({ write: allowed }));
+}
+
+const isAbsolute = (rule: string): boolean => rule.startsWith('/');
+
+function rulesOf({ read = [], write = [] }: Filesystem): Boundary[] {
+  const ruled = (rules: readonly string[], isWrite: boolean): Boundary[] =>
+    rules.filter(isAbsolute).map((path) => ({ path: posix.normalize(path), write: isWrite }));
+  return [...ruled(read, false), ...ruled(write, true)];
+}
+
+/** Paths and globs that deny_list keeps the caller off, those of mounted volumes by their place in the pod. */
+export function pathDenials({ mounts, security }: Pick<ToolCaller, 'mounts' | 'security'>): readonly string[] {
+  const { deny_list: denied = [] } = security;
+  const ofVolumes = mounts.flatMap(({ path: folder, volume }) =>
+    volume === undefined ? [] : volumeRules(denied, { folder, volume }),
+  );
+  return [...denied.filter(isAbsolute), ...ofVolumes];
 }
 
 /** As many as `runner fs` takes in one request. */
@@ -104,6 +120,17 @@ export function volumeOf(
 /** Whether a path may be touched as far as its text says; `runner fs` decides for the place that it leads to. */
 export function isInside(boundaries: readonly Boundary[], path: string): boolean {
   return boundaries.some((boundary) => touches(boundary.path, path));
+}
+
+/**
+ * Whether a rule keeps the caller off the path or off a folder above it, as far as its text says. Sets and choices are
+ * the runner's to read.
+ */
+export function isDenied(deny: readonly string[], path: string): boolean {
+  return deny.some((rule) => {
+    if (!isGlob(rule)) return isWithin(posix.normalize(rule), path);
+    return !/[[{\\]/.test(rule) && expressionOf(rule.endsWith('/**') ? rule : `${rule}/**`).matches(path);
+  });
 }
 
 function touches(rule: string, path: string): boolean {

@@ -58,7 +58,12 @@ export type Dispatch = (plan: DispatchPlan) => Promise<DispatchResult>;
 
 /** Where a tool runs. */
 export type ToolRun =
-  | { readonly kind: 'api'; run(caller: ToolCaller, args: ToolArguments, signal: AbortSignal): Promise<ToolAnswer> }
+  | {
+      readonly kind: 'api';
+      run(caller: ToolCaller, args: ToolArguments, signal: AbortSignal): Promise<ToolAnswer>;
+      /** Why the policy refuses a call; absent: no policy of its own. The arguments are not checked yet. */
+      problem?(caller: ToolCaller, args: ToolArguments): ToolRefusal | undefined;
+    }
   | {
       readonly kind: 'pod';
       /** The command, or the answer where none is needed. */

@@ -58,7 +58,7 @@ describe('required arguments', () => {
     ['fs.delete', { path: '/workspace/a', recursive: 'yes' }],
     ['fs.multi_edit', { path: '/workspace/a', edits: [{ target_content: 'x' }] }],
     ['web.search', { query: 'x', max_results: 0 }],
-    ['web.search', { query: 'x', max_results: 51 }],
+    ['web.search', { query: 'x', max_results: 21 }],
     ['svc.git.list', { page: 'one' }],
     ['svc.script.list', { tag: 1 }],
   ])('TOOL-RULE-14 TOOL-RULE-15 %s with %j is of the wrong type', (name, args) => {

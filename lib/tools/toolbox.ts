@@ -1,3 +1,4 @@
+import { limits } from '../../crds/limits.ts';
 import { failure } from './answers.ts';
 import { argumentProblem } from './arguments.ts';
 import { catalogue } from './catalogue/catalogue.ts';
@@ -5,7 +6,7 @@ import type { ToolRow } from './catalogue/row.ts';
 import { type CommandCeilings, commandProblem, defaultCeilings } from './command-policy.ts';
 import { domainProblem } from './domain-policy.ts';
 import { nameProblem, policy } from './name-policy.ts';
-import { absolutePath, boundariesOf, isInside } from './path-rules.ts';
+import { absolutePath, boundariesOf, isDenied, isInside, pathDenials } from './path-rules.ts';
 import { runCommand } from './rows/run-command.ts';
 import { fileOperations, runFileTool } from './rows/run-file-tool.ts';
 import {
@@ -47,7 +48,7 @@ export function createToolbox(options: ToolboxOptions, runs: ToolRuns = {}): Too
       if (tool === undefined) return unknownTool(name);
       return (
         nameProblem(caller, name) ??
-        policyProblem(caller, name, { args, ceilings }) ??
+        policyProblem(caller, tool, { args, ceilings }) ??
         argumentProblem(tool, args) ??
         tool
       );
@@ -90,17 +91,27 @@ interface PolicyCall {
 }
 
 /** Paths, commands and domains, as far as the arguments are of the right type. */
-function policyProblem(caller: ToolCaller, name: string, { args, ceilings }: PolicyCall): ToolRefusal | undefined {
+function policyProblem(
+  caller: ToolCaller,
+  { name, run }: Tool,
+  { args, ceilings }: PolicyCall,
+): ToolRefusal | undefined {
   if (typeof args !== 'object' || args === null) return undefined;
   const given = args as ToolArguments;
   if (name === 'cmd.run') return commandProblem(caller, given, ceilings);
   if (name.startsWith('fs.')) return pathProblem(caller, given['path']);
-  return name === 'web.fetch' ? domainProblem(caller, given['url']) : undefined;
+  if (name === 'web.fetch') return domainProblem(caller, given['url']);
+  return run.kind === 'api' ? run.problem?.(caller, given) : undefined;
 }
 
 function pathProblem(caller: ToolCaller, path: unknown): ToolRefusal | undefined {
-  if (typeof path !== 'string' || isInside(boundariesOf(caller), absolutePath(path))) return undefined;
-  return policy('PathOutsideBoundary', `${path.slice(0, 200)} is outside the folders that this agent may touch`);
+  // A longer one is refused with the other arguments: patterns take time with the length of a path.
+  if (typeof path !== 'string' || path.length > limits.toolPathLength) return undefined;
+  const absolute = absolutePath(path);
+  if (!isInside(boundariesOf(caller), absolute))
+    return policy('PathOutsideBoundary', `${path.slice(0, 200)} is outside the folders that this agent may touch`);
+  if (!isDenied(pathDenials(caller), absolute)) return undefined;
+  return policy('PERMISSION_DENIED', `${path.slice(0, 200)} is in deny_list of the SecurityContext`);
 }
 
 const unknownTool = (name: string): ToolRefusal => ({

@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createManualClock, type ManualClock } from '../../lib/manual-clock.ts';
 import { createManifestReader, type ManifestReader } from '../../lib/manifest/index.ts';
 import { emptyNodeConfig } from '../../lib/node-config/index.ts';
-import type { ToolAnswer, ToolArguments } from '../../lib/tools/tool.ts';
+import type { ToolAnswer, ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
 import type { Asked } from '../../api/tools/operations.ts';
 import { createServiceTools, type ServiceToolsDeps } from '../../api/tools/service-tools.ts';
@@ -22,6 +22,8 @@ export interface ServiceToolsWorld {
   readonly raised: BusEvent[];
   /** Answers of the operations; default: `{ ok: true }`. */
   give: (call: OperationCall) => unknown;
+  /** Whose calls they are. */
+  caller: ToolCaller;
   run(name: string, args?: ToolArguments, signal?: AbortSignal): Promise<ToolAnswer>;
   /** The value of an answer. */
   valueOf(name: string, args?: ToolArguments): Promise<unknown>;
@@ -48,6 +50,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
     audited,
     raised,
     give: () => ({ ok: true }),
+    caller: aToolCaller(),
     tools: createServiceTools({
       clock,
       manifests: { read: absent, close: async () => undefined },
@@ -74,7 +77,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
     async run(name, args = {}, signal = new AbortController().signal) {
       const tool = world.tools[name];
       if (tool?.kind !== 'api') throw new Error(`${name} does not run in the API`);
-      return tool.run(aToolCaller(), args, signal);
+      return tool.run(world.caller, args, signal);
     },
     async valueOf(name, args) {
       const { content, isError } = await world.run(name, args);

@@ -1,7 +1,7 @@
-import { flag, row, text, type ToolRow, whole } from './row.ts';
+import { flag, pathText, row, text, type ToolRow, whole } from './row.ts';
 
-const file = text('Path of the file, absolute or from /workspace.');
-const folder = text('Path of the folder, absolute or from /workspace.');
+const file = pathText('Path of the file, absolute or from /workspace.');
+const folder = pathText('Path of the folder, absolute or from /workspace.');
 const target = text('Text to replace; it must occur exactly once.');
 const replacement = text('Text that takes its place.');
 const edit = {
@@ -49,7 +49,7 @@ export const agentTools: readonly ToolRow[] = [
   row({
     name: 'fs.delete',
     description: 'Deletes a file or a folder.',
-    required: { path: text('Path of the file or folder.') },
+    required: { path: pathText('Path of the file or folder.') },
     optional: { recursive: flag('Whether a folder is deleted with all that is in it.', false) },
     marks: ['judged', 'fleet'],
   }),
@@ -82,7 +82,8 @@ export const agentTools: readonly ToolRow[] = [
     description: 'Searches the web; answers title, URL and snippet of each result.',
     required: { query: text('Words to search for.') },
     optional: {
-      max_results: whole('Results at most.', { minimum: 1, maximum: 50, default: 10 }),
+      // Brave and Tavily give so many at most.
+      max_results: whole('Results at most.', { minimum: 1, maximum: 20, default: 10 }),
     },
     marks: ['repeatable'],
   }),

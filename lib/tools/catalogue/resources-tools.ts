@@ -1,4 +1,4 @@
-import { row, text, type ToolRow, whole } from './row.ts';
+import { pathText, row, text, type ToolRow, whole } from './row.ts';
 
 const target = { type: 'object', description: 'Exactly one of Node, Group, Selector and All.' };
 
@@ -13,13 +13,17 @@ export const resourcesTools: readonly ToolRow[] = [
   row({
     name: 'svc.file.write',
     description: 'Writes a file of a volume, about 190 KiB at most, in a helper pod.',
-    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.'), content: text('Content.') },
+    required: {
+      volume_id: text('Uid or name of the volume.'),
+      path: pathText('Path from the root of the volume.'),
+      content: text('Content.'),
+    },
     marks: ['judged'],
   }),
   row({
     name: 'svc.file.delete',
     description: 'Deletes a file or a folder of a volume.',
-    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    required: { volume_id: text('Uid or name of the volume.'), path: pathText('Path from the root of the volume.') },
     optional: {
       recursive: { type: 'boolean', default: false, description: 'Whether a folder is deleted with its content.' },
     },
@@ -28,7 +32,7 @@ export const resourcesTools: readonly ToolRow[] = [
   row({
     name: 'svc.file.mkdir',
     description: 'Makes a folder on a volume.',
-    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    required: { volume_id: text('Uid or name of the volume.'), path: pathText('Path from the root of the volume.') },
     marks: ['judged'],
   }),
   row({
@@ -96,13 +100,13 @@ export const resourcesTools: readonly ToolRow[] = [
   row({
     name: 'svc.file.list',
     description: 'Lists the names in a folder of a volume; folders end in /.',
-    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    required: { volume_id: text('Uid or name of the volume.'), path: pathText('Path from the root of the volume.') },
     marks: ['repeatable'],
   }),
   row({
     name: 'svc.file.read',
     description: 'Reads a text file of a volume, about 500 KiB at most, in a helper pod.',
-    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    required: { volume_id: text('Uid or name of the volume.'), path: pathText('Path from the root of the volume.') },
     marks: ['repeatable'],
   }),
   row({

@@ -1,3 +1,4 @@
+import { limits } from '../../../crds/limits.ts';
 import type { Tool } from '../tool.ts';
 
 /** A row of the specification: everything of a tool but what runs it (spec 3 §10). */
@@ -6,6 +7,7 @@ export type ToolRow = Omit<Tool, 'run'>;
 type Schema = Readonly<Record<string, unknown>>;
 
 export const text = (description: string): Schema => ({ type: 'string', description });
+export const pathText = (description: string): Schema => ({ ...text(description), maxLength: limits.toolPathLength });
 /** Any JSON value. */
 export const anything = (description: string): Schema => ({ description });
 export const flag = (description: string, fallback: boolean): Schema => ({

@@ -1,4 +1,4 @@
-import { anything, flag, row, text, type ToolRow, whole } from './row.ts';
+import { anything, flag, pathText, row, text, type ToolRow, whole } from './row.ts';
 
 /** Tools about workflows and their executions (spec 3 §10.1, §10.2). */
 export const workflowsTools: readonly ToolRow[] = [
@@ -148,7 +148,7 @@ export const workflowsTools: readonly ToolRow[] = [
     name: 'svc.execution.file',
     description:
       'Answers a file of a volume of a workflow execution: text inline, anything else by a URL of its bytes.',
-    required: { execution_id: text('Uid or name of the execution.'), path: text('Path.') },
+    required: { execution_id: text('Uid or name of the execution.'), path: pathText('/workspace/… or /VOLUME/….') },
     marks: ['repeatable'],
   }),
   row({

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../json-object.ts';
 import { answer, failure } from '../answers.ts';
-import { absolutePath, type Boundary, boundariesOf, workspace } from '../path-rules.ts';
+import { absolutePath, type Boundary, boundariesOf, pathDenials, workspace } from '../path-rules.ts';
 import type { DispatchResult, ToolAnswer, ToolArguments, ToolRun } from '../tool.ts';
 
 /** One argument of a program has at most 128 KiB; 32,768 UTF-16 units are 96 KiB at most. */
@@ -33,7 +33,7 @@ export function runFileTool(op: FileOperation): ToolRun {
       const request = fileRequest(op, args, {
         path: absolutePath(args['path'] as string),
         boundaries: boundariesOf(caller),
-        deny: (caller.security.deny_list ?? []).filter((entry) => entry.startsWith('/')),
+        deny: pathDenials(caller),
       });
       return {
         command: runner,

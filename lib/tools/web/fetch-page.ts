@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { AppError, messageOf } from '../../errors.ts';
-import { isDomainAllowed } from '../domain-policy.ts';
+import { isDomainAllowed, isWebUrl } from '../domain-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { acceptedCodings, readBody, textOf } from './read-response.ts';
 import { assertHostPermitted } from './vetted-agent.ts';
@@ -36,6 +36,7 @@ export interface Page {
  * @throws AppError; its reason is the name of the error for the caller of the tool.
  */
 export async function fetchPage(deps: PageDeps, asked: PageRequest): Promise<Page> {
+  if (!isWebUrl(asked.url)) throw failed('InvalidUrl', invalidUrl);
   let url = urlOf(asked.url);
   for (let hop = 0; ; hop += 1) {
     assertAllowed(url, asked.domains);
@@ -50,12 +51,12 @@ export async function fetchPage(deps: PageDeps, asked: PageRequest): Promise<Pag
 
 function urlOf(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
-  if (url === null || !webProtocols.has(url.protocol))
-    throw failed('InvalidUrl', 'url must start with http:// or https://');
+  if (url === null || !webProtocols.has(url.protocol)) throw failed('InvalidUrl', invalidUrl);
   if (url.username === '' && url.password === '') return url;
   throw failed('InvalidUrl', 'url must not hold a user or password');
 }
 
+const invalidUrl = 'url must start with http:// or https://';
 const webProtocols: ReadonlySet<string> = new Set(['http:', 'https:']);
 
 function assertAllowed({ hostname }: URL, domains: readonly string[] | undefined): void {

@@ -32,8 +32,7 @@ export const searchProviders: Readonly<Record<'brave' | 'tavily' | 'searxng', Se
   brave: {
     request: ({ query, count, key, endpoint = 'https://api.search.brave.com' }) => ({
       method: 'GET',
-      // The provider gives twenty at most.
-      url: addressOf(endpoint, '/res/v1/web/search', { q: query, count: String(Math.min(count, 20)) }),
+      url: addressOf(endpoint, '/res/v1/web/search', { q: query, count: String(count) }),
       headers: { accept: 'application/json', 'x-subscription-token': key },
     }),
     results: (answer) => listAt(answer, 'web', 'results').map((item) => resultOf(item, 'description')),
@@ -43,7 +42,7 @@ export const searchProviders: Readonly<Record<'brave' | 'tavily' | 'searxng', Se
       method: 'POST',
       url: addressOf(endpoint, '/search'),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify({ query, max_results: Math.min(count, 20) }),
+      body: JSON.stringify({ query, max_results: count }),
     }),
     results: (answer) => listAt(answer, 'results').map((item) => resultOf(item, 'content')),
   },

@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aToolCaller } from '../../../test/builders/tool-caller.ts';
 import { systemClock } from '../../clock.ts';
-import type { ToolAnswer, ToolArguments } from '../tool.ts';
+import { isRefusal, type ToolAnswer, type ToolArguments } from '../tool.ts';
 import { createToolbox } from '../toolbox.ts';
 import { createToMarkdown } from './markdown.ts';
 import { createWebTools, type SearchSettings } from './web-tools.ts';
@@ -138,16 +138,23 @@ describe('web.fetch', () => {
     expect(await get('/')).toEqual({ isError, content: isError ? `HttpError: the server answered ${status}` : 'text' });
   });
 
-  it.each(['ftp://a.test/', 'file:///etc/passwd', 'a.test', '//a.test', 'http://user:pw@a.test/'])(
-    'TOOL-WEB-04 does not fetch %s',
-    async (url) => {
-      expect(await call('web.fetch', { url })).toMatchObject({
-        isError: true,
-        content: expect.stringMatching(/^InvalidUrl: /),
-      });
-      expect(seen).toEqual([]);
-    },
-  );
+  it.each([
+    'ftp://a.test/',
+    'file:///etc/passwd',
+    'a.test',
+    '//a.test',
+    'http://user:pw@a.test/',
+    'http:a.test/',
+    'http:/a.test/',
+    ' http://a.test/',
+    'http:\\\\a.test/',
+  ])('TOOL-WEB-04 does not fetch %s', async (url) => {
+    expect(await call('web.fetch', { url })).toMatchObject({
+      isError: true,
+      content: expect.stringMatching(/^InvalidUrl: /),
+    });
+    expect(seen).toEqual([]);
+  });
 
   it('TOOL-WEB-08 a host that is not listed is refused before anything is sent', async () => {
     const caller = aToolCaller({ security: { domain_allowlist: ['a.test'] } });
@@ -280,6 +287,30 @@ describe('web.search', () => {
       /^DomainNotAllowed: 127.0.0.1/,
     );
     expect(seen).toEqual([]);
+  });
+
+  it.each<[string, string[] | undefined, SearchSettings, string]>([
+    ['the provider is not listed', ['a.test'], { provider: 'brave', api_key: key }, 'DomainNotAllowed'],
+    ['nothing is listed', undefined, { provider: 'tavily', api_key: key }, 'DomainNotAllowed'],
+    ['the provider is listed', ['*.brave.com'], { api_key: key }, 'admitted'],
+    ['searching is not configured', ['a.test'], { provider: 'brave' }, 'admitted'],
+  ])('TOOL-WEB-03 AMB-131 is refused before anything runs where %s', (_what, domains, search, want) => {
+    const web = createWebTools({ clock: systemClock, resolve: async () => [], toMarkdown, search });
+    const security = domains === undefined ? {} : { domain_allowlist: domains };
+    const admitted = createToolbox({ builtin_dispatchers: [] }, web).admit(
+      aToolCaller({ security }),
+      'web.search',
+      args,
+    );
+    expect(isRefusal(admitted) ? admitted.code : 'admitted').toBe(want);
+  });
+
+  it('TOOL-WEB-01 gives as many results as were asked for', async () => {
+    reply = give({ web: { results: Array.from({ length: 20 }, (_, n) => result(n + 1)) } });
+    const search = { provider: 'brave', api_key: key, endpoint: endpoint() } as const;
+    const { content } = await call('web.search', { ...args, max_results: 20 }, { search });
+    expect(content.match(/^\d+\./gm)).toHaveLength(20);
+    expect(seen[0]?.url).toContain('count=20');
   });
 
   it('TOOL-WEB-03 tells of an error of the provider, and never the key', async () => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { startDeadline } from '../../deadline.ts';
 import { AppError } from '../../errors.ts';
 import { answer, failure } from '../answers.ts';
+import { domainProblem } from '../domain-policy.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller } from '../tool.ts';
 import type { ToolRuns } from '../toolbox.ts';
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
@@ -35,7 +36,14 @@ export function createWebTools(deps: WebToolsDeps): ToolRuns {
   const provider = pageDeps(deps, () => true);
   return {
     'web.fetch': { kind: 'api', run: (...call) => explained(fetchTool(deps, page, ...call)) },
-    'web.search': { kind: 'api', run: (...call) => explained(searchTool(deps, provider, ...call)) },
+    'web.search': {
+      kind: 'api',
+      run: (...call) => explained(searchTool(deps, provider, ...call)),
+      problem: (caller) => {
+        const settings = configured(deps);
+        return settings && domainProblem(caller, requestOf(settings, { query: '', count: 1 }).url);
+      },
+    },
   };
 }
 
@@ -68,19 +76,32 @@ const isHtml = ({ contentType }: Page): boolean => /^\s*(?:text\/html|applicatio
 const notConfigured = 'web.search is not configured: add api_key to the web.search entry in spec.builtin_dispatchers';
 const resultsDefault = 10;
 
+interface Configured {
+  readonly name: keyof typeof searchProviders;
+  readonly endpoint: string | undefined;
+  readonly key: string;
+}
+
+/** An instance of SearXNG needs no key. */
+function configured({ search }: WebToolsDeps): Configured | undefined {
+  const { provider: name = 'brave', endpoint, api_key: key } = search ?? {};
+  if (key === undefined && (name !== 'searxng' || endpoint === undefined)) return undefined;
+  return { name, endpoint, key: key?.reveal() ?? '' };
+}
+
+const requestOf = ({ name, ...settings }: Configured, asked: { readonly query: string; readonly count: number }) =>
+  searchProviders[name].request({ ...settings, ...asked });
+
 async function searchTool(deps: WebToolsDeps, page: PageDeps, ...[caller, args, signal]: Call): Promise<ToolAnswer> {
-  const { provider: name = 'brave', endpoint, api_key: key } = deps.search ?? {};
-  // An instance of SearXNG needs no key.
-  if (key === undefined && (name !== 'searxng' || endpoint === undefined))
-    return { content: notConfigured, isError: true };
+  const settings = configured(deps);
+  if (settings === undefined) return { content: notConfigured, isError: true };
   using deadline = startDeadline(deps.clock, secondsDefault * 1_000, signal);
   const count = numberOr(args['max_results'], resultsDefault);
-  const provider = searchProviders[name];
-  const request = provider.request({ query: args['query'] as string, count, key: key?.reveal() ?? '', endpoint });
+  const request = requestOf(settings, { query: args['query'] as string, count });
   const domains = caller.security.domain_allowlist;
   const found = await fetchPage(page, { ...request, domains, followRedirects: false, signal: deadline.signal });
   if (found.status !== 200) return failure('HttpError', `the search provider answered ${found.status}`);
-  return answer(listOf(provider.results(JSON.parse(found.text) as unknown).slice(0, count)));
+  return answer(listOf(searchProviders[settings.name].results(JSON.parse(found.text) as unknown).slice(0, count)));
 }
 
 function listOf(results: readonly SearchResult[]): string {
