@@ -20,11 +20,14 @@ import { isLost } from './lost.ts';
 import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
+import { openSignedCalls } from './serve-signed.ts';
+import type { SignedCalls } from './signed-calls.ts';
 import { renderTask } from './task.ts';
 
 /** A conversation that this replica drives. */
 export interface OpenConversation {
   readonly door: PodDoor;
+  readonly signed: SignedCalls;
   readonly state: ConversationState;
 }
 
@@ -221,12 +224,14 @@ class ConversationDrivers implements Drivers {
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {
     const { log, door } = open.conversation;
     const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
+    const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
     try {
       // Served before anything is written: a replica that finds a record finds its driver as well.
       await Promise.race([responder.ready, aborted(open.deadline.signal)]);
       const isTaken = log.last > 0 && log.state.result === undefined;
       if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });
-      await this.#converse(execution, open);
+      signed.resume();
+      await this.#converse(execution, { ...open, signed });
       return 'done';
     } catch (error) {
       withdraw(open.driven);
@@ -235,6 +240,7 @@ class ConversationDrivers implements Drivers {
       throw error;
     } finally {
       door.close();
+      await signed.close();
       // The one that asks for the conversation waits for the end of this, not the other way round.
       void responder.close(handOverMs);
     }
@@ -249,10 +255,10 @@ class ConversationDrivers implements Drivers {
     });
   }
 
-  async #converse(execution: AgentExecution, open: Opened): Promise<void> {
-    const { driven, conversation, deadline, bytes } = open;
+  async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
+    const { driven, conversation, signed, deadline, bytes } = open;
     const { log, door } = conversation;
-    driven.conversation = { door, state: log.state };
+    driven.conversation = { door, signed, state: log.state };
     driven.settle();
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;

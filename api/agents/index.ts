@@ -8,7 +8,6 @@ import {
   type Session,
   type Sessions,
 } from '../../lib/envelope/index.ts';
-import { AppError } from '../../lib/errors.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { Models } from '../../lib/models/models.ts';
@@ -22,9 +21,10 @@ import { createApprovals } from './approvals.ts';
 import { createAttestations } from './attestations.ts';
 import { callerOf } from './caller-of.ts';
 import { createClaims } from './claims.ts';
-import { createEndSessions, type EndSessions } from './end-sessions.ts';
+import { createContainerCalls } from './container-calls.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
+import { createEndSessions, type EndSessions } from './end-sessions.ts';
 import type { ConversationFeed } from './feed.ts';
 import { createConversationFeed } from './live.ts';
 import { needsDriving } from './needs-driving.ts';
@@ -52,7 +52,7 @@ export interface Agents {
   routes<Caller>(): Route<Caller>[];
 }
 
-type SealDeps = Pick<SealInvokeDeps, 'prove' | 'vouch' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> & {
+type SealDeps = Omit<SealInvokeDeps, 'audit' | 'clock' | 'rateLimit'> & {
   readonly key: SealKey;
 };
 
@@ -81,12 +81,14 @@ export function createAgents(deps: AgentsDeps): Agents {
   });
   const signed: Signed = { key: deps.sealKey, sessions, definitions };
   const podDeps = podRoutesDeps(deps, signed);
+  const executions = cluster.informers.agentExecutions;
+  const container = createContainerCalls({ bus, clock, newId, executions, drivers, feed });
   return {
     feed,
     drivers,
     endSessions: createEndSessions({ clock, logger, sessions, executions: cluster.informers.agentExecutions }),
     models,
-    seal: { ...sealDeps(deps, signed), calls },
+    seal: { ...sealDeps(deps, signed), calls, container },
     routes: () => createAgentPodRoutes({ ...podDeps, drivers, feed }),
   };
 }
@@ -99,13 +101,15 @@ interface Signed {
 
 /** A signed call has the rights of its execution, for as long as that runs. */
 function sealDeps(
-  { bus, clock, cluster, toolbox }: AgentsDeps,
+  { bus, clock, cluster, newId, toolbox }: AgentsDeps,
   { key, sessions, definitions }: Signed,
-): Omit<SealDeps, 'calls'> {
+): Omit<SealDeps, 'calls' | 'container'> {
   const { cache } = cluster.informers.agentExecutions;
   return {
     key,
     toolbox,
+    events: bus,
+    newId,
     prove: createEnvelopeProof({ bus, clock, key, sessions }),
     vouch: createVouch({ clock, key, sessions }),
     async callerOf({ execution_id: executionId, tenant }: Pick<Session, 'execution_id' | 'tenant'>) {
@@ -115,11 +119,6 @@ function sealDeps(
       if (cluster.tenants.tenantOf(execution.metadata.namespace ?? '') !== tenant) return undefined;
       const { spec, security } = await definitions.of(execution);
       return callerOf(execution, { tenant, spec, security });
-    },
-    // The pod has one command at a time, which its conversation gives it.
-    dispatchFor: () => async () => {
-      const message = 'a signed call runs no tool in the container; let the agent call it';
-      throw new AppError('unavailable', message, { reason: 'NotInContainer' });
     },
   };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { aborted } from '../../lib/aborted.ts';
 import { AppError } from '../../lib/errors.ts';
+import type { CallUnderWay } from '../../lib/conversation/state.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { DispatchPlan, DispatchResult } from '../../lib/tools/tool.ts';
 import { type ConversationLog, Stopped } from './log.ts';
@@ -15,9 +16,11 @@ interface Wanted {
   readonly callId: string;
   readonly plan: DispatchPlan;
   readonly isIdempotent: boolean;
+  /** Says that a pod has the command. */
+  readonly onGiven?: () => void;
 }
 
-interface Ended {
+export interface Ended {
   /** Undefined: the outcome of the command is unknown. */
   readonly result?: DispatchResult;
   readonly dispatch_id: string;
@@ -27,6 +30,7 @@ interface Ended {
 interface Offer extends Wanted {
   readonly dispatchId: string;
   readonly settle: (ended: Ended) => void;
+  readonly stop: () => void;
 }
 
 interface PodDoorDeps {
@@ -38,10 +42,13 @@ interface PodDoorDeps {
   readonly tell: (sequence: number) => void;
 }
 
-/** Between the driver of a conversation and its pod: at most one command at a time. */
+/**
+ * Between the driver of a conversation and its pod, which takes one command at a time: that of the conversation, then those
+ * of signed calls in order.
+ */
 export class PodDoor {
   readonly #deps: PodDoorDeps;
-  #offer: Offer | undefined;
+  readonly #offers = new Map<string, Offer>();
   #isClosed = false;
   /** Wakes those that wait for an offer or for the end. */
   #changed = Promise.withResolvers<void>();
@@ -52,7 +59,8 @@ export class PodDoor {
 
   /** Hands a command to the pod, however late the pod asks, and waits for its result. */
   async dispatch(wanted: Wanted, signal: AbortSignal): Promise<Ended> {
-    const earlier = this.#deps.log.state.underWay?.dispatch;
+    const { callId } = wanted;
+    const earlier = this.#dispatchOf(callId);
     const ended = Promise.withResolvers<Ended>();
     const { leave } = this.#deps;
     const abort = (): void => ended.reject(signal.reason);
@@ -60,7 +68,8 @@ export class PodDoor {
     signal.addEventListener('abort', abort, { once: true });
     leave.addEventListener('abort', stop, { once: true });
     if (leave.aborted) stop();
-    this.#offer = { ...wanted, dispatchId: earlier?.dispatch_id ?? this.#deps.newId(), settle: ended.resolve };
+    const dispatchId = earlier?.dispatch_id ?? this.#deps.newId();
+    this.#offers.set(callId, { ...wanted, dispatchId, settle: ended.resolve, stop });
     this.#wake();
     try {
       signal.throwIfAborted();
@@ -68,7 +77,7 @@ export class PodDoor {
     } finally {
       signal.removeEventListener('abort', abort);
       leave.removeEventListener('abort', stop);
-      this.#offer = undefined;
+      this.#offers.delete(callId);
     }
   }
 
@@ -78,10 +87,10 @@ export class PodDoor {
     for (;;) {
       const changed = this.#changed.promise;
       if (this.#isClosed || signal.aborted) return undefined;
-      const offer = this.#offer;
+      const offer = this.#nextFor(podUid);
       const given = offer === undefined ? undefined : await this.#give(offer, podUid);
       if (given !== undefined) return given;
-      if (this.#offer === offer) await Promise.race([changed, gone]);
+      if (this.#nextFor(podUid) === offer) await Promise.race([changed, gone]);
     }
   }
 
@@ -103,23 +112,46 @@ export class PodDoor {
 
   /** False where the driver is yet to offer the command. */
   #take(dispatchId: string, result: DispatchResult, resultHash: string): boolean {
-    const { dispatches, underWay } = this.#deps.log.state;
+    const { dispatches } = this.#deps.log.state;
     if (!dispatches.has(dispatchId)) throw unknownDispatch();
-    const offer = this.#offer;
-    if (offer?.dispatchId === dispatchId) {
-      this.#offer = undefined;
+    const offer = [...this.#offers.values()].find((one) => one.dispatchId === dispatchId);
+    if (offer !== undefined) {
+      this.#offers.delete(offer.callId);
       offer.settle({ result, dispatch_id: dispatchId, result_hash: resultHash });
       return true;
     }
     const known = dispatches.get(dispatchId);
     if (known === resultHash) return true;
-    if (known !== undefined || underWay?.dispatch?.dispatch_id !== dispatchId) throw resultConflict();
+    if (known !== undefined || !this.#isUnderWay(dispatchId)) throw resultConflict();
     return false;
   }
 
-  /** Sends away those that wait. */
+  #isUnderWay(dispatchId: string): boolean {
+    const { underWay, signed } = this.#deps.log.state;
+    return [underWay, ...signed.values()].some((call) => call?.dispatch?.dispatch_id === dispatchId);
+  }
+
+  /** The pod that was given the command of a call last. */
+  #dispatchOf(callId: string): CallUnderWay['dispatch'] {
+    const { underWay, signed } = this.#deps.log.state;
+    return underWay?.call_id === callId ? underWay.dispatch : signed.get(callId)?.dispatch;
+  }
+
+  /** One that the pod has already comes first: the pod may not know that it has it. */
+  #nextFor(podUid: string): Offer | undefined {
+    const offers = [...this.#offers.values()];
+    const { underWay } = this.#deps.log.state;
+    return (
+      offers.find(({ callId }) => this.#dispatchOf(callId)?.pod_uid === podUid) ??
+      offers.find(({ callId }) => callId === underWay?.call_id) ??
+      offers[0]
+    );
+  }
+
+  /** Sends away those that wait, whether for a command or for its result. */
   close(): void {
     this.#isClosed = true;
+    for (const offer of this.#offers.values()) offer.stop();
     this.#wake();
   }
 
@@ -127,16 +159,17 @@ export class PodDoor {
   async #give(offer: Offer, podUid: string): Promise<Offered | undefined> {
     const { log, tell } = this.#deps;
     const { dispatchId, callId, plan, isIdempotent } = offer;
-    const earlier = log.state.underWay?.dispatch;
+    const earlier = this.#dispatchOf(callId);
     if (earlier !== undefined && earlier.pod_uid !== podUid && !isIdempotent) {
-      this.#offer = undefined;
+      this.#offers.delete(callId);
       offer.settle({ dispatch_id: dispatchId });
       return undefined;
     }
     if (earlier?.pod_uid !== podUid) {
       tell(await log.append({ kind: 'dispatched', call_id: callId, dispatch_id: dispatchId, pod_uid: podUid }));
     }
-    return this.#offer === offer ? { dispatch_id: dispatchId, plan } : undefined;
+    offer.onGiven?.();
+    return this.#offers.get(callId) === offer ? { dispatch_id: dispatchId, plan } : undefined;
   }
 
   #wake(): void {

@@ -121,7 +121,7 @@ async function askJudge(
 
 const refusedBy = (reason: string): string => `ToolCallRefused: the judge of tool calls refused it: ${reason}`;
 
-const unknownOutcome: ToolAnswer = {
+export const unknownOutcome: ToolAnswer = {
   content:
     'OutcomeUnknown: the call was under way when the replica or the container that ran it went away. It may have run. Look before you call again.',
   isError: true,
@@ -206,7 +206,7 @@ async function answerOf(
 }
 
 /** Text of a tool within our bounds, as characters and as JSON: control characters take six bytes each there. */
-function cut(content: string): string {
+export function cut(content: string): string {
   let kept = content.slice(0, conversationLimits.toolContentLength).toWellFormed();
   while (Buffer.byteLength(JSON.stringify(kept)) > conversationLimits.toolContentBytes) {
     kept = kept.slice(0, Math.floor(kept.length / 2)).toWellFormed();

@@ -55,8 +55,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */
   readonly edge: EdgeRoutesDeps['edge'];
-  readonly seal: Pick<SealInvokeDeps, 'prove' | 'vouch' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> &
-    Pick<SealTokenDeps, 'key'>;
+  readonly seal: Omit<SealInvokeDeps, 'audit' | 'clock' | 'rateLimit'> & Pick<SealTokenDeps, 'key'>;
 }
 
 /** The routes of the public listener. */

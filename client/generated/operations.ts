@@ -1317,8 +1317,9 @@ export type StreamAgentExecutionAnswer = {
 /**
  * One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`,
  * `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, `tool_started`,
- * `dispatched`, `tool_ended`, `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as
- * the model writes it; or `closed`, the end of an execution whose conversation has none.
+ * `dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`, `iteration_completed`, `ended`;
+ * or `text`, a piece of text as the model writes it; or `closed`, the end of an execution whose conversation has
+ * none.
  */
 export type FollowAgentConversationAnswer = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

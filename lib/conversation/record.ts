@@ -77,6 +77,17 @@ export type ConversationRecord = { readonly at: string } & (
       readonly dispatch_id?: string;
       readonly result_hash?: string;
     }
+  /** A signed call of a tool that runs in the pod (spec 3 §5.2); the model does not see it. `at` is when it was taken. */
+  | { readonly kind: 'signed_call'; readonly call_id: string; readonly tool: string; readonly arguments: unknown }
+  | {
+      readonly kind: 'signed_ended';
+      readonly call_id: string;
+      readonly tool: string;
+      readonly content: string;
+      readonly is_error: boolean;
+      readonly dispatch_id?: string;
+      readonly result_hash?: string;
+    }
   | { readonly kind: 'iteration_judged'; readonly iteration: number; readonly score: number; readonly feedback: string }
   | {
       readonly kind: 'iteration_completed';

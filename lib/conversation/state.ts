@@ -13,6 +13,12 @@ export interface CallUnderWay {
   dispatch?: { readonly dispatch_id: string; readonly pod_uid: string };
 }
 
+/** A signed call that has not ended. */
+export interface SignedUnderWay extends CallUnderWay {
+  /** RFC 3339. */
+  readonly at: string;
+}
+
 interface Approval {
   readonly asked: RecordOf<'approval_asked'>;
   readonly given?: RecordOf<'approval_given'>;
@@ -33,6 +39,8 @@ export interface ConversationState {
   /** Calls of the last reply that have not ended, in order. */
   calls: ModelToolCall[];
   underWay: CallUnderWay | undefined;
+  /** Signed calls that have not ended, by their id, in order. */
+  readonly signed: Map<string, SignedUnderWay>;
   /** Verdicts of the judge of tool calls, by call. */
   readonly verdicts: Map<string, RecordOf<'call_judged'>>;
   /** Calls that a person was asked about, with what came of it. */
@@ -63,6 +71,7 @@ export const emptyState = (): ConversationState => ({
   messages: [],
   calls: [],
   underWay: undefined,
+  signed: new Map(),
   verdicts: new Map(),
   approvals: new Map(),
   dispatches: new Map(),
@@ -112,7 +121,15 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
   },
   dispatched(state, { call_id, dispatch_id, pod_uid }) {
     state.dispatches.set(dispatch_id, undefined);
-    if (state.underWay?.call_id === call_id) state.underWay.dispatch = { dispatch_id, pod_uid };
+    const call = state.underWay?.call_id === call_id ? state.underWay : state.signed.get(call_id);
+    if (call !== undefined) call.dispatch = { dispatch_id, pod_uid };
+  },
+  signed_call(state, { call_id, tool, arguments: args, at }) {
+    state.signed.set(call_id, { call_id, tool, arguments: args, at });
+  },
+  signed_ended(state, { call_id, dispatch_id, result_hash }) {
+    state.signed.delete(call_id);
+    if (dispatch_id !== undefined) state.dispatches.set(dispatch_id, result_hash);
   },
   tool_ended: foldToolEnd,
   iteration_judged: (state, record) => void (state.judged = record),

@@ -42,7 +42,9 @@ beforeEach(async () => {
     toolbox: createToolbox({ builtin_dispatchers: [] }, {}),
     calls: { take: unused },
     callerOf: unused,
-    dispatchFor: () => unused,
+    events: { raise: () => undefined },
+    newId: () => 'id',
+    container: { problem: () => undefined, run: unused },
   });
   lanes = {
     api: await startTestServer(api as never),

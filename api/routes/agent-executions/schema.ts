@@ -143,7 +143,7 @@ export const ConversationEvent = Type.Record(Type.String(), Type.Record(Type.Str
   description:
     'One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`, ' +
     '`model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, `tool_started`, ' +
-    '`dispatched`, `tool_ended`, `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as the ' +
+    '`dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as the ' +
     'model writes it; or `closed`, the end of an execution whose conversation has none.',
 });
 export const lastConversationEvents = ['ended', 'closed'] as const;

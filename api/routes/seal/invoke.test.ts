@@ -2,18 +2,22 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aToolCaller } from '../../../test/builders/tool-caller.ts';
 import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
 import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
-import type { AuditEntry } from '../../../lib/bus/index.ts';
+import type { AuditEntry, BusEvent } from '../../../lib/bus/index.ts';
 import { createEnvelopeProof, createVouch, envelopeErrors } from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
-import type { DispatchPlan, ToolCaller } from '../../../lib/tools/tool.ts';
+import type { ContainerCall } from '../../agents/container-calls.ts';
+import type { ToolCaller, ToolRefusal } from '../../../lib/tools/tool.ts';
 import { createSealInvokeRoutes } from './invoke.ts';
 
 let server: TestServer;
 let base: ReturnType<typeof aSealWorld>;
 let signer: ReturnType<typeof aSigner>;
 let token: string;
-let plans: [string, DispatchPlan][];
+/** Calls that went to the container. */
+let ran: ContainerCall[];
+let containerProblem: ToolRefusal | undefined;
+let raised: BusEvent[];
 let audited: AuditEntry[];
 let caller: ToolCaller | undefined;
 
@@ -50,10 +54,17 @@ async function serve(take: (tenant: string) => Promise<void> = async () => undef
     },
     calls: { take: async ({ execution_id: id }, most) => (counted[id] = (counted[id] ?? 0) + 1) <= most },
     callerOf: async ({ tenant }) => caller && { ...caller, tenant },
-    dispatchFor: (executionId) => async (plan) => {
-      plans.push([executionId, plan]);
-      const content = plan.command === 'ls' ? 'a' : '{"ok":false,"error":"NOT_FOUND","message":"no file"}';
-      return { exit_code: 0, stdout: content, stderr: '', duration_ms: 1, truncated: false };
+    events: { raise: (event) => void raised.push(event) },
+    newId: () => 'id',
+    // The door itself is proved with drivers, in api/agents/container-calls.test.ts.
+    container: {
+      problem: () => containerProblem,
+      run: async (call) => {
+        ran.push(call);
+        return call.tool === 'fs.read'
+          ? { content: 'NOT_FOUND: no file', isError: true }
+          : { content: '{"stdout":"a"}', isError: false };
+      },
     },
   });
   server = await startTestServer(routes.map(({ caller: _caller, ...route }) => route));
@@ -63,7 +74,9 @@ beforeEach(async () => {
   base = aSealWorld();
   signer = aSigner();
   token = (await base.begin(signer)).security_token;
-  plans = [];
+  ran = [];
+  raised = [];
+  containerProblem = undefined;
   counted = {};
   judged = [];
   audited = [];
@@ -109,14 +122,14 @@ describe('POST /v1/seal/invoke', () => {
       200,
       { result: { isError: false, content: [{ text: expect.stringContaining('"stdout":"a"') }] } },
     ]);
-    expect(plans).toMatchObject([['e-1', { command: 'ls', cwd: '/workspace' }]]);
+    expect(ran).toMatchObject([{ tool: 'cmd.run', args: { command: 'ls' }, caller: { executionId: 'e-1' } }]);
   });
 
   it('TOOL-RULE-03 no judge looks at a call, although the manifest of the agent has one', async () => {
     const tools = [{ name: 'cmd', config: { subcommand_allowlist: { ls: [] } } }];
     caller = aToolCaller({ spec: { tools, execution: { tool_validation: { enabled: true } } } });
     expect((await post(envelope(call('cmd.run', { command: 'ls' }))))[0]).toBe(200);
-    expect(plans).toHaveLength(1);
+    expect(ran).toHaveLength(1);
     expect(judged).toEqual([]);
   });
 
@@ -129,7 +142,7 @@ describe('POST /v1/seal/invoke', () => {
         403,
         refusal(-32_000, expect.stringMatching(/^ApprovalRequired: /)),
       ]);
-      expect(plans).toEqual([]);
+      expect(ran).toEqual([]);
     },
   );
 
@@ -192,7 +205,7 @@ describe('POST /v1/seal/invoke', () => {
     ],
   ])('%s', async (_what, payload, status, want) => {
     expect(await post(envelope(payload))).toEqual([status, want]);
-    expect(plans).toEqual([]);
+    expect(ran).toEqual([]);
   });
 
   it('GW-INV-23 GW-INV-27 a malformed envelope is 400, a JSON-RPC error without id', async () => {
@@ -216,7 +229,7 @@ describe('POST /v1/seal/invoke', () => {
     const once = envelope(call('cmd.run', { command: 'ls' }));
     expect((await post(once))[0]).toBe(200);
     expect(await post(once, '/v1/invoke')).toEqual([401, refusal(-32_000, expect.stringContaining('made before'))]);
-    expect(plans).toHaveLength(1);
+    expect(ran).toHaveLength(1);
   });
 
   it('GW-INV-24 an expired session is 401; GW-INV-25 an inactive one is 403', async () => {
@@ -259,6 +272,24 @@ describe('POST /v1/seal/invoke', () => {
     for (let id = 1; id <= 3; id += 1) answers.push(await post(envelope(call('svc.tools.list', {}, id))));
     expect(answers.map(([status]) => status)).toEqual([200, 200, 403]);
     expect(answers[2]?.[1]).toMatchObject({ error: { message: expect.stringContaining('max_calls') as string } });
+  });
+
+  it('TOOL-CMD-02 one whose execution has no container is refused in words of its own, and is not counted', async () => {
+    caller = caller && { ...caller, security: { max_calls: 1 } };
+    containerProblem = { kind: 'policy', code: 'NoContainer', message: 'cmd.run runs in the container' };
+    expect(await post(envelope(call('cmd.run', { command: 'ls' })))).toEqual([
+      403,
+      refusal(-32_000, 'NoContainer: cmd.run runs in the container'),
+    ]);
+    expect([ran, audited, counted]).toEqual([[], [], {}]);
+    expect((await post(envelope(call('svc.tools.list'))))[0]).toBe(200);
+  });
+
+  it('AMB-199 of a file that the policy refuses is a denied StorageEvent', async () => {
+    const mounts = [{ path: '/data', writable: true, volume: 'data' }];
+    caller = aToolCaller({ mounts, security: { deny_list: ['/data/secret'] } });
+    expect((await post(envelope(call('fs.read', { path: '/data/secret/a' }))))[0]).toBe(403);
+    expect(raised).toMatchObject([{ type: 'StorageEvent', data: { outcome: 'denied', path: '/secret/a' } }]);
   });
 
   it('AMB-057 counts proved calls alone to the share of their tenant', async () => {

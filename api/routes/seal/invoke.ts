@@ -1,4 +1,4 @@
-import type { AuditTrail } from '../../../lib/bus/index.ts';
+import type { AuditTrail, EventSink } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import {
   type CallCounter,
@@ -9,13 +9,14 @@ import {
   type Session,
   type Vouch,
 } from '../../../lib/envelope/index.ts';
+import type { NewId } from '../../../lib/ids.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { RateLimit } from '../../../lib/http/rate-limit.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import {
-  type Dispatch,
   isRefusal,
   type Tool,
   type ToolAnswer,
@@ -25,6 +26,8 @@ import {
   type ToolCaller,
 } from '../../../lib/tools/tool.ts';
 import { approvalProblem } from '../../../lib/tools/needs-approval.ts';
+import type { ContainerCalls } from '../../agents/container-calls.ts';
+import { storageEvent } from '../../agents/storage-event.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 
@@ -40,7 +43,10 @@ export interface SealInvokeDeps {
   readonly calls: CallCounter;
   /** Whose calls those of a session are; undefined where its execution runs no more. */
   readonly callerOf: (session: Pick<Session, 'execution_id' | 'tenant'>) => Promise<ToolCaller | undefined>;
-  readonly dispatchFor: (executionId: string) => Dispatch;
+  readonly events: EventSink;
+  readonly newId: NewId;
+  /** Runs tools in the containers of executions. */
+  readonly container: ContainerCalls;
 }
 
 /** Calls that are proved at once, of everybody together, and those that wait for it. */
@@ -81,9 +87,10 @@ async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, 
   const caller = await deps.callerOf(session);
   if (caller === undefined) throw new EnvelopeError('session_inactive', 'the execution of this session does not run');
   const admitted = deps.toolbox.admit(caller, envelope.tool, envelope.arguments);
-  if (isRefusal(admitted)) throw refusalError(admitted, envelope.id);
-  const waits = approvalProblem(caller, admitted.name);
-  if (waits !== undefined) throw refusalError(waits, envelope.id);
+  if (isRefusal(admitted)) return refuse(deps, { caller, envelope }, admitted);
+  const problem =
+    approvalProblem(caller, admitted.name) ?? containerProblem(deps, { caller, tool: admitted, envelope });
+  if (problem !== undefined) throw refusalError(problem, envelope.id);
   const most = caller.security.max_calls;
   if (most !== undefined && !(await deps.calls.take(session, most))) throw refusalError(spent(most), envelope.id);
   const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signal);
@@ -95,6 +102,27 @@ const spent = (most: number): ToolRefusal => ({
   code: 'MaxCallsExceeded',
   message: `the execution has had its ${most} calls (max_calls)`,
 });
+
+/** Calls of file tools that the policy refuses are told of (requirements AMB-199). */
+function refuse(
+  { clock, events, newId }: SealInvokeDeps,
+  { caller, envelope }: Omit<AdmittedCall, 'tool'>,
+  refusal: ToolRefusal,
+): never {
+  const { tool, arguments: args } = envelope;
+  if (refusal.kind === 'policy' && isJsonObject(args)) {
+    const time = new Date(clock.now()).toISOString();
+    const event = storageEvent(caller, { id: newId(), tool, args, time, outcome: 'denied' });
+    if (event !== undefined) events.raise(event);
+  }
+  throw refusalError(refusal, envelope.id);
+}
+
+/** Before the call is counted: it could not run. */
+function containerProblem({ container }: SealInvokeDeps, { caller, tool, envelope }: AdmittedCall) {
+  if (tool.run.kind !== 'pod') return undefined;
+  return container.problem({ caller, tool: tool.name, args: envelope.arguments as ToolArguments });
+}
 
 interface AdmittedCall {
   readonly caller: ToolCaller;
@@ -118,13 +146,11 @@ async function run({ audit, ...deps }: SealInvokeDeps, call: AdmittedCall, signa
 }
 
 async function answerOf(
-  { dispatchFor }: Pick<SealInvokeDeps, 'dispatchFor'>,
+  { container }: Pick<SealInvokeDeps, 'container'>,
   { caller, tool, envelope }: AdmittedCall,
   signal: AbortSignal,
 ): Promise<ToolAnswer> {
   const args = envelope.arguments as ToolArguments;
   if (tool.run.kind === 'api') return tool.run.run(caller, args, signal);
-  const plan = tool.run.plan(caller, args);
-  if ('isError' in plan) return plan;
-  return tool.run.answer(caller, args, await dispatchFor(envelope.executionId)(plan));
+  return container.run({ caller, tool: tool.name, args }, signal);
 }

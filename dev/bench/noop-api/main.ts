@@ -36,7 +36,9 @@ const routes = createSealInvokeRoutes({
   ),
   calls: createCallCounter(bus),
   callerOf: async ({ tenant }) => ({ ...caller, tenant }),
-  dispatchFor: () => () => Promise.reject(new Error('this tool runs in no pod')),
+  events: { raise: () => undefined },
+  newId: () => 'id',
+  container: { problem: () => undefined, run: () => Promise.reject(new Error('this tool runs in no pod')) },
 });
 await serveForParent(
   createHttpApp({

@@ -1,0 +1,139 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { busLimits, type EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { startDeadline } from '../../lib/deadline.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { NewId } from '../../lib/ids.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { failure } from '../../lib/tools/answers.ts';
+import { policy } from '../../lib/tools/name-policy.ts';
+import type { ToolAnswer, ToolArguments, ToolCaller, ToolRefusal } from '../../lib/tools/tool.ts';
+import type { Drivers } from './drivers.ts';
+import { type ConversationFeed, recordsBehind } from './feed.ts';
+import { needsDriving } from './needs-driving.ts';
+import { containerBusy, type SignedCall, signedAddress } from './signed-calls.ts';
+
+/** A call that has passed every check. */
+export interface ContainerCall {
+  readonly caller: ToolCaller;
+  readonly tool: string;
+  readonly args: ToolArguments;
+}
+
+/** Signed calls of tools that run in the pod of an execution, whichever replica drives its conversation. */
+export interface ContainerCalls {
+  /** Why the call cannot run in a container; undefined where it can. */
+  problem(call: ContainerCall): ToolRefusal | undefined;
+  /** Runs it. A container that takes no command in time is an answer, `ContainerBusy`. */
+  run(call: ContainerCall, signal: AbortSignal): Promise<ToolAnswer>;
+}
+
+interface ContainerCallsDeps {
+  readonly bus: Pick<EventBus, 'request'>;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly executions: { readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid'> };
+  readonly drivers: Pick<Drivers, 'open'>;
+  readonly feed: ConversationFeed;
+}
+
+/** How long the call may take to reach the driver, and how long a replica may take to become the driver. */
+const handOverMs = 10_000;
+const retryMs = 200;
+/** Room for the other fields of the message. */
+const argumentBytes = busLimits.requestBytes - 4_096;
+
+export function createContainerCalls(deps: ContainerCallsDeps): ContainerCalls {
+  return {
+    problem({ caller, tool, args }) {
+      const absent = podProblem(deps, caller, tool);
+      if (absent !== undefined) return absent;
+      if (Buffer.byteLength(JSON.stringify(args)) <= argumentBytes) return undefined;
+      const message = `Invalid tool arguments: they have more than ${argumentBytes} bytes; send less for tool '${tool}'`;
+      return { kind: 'arguments', code: 'InvalidArguments', message };
+    },
+    async run(call, signal) {
+      try {
+        return await runInPod(deps, call, signal);
+      } catch (error) {
+        if (error instanceof AppError && error.reason === 'ContainerBusy') return failure(error.reason, error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+function podProblem({ executions }: ContainerCallsDeps, { executionId = '' }: ToolCaller, tool: string) {
+  const status = executions.cache.getByUid(executionId)?.status;
+  if (status?.phase === 'waiting')
+    return policy('ContainerBusy', `${tool}: the execution waits for a person; call when it runs again`);
+  if (status?.phase === 'running' && status.pod !== undefined) return undefined;
+  return policy('NoContainer', `${tool} runs in the container of the execution, which has none that runs`);
+}
+
+async function runInPod(deps: ContainerCallsDeps, call: ContainerCall, signal: AbortSignal): Promise<ToolAnswer> {
+  const { executionId = '', tenant } = call.caller;
+  const signed = { call_id: `signed_${deps.newId()}`, tool: call.tool, arguments: call.args };
+  await using listener = deps.feed.listen(executionId);
+  await listener.ready;
+  let last = await submit(deps, executionId, signed, signal);
+  for (;;) {
+    const isOver = !isDriven(deps, executionId);
+    for await (const { sequence, record } of recordsBehind(deps.feed, tenant, executionId, last)) {
+      last = sequence;
+      if (record.kind === 'signed_ended' && record.call_id === signed.call_id)
+        return { content: record.content, isError: record.is_error };
+    }
+    if (isOver) return failure('ExecutionOver', 'the execution ended before the call did; it may have run');
+    signal.throwIfAborted();
+    await listener.news(signal);
+  }
+}
+
+function isDriven({ executions }: ContainerCallsDeps, executionId: string): boolean {
+  const execution = executions.cache.getByUid(executionId);
+  return execution !== undefined && needsDriving(execution);
+}
+
+/** Hands the call to the driver. Resolves to the place of its record. */
+async function submit(
+  deps: ContainerCallsDeps,
+  executionId: string,
+  call: SignedCall,
+  signal: AbortSignal,
+): Promise<number> {
+  using deadline = startDeadline(deps.clock, handOverMs, signal);
+  while (!deadline.signal.aborted) {
+    const taken = await ask(deps, executionId, call, deadline.signal).catch(afterwards);
+    if (typeof taken === 'number') return taken;
+    // Where there is no driver, this replica becomes it.
+    const execution = taken === 'undriven' ? deps.executions.cache.getByUid(executionId) : undefined;
+    if (execution !== undefined) await deps.drivers.open(execution, deadline.signal);
+    await deps.clock.sleep(retryMs, deadline.signal);
+  }
+  signal.throwIfAborted();
+  throw containerBusy('the execution waits; nothing ran; call again later');
+}
+
+/** Errors after which nothing was written down: the conversation has no driver, or changes it. */
+const again: Readonly<Record<string, 'undriven' | 'moving'>> = {
+  NoResponders: 'undriven',
+  Overtaken: 'moving',
+  Stopped: 'moving',
+};
+
+function afterwards(error: unknown): 'undriven' | 'moving' {
+  const what = error instanceof AppError ? again[error.reason] : undefined;
+  if (what === undefined) throw error;
+  return what;
+}
+
+async function ask(
+  { bus }: ContainerCallsDeps,
+  executionId: string,
+  call: SignedCall,
+  signal: AbortSignal,
+): Promise<number> {
+  const options = { timeoutMs: handOverMs, signal };
+  return Number(Buffer.from(await bus.request(signedAddress(executionId), JSON.stringify(call), options)).toString());
+}

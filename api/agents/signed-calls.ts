@@ -1,0 +1,138 @@
+import { startDeadline } from '../../lib/deadline.ts';
+import type { SignedUnderWay } from '../../lib/conversation/state.ts';
+import { AppError } from '../../lib/errors.ts';
+import { failure } from '../../lib/tools/answers.ts';
+import { isRefusal, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
+import { type ConversationDeps, record } from './conversation-deps.ts';
+import { Overtaken, Stopped } from './log.ts';
+import { storageEvent } from './storage-event.ts';
+import { cut, unknownOutcome } from './tool-call.ts';
+
+/** A signed call of a tool that runs in the pod, as the driver of the conversation gets it. */
+export interface SignedCall {
+  readonly call_id: string;
+  readonly tool: string;
+  readonly arguments: ToolArguments;
+}
+
+/** Signed calls at the driver of one conversation: each is written down, given to the pod, and its end written down. */
+export interface SignedCalls {
+  /** Writes the call down. Resolves to the place of its record. @throws AppError `ContainerBusy`. */
+  take(call: SignedCall): Promise<number>;
+  /** Ends those that an earlier driver has left. */
+  resume(): void;
+  /** Resolves when nothing of them runs any more, after the signal of the driver has aborted. */
+  ended(): Promise<void>;
+}
+
+/** Where the driver of a conversation takes signed calls from other replicas. */
+export const signedAddress = (executionId: string) => ({ service: 'agent.signed', key: executionId });
+
+/** Signed calls of one execution at a time. */
+const pendingMax = 4;
+/** How long the pod may be busy with another command until a call is given up, from its record on. */
+const patienceMs = 20_000;
+
+export const containerBusy = (message: string): AppError =>
+  new AppError('limit_exceeded', message, { reason: 'ContainerBusy' });
+
+/** `leave` aborts where the conversation is driven here no more; what has not ended goes to its next driver. */
+export function createSignedCalls(deps: ConversationDeps, leave: AbortSignal): SignedCalls {
+  const { log, tell } = deps;
+  const running = new Map<string, Promise<void>>();
+  const begin = (call: SignedUnderWay): void => {
+    const { call_id: id } = call;
+    if (running.has(id)) return;
+    running.set(
+      id,
+      bringToEnd(deps, call, leave).finally(() => running.delete(id)),
+    );
+  };
+  return {
+    async take({ call_id, tool, arguments: args }) {
+      if (leave.aborted) throw new Stopped();
+      if (log.state.signed.size >= pendingMax) throw containerBusy(`${pendingMax} signed calls wait already`);
+      const sequence = await log.append({ kind: 'signed_call', call_id, tool, arguments: args });
+      tell({ sequence });
+      const call = log.state.signed.get(call_id);
+      if (call !== undefined) begin(call);
+      return sequence;
+    },
+    resume: () => [...log.state.signed.values()].forEach(begin),
+    ended: async () => void (await Promise.all(running.values())),
+  };
+}
+
+/** Never rejects: a call that cannot be ended here is ended by the next driver. */
+async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, leave: AbortSignal): Promise<void> {
+  const { call_id, tool } = call;
+  try {
+    const { answer, ...dispatch } = await answerOf(deps, call, leave);
+    raiseStorageEvent(deps, call, answer);
+    const content = cut(answer.content);
+    await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
+  } catch (error) {
+    if (leave.aborted || error instanceof Overtaken || error instanceof Stopped) return;
+    deps.logger.warn({ err: error, call: call_id, tool }, 'signed call interrupted');
+  }
+}
+
+interface Answered {
+  readonly answer: ToolAnswer;
+  readonly dispatch_id?: string;
+  readonly result_hash?: string;
+}
+
+/** The policy may have changed since the call was taken. */
+async function answerOf(deps: ConversationDeps, call: SignedUnderWay, leave: AbortSignal): Promise<Answered> {
+  const { caller, toolbox } = deps;
+  const args = call.arguments as ToolArguments;
+  const tool = toolbox.admit(caller, call.tool, args);
+  if (isRefusal(tool)) return { answer: failure(tool.code, tool.message) };
+  const { run } = tool;
+  if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
+  const plan = run.plan(caller, args);
+  if ('isError' in plan) return { answer: plan };
+  const wanted = { callId: call.call_id, plan, isIdempotent: tool.idempotent };
+  const ended = await dispatch(deps, { call, wanted }, leave);
+  if (ended === undefined) return { answer: failure('ContainerBusy', busy) };
+  const { result, ...place } = ended;
+  return { answer: result === undefined ? unknownOutcome : run.answer(caller, args, result), ...place };
+}
+
+const busy = `the container asked for no command in ${patienceMs / 1_000} s; nothing ran; call again later`;
+
+interface Dispatched {
+  readonly call: SignedUnderWay;
+  readonly wanted: Parameters<ConversationDeps['door']['dispatch']>[0];
+}
+
+/** Undefined where the pod did not ask in time: a command that makes a signed call itself would wait for itself. */
+async function dispatch({ clock, door }: ConversationDeps, { call, wanted }: Dispatched, leave: AbortSignal) {
+  const left = Date.parse(call.at) + patienceMs - clock.now();
+  const isGivenBefore = call.dispatch !== undefined;
+  if (left <= 0 && !isGivenBefore) return undefined;
+  using patience = startDeadline(clock, Math.max(left, 0));
+  const over = new AbortController();
+  const giveUp = (): void => over.abort();
+  if (!isGivenBefore) patience.signal.addEventListener('abort', giveUp, { once: true });
+  const onGiven = (): void => patience.signal.removeEventListener('abort', giveUp);
+  try {
+    return await door.dispatch({ ...wanted, onGiven }, over.signal);
+  } catch (error) {
+    if (over.signal.aborted && !leave.aborted) return undefined;
+    throw error;
+  }
+}
+
+function raiseStorageEvent(
+  { caller, clock, events }: ConversationDeps,
+  call: SignedUnderWay,
+  answer: ToolAnswer,
+): void {
+  const time = new Date(clock.now()).toISOString();
+  const { call_id: id, tool, arguments: args } = call;
+  const outcome = answer.isError ? 'error' : 'ok';
+  const event = storageEvent(caller, { id, tool, args: args as ToolArguments, time, outcome });
+  if (event !== undefined) events.raise(event);
+}
