@@ -193,6 +193,8 @@ export const limits = {
   hostRecentCommands: 20,
   /** Parts of the record of one run in the output store. */
   fleetRecordParts: 250,
+  /** One change of a host's configuration that operators push, in bytes of JSON: the host takes no more (ADR 0068). */
+  edgeConfigBytes: 256 * 1024,
   /** How long a fleet run that has ended is kept, where it does not say. */
   fleetRunTtlSecondsDefault: 7 * 24 * 3600,
 } as const;

@@ -1,9 +1,11 @@
+import { limits } from '../crds/limits.ts';
+
 /** Bounds of the daemon (design §11, §14). */
 export const daemonLimits = {
   /** A file of the state folder or of the configuration, in bytes. */
   fileBytes: 1_048_576,
   /** One PushConfig, and all that was pushed together, in bytes. */
-  pushedBytes: 262_144,
+  pushedBytes: limits.edgeConfigBytes,
   /** Labels and paths of mounts as JSON; the rest of the 16 KiB of capabilities is left to the tools. */
   reportedBytes: 15 * 1024,
   /** Commands that the journal remembers. */

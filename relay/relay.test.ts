@@ -764,3 +764,27 @@ describe('the last heartbeats of hosts', () => {
     expect(await createHeartbeats({ bus }).last([hostUid])).toEqual(new Map());
   });
 });
+
+describe('a host that an operator drains', () => {
+  it('EDGE-FLOW-13 is told at the beginning of each of its streams', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    hosts.drain('acme', identity.enrolled.nodeId);
+    for (let turn = 0; turn < 2; turn += 1) {
+      const stream = connect(relay, identity);
+      stream.hello();
+      await vi.waitFor(() => expect(stream.commands.map(({ command }) => command?.$case)).toEqual(['drain']));
+      stream.close();
+    }
+  });
+
+  it('EDGE-FLOW-13 is the only one that is told', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    await createHostCommands({ bus: nats.connect() }).cancel(await addressOf(identity), { commandId: 'c', reason: '' });
+    await vi.waitFor(() => expect(stream.commands.map(({ command }) => command?.$case)).toEqual(['cancel']));
+  });
+});

@@ -2,7 +2,7 @@ import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createGate } from '../../lib/decision/gate.ts';
 import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
-import { createEdgeResults, createHeartbeats, createRecentCommands } from '../../lib/edge/index.ts';
+import { createEdgeResults, createHeartbeats, createHostCommands, createRecentCommands } from '../../lib/edge/index.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type { Route } from '../../lib/http/route.ts';
@@ -77,6 +77,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
       results: createEdgeResults(deps),
       recent: createRecentCommands(deps),
       heartbeats: createHeartbeats(deps),
+      hostCommands: createHostCommands(deps),
     }),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),

@@ -8,6 +8,7 @@ import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue, serialised } from '../print-object.ts';
 import type { Session } from '../session.ts';
 import { type Column, tableLines } from '../table.ts';
+import { drainCommand, pushConfigCommand, shutdownCommand } from './edge-host-orders.ts';
 
 interface ListOptions {
   readonly tag?: readonly string[];
@@ -23,12 +24,15 @@ interface ChangeOptions {
 
 export function edgeHostsCommand(launch: Launch): Command {
   return new Command('hosts')
-    .summary('list, change and revoke hosts')
+    .summary('list, change, drain, stop and revoke hosts')
     .description('Lists, changes and revokes hosts. Without a further word it lists them. HTTP API only.')
     .addCommand(listCommand(launch), { isDefault: true })
     .addCommand(getCommand(launch))
     .addCommand(setCommand(launch))
-    .addCommand(revokeCommand(launch));
+    .addCommand(revokeCommand(launch))
+    .addCommand(drainCommand(launch))
+    .addCommand(pushConfigCommand(launch))
+    .addCommand(shutdownCommand(launch));
 }
 
 function listCommand(launch: Launch): Command {

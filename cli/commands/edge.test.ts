@@ -47,6 +47,10 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
     tagEdgeHost: heard(host(idA, 'a')),
     changeEdgeHost: heard(host(idA, 'c')),
     revokeEdgeHost: heard(undefined),
+    drainEdgeHost: heard(host(idA, 'a')),
+    resumeEdgeHost: heard(host(idA, 'a')),
+    pushEdgeConfig: heard({ version: '7' }),
+    shutDownEdgeHost: heard(undefined),
     listEdgeGroups: async () => ({
       items: [
         {
@@ -76,7 +80,8 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
   };
   const door = { kind: 'http', words: { place: 'in tenant acme', flags: '' }, edge: () => edge };
   const clock = { now: () => Date.parse('2026-01-02T03:05:05Z') };
-  const world = { terminal, clock, interrupted: new AbortController().signal, open: { door: async () => door } };
+  const files = { read: async () => 'labels: { ring: "1" }\n' };
+  const world = { terminal, clock, files, interrupted: new AbortController().signal, open: { door: async () => door } };
   let code: number | undefined;
   const launch = createLaunch(world as unknown as World, (exit) => (code = exit));
   await edgeCommand(launch).parseAsync(argv, { from: 'user' });
@@ -128,6 +133,36 @@ describe('windlass edge hosts', () => {
     const twins = { hosts: [host(idA, 'a'), host(idB, 'a')] };
     await expect(ran(['hosts', 'set', 'a', '--add-tag', 'x'], twins)).rejects.toThrow("2 hosts are named 'a'");
     await expect(ran(['hosts', 'set', 'a'])).rejects.toThrow('nothing is to be changed');
+  });
+
+  it('EDGE-FLOW-13 drains a host, and undoes it', async () => {
+    const drained = await ran(['hosts', 'drain', 'a']);
+    expect([drained.asked, drained.out]).toEqual([[{ id: idA }], ['host a drains']]);
+    expect((await ran(['hosts', 'drain', 'a', '--undo'])).out).toEqual(['host a is a target again']);
+  });
+
+  it('EDGE-FLOW-12 pushes the labels and security contexts of a file', async () => {
+    const { asked, out } = await ran(['hosts', 'push-config', 'a', '-f', 'change.yaml', '--version-name', '7']);
+    expect(asked).toEqual([{ id: idA, body: { config: { labels: { ring: '1' } }, version: '7' } }]);
+    expect(out).toEqual(['host a was sent configuration 7']);
+  });
+
+  it.each<[words: readonly string[], body: object]>([
+    [[], {}],
+    [['--grace', '0'], { grace_secs: 0 }],
+    [['--grace', '3600'], { grace_secs: 3_600 }],
+  ])('EDGE-FLOW-15 shuts a daemon down with %j', async (words, body) => {
+    const { asked, out } = await ran(['hosts', 'shutdown', 'a', '--yes', ...words]);
+    expect([asked, out]).toEqual([[{ id: idA, body }], ['host a shuts down']]);
+  });
+
+  it.each([
+    [['--grace', '1']],
+    [['--yes', '--grace', '3601']],
+    [['--yes', '--grace', '-1']],
+    [['--yes', '--grace', 'x']],
+  ])('EDGE-FLOW-15 asks nothing with %j', async (words) => {
+    await expect(ran(['hosts', 'shutdown', 'a', ...words])).rejects.toMatchObject({ name: 'CliError' });
   });
 
   it('revokes with --yes alone', async () => {

@@ -1437,6 +1437,8 @@ export type ListEdgeHostsAnswer = {
     readonly last_heartbeat_at: string | null;
     /** Tags that operators gave it. */
     readonly tags: readonly string[];
+    /** true: no run targets it. Absent otherwise. */
+    readonly draining?: boolean;
     /** Facts that the host reports. */
     readonly capabilities: {
       /** Operating system. */
@@ -1473,6 +1475,8 @@ export type ReadEdgeHostAnswer = {
   readonly last_heartbeat_at: string | null;
   /** Tags that operators gave it. */
   readonly tags: readonly string[];
+  /** true: no run targets it. Absent otherwise. */
+  readonly draining?: boolean;
   /** Facts that the host reports. */
   readonly capabilities: {
     /** Operating system. */
@@ -1515,6 +1519,28 @@ export type TagEdgeHostBody = {
   readonly add?: readonly string[];
   /** Tags to remove; wins over `add`. */
   readonly remove?: readonly string[];
+};
+
+export type PushEdgeConfigBody = {
+  /** The change, at most 256 KiB of JSON. */
+  readonly config: {
+    /** Labels of the daemon; null takes one away. */
+    readonly labels?: Readonly<Record<string, unknown>>;
+    /** Security contexts by name; null takes one away. */
+    readonly security_contexts?: Readonly<Record<string, unknown>>;
+  };
+  /** Names the change. */
+  readonly version?: string;
+};
+
+export type PushEdgeConfigAnswer = {
+  /** Name of the change. */
+  readonly version: string;
+};
+
+export type ShutDownEdgeHostBody = {
+  /** Seconds for commands under way. */
+  readonly grace_secs?: number;
 };
 
 export type ListEdgeGroupsAnswer = {
@@ -2706,6 +2732,41 @@ export interface TagEdgeHostRequest {
 /** Body of the answer of {@link Operations.tagEdgeHost}. */
 export type TagEdgeHostReply = ReadEdgeHostAnswer;
 
+/** Arguments of {@link Operations.drainEdgeHost}. */
+export interface DrainEdgeHostRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+}
+
+/** Body of the answer of {@link Operations.drainEdgeHost}. */
+export type DrainEdgeHostReply = ReadEdgeHostAnswer;
+
+/** Arguments of {@link Operations.resumeEdgeHost}. */
+export interface ResumeEdgeHostRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+}
+
+/** Body of the answer of {@link Operations.resumeEdgeHost}. */
+export type ResumeEdgeHostReply = ReadEdgeHostAnswer;
+
+/** Arguments of {@link Operations.pushEdgeConfig}. */
+export interface PushEdgeConfigRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+  readonly body: PushEdgeConfigBody;
+}
+
+/** Body of the answer of {@link Operations.pushEdgeConfig}. */
+export type PushEdgeConfigReply = PushEdgeConfigAnswer;
+
+/** Arguments of {@link Operations.shutDownEdgeHost}. */
+export interface ShutDownEdgeHostRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+  readonly body: ShutDownEdgeHostBody;
+}
+
 /** Body of the answer of {@link Operations.listEdgeGroups}. */
 export type ListEdgeGroupsReply = ListEdgeGroupsAnswer;
 
@@ -3475,6 +3536,62 @@ export interface Operations {
    */
   tagEdgeHost(request: TagEdgeHostRequest, options?: CallOptions): Promise<TagEdgeHostReply>;
   /**
+   * Drain a host
+   *
+   * No run targets the host any more, and the host is told to take no new commands and to end those that it has. A
+   * host that is away is told when it comes back. Needs the scope `svc.edge.hosts.write`.
+   *
+   * `POST /v1/edge/hosts/{id}/drain`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   * - 409 `conflict`: Others change the host at the same time; try again.
+   */
+  drainEdgeHost(request: DrainEdgeHostRequest, options?: CallOptions): Promise<DrainEdgeHostReply>;
+  /**
+   * End the draining of a host
+   *
+   * Runs target the host again. A daemon that was told to drain takes commands once it is restarted. Needs the
+   * scope `svc.edge.hosts.write`.
+   *
+   * `DELETE /v1/edge/hosts/{id}/drain`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   * - 409 `conflict`: Others change the host at the same time; try again.
+   */
+  resumeEdgeHost(request: ResumeEdgeHostRequest, options?: CallOptions): Promise<ResumeEdgeHostReply>;
+  /**
+   * Push configuration to a host
+   *
+   * A JSON merge patch over the labels and security contexts of the host's configuration, which counts before the
+   * next command. The host refuses what does not fit, and its log says why. Needs the scope
+   * `svc.edge.hosts.write`.
+   *
+   * `POST /v1/edge/hosts/{id}/config`
+   *
+   * - 400 `invalid_request`: The change is too large.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   * - 503 `unavailable`: No relay holds a stream of the host, or it is not known whether the host has the order:
+   *   it may be repeated.
+   */
+  pushEdgeConfig(request: PushEdgeConfigRequest, options?: CallOptions): Promise<PushEdgeConfigReply>;
+  /**
+   * Stop the daemon of a host
+   *
+   * Commands under way get the grace, are then cancelled, and the daemon ends. It connects again when it is
+   * started. Needs the scope `svc.edge.hosts.write`.
+   *
+   * `POST /v1/edge/hosts/{id}/shutdown`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   * - 503 `unavailable`: No relay holds a stream of the host, or it is not known whether the host has the order:
+   *   it may be repeated.
+   */
+  shutDownEdgeHost(request: ShutDownEdgeHostRequest, options?: CallOptions): Promise<void>;
+  /**
    * List groups of hosts
    *
    * All groups of the tenant, by name. Needs the scope `svc.edge.hosts.read` or `svc.edge.groups.write`.
@@ -3795,6 +3912,10 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   revokeEdgeHost: {"method":"DELETE","path":"/v1/edge/hosts/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
   changeEdgeHost: {"method":"PATCH","path":"/v1/edge/hosts/{id}","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   tagEdgeHost: {"method":"POST","path":"/v1/edge/hosts/{id}/tags","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  drainEdgeHost: {"method":"POST","path":"/v1/edge/hosts/{id}/drain","bearer":true,"query":[],"headers":{},"reply":"json"},
+  resumeEdgeHost: {"method":"DELETE","path":"/v1/edge/hosts/{id}/drain","bearer":true,"query":[],"headers":{},"reply":"json"},
+  pushEdgeConfig: {"method":"POST","path":"/v1/edge/hosts/{id}/config","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  shutDownEdgeHost: {"method":"POST","path":"/v1/edge/hosts/{id}/shutdown","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"none"},
   listEdgeGroups: {"method":"GET","path":"/v1/edge/groups","bearer":true,"query":[],"headers":{},"reply":"json"},
   createEdgeGroup: {"method":"POST","path":"/v1/edge/groups","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   readEdgeGroup: {"method":"GET","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},

@@ -33,6 +33,9 @@ export const EdgeHostSpec = Type.Object(
     revoked: Type.Optional(
       Type.Boolean({ description: 'Whether the host is revoked: its token and its key count no more. For good.' }),
     ),
+    draining: Type.Optional(
+      Type.Boolean({ description: 'Whether no run targets the host: it ends what it has, and takes no new commands.' }),
+    ),
     enrolled_by: Type.Optional(
       Type.String({ maxLength: limits.objectNameLength, description: 'Issuer of the token that enrolled it.' }),
     ),

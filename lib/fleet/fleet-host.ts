@@ -30,6 +30,7 @@ export function fleetHostOf(host: EdgeHost): FleetHost {
     uid: host.metadata.uid ?? '',
     name: nameOfHost(host),
     status: stateOfHost(host),
+    isDraining: host.spec.draining === true,
     os: capabilities?.os,
     tools: capabilities?.local_tools ?? [],
     tags: host.spec.tags ?? [],

@@ -83,6 +83,16 @@ describe('a target', () => {
     expect(ids({ Node: 'a' }, [host('a', { status })])).toEqual({ resolved: [], skipped: [{ node_id: 'a', reason }] });
   });
 
+  it('EDGE-FLOW-13 a host that drains is skipped, with the reason of its status where it is away as well', () => {
+    const hosts = [host('a', { isDraining: true }), host('b', { isDraining: true, status: 'Unhealthy' }), host('c')];
+    const skipped = [
+      { node_id: 'a', reason: 'Draining' },
+      { node_id: 'b', reason: 'Unhealthy' },
+    ];
+    expect(ids({ All: null }, hosts)).toEqual({ resolved: ['c'], skipped });
+    expect(ids({ Node: 'a' }, hosts)).toEqual({ resolved: [], skipped: skipped.slice(0, 1) });
+  });
+
   it('EDGE-REST-27 an unknown host is skipped', () => {
     expect(ids({ Node: 'z' }, fleet)).toEqual({ resolved: [], skipped: [{ node_id: 'z', reason: 'NotFound' }] });
   });

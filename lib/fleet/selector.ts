@@ -13,13 +13,15 @@ export interface FleetHost {
   readonly uid: string;
   readonly name: string;
   readonly status: EdgeHostState;
+  /** It takes no new commands. */
+  readonly isDraining?: boolean;
   readonly os?: string | undefined;
   readonly tools: readonly string[];
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export type SkipReason = Exclude<EdgeHostState, 'Connected'> | 'NotFound';
+export type SkipReason = Exclude<EdgeHostState, 'Connected'> | 'Draining' | 'NotFound';
 
 export interface SkippedHost {
   readonly node_id: string;
@@ -54,8 +56,9 @@ export function resolveTarget(target: FleetTarget, world: FleetWorld): ResolvedT
   for (const host of world.hosts) {
     const isNamed = missing.delete(host.nodeId);
     if (!isNamed && (host.status === 'Revoked' || matches === undefined || !matches(host))) continue;
-    if (host.status === 'Connected') resolved.set(host.nodeId, host);
-    else skipped.set(host.nodeId, host.status);
+    const reason = whySkipped(host);
+    if (reason === undefined) resolved.set(host.nodeId, host);
+    else skipped.set(host.nodeId, reason);
   }
   for (const nodeId of missing) skipped.set(nodeId, 'NotFound');
   checkSize(resolved.size);
@@ -66,6 +69,12 @@ export function resolveTarget(target: FleetTarget, world: FleetWorld): ResolvedT
       .sort((a, b) => byText(a.node_id, b.node_id))
       .slice(0, limits.fleetTargets),
   };
+}
+
+/** Why a host gets no command; undefined where it gets one. */
+function whySkipped({ status, isDraining = false }: FleetHost): SkipReason | undefined {
+  if (status !== 'Connected') return status;
+  return isDraining ? 'Draining' : undefined;
 }
 
 /** The members of a group now, of whatever status but revoked ones that only its selector names (spec 2 §2.3). */

@@ -30,7 +30,10 @@ export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array>
     pipe.draining.addEventListener('abort', stop, { once: true });
     if (pipe.draining.aborted) stop();
     try {
-      assertCurrent(await deps.streams.begin(stream), opening.claims);
+      const host = await deps.streams.begin(stream);
+      assertCurrent(host, opening.claims);
+      // The daemon may have been away when it was to drain, or was restarted since.
+      if ((host ?? stream.host).object.spec.draining === true) await stream.send(drainOrder);
       for (;;) {
         const next = await interruption.during(opening.messages.next());
         if (next.done === true) return;
@@ -44,6 +47,8 @@ export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array>
     }
   };
 }
+
+const drainOrder = { command: { $case: 'drain', value: {} }, resultAck: undefined } as const;
 
 interface Opening {
   readonly pipe: Pipe;

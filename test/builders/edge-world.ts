@@ -75,6 +75,8 @@ function tenantObjects(kind: string, all: () => readonly Thing[]) {
 /** A bus without a tool gateway. */
 const noGateway = () => Promise.reject(new AppError('unavailable', 'no gateway', { reason: 'NoResponders' }));
 
+const sent = async (): Promise<void> => undefined;
+
 export const everyEdgeScope = [
   'svc.edge.enroll',
   'svc.edge.hosts.read',
@@ -98,6 +100,7 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     recent: { of: async () => [] },
     fleetCapable: createFleetCapable({ bus: { request: noGateway } }),
+    hostCommands: { drain: sent, pushConfig: sent, shutdown: sent },
     heartbeats: { last: async () => new Map() },
     edge: { key: keys.privateKey, endpoint: 'edge.example.com:443' },
     cluster: {

@@ -9,6 +9,7 @@ export interface MemoryHosts extends HostStore {
   revoke(tenant: string, nodeId: string): void;
   /** Acts of an operator. */
   tag(tenant: string, nodeId: string, tags: string[]): void;
+  drain(tenant: string, nodeId: string): void;
   remove(tenant: string, nodeId: string): void;
   /** Keeps news of changes from the relays, as a slow watch does, until the answer is called. */
   holdNews(): () => void;
@@ -83,6 +84,11 @@ export function createMemoryHosts(): MemoryHosts {
       const host = stored.get(keyOf(tenant, nodeId));
       if (host === undefined) return;
       put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec: { ...host.object.spec, tags } } });
+    },
+    drain(tenant, nodeId) {
+      const host = stored.get(keyOf(tenant, nodeId));
+      if (host === undefined) return;
+      put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec: { ...host.object.spec, draining: true } } });
     },
     remove(tenant, nodeId) {
       const uid = stored.get(keyOf(tenant, nodeId))?.object.metadata.uid ?? '';

@@ -11,6 +11,7 @@ import { contracts as groupContracts } from './groups/contract.ts';
 import { createGroupRoutes } from './groups/index.ts';
 import { contracts as hostContracts } from './hosts/contract.ts';
 import { createHostRoutes } from './hosts/index.ts';
+import type { OrderDeps } from './hosts/orders.ts';
 import type { RecentDeps } from './hosts/recent.ts';
 import type { WriteGroupDeps } from './groups/write.ts';
 
@@ -21,7 +22,12 @@ export const contracts: readonly Contract[] = [
   ...fleetContracts,
 ];
 
-export interface EdgeRoutesDeps extends Omit<IssueDeps, 'tenants' | 'clock'>, WriteGroupDeps, FleetDeps, RecentDeps {
+export interface EdgeRoutesDeps
+  extends Omit<IssueDeps, 'tenants' | 'clock'>,
+    WriteGroupDeps,
+    FleetDeps,
+    RecentDeps,
+    Pick<OrderDeps, 'hostCommands'> {
   readonly kube: WriteGroupDeps['kube'] & FleetDeps['kube'];
   readonly cluster: Pick<Cluster, 'tenants' | 'edgeHosts' | 'edgeGroups' | 'fleetRuns'>;
 }

@@ -61,6 +61,7 @@ export const EdgeHostSummary = Type.Object(
         'Its last heartbeat, as its relay has it; the last one before its state changed where no relay answers. null: none yet.',
     }),
     tags: Type.Array(Type.String(), { description: 'Tags that operators gave it.' }),
+    draining: Type.Optional(Type.Boolean({ description: 'true: no run targets it. Absent otherwise.' })),
     capabilities: Capabilities,
   },
   strict,

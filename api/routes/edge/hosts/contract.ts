@@ -149,10 +149,133 @@ export const revokeEdgeHost = defineContract({
   errors: [withoutScope('svc.edge.hosts.write'), unknownHost, busyHost],
 });
 
+const offline: ErrorContract = {
+  status: 503,
+  error: 'unavailable',
+  when: 'No relay holds a stream of the host, or it is not known whether the host has the order: it may be repeated.',
+};
+
+/** EDGE-FLOW-13, EDGE-FLOW-14. */
+export const drainEdgeHost = defineContract({
+  operationId: 'drainEdgeHost',
+  method: 'post',
+  path: '/v1/edge/hosts/{id}/drain',
+  tag,
+  summary: 'Drain a host',
+  description:
+    'No run targets the host any more, and the host is told to take no new commands and to end those that it has. A host ' +
+    'that is away is told when it comes back. Needs the scope `svc.edge.hosts.write`.',
+  access: 'bearer',
+  params: hostParams,
+  success: hostAnswer('The host as it is now.'),
+  errors: [withoutScope('svc.edge.hosts.write'), unknownHost, busyHost],
+});
+
+export const resumeEdgeHost = defineContract({
+  operationId: 'resumeEdgeHost',
+  method: 'delete',
+  path: '/v1/edge/hosts/{id}/drain',
+  tag,
+  summary: 'End the draining of a host',
+  description:
+    'Runs target the host again. A daemon that was told to drain takes commands once it is restarted. Needs the scope ' +
+    '`svc.edge.hosts.write`.',
+  access: 'bearer',
+  params: hostParams,
+  success: hostAnswer('The host as it is now.'),
+  errors: [withoutScope('svc.edge.hosts.write'), unknownHost, busyHost],
+});
+
+const patchOf = (description: string) => Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description }));
+
+/** EDGE-FLOW-12; ADR 0068. */
+export const pushEdgeConfig = defineContract({
+  operationId: 'pushEdgeConfig',
+  method: 'post',
+  path: '/v1/edge/hosts/{id}/config',
+  tag,
+  summary: 'Push configuration to a host',
+  description:
+    "A JSON merge patch over the labels and security contexts of the host's configuration, which counts before the next " +
+    'command. The host refuses what does not fit, and its log says why. Needs the scope `svc.edge.hosts.write`.',
+  access: 'bearer',
+  params: hostParams,
+  body: {
+    kind: 'json',
+    schema: Type.Object(
+      {
+        config: Type.Object(
+          {
+            labels: patchOf('Labels of the daemon; null takes one away.'),
+            security_contexts: patchOf('Security contexts by name; null takes one away.'),
+          },
+          {
+            additionalProperties: false,
+            minProperties: 1,
+            description: `The change, at most ${limits.edgeConfigBytes / 1024} KiB of JSON.`,
+          },
+        ),
+        version: Type.Optional(
+          Type.String({ minLength: 1, maxLength: limits.objectNameLength, description: 'Names the change.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    example: { config: { labels: { ring: 'canary' } }, version: '7' },
+  },
+  success: {
+    kind: 'json',
+    description: 'The stream of the host has the change.',
+    schema: Type.Object(
+      { version: Type.String({ description: 'Name of the change.' }) },
+      { additionalProperties: false },
+    ),
+    example: { version: '7' },
+  },
+  errors: [
+    withoutScope('svc.edge.hosts.write'),
+    { status: 400, error: 'invalid_request', when: 'The change is too large.' },
+    unknownHost,
+    offline,
+  ],
+});
+
+/** EDGE-FLOW-15. */
+export const shutDownEdgeHost = defineContract({
+  operationId: 'shutDownEdgeHost',
+  method: 'post',
+  path: '/v1/edge/hosts/{id}/shutdown',
+  tag,
+  summary: 'Stop the daemon of a host',
+  description:
+    'Commands under way get the grace, are then cancelled, and the daemon ends. It connects again when it is started. ' +
+    'Needs the scope `svc.edge.hosts.write`.',
+  access: 'bearer',
+  params: hostParams,
+  body: {
+    kind: 'json',
+    schema: Type.Object(
+      {
+        grace_secs: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 3_600, default: 30, description: 'Seconds for commands under way.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    example: { grace_secs: 30 },
+  },
+  success: { kind: 'none', description: 'The stream of the host has the order.' },
+  errors: [withoutScope('svc.edge.hosts.write'), unknownHost, offline],
+});
+
 export const contracts: readonly Contract[] = [
   listEdgeHosts,
   readEdgeHost,
   changeEdgeHost,
   tagEdgeHost,
   revokeEdgeHost,
+  drainEdgeHost,
+  resumeEdgeHost,
+  pushEdgeConfig,
+  shutDownEdgeHost,
 ];

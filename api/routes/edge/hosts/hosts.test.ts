@@ -4,7 +4,7 @@ import { aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
 import type { RecentCommands } from '../../../../lib/edge/index.ts';
 import { AppError } from '../../../../lib/errors.ts';
-import { changeEdgeHost, listEdgeHosts, tagEdgeHost } from './contract.ts';
+import { changeEdgeHost, listEdgeHosts, pushEdgeConfig, tagEdgeHost } from './contract.ts';
 import { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 import { changedTags } from './tags.ts';
 
@@ -257,6 +257,95 @@ describe('revoking a host', () => {
   });
 });
 
+describe('orders of operators', () => {
+  const params = { id: nodeId(1) };
+  const address = { tenant: 'acme', hostUid: mine.metadata.uid, nodeId: nodeId(1) };
+  const ordered = (fails?: AppError) => {
+    const orders: unknown[] = [];
+    const order =
+      (kind: string) =>
+      async (...facts: unknown[]) => {
+        orders.push([kind, ...facts]);
+        if (fails !== undefined) throw fails;
+      };
+    const hostCommands = { drain: order('drain'), pushConfig: order('push'), shutdown: order('shutdown') };
+    return { ...edgeWorld([mine, theirs], { hostCommands }), orders };
+  };
+  const offline = new AppError('unavailable', 'the host is offline', { reason: 'EdgeUnavailable' });
+
+  it('EDGE-FLOW-13 EDGE-PROTO-35 drains a host: no run targets it, and its daemon is told', async () => {
+    const { call, orders, audited } = ordered();
+    const answer = await call('drainEdgeHost', { params });
+    expect(answer).toMatchObject({ node_id: nodeId(1), status: 'Connected', draining: true });
+    expect(Value.Check(EdgeHostView, answer)).toBe(true);
+    expect(orders).toEqual([['drain', address]]);
+    const body = { target: { Selector: {} } };
+    const skipped = [{ node_id: nodeId(1), reason: 'Draining' }];
+    expect(await call('previewFleet', { body })).toEqual({ resolved: [], skipped });
+    expect(await call('resumeEdgeHost', { params })).not.toHaveProperty('draining');
+    expect(await call('previewFleet', { body })).toMatchObject({ resolved: [{ node_id: nodeId(1) }], skipped: [] });
+    expect(audited.map(({ type }) => type)).toEqual(['EdgeHostDrained', 'EdgeHostChanged']);
+  });
+
+  it('EDGE-FLOW-13 drains a host that is away: it is told when it comes back', async () => {
+    expect(await ordered(offline).call('drainEdgeHost', { params })).toMatchObject({ draining: true });
+  });
+
+  it('EDGE-FLOW-12 EDGE-PROTO-34 pushes labels and security contexts, and keeps them out of the audit', async () => {
+    const { call, orders, audited } = ordered();
+    const config = { labels: { ring: null }, security_contexts: { default: { tools: ['secret.*'] } } };
+    expect(await call('pushEdgeConfig', { params, body: { config, version: '7' } })).toEqual({ version: '7' });
+    expect(orders).toEqual([['push', address, { delta: JSON.stringify(config), version: '7' }]]);
+    expect(audited).toMatchObject([{ type: 'EdgeHostConfigPushed' }]);
+    expect(JSON.stringify(audited)).not.toContain('secret');
+  });
+
+  it.each([
+    [262_144, { version: '0000000000000001' }],
+    [262_145, { code: 'invalid' }],
+  ])('EDGE-FLOW-12 a change of %i bytes: %j', async (bytes, want) => {
+    const frame = JSON.stringify({ labels: { a: '' } }).length;
+    const config = { labels: { a: 'x'.repeat(bytes - frame) } };
+    expect(await ordered().call('pushEdgeConfig', { params, body: { config } })).toMatchObject(want);
+  });
+
+  it.each([
+    [{ config: { labels: {} } }, true],
+    [{ config: {} }, false],
+    [{ config: { mounts: [] } }, false],
+    [{ config: { labels: {} }, version: '' }, false],
+    [{}, false],
+  ])('EDGE-FLOW-12 takes %j: %s', (body, isValid) => {
+    expect(Value.Check(pushEdgeConfig.body.schema, body)).toBe(isValid);
+  });
+
+  it.each([
+    [{}, 30_000],
+    [{ grace_secs: 0 }, 0],
+    [{ grace_secs: 3_600 }, 3_600_000],
+  ])('EDGE-FLOW-15 EDGE-PROTO-36 shuts a daemon down with the grace of %j', async (body, ms) => {
+    const { call, orders, audited } = ordered();
+    expect(await call('shutDownEdgeHost', { params, body })).toBe('no_content');
+    expect(orders).toEqual([['shutdown', address, ms]]);
+    expect(audited).toMatchObject([{ type: 'EdgeHostShutDown' }]);
+  });
+
+  it('says that a host is offline which an order cannot reach, and finds none of another tenant', async () => {
+    const bodies = [
+      ['pushEdgeConfig', { config: { labels: {} } }],
+      ['shutDownEdgeHost', {}],
+    ] as const;
+    for (const [operation, body] of bodies) {
+      const { call, orders, audited } = ordered(offline);
+      expect(await call(operation, { params, body })).toMatchObject({ code: 'unavailable', reason: 'EdgeUnavailable' });
+      expect([orders.length, audited]).toEqual([1, []]);
+      const foreign = await call(operation, { params: { id: nodeId(3) }, body });
+      expect(foreign).toEqual({ error: 'Host not found', code: 'not_found' });
+      expect(orders).toHaveLength(1);
+    }
+  });
+});
+
 describe('scopes of hosts', () => {
   it.each([
     ['EDGE-AUTH-03', 'listEdgeHosts', 'svc.edge.hosts.read'],
@@ -264,8 +353,14 @@ describe('scopes of hosts', () => {
     ['EDGE-AUTH-04', 'changeEdgeHost', 'svc.edge.hosts.write'],
     ['EDGE-AUTH-04', 'tagEdgeHost', 'svc.edge.hosts.write'],
     ['EDGE-AUTH-04', 'revokeEdgeHost', 'svc.edge.hosts.write'],
+    ['EDGE-AUTH-04', 'drainEdgeHost', 'svc.edge.hosts.write'],
+    ['EDGE-AUTH-04', 'resumeEdgeHost', 'svc.edge.hosts.write'],
+    ['EDGE-AUTH-04', 'shutDownEdgeHost', 'svc.edge.hosts.write'],
+    ['EDGE-AUTH-04', 'pushEdgeConfig', 'svc.edge.hosts.write'],
   ])('%s EDGE-AUTH-08 %s needs %s, and nothing of a host is shown without it', async (_id, operation, scope) => {
-    const ask = (id: string, scopes: readonly string[]) => world().call(operation, { params: { id } }, { scopes });
+    const body = { config: { labels: {} } };
+    const ask = (id: string, scopes: readonly string[]) =>
+      world().call(operation, { params: { id }, body }, { scopes });
     expect(await ask(nodeId(1), [scope])).not.toHaveProperty('error');
     const others = everyEdgeScope.filter((one) => one !== scope);
     const refused = { error: 'forbidden', message: `this needs the scope ${scope}` };

@@ -14,6 +14,7 @@ export function presentHostSummary(tenant: string, host: EdgeHost, heard: string
     since: status?.since ?? metadata.creationTimestamp ?? '',
     last_heartbeat_at: heard ?? status?.last_heartbeat_at ?? null,
     tags: spec.tags ?? [],
+    ...(spec.draining === true && { draining: true }),
     capabilities: capabilitiesOf(host),
   };
 }

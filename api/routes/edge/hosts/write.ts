@@ -26,7 +26,7 @@ export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
     const { name, tags } = body;
     const wanted = defined({ name, tags: tags && distinct(tags) });
-    const host = await change(deps, caller, params.id, (spec) => ({ ...spec, ...wanted }));
+    const host = await changeHost(deps, caller, params.id, (spec) => ({ ...spec, ...wanted }));
     deps.audit.record({ type: 'EdgeHostChanged', ...auditFields(caller, host) });
     return json(await viewOf(deps, caller.tenant, host));
   });
@@ -36,7 +36,7 @@ export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {
 export function createTagRoute(deps: WriteHostDeps): Route<Caller> {
   return defineRoute<typeof tagEdgeHost, Caller>(tagEdgeHost, async ({ params, body, caller: asked }) => {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
-    const host = await change(deps, caller, params.id, (spec) => ({
+    const host = await changeHost(deps, caller, params.id, (spec) => ({
       ...spec,
       tags: changedTags(spec.tags ?? [], body),
     }));
@@ -49,13 +49,13 @@ export function createTagRoute(deps: WriteHostDeps): Route<Caller> {
 export function createRevokeRoute(deps: WriteHostDeps): Route<Caller> {
   return defineRoute<typeof revokeEdgeHost, Caller>(revokeEdgeHost, async ({ params, caller: asked }) => {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
-    const host = await change(deps, caller, params.id, (spec) => ({ ...spec, revoked: true }));
+    const host = await changeHost(deps, caller, params.id, (spec) => ({ ...spec, revoked: true }));
     deps.audit.record({ type: 'EdgeHostRevoked', act: 'revoke', ...auditFields(caller, host) });
     return noContent;
   });
 }
 
-async function change(
+export async function changeHost(
   { kube, cluster }: WriteHostDeps,
   caller: Caller,
   id: string,
@@ -68,7 +68,7 @@ async function change(
 }
 
 /** Neither names nor tags, which people write. */
-const auditFields = (by: Caller, { metadata }: EdgeHost) => ({
+export const auditFields = (by: Caller, { metadata }: EdgeHost) => ({
   by,
   subject: metadata.uid ?? '',
   data: { host: metadata.name },
