@@ -14,6 +14,8 @@ export interface LaneSetup {
   readonly natsUrl: string;
   /** SubjectPublicKeyInfo PEM of SEAL tokens. */
   readonly sealKey: string;
+  /** Address of an upstream: the tool of the gateway's lane asks it. Without one the tool does nothing. */
+  readonly upstream?: string;
 }
 
 export const laneTool = 'bench.nothing';

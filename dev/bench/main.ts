@@ -20,7 +20,13 @@ import { fanOut } from './programs/fan-out.ts';
 import { hostileApi, hostileControllers, hostileRefused } from './programs/hostile-memory.ts';
 import { idle } from './programs/idle.ts';
 import { manyApi, manyControllers } from './programs/many-executions.ts';
-import { apiInvocations, invocationMemory, laneInvocations } from './programs/invocations.ts';
+import {
+  apiInvocations,
+  chainInvocations,
+  chainLatency,
+  invocationMemory,
+  laneInvocations,
+} from './programs/invocations.ts';
 import { memory } from './programs/memory.ts';
 import { podless, podlessWrites } from './programs/podless.ts';
 import { quotaInVain, quotaShares } from './programs/quota-shares.ts';
@@ -55,6 +61,8 @@ const programs: readonly Program[] = [
   quotaInVain,
   apiInvocations,
   laneInvocations,
+  chainInvocations,
+  chainLatency,
   invocationMemory,
 ];
 

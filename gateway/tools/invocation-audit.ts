@@ -13,9 +13,15 @@ interface CredentialTarget {
   readonly server: string | undefined;
 }
 
-/** The events of one invocation of a tool workflow (spec 3 §6). An event that cannot be stored ends the invocation. */
+/**
+ * The events of one invocation of a tool workflow (spec 3 §6). An event that cannot be stored ends the invocation. Events
+ * between which nothing leaves the process are stored together: a step begins, and an invocation ends, when all before are
+ * stored.
+ */
 export interface InvocationAudit extends ChainObserver {
-  started(): Promise<void>;
+  started(): void;
+  /** Resolves when all events so far are stored. */
+  stored(): Promise<void>;
   credential(type: 'CredentialExchangeCompleted' | 'CredentialExchangeFailed', target: CredentialTarget): Promise<void>;
   ended(outcome: ChainOutcome): Promise<void>;
   /** An invocation that ended by an error. Never rejects: the error is the caller's answer. */
@@ -38,27 +44,56 @@ export function createInvocationAudit(
   const { tenant, subject, executionId } = caller;
   const { invocationId } = context;
   const about = { workflow_id: workflow.metadata.uid, name: registeredNameOf(workflow), execution_id: executionId };
+  const { length: steps } = workflow.spec.steps;
   const from = clock.now();
-  const append = (type: GatewayEventType, data: Readonly<Record<string, unknown>>): Promise<void> =>
+  const append: Append = (type, data) =>
     audit.append({ type, tenant, subject, invocationId, data: { ...about, ...data } });
+  const together = togetherBy(append);
   const lasted = () => ({ duration_ms: Math.max(0, clock.now() - from) });
-  const fail = (step: string | undefined, reason: string): Promise<void> => {
-    const cut = reason.slice(0, reasonLength).toWellFormed();
-    return append('WorkflowInvocationFailed', { failed_step: step, reason: cut, ...lasted() });
-  };
+  const failure = (step: string | undefined, reason: string) => ({ ...failed(step, reason), ...lasted() });
   let reached: string | undefined;
   return {
     stepReached: (step) => void (reached = step),
-    started: () => append('WorkflowInvocationStarted', {}),
-    credential: (type, { strategy, service, server }) => append(type, { strategy, target_service: service, server }),
-    stepStarted: (step, attempt) => append('WorkflowStepStarted', { step, attempt }),
-    stepExecuted: (step, { status, durationMs, attempts }) =>
-      append('WorkflowStepExecuted', { step, http_status: status, duration_ms: durationMs, attempts }),
-    async ended(outcome) {
-      if (outcome.kind === 'failed') return fail(outcome.step, outcome.reason);
-      return append('WorkflowInvocationCompleted', { step_count: workflow.spec.steps.length, ...lasted() });
+    started: () => together.begin('WorkflowInvocationStarted'),
+    stored: () => together.stored(),
+    async credential(type, { strategy, service, server }) {
+      together.begin(type, { strategy, target_service: service, server });
+      if (type === 'CredentialExchangeFailed') await together.stored();
     },
-    failed: (error) => fail(reached, reasonOf(error)).catch(() => undefined),
+    stepStarted(step, attempt) {
+      together.begin('WorkflowStepStarted', { step, attempt });
+      return together.stored();
+    },
+    async stepExecuted(step, { status, durationMs, attempts }) {
+      together.begin('WorkflowStepExecuted', { step, http_status: status, duration_ms: durationMs, attempts });
+    },
+    async ended(outcome) {
+      if (outcome.kind !== 'failed') together.begin('WorkflowInvocationCompleted', { step_count: steps, ...lasted() });
+      else together.begin('WorkflowInvocationFailed', failure(outcome.step, outcome.reason));
+      await together.stored();
+    },
+    failed: (error) => append('WorkflowInvocationFailed', failure(reached, reasonOf(error))).catch(() => undefined),
+  };
+}
+
+const failed = (step: string | undefined, reason: string) => ({
+  failed_step: step,
+  reason: reason.slice(0, reasonLength).toWellFormed(),
+});
+
+type Append = (type: GatewayEventType, data: Readonly<Record<string, unknown>>) => Promise<void>;
+
+/** Events that are stored while others begin; `stored` waits for all of them. */
+function togetherBy(append: Append) {
+  const waiting: Promise<void>[] = [];
+  return {
+    begin(type: GatewayEventType, data: Readonly<Record<string, unknown>> = {}): void {
+      const storing = append(type, data);
+      // Those that wait for it get the error; an invocation that has failed meanwhile does not wait.
+      storing.catch(() => undefined);
+      waiting.push(storing);
+    },
+    stored: async (): Promise<void> => void (await Promise.all(waiting.splice(0))),
   };
 }
 

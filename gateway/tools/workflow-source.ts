@@ -99,7 +99,7 @@ async function invoke(deps: WorkflowSourceDeps, invocation: Invocation): Promise
   const [problem] = inputProblems(workflow.spec.input_schema, args);
   if (problem !== undefined) throw unfitArguments(registeredNameOf(workflow), problem);
   const audit = createInvocationAudit(deps, { caller, context, workflow });
-  await audit.started();
+  audit.started();
   try {
     const outcome = await chain(deps, { ...invocation, workflow }, audit);
     await audit.ended(outcome);
@@ -141,6 +141,8 @@ interface Exchange {
 async function resolve(deps: WorkflowSourceDeps, exchange: Exchange, audit: InvocationAudit) {
   const { api, tenant, server } = exchange;
   const target = { strategy: api.spec.credentials?.kind ?? 'none', service: registeredNameOf(api), server };
+  // A token may have to be asked for: the intent is stored before.
+  if (api.spec.credentials !== undefined) await audit.stored();
   let credential: Credential;
   try {
     credential = await deps.credentials.resolve(tenant, api);

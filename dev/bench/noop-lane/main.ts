@@ -1,6 +1,6 @@
 /**
- * The invocation lane of the gateway, with everything real but the cluster and the tool: that one does nothing. Beside it the
- * parent measures bare-verifier.
+ * The invocation lane of the gateway, with everything real but the cluster and the tool: that one does nothing, or is a chain
+ * of one step. Beside it the parent measures bare-verifier.
  */
 import { createRefusalNotes } from '../../../gateway/lane/note-refusal.ts';
 import { generateKeyPairSync } from 'node:crypto';
@@ -10,7 +10,7 @@ import { createInvoke } from '../../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../../gateway/routes/invoke/index.ts';
 import { createSessionView } from '../../../gateway/sessions/session-view.ts';
 import { createToolRegistry } from '../../../gateway/tools/tool-registry.ts';
-import type { GatewayTool } from '../../../gateway/tools/tool-source.ts';
+import type { GatewayTool, ToolSource } from '../../../gateway/tools/tool-source.ts';
 import { createAuditChain } from '../../../lib/audit-chain/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import {
@@ -26,6 +26,7 @@ import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { createServerMetrics } from '../../../lib/process/server-metrics.ts';
 import { benchBus, laneTool, serveForParent, setupOf, verifierIn } from '../lane-setup.ts';
+import { chainSource } from './chain-source.ts';
 
 // As in the gateway's own main.ts.
 setFlagsFromString('--no-allocation-site-pretenuring');
@@ -38,6 +39,11 @@ const tool: GatewayTool = {
   skip_judge: true,
   fleet_capable: false,
   call: async () => ({ content: '{}', structured: {}, isError: false }),
+};
+
+const noopSource: ToolSource = {
+  list: () => [tool],
+  find: (_tenant, name) => (name === tool.name ? tool : undefined),
 };
 
 const setup = setupOf(process.argv[2]);
@@ -58,9 +64,7 @@ const invoke = createInvoke({
   counter: createCallCounter(bus),
   prove: createEnvelopeProof({ bus, ...proof }),
   rateLimit: createRateLimit(0),
-  registry: createToolRegistry([
-    { list: () => [tool], find: (_tenant, name) => (name === tool.name ? tool : undefined) },
-  ]),
+  registry: createToolRegistry([setup.upstream === undefined ? noopSource : chainSource(audit, setup.upstream)]),
   securityOf: () => ({}),
   tenants: { namespaceOf: (slug) => slug },
 });

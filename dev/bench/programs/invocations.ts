@@ -4,9 +4,11 @@ import { type BareServer, startBareServer } from '../bare-server.ts';
 import { chartLimits } from '../bench-cluster.ts';
 import { benchBus, laneTool } from '../lane-setup.ts';
 import { residentMiB } from '../machine.ts';
+import { pacedCalls } from '../paced-calls.ts';
 import { environmentOfPod } from '../pod-environment.ts';
 import type { LocalProgram, Sample } from '../program.ts';
 import { type SignedCaller, signedCaller } from '../signed-caller.ts';
+import { percentile } from '../statistics.ts';
 import { callRepeatedly, type Side, takeTurns } from '../take-turns.ts';
 
 const turns = { rounds: 15, warmUps: 6, each: 500, inFlight: 32 };
@@ -17,13 +19,15 @@ interface LaneWorld {
   readonly lane: BareServer;
 }
 
+type Folder = 'noop-api' | 'noop-lane';
+
 /** A nats-server, a session, and a process of that folder that takes its calls. */
-async function withLane<R>(folder: 'noop-api' | 'noop-lane', work: (world: LaneWorld) => Promise<R>): Promise<R> {
+async function withLane<R>(folder: Folder, work: (world: LaneWorld) => Promise<R>, more: object = {}): Promise<R> {
   const nats = await startNatsServer();
   const bus = benchBus(nats.url, 'bench');
   try {
     const caller = await signedCaller(bus, 'acme');
-    const setup = { natsUrl: nats.url, sealKey: caller.sealKey };
+    const setup = { natsUrl: nats.url, sealKey: caller.sealKey, ...more };
     const lane = await startBareServer(folder, setup, await environmentOfPod(chartLimits.api));
     try {
       return await work({ nats, caller, lane });
@@ -43,15 +47,63 @@ const sideOf = ({ url, pid }: BareServer, caller: SignedCaller, tool: string): S
   bodies: (count) => caller.envelopes(count, tool),
 });
 
-function besideVerifier(folder: 'noop-api' | 'noop-lane', tool: string): Promise<Sample> {
-  return withLane(folder, async ({ nats, caller, lane }) => {
-    const bare = await startBareServer('bare-verifier', { natsUrl: nats.url, callerKey: caller.callerKey });
+interface Sides {
+  readonly ours: Side;
+  readonly bare: Side;
+}
+
+interface Compared {
+  readonly folder: Folder;
+  readonly tool: string;
+  /** Address of an upstream that both ask. */
+  readonly upstream?: string;
+}
+
+/** Both servers, and what `compare` makes of them. */
+function besideVerifier(
+  { folder, tool, ...more }: Compared,
+  compare: (sides: Sides) => Promise<Sample> = ({ ours, bare }) => takeTurns(ours, bare, turns),
+): Promise<Sample> {
+  const work = async ({ nats, caller, lane }: LaneWorld): Promise<Sample> => {
+    const setup = { natsUrl: nats.url, callerKey: caller.callerKey, ...more };
+    const bare = await startBareServer('bare-verifier', setup);
     try {
-      return await takeTurns(sideOf(lane, caller, tool), sideOf(bare, caller, tool), turns);
+      return await compare({ ours: sideOf(lane, caller, tool), bare: sideOf(bare, caller, tool) });
     } finally {
       bare.stop();
     }
-  });
+  };
+  return withLane(folder, work, more);
+}
+
+/** The same for a chain of one step and a proxy, with an upstream in a process of its own. */
+async function besideProxy(compare?: (sides: Sides) => Promise<Sample>): Promise<Sample> {
+  const upstream = await startBareServer('upstream');
+  try {
+    return await besideVerifier({ folder: 'noop-lane', tool: laneTool, upstream: upstream.url.href }, compare);
+  } finally {
+    upstream.stop();
+  }
+}
+
+/** Seconds of each turn at half the rate, and turns of each side. */
+const paced = { seconds: 5, turns: 4 };
+
+/** The rate is half of what ours reaches with 32 calls under way, for both sides. */
+async function latencyAtHalf({ ours, bare }: Sides): Promise<Sample> {
+  const reached = await takeTurns(ours, bare, { ...turns, rounds: 5 });
+  const pace = { perSecond: reached.ours / 2, seconds: paced.seconds };
+  const [mine, other]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < paced.turns; turn += 1) {
+    other.push(...(await pacedCalls(bare, pace)));
+    mine.push(...(await pacedCalls(ours, pace)));
+  }
+  const medians = { 'ms, median, ours': percentile(mine, 0.5), 'ms, median, bare': percentile(other, 0.5) };
+  return {
+    ours: percentile(mine, 0.99),
+    baseline: percentile(other, 0.99),
+    extra: { 'calls a second': Math.round(pace.perSecond), ...medians },
+  };
 }
 
 export const apiInvocations: LocalProgram = {
@@ -59,7 +111,7 @@ export const apiInvocations: LocalProgram = {
   title: 'signed invocations of a tool that does nothing, at the API; beside them a bare verifier',
   unit: 'calls/s',
   bar: { of: 'ratio', atLeast: 0.6 },
-  measureLocally: () => besideVerifier('noop-api', 'svc.tools.list'),
+  measureLocally: () => besideVerifier({ folder: 'noop-api', tool: 'svc.tools.list' }),
 };
 
 export const laneInvocations: LocalProgram = {
@@ -67,7 +119,24 @@ export const laneInvocations: LocalProgram = {
   title: 'signed invocations of a tool that does nothing, at the gateway; beside them a bare verifier',
   unit: 'calls/s',
   bar: { of: 'ratio', atLeast: 0.6 },
-  measureLocally: () => besideVerifier('noop-lane', laneTool),
+  measureLocally: () => besideVerifier({ folder: 'noop-lane', tool: laneTool }),
+};
+
+export const chainInvocations: LocalProgram = {
+  name: 'chain-invocations',
+  title:
+    'signed invocations of a chain of one step at the gateway; beside them a bare verifier that asks the same upstream',
+  unit: 'calls/s',
+  bar: { of: 'ratio', atLeast: 0.6 },
+  measureLocally: () => besideProxy(),
+};
+
+export const chainLatency: LocalProgram = {
+  name: 'chain-latency',
+  title: 'time of 99 % of such calls at half that rate; beside it that of the bare verifier at the same rate',
+  unit: 'ms',
+  bar: { of: 'ratio', atMost: 3 },
+  measureLocally: () => besideProxy(latencyAtHalf),
 };
 
 const batches = 20;
