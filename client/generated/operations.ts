@@ -1671,7 +1671,7 @@ export type ChangeEdgeGroupBody = {
 export type PreviewFleetBody = {
   /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
   readonly target: {
-    /** `node_id` of a host. */
+    /** node_id of a host. */
     readonly Node?: string;
     /** `id` of a group. */
     readonly Group?: string;
@@ -1721,7 +1721,7 @@ export type PreviewFleetAnswer = {
 export type InvokeFleetBody = {
   /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
   readonly target: {
-    /** `node_id` of a host. */
+    /** node_id of a host. */
     readonly Node?: string;
     /** `id` of a group. */
     readonly Group?: string;
@@ -1844,7 +1844,10 @@ export type InvokeFleetAnswer = {
     readonly not_started: number;
   };
 } | {
-  /** One of `RequireMinNotSatisfied`, `EdgeUnavailable`, `Halted`. */
+  /**
+   * One of `RequireMinNotSatisfied`, `EdgeUnavailable`, `Halted`, or a word of ours for a run that got past these
+   * checks, such as `GroupNotFound`, `TooManyTargets`, `NotFleetCapable` and `EdgeKeyMissing`.
+   */
   readonly reason: string;
   /** The same in one sentence. */
   readonly message: string;
@@ -1867,7 +1870,7 @@ export type ListFleetRunsAnswer = {
     readonly tool: string;
     /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
     readonly target: {
-      /** `node_id` of a host. */
+      /** node_id of a host. */
       readonly Node?: string;
       /** `id` of a group. */
       readonly Group?: string;
@@ -1951,7 +1954,7 @@ export type ReadFleetRunAnswer = {
   readonly tool: string;
   /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
   readonly target: {
-    /** `node_id` of a host. */
+    /** node_id of a host. */
     readonly Node?: string;
     /** `id` of a group. */
     readonly Group?: string;

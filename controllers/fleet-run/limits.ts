@@ -1,3 +1,5 @@
+import { edgeLimits } from '../../lib/edge/index.ts';
+
 /** Numbers of fleet runs that are no part of the contract. */
 export const fleetRunLimits = {
   /** The caches may be behind the one who made a run beside its hosts. */
@@ -21,8 +23,8 @@ export const fleetRunLimits = {
   sayAgainMs: 10_000,
   /** As long as a run may have to wait for its turn to hand a command over. */
   launchWaitMs: 86_400_000,
-  /** Beyond the deadline a command's token is good for so long: the host's clock may be behind. */
-  tokenGraceMs: 60_000,
+  /** Beyond the deadline a command's token is good for so long: the clock of a connected host may be ahead by as much. */
+  tokenGraceMs: edgeLimits.skewMs,
   /** Bytes of output of hosts in flight that are kept for one run; beyond it tails are short. */
   tailsBytes: 16 * 1024 * 1024,
   shortTailBytes: 256,

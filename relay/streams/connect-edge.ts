@@ -63,7 +63,7 @@ async function proven({ clock, relayKey }: ConnectDeps, pipe: Pipe): Promise<Ope
   const claims = await readNodeToken(relayKey.publicKey, text, clock.now());
   if (claims === undefined) throw unproven('the node security token is missing, not valid, or has expired');
   const messages = pipe.messages[Symbol.asyncIterator]();
-  return { pipe, messages, token: { text, ends: claims.exp * 1_000 }, claims };
+  return { pipe, messages, token: { text, jti: claims.jti, ends: claims.exp * 1_000 }, claims };
 }
 
 /** One bound for all that comes before the stream counts: a server that does not answer holds up no place of the host. */
@@ -99,7 +99,7 @@ async function hello(
   const { event } = received;
   if (event.$case !== 'hello') throw new AppError('invalid', 'the first message of a stream is hello');
   const { streamId } = event.value;
-  if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID in lower case');
+  if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID');
   const { nodeId } = claims;
   const read = () => hosts.find(host.tenant, nodeId);
   const facts = { host, nodeId, token, streamId, relayKey, now: () => clock.now(), read, pipe };
@@ -108,7 +108,7 @@ async function hello(
   return stream;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * The host of a token that counts. The server is asked only where the relay does not know the host, or knows another token:

@@ -22,6 +22,7 @@ import { Interruption } from './interruption.ts';
 /** A node security token that counts. */
 export interface HeldToken {
   readonly text: string;
+  readonly jti: string;
   /** Milliseconds since the Unix epoch. */
   readonly ends: number;
 }
@@ -130,6 +131,7 @@ export class LiveStream {
     if (!isSigned()) await this.#readAgain();
     if (!isSigned()) throw unproven('the key of the host has not signed the message');
     if (envelope.securityToken !== this.#token.text) await this.#takeToken(envelope.securityToken);
+    if (!this.#isTokenCurrent()) throw unproven('another node security token has replaced this one');
     if (now() >= this.#token.ends) throw unproven('the node security token has expired; rotate the key');
     this.#received = envelope.sequence;
   }
@@ -160,7 +162,14 @@ export class LiveStream {
     const claims = await readNodeToken(relayKey.publicKey, token, now());
     const current = this.host.object.status?.token_jti;
     if (claims?.nodeId !== nodeId || claims.jti !== current) throw unproven('envelope.security_token is not valid');
-    this.#token = { text: token, ends: claims.exp * 1_000 };
+    this.#token = { text: token, jti: claims.jti, ends: claims.exp * 1_000 };
+  }
+
+  /** A token that a rotation has replaced counts as long as the key before does (EDGE-FLOW-21). */
+  #isTokenCurrent(): boolean {
+    const { status } = this.host.object;
+    if (status === undefined || status.token_jti === this.#token.jti) return true;
+    return this.facts.now() < Date.parse(status.keys.previous_until ?? '');
   }
 
   /** The current key, and the one before as long as both count. */

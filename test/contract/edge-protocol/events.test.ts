@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from '@grpc/grpc-js';
 import { edgeLimits, type EdgeNews } from '../../../lib/edge/index.ts';
@@ -107,8 +108,15 @@ describe('Hello', () => {
     expect(await Promise.race([connected, stream.ended])).toBe(isTaken ? 'taken' : 'INVALID_ARGUMENT');
   });
 
+  it('EDGE-PROTO-19 takes a stream id in capitals', async () => {
+    const host = await world.enroll(relay.client);
+    const streamId = randomUUID().toUpperCase();
+    world.open(relay.client, host).send('hello', field(3, streamId), { streamId });
+    await world.becomes(host, 'Connected');
+    expect((await world.status(host))?.status).toBe('Connected');
+  });
+
   it.each([
-    ['in capitals', '0B54EF1E-9D5D-4F6A-8B8E-000000000001'],
     ['without hyphens', '0b54ef1e9d5d4f6a8b8e000000000001'],
     ['one character short', '0b54ef1e-9d5d-4f6a-8b8e-00000000000'],
     ['one character long', '0b54ef1e-9d5d-4f6a-8b8e-0000000000012'],

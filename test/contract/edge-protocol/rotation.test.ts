@@ -138,24 +138,31 @@ describe('RotateEdgeKey', () => {
     expect(await codeOf(rotate())).toBe('FAILED_PRECONDITION');
   });
 
-  it('EDGE-FLOW-22 EDGE-PROTO-53 lets both keys sign on the open stream until the overlap is over', async () => {
-    const stream = await world.connected(relay.client, host);
-    const next = newKey();
-    const answer = await rotate({ newKey: next });
-    const until = Date.parse((await world.status(host))?.keys.previous_until ?? '');
-    expect(until - seconds(answer, 2) * 1_000).toBeGreaterThanOrEqual(300_000);
-    const isOpen = (): Promise<string> => Promise.race([stream.ended, world.clock.sleep(300).then(() => 'open')]);
-    const signed = (key: typeof next): void => void stream.heartbeat({ key, now: world.clock.now() });
-    world.aheadMs = until - 2_000 - Date.now();
-    signed(host.key);
-    signed(next);
-    expect(await isOpen()).toBe('open');
-    world.aheadMs = until + 1 - Date.now();
-    signed(next);
-    expect(await isOpen()).toBe('open');
-    signed(host.key);
-    expect(await stream.ended).toBe('UNAUTHENTICATED');
-  });
+  it.each([
+    ['the old key', false],
+    ['the new key with the old token', true],
+  ])(
+    'EDGE-FLOW-21 EDGE-FLOW-22 EDGE-PROTO-53 lets %s count on the open stream until the overlap is over',
+    async (_what, isNew) => {
+      const stream = await world.connected(relay.client, host);
+      const next = newKey();
+      const answer = await rotate({ newKey: next });
+      const until = Date.parse((await world.status(host))?.keys.previous_until ?? '');
+      expect(until - seconds(answer, 2) * 1_000).toBeGreaterThanOrEqual(300_000);
+      const isOpen = (): Promise<string> => Promise.race([stream.ended, world.clock.sleep(300).then(() => 'open')]);
+      const signed = (key: typeof next, token = host.token): void =>
+        void stream.heartbeat({ key, token, now: world.clock.now() });
+      world.aheadMs = until - 2_000 - Date.now();
+      signed(host.key);
+      signed(next);
+      expect(await isOpen()).toBe('open');
+      world.aheadMs = until + 1 - Date.now();
+      if (!isNew) signed(next, answer.text(1));
+      expect(await isOpen()).toBe('open');
+      signed(isNew ? next : host.key);
+      expect(await stream.ended).toBe('UNAUTHENTICATED');
+    },
+  );
 
   it('EDGE-FLOW-22 EDGE-FLOW-18 counts at once, before the news of it has come to the relay that holds the stream', async () => {
     const stream = await world.connected(relay.client, host);

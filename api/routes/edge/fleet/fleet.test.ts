@@ -69,6 +69,10 @@ describe('EDGE-REST-27 the preview of a target', () => {
 
   it.each<[target: unknown, isValid: boolean]>([
     [{ Node: 'a' }, true],
+    [{ Node: `a${'b'.repeat(63)}` }, true],
+    [{ Node: `a${'b'.repeat(64)}` }, false],
+    [{ Node: 'host 1' }, false],
+    [{ Node: '' }, false],
     [{ All: null }, true],
     [{ Selector: {} }, true],
     [{}, false],
@@ -281,6 +285,24 @@ describe('the history of runs', () => {
     expect(await list({ tool: 'fs.read' })).toEqual(['fs.read null']);
     expect(await list({ outcome: 'complete' })).toEqual(['cmd.run complete']);
     expect(await list({ outcome: 'cancelled' })).toEqual([]);
+  });
+
+  it('EDGE-REST-36 EDGE-TOOL-11 comes in pages, the newest first, each run once', async () => {
+    const runs = [1, 2, 3, 4, 5].map((at) => ({
+      ...aRun(),
+      metadata: { ...aRun().metadata, name: `r${at}`, uid: nodeId(at), creationTimestamp: `2026-01-01T00:00:0${at}Z` },
+    }));
+    const one = world(...runs);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const asked = { query: { limit: 2, ...(cursor === undefined ? {} : { cursor }) } };
+      const page = (await one.call('listFleetRuns', asked)) as { items: FleetRunSummary[]; next_cursor: string | null };
+      expect(page.items.length).toBeLessThanOrEqual(2);
+      seen.push(...page.items.map(({ fleet_command_id: id }) => id));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen).toEqual([5, 4, 3, 2, 1].map(nodeId));
   });
 
   it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run', async () => {

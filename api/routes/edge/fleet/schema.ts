@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../../../../crds/limits.ts';
-import { EdgeSelector } from '../../../../crds/schema/edge-group.ts';
+import { EdgeSelector, NodeId } from '../../../../crds/schema/edge-group.ts';
 import { oneOf, timestamp } from '../../../../crds/schema/parts.ts';
 import { ResolvedHost } from '../schema.ts';
 
@@ -10,7 +10,7 @@ const exactlyOne = { ...strict, minProperties: 1, maxProperties: 1 } as const;
 /** spec 2 §2.4, requirements AMB-102. */
 export const Target = Type.Object(
   {
-    Node: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: '`node_id` of a host.' })),
+    Node: Type.Optional(NodeId),
     Group: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: '`id` of a group.' })),
     Selector: Type.Optional(EdgeSelector),
     All: Type.Optional(Type.Null({ description: 'Every host of the tenant.' })),
@@ -210,7 +210,11 @@ export const fleetEventFields = {
   ),
   error: Type.Object(
     {
-      reason: Type.String({ description: `One of ${fleetErrorReasons.map((one) => `\`${one}\``).join(', ')}.` }),
+      reason: Type.String({
+        description:
+          `One of ${fleetErrorReasons.map((one) => `\`${one}\``).join(', ')}, or a word of ours for a run that ` +
+          'got past these checks, such as `GroupNotFound`, `TooManyTargets`, `NotFleetCapable` and `EdgeKeyMissing`.',
+      }),
       message: Type.String({ description: 'The same in one sentence.' }),
     },
     { ...strict, description: 'The run was refused or halted; `fleet_result` follows.' },

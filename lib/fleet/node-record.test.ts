@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { nodeRecord, tailOf } from './node-record.ts';
+
+describe('the tail of an output', () => {
+  it.each([
+    ['4095 bytes', 'x'.repeat(4_095), 4_095],
+    ['4096 bytes', 'x'.repeat(4_096), 4_096],
+    ['4097 bytes', 'x'.repeat(4_097), 4_096],
+    ['4097 bytes that begin within a character', `€${'x'.repeat(4_094)}`, 4_094],
+    ['4096 bytes that begin with a character', `€${'x'.repeat(4_093)}`, 4_096],
+  ])('AMB-115 of %s has whole characters of 4 KiB at most', (_what, text, want) => {
+    const tail = tailOf(text);
+    expect(Buffer.byteLength(tail)).toBe(want);
+    expect(text.endsWith(tail)).toBe(true);
+  });
+
+  it('AMB-115 is that of the answer, where the host has given one', () => {
+    const payload = { stdout: 'x'.repeat(5_000), stderr: 'y' };
+    const result = { outcome: 'ok', exit_code: 0, duration_ms: 1, payload } as const;
+    const tails = { stdout: 'live', stderr: 'live' };
+    const record = nodeRecord({ nodeId: 'n', commandId: 'c', result, tails, sentAt: undefined, endedAt: 0 });
+    expect([record.stdout_tail.length, record.stderr_tail]).toEqual([4_096, 'y']);
+  });
+});
