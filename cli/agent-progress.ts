@@ -1,5 +1,8 @@
-/** One event of a conversation: a single key, its kind, and its fields. */
-export type ConversationEvent = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+/** An event of `/events`, or a record of a transcript by its kind. */
+export interface ConversationEvent {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
 
 /** How a conversation ended. */
 export interface ConversationEnd {
@@ -19,9 +22,15 @@ function brief(value: unknown): string {
   return line.length > widthMax ? `${line.slice(0, widthMax)}…` : line;
 }
 
+const started: Line = ({ agent, version, model }) =>
+  `agent ${text(agent)} ${text(version)} started on model ${text(model)}`;
+
+/** An event counts iterations by `iteration_number`, a record by `iteration`. */
 const lines: Readonly<Record<string, Line>> = {
-  started: ({ agent, version, model }) => `agent ${text(agent)} ${text(version)} started on model ${text(model)}`,
-  iteration_started: ({ iteration, action }) => `iteration ${text(iteration)}: ${brief(action)}`,
+  started,
+  execution_started: started,
+  iteration_started: ({ iteration, iteration_number: number = iteration, action }) =>
+    `iteration ${text(number)}: ${brief(action)}`,
   call_judged: ({ allowed, reason }) =>
     allowed === true ? undefined : `  call refused by the judge: ${brief(reason)}`,
   approval_asked: ({ tool, until }) => `  ${text(tool)} waits for approval until ${text(until)}`,
@@ -30,7 +39,8 @@ const lines: Readonly<Record<string, Line>> = {
   tool_ended: ({ tool, content, is_error: isError }) =>
     `  ${text(tool)} ${isError === true ? 'failed' : 'answered'}: ${brief(content)}`,
   iteration_judged: ({ score, feedback }) => `  judged ${text(score)}: ${brief(feedback)}`,
-  iteration_completed: ({ iteration, output }) => `iteration ${text(iteration)} answered: ${brief(output)}`,
+  iteration_completed: ({ iteration, iteration_number: number = iteration, output }) =>
+    `iteration ${text(number)} answered: ${brief(output)}`,
 };
 
 function approvalLine(isApproved: boolean, by: unknown, feedback: unknown): string {
@@ -40,19 +50,32 @@ function approvalLine(isApproved: boolean, by: unknown, feedback: unknown): stri
 }
 
 /** The line that shows an event to a person; undefined for events that only programs need. */
-export function progressLine(event: ConversationEvent): string | undefined {
-  const [[kind, fields] = ['', {}]] = Object.entries(event);
-  return Object.hasOwn(lines, kind) ? lines[kind]?.(fields) : undefined;
+export function progressLine({ type, data }: ConversationEvent): string | undefined {
+  return Object.hasOwn(lines, type) ? lines[type]?.(data) : undefined;
 }
 
-/** How it ended, where the event tells of that. */
-export function endOf({ ended, closed }: ConversationEvent): ConversationEnd | undefined {
-  const end = ended?.['result'] ?? closed;
-  if (end === undefined || typeof end !== 'object' || end === null) return undefined;
-  const { phase, output, message } = end as Readonly<Record<string, unknown>>;
+type End = (fields: Readonly<Record<string, unknown>>) => ConversationEnd;
+
+const ends: Readonly<Record<string, End>> = {
+  execution_completed: ({ final_output: output }) => end('completed', { output }),
+  execution_failed: ({ error: message }) => end('failed', { message }),
+  execution_cancelled: ({ reason: message }) => end('cancelled', { message }),
+  execution_deleted: () => end('deleted', {}),
+  ended: ({ result }) => {
+    const { phase, ...texts } = (result ?? {}) as Readonly<Record<string, unknown>>;
+    return end(text(phase), texts);
+  },
+};
+
+function end(phase: string, { output, message }: Readonly<Record<string, unknown>>): ConversationEnd {
   return {
-    phase: text(phase),
+    phase,
     ...(typeof output === 'string' && { output }),
     ...(typeof message === 'string' && { message }),
   };
+}
+
+/** How the execution ended, where the event is an end. */
+export function endOf({ type, data }: ConversationEvent): ConversationEnd | undefined {
+  return Object.hasOwn(ends, type) ? ends[type]?.(data) : undefined;
 }

@@ -86,8 +86,10 @@ class Place {
   }
 }
 
-/** By the event's name, or by the one key of its data, which is the event's type. */
+/** By the event's name, by the one key of its data, which is the event's type, or by the field that holds the type. */
 function isTerminal({ lastEvents = [] }: Operation, { event, data }: ServerEvent<unknown>): boolean {
-  const keys = typeof data === 'object' && data !== null ? Object.keys(data) : [];
-  return [event, ...(keys.length === 1 ? keys : [])].some((name) => lastEvents.includes(name));
+  const fields = typeof data === 'object' && data !== null ? data : {};
+  const keys = Object.keys(fields);
+  const types = 'type' in fields && typeof fields.type === 'string' ? [fields.type] : [];
+  return [event, ...(keys.length === 1 ? keys : types)].some((name) => lastEvents.includes(name));
 }

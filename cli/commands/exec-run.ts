@@ -152,8 +152,8 @@ const logs: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
 /** Whether the record was shown as a line, or has none; otherwise all are printed at the end. */
 function show({ format, terminal }: Session, record: Readonly<Record<string, unknown>>): boolean {
   if (format === 'json' || format === 'yaml') return false;
-  const { kind, ...fields } = record;
-  const event: ConversationEvent = { [String(kind)]: fields };
+  const { kind, ...data } = record;
+  const event: ConversationEvent = { type: String(kind), data };
   const end = endOf(event);
   const line = end === undefined ? progressLine(event) : `${end.phase}: ${end.output ?? end.message ?? ''}`;
   if (line !== undefined) terminal.out(line);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ConversationEvent } from '../agent-progress.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
 import type { World } from '../session.ts';
@@ -6,12 +7,12 @@ import { agentCommand } from './agent.ts';
 import { execCommand } from './exec.ts';
 
 const agentId = '00000000-0000-4000-8000-000000000001';
-const started = { started: { agent: 'reviewer', version: '1.0.0', model: 'default' } };
-const tool = { tool_started: { tool: 'fs.read', arguments: { path: '/a' } } };
-const ended = (result: object) => ({ ended: { at: '', result } });
+const started = { type: 'execution_started', data: { agent: 'reviewer', version: '1.0.0', model: 'default' } };
+const tool = { type: 'tool_started', data: { tool: 'fs.read', arguments: { path: '/a' } } };
+const completed = (output: string) => ({ type: 'execution_completed', data: { final_output: output } });
 
 interface Scenario {
-  readonly events?: readonly object[];
+  readonly events?: readonly ConversationEvent[];
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +36,7 @@ async function ran(argv: readonly string[], { events = [], files = {} }: Scenari
         return { execution_id: 'x1' };
       },
       readAgentTranscript: async () => ({
-        records: events.flatMap((event) => Object.entries(event).map(([kind, fields]) => ({ kind, ...fields }))),
+        records: events.map(({ type, data }) => ({ kind: type, ...data })),
         next_cursor: null,
       }),
       async *followAgentConversation() {
@@ -66,7 +67,7 @@ describe('windlass exec run', () => {
   });
 
   it('shows what happens on standard error and the final text on standard output', async () => {
-    const events = [started, tool, ended({ phase: 'completed', output: 'fine' })];
+    const events = [started, tool, completed('fine')];
     const { out, notes, code } = await ran(['exec', 'run', 'reviewer', '-i', 'x', '--watch'], { events });
     expect([out, code]).toEqual([['fine'], exitCodes.ok]);
     expect(notes).toEqual([
@@ -77,18 +78,17 @@ describe('windlass exec run', () => {
   });
 
   it('waits without a word about the way there', async () => {
-    const events = [started, tool, ended({ phase: 'completed', output: 'fine' })];
+    const events = [started, tool, completed('fine')];
     const { out, notes } = await ran(['exec', 'run', 'reviewer', '-i', 'x', '--wait'], { events });
     expect([out, notes]).toEqual([['fine'], ['execution x1 started']]);
   });
 
   it.each([
-    [ended({ phase: 'completed', output: '' }), exitCodes.ok],
-    [ended({ phase: 'failed', message: 'late' }), exitCodes.failed],
-    [{ closed: { phase: 'failed' } }, exitCodes.failed],
-    [{ closed: { phase: 'cancelled' } }, exitCodes.cancelled],
-    [{ closed: { phase: 'deleted' } }, exitCodes.not_found],
-    [{ closed: { phase: 'unheard' } }, exitCodes.failed],
+    [completed(''), exitCodes.ok],
+    [{ type: 'execution_failed', data: { error: 'Timeout: late' } }, exitCodes.failed],
+    [{ type: 'execution_cancelled', data: {} }, exitCodes.cancelled],
+    [{ type: 'execution_deleted', data: {} }, exitCodes.not_found],
+    [{ type: 'ended', data: { result: { phase: 'unheard' } } }, exitCodes.failed],
   ])('%j ends with %i', async (end, exit) => {
     expect((await ran(['exec', 'watch', 'x1'], { events: [end] })).code).toBe(exit);
   });
@@ -111,7 +111,7 @@ describe('windlass exec run', () => {
 
 it('windlass exec logs shows what the agent has done so far', async () => {
   const { out } = await ran(['exec', 'logs', 'x1'], {
-    events: [started, tool, ended({ phase: 'completed', output: 'fine' })],
+    events: [started, tool, completed('fine')],
   });
   expect(out).toEqual(['agent reviewer 1.0.0 started on model default', '  fs.read {"path":"/a"}', 'completed: fine']);
 });

@@ -1287,9 +1287,7 @@ export type StreamAgentExecutionAnswer = {
   readonly execution_failed: {
     /** Id of the execution. */
     readonly execution_id: string;
-    /** Why, in one word. */
-    readonly reason: string;
-    /** The same in one sentence. */
+    /** Why: the reason in one word, a colon, and a sentence. */
     readonly error: string;
     /** Iterations in all. */
     readonly total_iterations: number;
@@ -1314,14 +1312,20 @@ export type StreamAgentExecutionAnswer = {
   };
 };
 
-/**
- * One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`,
- * `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, `tool_started`,
- * `dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`, `iteration_completed`, `ended`;
- * or `text`, a piece of text as the model writes it; or `closed`, the end of an execution whose conversation has
- * none.
- */
-export type FollowAgentConversationAnswer = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type FollowAgentConversationAnswer = {
+  /**
+   * A type of the stream (`execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`,
+   * `execution_failed`, `execution_cancelled`, `execution_deleted`), or the kind of another record: `taken_over`,
+   * `model_asked`, `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`,
+   * `tool_started`, `dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`; or `text`, a
+   * piece of text as the model writes it.
+   */
+  readonly type: string;
+  /** When it happened. */
+  readonly time: string;
+  /** The fields that the stream gives the type, and others that are on record. */
+  readonly data: Readonly<Record<string, unknown>>;
+};
 
 export type ListHumanApprovalsAnswer = {
   readonly pending_requests: readonly ListedApprovalRequest[];
@@ -3326,8 +3330,9 @@ export interface Operations {
   /**
    * Follow the conversation of an execution
    *
-   * Server-sent events: every record of the conversation from the beginning, then those that come, and pieces of
-   * text as the model writes them. A piece of text has no id and is not sent again.
+   * Server-sent events: the events of the stream and every other record of the conversation, each with `type`,
+   * `time` and `data`, and pieces of text as the model writes them. A piece of text has no id and is not sent
+   * again.
    *
    * `GET /v1/executions/{execution_id}/events`
    *
@@ -3899,7 +3904,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   cancelAgentExecution: {"method":"POST","path":"/v1/executions/{execution_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   readAgentTranscript: {"method":"GET","path":"/v1/executions/{execution_id}/transcript","bearer":true,"query":["cursor"],"headers":{},"reply":"json"},
   streamAgentExecution: {"method":"GET","path":"/v1/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
-  followAgentConversation: {"method":"GET","path":"/v1/executions/{execution_id}/events","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["ended","closed"]},
+  followAgentConversation: {"method":"GET","path":"/v1/executions/{execution_id}/events","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
   listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -14,7 +14,6 @@ import {
   AgentExecutionView,
   ConversationEvent,
   lastAgentEvents,
-  lastConversationEvents,
 } from './schema.ts';
 
 const tag = 'Agent executions';
@@ -258,16 +257,16 @@ export const followAgentConversation = defineContract({
   tag,
   summary: 'Follow the conversation of an execution',
   description:
-    'Server-sent events: every record of the conversation from the beginning, then those that come, and pieces of text ' +
-    'as the model writes them. A piece of text has no id and is not sent again.',
+    'Server-sent events: the events of the stream and every other record of the conversation, each with `type`, `time` ' +
+    'and `data`, and pieces of text as the model writes them. A piece of text has no id and is not sent again.',
   access: 'bearer',
   params: AgentExecutionId,
   headers: lastEventId,
   success: {
     kind: 'events',
-    description: 'The records.',
+    description: 'The events.',
     schema: ConversationEvent,
-    lastEvents: lastConversationEvents,
+    lastEvents: lastAgentEvents,
     example: eventsExample,
   },
   errors: [unknownExecution, badEventId],

@@ -68,6 +68,11 @@ export const recordExample = {
 };
 
 export const eventsExample = [
-  event('18', { iteration_started: { at: recordExample.at, iteration: 1, action: 'answer' } }),
-  `data: ${JSON.stringify({ text: { text: 'Looks ' } })}\n\n`,
+  event('18', {
+    type: 'iteration_started',
+    time: recordExample.at,
+    data: { execution_id: executionId, iteration_number: 1, action: 'answer', started_at: recordExample.at },
+  }),
+  event('19', { type: 'model_asked', time: '2026-01-02T03:04:06.020Z', data: { iteration: 1, call: 1 } }),
+  `data: ${JSON.stringify({ type: 'text', time: '2026-01-02T03:04:07.500Z', data: { text: 'Looks ' } })}\n\n`,
 ].join('');

@@ -106,8 +106,7 @@ export const agentEventFields = {
   execution_failed: strict(
     {
       execution_id: id,
-      reason: Type.String({ description: 'Why, in one word.' }),
-      error: Type.String({ description: 'The same in one sentence.' }),
+      error: Type.String({ description: 'Why: the reason in one word, a colon, and a sentence.' }),
       total_iterations: total,
       failed_at: timestamp(),
     },
@@ -138,12 +137,22 @@ export const lastAgentEvents = [
   'execution_deleted',
 ] as const satisfies readonly AgentEventType[];
 
-/** A record of a conversation under its kind; `text` and `closed` are no records. */
-export const ConversationEvent = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
-  description:
-    'One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`, ' +
-    '`model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, `tool_started`, ' +
-    '`dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as the ' +
-    'model writes it; or `closed`, the end of an execution whose conversation has none.',
-});
-export const lastConversationEvents = ['ended', 'closed'] as const;
+/** An event of `/events` (requirements AMB-031). */
+export const ConversationEvent = Type.Object(
+  {
+    type: Type.String({
+      description:
+        'A type of the stream (`execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`, ' +
+        '`execution_failed`, `execution_cancelled`, `execution_deleted`), or the kind of another record: `taken_over`, ' +
+        '`model_asked`, `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, ' +
+        '`tool_started`, `dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`; or `text`, a piece ' +
+        'of text as the model writes it.',
+    }),
+    time: timestamp({ description: 'When it happened.' }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The fields that the stream gives the type, and others that are on record.',
+    }),
+  },
+  { additionalProperties: false },
+);
+export type ConversationEvent = Static<typeof ConversationEvent>;

@@ -43,8 +43,11 @@ function outcomeEvent(execution_id: string, result: Outcome): AgentEvent {
   const { phase, reason = 'Failed', message = '', output = '', iterations: total_iterations = 0, at } = result;
   return phase === 'completed'
     ? { execution_completed: { execution_id, final_output: output, total_iterations, completed_at: at } }
-    : { execution_failed: { execution_id, reason, error: message, total_iterations, failed_at: at } };
+    : { execution_failed: { execution_id, error: sentence(reason, message), total_iterations, failed_at: at } };
 }
+
+/** requirements AMB-032 gives a failure one text. */
+const sentence = (reason: string, message: string): string => (message === '' ? reason : `${reason}: ${message}`);
 
 /** The phases in which nothing more happens. */
 type EndPhase = 'completed' | 'failed' | 'cancelled';
@@ -65,10 +68,11 @@ export function closingEvents(uid: string, ended: AgentExecution | undefined, is
   return [...(started === undefined ? [] : [started]), { id: endId, data: closingEvent(uid, ended) }];
 }
 
-/** Only of one that completed: it has run, and its records are gone. */
-function startedEvent(execution_id: string, { status }: AgentExecution): IdentifiedEvent | undefined {
+/** Of one whose agent has given a result: it has run, and its records are gone. */
+function startedEvent(execution_id: string, { spec, status }: AgentExecution): IdentifiedEvent | undefined {
   const { agent, started_at, phase } = status ?? {};
-  if (phase !== 'completed' || agent === undefined || started_at === undefined) return undefined;
+  const hasRun = phase === 'completed' || spec.result !== undefined;
+  if (!hasRun || agent === undefined || started_at === undefined) return undefined;
   return { id: '0', data: { execution_started: { execution_id, agent_id: agent.uid, started_at } } };
 }
 

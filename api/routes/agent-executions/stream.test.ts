@@ -7,7 +7,7 @@ import type { EventFrame } from '../../../lib/http/route.ts';
 import { createExecutionNews } from './execution-news.ts';
 import { archiveOf } from '../../../test/agents/archive-of.ts';
 import { createMemoryFeed, type MemoryFeed } from '../../../test/agents/memory-feed.ts';
-import { AgentEvent } from './schema.ts';
+import { AgentEvent, type ConversationEvent } from './schema.ts';
 import { createEventsRoute, createStreamRoute, placeBehind } from './stream.ts';
 
 const uid = '00000000-0000-4000-8000-000000000001';
@@ -82,6 +82,7 @@ function world(feed: MemoryFeed, first: AgentExecution | undefined = running, ar
   } as never);
   const locate = async (tenant: string) => (tenant === 'acme' ? execution : undefined);
   const deps = {
+    clock: { now: () => Date.parse(at(9)) },
     feed,
     news,
     archived,
@@ -171,7 +172,7 @@ describe('the stream of an execution', () => {
     expect(feed.listeners).toBe(1);
     feed.add(ended('failed'));
     expect(await all(stream)).toMatchObject([
-      { id: 'end', data: { execution_failed: { reason: 'Timeout', error: 'too late', total_iterations: 2 } } },
+      { id: 'end', data: { execution_failed: { error: 'Timeout: too late', total_iterations: 2 } } },
     ]);
     expect(feed.listeners).toBe(0);
   });
@@ -216,7 +217,7 @@ describe('the stream of an execution whose conversation has no end', () => {
   it('ends with the failure of one that failed before its agent began', async () => {
     const { frames } = world(createMemoryFeed(), over('failed'));
     expect(await all(await frames())).toMatchObject([
-      { id: 'end', data: { execution_failed: { reason: 'AgentNotFound', error: 'no agent of that name' } } },
+      { id: 'end', data: { execution_failed: { error: 'AgentNotFound: no agent of that name' } } },
     ]);
   });
 
@@ -226,6 +227,12 @@ describe('the stream of an execution whose conversation has no end', () => {
     const events = await all(await frames());
     expect(typesOf(events)).toEqual(['execution_started', 'execution_completed']);
     expect(events[1]?.data).toMatchObject({ execution_completed: { final_output: 'kept', total_iterations: 1 } });
+  });
+
+  it('EXEC-13 begins with the start of one that failed after it began and whose records are gone', async () => {
+    const result = { phase: 'failed', reason: 'NotAccepted', message: 'no', iterations: 1, at: at(8) } as const;
+    const { frames } = world(createMemoryFeed(), over('failed', { result }));
+    expect(typesOf(await all(await frames()))).toEqual(['execution_started', 'execution_failed']);
   });
 
   it('ends when the object is deleted', async () => {
@@ -264,7 +271,8 @@ describe('AMB-174 the streams of an execution that the archive has and the clust
   it('end with the cancellation where the conversation has no end', async () => {
     const { frames } = kept('cancelled', [started]);
     expect(typesOf(await all(await frames()))).toEqual(['execution_started', 'execution_cancelled']);
-    expect(typesOf(await all(await frames('events')))).toEqual(['started', 'closed']);
+    const raw = (await all(await frames('events'))).map(({ data }) => (data as unknown as ConversationEvent).type);
+    expect(raw).toEqual(['execution_started', 'execution_cancelled']);
   });
 
   it('have the final text where no entry was kept', async () => {
@@ -281,11 +289,37 @@ describe('AMB-174 the streams of an execution that the archive has and the clust
 });
 
 describe('the raw conversation', () => {
-  it('EXEC-08 has every record under its kind', async () => {
+  it('EXEC-08 AMB-031 has the events of the stream and every other record, each with type, time and data', async () => {
     const { frames } = world(createMemoryFeed(...whole));
-    const events = await all(await frames('events'));
-    expect(typesOf(events)).toEqual(whole.map(({ kind }) => kind));
-    expect(events[2]).toEqual({ id: '9', data: { model_asked: { at: at(2), iteration: 1, call: 1 } } });
+    const events = (await all(await frames('events'))).map(({ id, data }) => ({ id, data: data as unknown }));
+    const types = events.map(({ data }) => (data as ConversationEvent).type);
+    expect(types).toEqual([
+      'execution_started',
+      'iteration_started',
+      'model_asked',
+      'iteration_completed',
+      'iteration_started',
+      'model_asked',
+      'iteration_completed',
+      'execution_completed',
+    ]);
+    expect(events[0]?.data).toEqual({
+      type: 'execution_started',
+      time: at(1),
+      data: {
+        execution_id: uid,
+        agent_id: agentId,
+        started_at: at(1),
+        agent: 'reviewer',
+        version: '1.0.0',
+        system: 's',
+        input: 'i',
+        model: 'default',
+      },
+    });
+    expect(events[2]).toEqual({ id: '9', data: { type: 'model_asked', time: at(2), data: { iteration: 1, call: 1 } } });
+    expect(events[3]?.data).toMatchObject({ data: { iteration_number: 1, output: 'answer 1', accepted: false } });
+    expect(events.at(-1)).toMatchObject({ id: 'end', data: { data: { final_output: 'answer 2' } } });
   });
 
   it('EXEC-08 has text as the model writes it, without an id', async () => {
@@ -295,12 +329,15 @@ describe('the raw conversation', () => {
     await next(stream);
     const coming = next(stream);
     feed.say('Looks ');
-    expect(await coming).toEqual({ data: { text: { text: 'Looks ' } } });
+    expect(await coming).toEqual({ data: { type: 'text', time: at(9), data: { text: 'Looks ' } } });
   });
 
   it('says how an execution was closed that has no end on record', async () => {
     const { frames } = world(createMemoryFeed(started), over('cancelled'));
-    expect((await all(await frames('events'))).at(-1)).toMatchObject({ data: { closed: { phase: 'cancelled' } } });
+    expect((await all(await frames('events'))).at(-1)).toMatchObject({
+      id: 'end',
+      data: { type: 'execution_cancelled', time: at(8), data: { execution_id: uid, cancelled_at: at(8) } },
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../lib/clock.ts';
 import type { EventFrame } from '../../../lib/http/route.ts';
 import { defineRoute, type Route } from '../../../lib/http/index.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
@@ -5,6 +6,7 @@ import type { Caller } from '../../../lib/identity/caller.ts';
 import { followAgentConversation, streamAgentExecution } from './contract.ts';
 import { type Followed, follow, type Happening } from './follow.ts';
 import { type Source, type SourceDeps, sourceOf } from './source.ts';
+import { conversationEvent, typed } from './conversation-event.ts';
 import { closingEvents, endId, eventOf } from './stream-events.ts';
 
 /** The four events of the specification, and ours (spec 1 §6). */
@@ -43,34 +45,36 @@ async function eventsOf({ uid, whole }: Source, happening: Happening, isNew: boo
   }
 }
 
-/** Every record, and text as the model writes it (requirements EXEC-08). */
-export function createEventsRoute(deps: SourceDeps): Route<Caller> {
+/** The events of the stream and every other record, and text as the model writes it (requirements EXEC-08, AMB-031). */
+export function createEventsRoute(deps: SourceDeps & { readonly clock: Clock }): Route<Caller> {
   return defineRoute<typeof followAgentConversation, Caller>(followAgentConversation, async (request) => {
     const { params, headers, caller, signal } = request;
     const after = placeBehind(headers['last-event-id']);
     const source = await sourceOf(deps, caller.tenant, params.execution_id);
     if (after === undefined) return { kind: 'no_content' };
     const followed = { tenant: caller.tenant, uid: source.uid, after, texts: true, signal };
-    return { kind: 'events', events: rawEvents(source, followed) };
+    return { kind: 'events', events: rawEvents(source, followed, deps.clock) };
   });
 }
 
-async function* rawEvents(source: Source, followed: Followed): AsyncGenerator<EventFrame> {
-  for await (const happening of follow(source, followed)) yield rawEvent(happening);
+async function* rawEvents(source: Source, followed: Followed, clock: Clock): AsyncGenerator<EventFrame> {
+  for await (const happening of follow(source, followed)) {
+    yield* await rawEventsOf(source, happening, clock);
+  }
 }
 
-function rawEvent(happening: Happening): EventFrame {
+async function rawEventsOf({ uid, whole }: Source, happening: Happening, clock: Clock): Promise<EventFrame[]> {
   switch (happening.kind) {
-    case 'record': {
-      const { sequence, record } = happening.placed;
-      const { kind, ...fields } = record;
-      return { id: kind === 'ended' ? endId : String(sequence), data: { [kind]: fields } };
+    case 'record':
+      return [conversationEvent(uid, happening.placed)];
+    case 'text': {
+      const time = new Date(clock.now()).toISOString();
+      return [{ data: { type: 'text', time, data: { text: happening.text } } }];
     }
-    case 'text':
-      return { data: { text: { text: happening.text } } };
     case 'closed': {
-      const { phase = 'deleted', reason, message, finished_at: at } = happening.execution?.status ?? {};
-      return { id: endId, data: { closed: { phase, reason, message, at } } };
+      const time = happening.execution?.status?.finished_at ?? new Date(clock.now()).toISOString();
+      const events = closingEvents(uid, happening.execution && (await whole(happening.execution)), false);
+      return events.map(({ id, data }) => ({ id, data: typed(data, time) }));
     }
   }
 }
