@@ -25,6 +25,7 @@ import { createToolbox } from '../lib/tools/toolbox.ts';
 import { type Keys, loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { serveBuiltinTools } from './tools/serve-builtin.ts';
+import { openToolCalls, type ToolCalls } from './tool-calls/index.ts';
 import { createServiceTools } from './tools/service-tools.ts';
 import { createRouterAgent } from './ingest/router-agent.ts';
 import { createStimuli } from './ingest/index.ts';
@@ -52,7 +53,8 @@ export function createServices(deps: ApiDeps): Services {
   const bus = createBus(deps);
   const shared = createShared(deps, bus, cluster);
   const keys = loadKeys(deps);
-  const { agents, operations } = createWorkers({ ...deps, sealKey: keys.seal, audit: shared.audit }, bus, cluster);
+  const workers = createWorkers({ ...deps, sealKey: keys.seal, audit: shared.audit }, bus, cluster);
+  const { agents, operations } = workers;
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
@@ -73,7 +75,7 @@ export function createServices(deps: ApiDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       const { signal } = following;
-      const working = runAgents(agents, { bus, clock, tenants: cluster.tenants }, signal);
+      const working = runWorkers(workers, { bus, clock, tenants: cluster.tenants }, signal);
       followed = Promise.all([followed, shared.stimuli.run(signal), working, publishKeys(deps, keys, signal)]);
     },
     async close() {
@@ -129,16 +131,20 @@ function createOwnCluster({ config, kube, clock, logger, metrics }: ApiDeps): Cl
   });
 }
 
-/** Agents and the tools that they work with. */
+type Workers = Pick<Services, 'agents' | 'operations'> & { readonly toolCalls: ToolCalls };
+
+/** Agents, calls of workflows, and the tools that both work with. */
 function createWorkers(
   deps: ApiDeps & { readonly sealKey: SealKey; readonly audit: AuditTrail },
   bus: EventBus,
   cluster: Cluster,
-): Pick<Services, 'agents' | 'operations'> {
+): Workers {
   const operations = createOperations(deps.clock);
   const registered = openRegisteredTools({ ...deps, bus, key: deps.sealKey, sessions: createSessions(bus) });
   const toolbox = createTools(deps, { cluster, operations, bus, registered, audit: deps.audit });
-  return { operations, agents: createAgents({ ...deps, bus, cluster, registered, toolbox }) };
+  const agents = createAgents({ ...deps, bus, cluster, registered, toolbox });
+  const toolCalls = openToolCalls({ ...deps, bus, cluster, toolbox, registered, calls: agents.seal.calls });
+  return { operations, agents, toolCalls };
 }
 
 interface ToolParts {
@@ -175,9 +181,9 @@ function createTools(
   return toolbox;
 }
 
-/** Conversations are kept in NATS: without it, executions of agents wait. */
-async function runAgents(
-  { drivers, endSessions, seal }: Agents,
+/** Conversations are kept in NATS, and replicas ask each other there: without it, executions of agents and calls of tools wait. */
+async function runWorkers(
+  { agents: { drivers, endSessions, seal }, toolCalls }: Workers,
   deps: Pick<ApiDeps, 'clock'> & Pick<Cluster, 'tenants'> & { readonly bus: EventBus },
   stop: AbortSignal,
 ): Promise<void> {
@@ -187,7 +193,7 @@ async function runAgents(
     toolbox: seal.toolbox,
     runningCaller: (execution_id, tenant) => seal.callerOf({ execution_id, tenant }),
   });
-  await Promise.all([drivers.run(stop), endSessions.run(stop)]);
+  await Promise.all([drivers.run(stop), endSessions.run(stop), toolCalls.run(stop)]);
   await builtin.close(0);
 }
 

@@ -6,6 +6,7 @@ import { ApiSpecSpec, ApiSpecStatus } from './schema/api-spec.ts';
 import { CliToolSpec, CliToolStatus } from './schema/cli-tool.ts';
 import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';
 import { ScriptSpec, ScriptStatus } from './schema/script.ts';
+import { ToolCallSpec, ToolCallStatus } from './schema/tool-call.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { ToolWorkflowSpec, ToolWorkflowStatus } from './schema/tool-workflow.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
@@ -131,6 +132,28 @@ const agentExecution: KindDefinition = {
   ],
 };
 
+const toolCall: KindDefinition = {
+  kind: 'ToolCall',
+  singular: 'toolcall',
+  plural: 'toolcalls',
+  shortNames: ['wtc'],
+  description:
+    'One call of a tool by a state of a workflow. The controllers make it, a replica of the API runs it at most once, and ' +
+    'it is deleted with the execution.',
+  spec: ToolCallSpec,
+  status: ToolCallStatus,
+  columns: [
+    { name: 'Tool', type: 'string', jsonPath: '.spec.tool' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Execution', type: 'string', jsonPath: '.spec.parent.name' },
+    { name: 'State', type: 'string', jsonPath: '.spec.parent.state' },
+    age,
+    { name: 'Context', type: 'string', jsonPath: '.spec.security_context', priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+  ],
+};
+
 const securityContext: KindDefinition = {
   kind: 'SecurityContext',
   singular: 'securitycontext',
@@ -227,6 +250,7 @@ export const kinds: readonly KindDefinition[] = [
   stimulusRouter,
   agent,
   agentExecution,
+  toolCall,
   securityContext,
   apiSpec,
   toolWorkflow,

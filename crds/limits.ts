@@ -130,6 +130,9 @@ export const limits = {
   agentAsks: 50,
   askArgumentsLength: 32_768,
   askFeedbackLength: 8_192,
+  /** Ours: a call of a tool by a workflow, in bytes of UTF-8: of its arguments, and of its answer as JSON. */
+  toolCallArgumentsBytes: 262_144,
+  toolCallResultBytes: 786_432,
   agentInputLength: 262_144,
   agentOutputLength: 262_144,
   /** Longest verdict of a judge, in characters: one state reads those of all its judges in one turn. */

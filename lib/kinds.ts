@@ -1,5 +1,6 @@
 import { group, version } from '../crds/labels.ts';
 import type { Agent, SecurityContext } from '../crds/schema/agent.ts';
+import type { ToolCall } from '../crds/schema/tool-call.ts';
 import type { AgentExecution } from '../crds/schema/agent-execution.ts';
 import type { ApiSpec } from '../crds/schema/api-spec.ts';
 import type { CliTool } from '../crds/schema/cli-tool.ts';
@@ -43,6 +44,13 @@ export const agentExecutions = defineResource<AgentExecution>({
   version,
   plural: 'agentexecutions',
   kind: 'AgentExecution',
+  namespaced: true,
+});
+export const toolCalls = defineResource<ToolCall>({
+  group,
+  version,
+  plural: 'toolcalls',
+  kind: 'ToolCall',
   namespaced: true,
 });
 export const securityContexts = defineResource<SecurityContext>({

@@ -1,19 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { defaultContext } from '../../lib/agent/security-context.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { AppError } from '../../lib/errors.ts';
-import { securityContexts } from '../../lib/kinds.ts';
-import { findObject, type KubeClient } from '../../lib/kube/index.ts';
-import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import { type NamedSecurity, readSecurityContext } from './security-context.ts';
 
 /** An agent as an execution runs it. */
-export interface Definition {
+export interface Definition extends NamedSecurity {
   readonly spec: AgentSpec;
-  /** Name of its SecurityContext. */
-  readonly context: string;
-  readonly security: SecurityContextSpec;
 }
 
 /** Definitions of running executions. A revision never changes; a SecurityContext is read again after a while. */
@@ -45,39 +40,11 @@ async function read(kube: Pick<KubeClient, 'get'>, execution: AgentExecution): P
   const { metadata, status } = execution;
   const spec = await pinnedAgent(kube, status?.agent);
   if (spec === undefined) throw lost(execution);
-  const named = spec.security?.context;
-  const context = named ?? defaultContext;
-  const security = await contextOf(kube, metadata.namespace, context);
-  if (security === undefined && named !== undefined) throw noContext(named);
-  return { spec, context, security: security ?? {} };
-}
-
-/**
- * That of the execution's own namespace, so that the tenant that runs a global agent bounds it, or else the shared one, as
- * the tool gateway does for sessions (ADR 0054).
- */
-async function contextOf(
-  kube: Pick<KubeClient, 'get'>,
-  own: string | undefined,
-  name: string,
-): Promise<SecurityContextSpec | undefined> {
-  for (const namespace of visiblePlaces(own)) {
-    const found = await findObject(kube, securityContexts, { namespace, name });
-    if (found !== undefined) return found.spec;
-  }
-  return undefined;
+  const place = { namespace: metadata.namespace ?? '', field: 'spec.security.context' };
+  return { spec, ...(await readSecurityContext(kube, spec.security?.context, place)) };
 }
 
 const lost = ({ status }: AgentExecution): AppError =>
   new AppError('not_found', `version ${status?.agent?.version} of agent ${status?.agent?.name} is gone`, {
     reason: 'DefinitionLost',
   });
-
-const noContext = (name: string): AppError =>
-  new AppError(
-    'not_found',
-    `spec.security.context: there is no SecurityContext ${name} in the namespace, and no shared one; make it`,
-    {
-      reason: 'SecurityContextNotFound',
-    },
-  );

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { startDeadline } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 
@@ -23,5 +24,22 @@ export async function patiently<T>({ clock, logger, signal }: PatienceDeps, call
       if (pauseMs >= retry.mostMs) logger.warn({ problem: error.message }, 'conversation waits for the event bus');
     }
     await clock.sleep(pauseMs, signal);
+  }
+}
+
+/** As `patiently`, for so long at most. @throws the last error of the call where the time is over. */
+export async function patientlyFor<T>(deps: PatienceDeps, ms: number, call: () => Promise<T>): Promise<T> {
+  using patience = startDeadline(deps.clock, ms, deps.signal);
+  let last: unknown;
+  try {
+    return await patiently({ ...deps, signal: patience.signal }, () =>
+      call().catch((error: unknown) => {
+        last = error;
+        throw error;
+      }),
+    );
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    throw patience.signal.aborted ? (last ?? error) : error;
   }
 }

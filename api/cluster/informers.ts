@@ -4,6 +4,7 @@ import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { isWholeAgent, slimAgent } from '../../lib/agent/slim-agent.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
@@ -29,11 +30,13 @@ import {
   edgeHosts,
   fleetRuns,
   stimulusRouters,
+  toolCalls,
   workflowExecutions,
   workflows,
 } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
 import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { slimToolCall } from '../../lib/tools/slim-tool-call.ts';
 import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import type { ExecutionListener } from './execution-feed.ts';
 
@@ -47,6 +50,8 @@ export interface Informers {
   readonly agents: Informer<Agent, 'namespace'>;
   /** `ask`: id of the tool call that waits for a person, or was answered last; `asking`: the namespace, where one waits. */
   readonly agentExecutions: Informer<AgentExecution, 'namespace' | 'ask' | 'asking'>;
+  /** Without their arguments and answers. */
+  readonly toolCalls: Informer<ToolCall, never>;
   readonly edgeHosts: Informer<EdgeHost, 'namespace'>;
   readonly edgeGroups: Informer<EdgeGroup, 'namespace'>;
   readonly fleetRuns: Informer<FleetRun, 'namespace'>;
@@ -96,6 +101,7 @@ export function createInformers(
     routers: routerInformer(deps('StimulusRouter')),
     agents: agentInformer(deps('Agent'), kube),
     agentExecutions: agentExecutionInformer(deps('AgentExecution'), kube),
+    toolCalls: toolCallInformer(deps('ToolCall')),
     ...edgeInformers(deps, kube),
   };
   informers.executions.onChange((change) => tellGone(change, executions));
@@ -160,6 +166,16 @@ function agentExecutionInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get
       ask: ({ spec }) => idsOf(spec.ask?.id, spec.signals?.at(-1)?.id),
       asking: (execution) => (unansweredAsk(execution) === undefined ? [] : namespaceOf(execution)),
     },
+  });
+}
+
+/** A replica that claims a call is given the whole of it with its claim. */
+function toolCallInformer(deps: ReflectorDeps): Informers['toolCalls'] {
+  return createInformer(deps, {
+    resource: toolCalls,
+    parse: withSpec,
+    strip: slimToolCall,
+    indexes: {},
   });
 }
 

@@ -6,18 +6,18 @@ import { HttpError } from '../../lib/http/http-error.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 
-/** Which agents started which executions, and how many they may start (ADR 0086). */
+/** Which agents and workflows started which executions by tools, and how many they may start (ADR 0086, ADR 0096). */
 export interface Lineages {
   /**
    * Annotations of what the caller starts: none for people and services.
-   * @throws HttpError where the caller is an agent that is too far down its family, or whose family runs enough already.
+   * @throws HttpError where the caller is an execution that is too far down its family, or whose family runs enough already.
    */
-  marksFor(caller: Pick<Caller, 'agentExecution'>): Record<string, string>;
+  marksFor(caller: Pick<Caller, 'callingExecution'>): Record<string, string>;
 }
 
 interface LineagesDeps {
   readonly agentExecutions: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
-  readonly executions: Pick<CacheReader<WorkflowExecution>, 'values'>;
+  readonly executions: Pick<CacheReader<WorkflowExecution>, 'getByUid' | 'values'>;
 }
 
 export function createLineages({ agentExecutions, executions }: LineagesDeps): Lineages {
@@ -28,9 +28,9 @@ export function createLineages({ agentExecutions, executions }: LineagesDeps): L
     return count;
   };
   return {
-    marksFor({ agentExecution }) {
-      if (agentExecution === undefined) return {};
-      const starter = agentExecutions.getByUid(agentExecution);
+    marksFor({ callingExecution }) {
+      if (callingExecution === undefined) return {};
+      const starter = agentExecutions.getByUid(callingExecution) ?? executions.getByUid(callingExecution);
       if (starter === undefined) throw tooLate();
       const lineage = lineageOf(starter);
       if (lineage.depth >= limits.agentDepthMax) throw tooDeep(lineage);

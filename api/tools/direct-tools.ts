@@ -42,7 +42,7 @@ const direct: Readonly<Record<string, readonly [operationId: string, ask: Ask]>>
   'svc.workflow.demote': ['demoteWorkflow', moved],
   'svc.workflow.run': [
     'startExecution',
-    (args) => ({ body: { workflow: textOf(args, 'name'), ...given(args, 'input', 'version') } }),
+    (args) => ({ body: { workflow: textOf(args, 'name'), ...given(args, 'input', 'version') }, once: true }),
   ],
   'svc.workflow.executions.list': ['listExecutions', (args) => ({ query: page(args) })],
   'svc.workflow.executions.get': ['readExecution', (args) => ({ params: execution(args) })],

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
+import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { type Give, given, textOf } from './give.ts';
 import type { Operations } from './operations.ts';
@@ -13,6 +14,16 @@ export interface ExecutionToolsDeps {
   /** Uid of an agent that the tenant sees, by its name. */
   readonly agentIdOf: (tenant: string, name: string) => Promise<string | undefined>;
 }
+
+/**
+ * Tools whose one effect is the start of something that has its name by the call (`ToolCaller.callId`): made again under the
+ * same id, such a call finds what it has started.
+ */
+export const keyedTools: ReadonlySet<string> = new Set([
+  'svc.edge.fleet.invoke',
+  'svc.task.execute',
+  'svc.workflow.run',
+]);
 
 /** Tools about executions that are more than one operation: waits, removals, what an agent said. */
 export function executionTools(deps: ExecutionToolsDeps): Record<string, Give> {
@@ -35,25 +46,27 @@ function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
     const agentId = isUid(asked.toLowerCase()) ? asked : await agentIdOf(caller.tenant, asked);
     if (agentId === undefined) throw new AppError('not_found', `there is no agent ${asked}`, { reason: 'NOT_FOUND' });
     const body = { agent_id: agentId, input: '', ...given(args, 'input', 'version', 'intent') };
-    return operations.call('startAgentExecution', caller, { body });
+    return operations.call('startAgentExecution', caller, { body, once: true });
   };
 }
 
 /**
  * Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4), why the run was refused or halted, and the
  * output that came meanwhile, each piece with its `node_id` (spec 2 §4.6). The run continues when the call ends before: out
- * of time it answers the run's id, with `timed_out`.
+ * of time it answers the run's id, with `timed_out`. A caller who gives it up cancels the run.
  */
 function invokesFleet({ operations }: ExecutionToolsDeps): Give {
   return async (caller, args, signal) => {
     const body = given(args, 'target', 'tool', 'args', 'policy');
     const progress = createProgressLog();
+    const scopes = ['svc.edge.fleet.manage'];
     let runId = '';
     const started = (headers: Readonly<Record<string, string>>): void => void (runId = headers[fleetHeader] ?? '');
     const event = (name: string, data: unknown): void => void (name === 'command_progress' && progress.add(data));
-    const asked = { body, scopes: ['svc.edge.fleet.manage'], signal, started, event };
-    const result = await operations.call('invokeFleet', caller, asked);
+    const result = await operations.call('invokeFleet', caller, { body, scopes, signal, started, event, once: true });
     if (isTimeUp(signal) && runId !== '') return { fleet_command_id: runId, ...progress.answer(), timed_out: true };
+    if (isGivenUp(signal) && runId !== '')
+      await operations.call('cancelFleet', caller, { params: { fleet_command_id: runId }, scopes });
     signal.throwIfAborted();
     if (!isJsonObject(result) || typeof result['fleet_command_id'] !== 'string') return result;
     const params = { fleet_command_id: result['fleet_command_id'] };

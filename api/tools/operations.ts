@@ -24,6 +24,8 @@ export interface Asked {
   readonly started?: (headers: Readonly<Record<string, string>>) => void;
   /** Gets each event of an operation that answers with events, the last one included. */
   readonly event?: (name: string, data: unknown) => void;
+  /** Whether what the operation starts has its name by the call, where that has an id. Default: false. */
+  readonly once?: boolean;
 }
 
 /** The operations of the HTTP API, for tools: the same code with the same checks serves both. */
@@ -59,34 +61,35 @@ export function createOperations(clock: Clock): Operations {
   };
 }
 
-function requestOf(
-  { contract }: Route<Caller>,
-  { tenant, subject, executionId }: ToolCaller,
-  { params = {}, query = {}, body = {}, scopes = [], signal = new AbortController().signal }: Asked,
-) {
+function requestOf({ contract }: Route<Caller>, caller: ToolCaller, asked: Asked) {
+  const { params = {}, query = {}, body = {}, scopes = [], signal = new AbortController().signal } = asked;
   const { body: sent } = contract;
   if (sent?.kind === 'json') assertBody(sent.schema, body);
-  const caller: Caller = {
-    subject,
-    tenant,
-    kind: 'consumer',
-    roles: [],
-    scopes,
-    ...(executionId === undefined ? {} : { agentExecution: executionId }),
-    until: Number.POSITIVE_INFINITY,
-  };
   return {
     params,
     query: withDefaults({ ...query }, queryOf(contract)),
-    headers: {},
+    headers: keyOf(caller, asked),
     body,
-    caller,
+    caller: callerOf(caller, scopes),
     rawHeaders: [],
     requestId: 'tool',
     reserve: () => Promise.resolve(),
     signal,
   };
 }
+
+const callerOf = ({ tenant, subject, executionId }: ToolCaller, scopes: readonly string[]): Caller => ({
+  subject,
+  tenant,
+  kind: 'consumer',
+  roles: [],
+  scopes,
+  ...(executionId === undefined ? {} : { callingExecution: executionId }),
+  until: Number.POSITIVE_INFINITY,
+});
+
+const keyOf = ({ callId }: ToolCaller, { once = false }: Asked): Record<string, string> =>
+  once && callId !== undefined ? { 'idempotency-key': callId } : {};
 
 const queryOf = ({ query }: Contract): Readonly<Record<string, TSchema>> => query?.properties ?? {};
 

@@ -16,6 +16,7 @@ import { defineRoute, json, type Reply, type Route } from '../../lib/http/route.
 import type { Caller } from '../../lib/identity/caller.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { emptyNodeConfig, Secret } from '../../lib/node-config/index.ts';
+import { givenUp } from '../../lib/tools/given-up.ts';
 import type { ToolAnswer, ToolArguments } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { contracts } from '../routes/contracts.ts';
@@ -63,12 +64,12 @@ describe('a tool that is one operation', () => {
     [
       'svc.workflow.run',
       { name: 'build', input: { n: 1 } },
-      { operationId: 'startExecution', body: { workflow: 'build', input: { n: 1 } } },
+      { operationId: 'startExecution', body: { workflow: 'build', input: { n: 1 } }, once: true },
     ],
     [
       'svc.workflow.run',
       { name: 'build', version: '1.0.0', input: null },
-      { operationId: 'startExecution', body: { workflow: 'build', version: '1.0.0' } },
+      { operationId: 'startExecution', body: { workflow: 'build', version: '1.0.0' }, once: true },
     ],
     ['svc.workflow.executions.list', {}, { operationId: 'listExecutions', query: { limit: 50 } }],
     ['svc.workflow.executions.get', id, { operationId: 'readExecution', params: id }],
@@ -121,11 +122,15 @@ describe('a tool that is one operation', () => {
     ['svc.execute.status', { pipeline_execution_id: uid }, { operationId: 'readExecution', params: id }],
     ['svc.volume.list', {}, { operationId: 'listVolumes' }],
     ['svc.volume.delete', { volume_id: 'v' }, { operationId: 'deleteVolume', params: { volume_id: 'v' } }],
-    ['svc.task.execute', { agent_id: uid }, { operationId: 'startAgentExecution', body: { agent_id: uid, input: '' } }],
+    [
+      'svc.task.execute',
+      { agent_id: uid },
+      { operationId: 'startAgentExecution', body: { agent_id: uid, input: '' }, once: true },
+    ],
     [
       'svc.task.execute',
       { agent_id: 'coder', input: 'go' },
-      { operationId: 'startAgentExecution', body: { agent_id: uid, input: 'go' } },
+      { operationId: 'startAgentExecution', body: { agent_id: uid, input: 'go' }, once: true },
     ],
   ])('AMB-194 AMB-136 %s with %j asks it', async (name, args, want) => {
     expect(await run(name, args)).toEqual({ isError: false, content: '{"ok":true}' });
@@ -395,7 +400,7 @@ describe('operations for tools', () => {
         kind: 'consumer',
         roles: [],
         scopes: [],
-        agentExecution: 'e-1',
+        callingExecution: 'e-1',
         until: 0,
       },
     });
@@ -526,5 +531,44 @@ describe('tools of a fleet', () => {
     const answer = await run('svc.edge.fleet.invoke', { target, tool: 'cmd.run', args: { command: 'true' } });
     expect(JSON.parse(answer.content)).toEqual({ ...result, outcome: 'complete', per_node: [{ node_id: 'a' }] });
     expect(world.calls[0]).toMatchObject({ body: { target, tool: 'cmd.run', args: { command: 'true' } } });
+  });
+
+  const invoke = { target, tool: 'cmd.run' };
+
+  it.each([
+    ['that is given up cancels its run', givenUp('cancelled', 'no more'), ['invokeFleet', 'cancelFleet']],
+    ['whose replica stops leaves its run alone', new AppError('unavailable', 'stops'), ['invokeFleet']],
+  ])('EDGE-TOOL-01 a call %s', async (_what, reason, asked) => {
+    const stop = new AbortController();
+    world.give = ({ operationId, started }) => {
+      started?.({ 'X-Fleet-Command-Id': uid });
+      if (operationId === 'invokeFleet') stop.abort(reason);
+      return undefined;
+    };
+    await expect(world.run('svc.edge.fleet.invoke', invoke, stop.signal)).rejects.toBe(reason);
+    expect(world.calls.map(({ operationId }) => operationId)).toEqual(asked);
+    expect(world.calls.slice(1).map(({ params }) => params)).toEqual(
+      asked.slice(1).map(() => ({ fleet_command_id: uid })),
+    );
+  });
+
+  it('what a call starts has its name by the call, and by nothing where the call has no id', async () => {
+    const contract = defineContract({
+      operationId: 'echo',
+      method: 'get',
+      path: '/echo',
+      tag: 'x',
+      summary: 'x',
+      access: 'bearer',
+      success: { kind: 'json', description: 'x', schema: Type.Object({}), example: {} },
+      errors: [],
+    });
+    const operations = createOperations(createManualClock());
+    operations.serve([defineRoute<typeof contract, Caller>(contract, async ({ headers }) => json({ headers }))]);
+    const headersOf = (callId: string | undefined, once: boolean) =>
+      operations.call('echo', { ...aToolCaller(), ...(callId && { callId }) }, { once });
+    expect(await headersOf('c-1', true)).toEqual({ headers: { 'idempotency-key': 'c-1' } });
+    expect(await headersOf('c-1', false)).toEqual({ headers: {} });
+    expect(await headersOf(undefined, true)).toEqual({ headers: {} });
   });
 });

@@ -7,6 +7,7 @@ import type {
   Facts,
   PodFact,
   StepOutcome,
+  ToolCallFact,
   VolumeFact,
   WorkflowLookup,
 } from '../../controllers/execution/engine/facts.ts';
@@ -25,7 +26,8 @@ import { parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
-import type { Answer, AnswerTo } from './answer.ts';
+import type { AnswerTo } from './answer.ts';
+import { agentEnd, toolEnd } from './ends.ts';
 
 export interface SimulationOptions {
   readonly workflow: Workflow;
@@ -87,6 +89,7 @@ class Simulation {
   readonly #pods = new Map<string, PodFact>();
   readonly #children = new Map<string, ChildFact>();
   readonly #agents = new Map<string, AgentFact>();
+  readonly #toolCalls = new Map<string, ToolCallFact>();
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #renderings: Rendering[] = [];
   readonly #volumes: Record<string, VolumeFact>;
@@ -170,6 +173,7 @@ class Simulation {
       pods: [...this.#pods.values()],
       children: [...this.#children.values()],
       agents: [...this.#agents.values()],
+      toolCalls: [...this.#toolCalls.values()],
       volumesByUid: this.#volumesByUid,
       volumes: this.#volumes,
       descendants: this.#children.size,
@@ -242,6 +246,7 @@ class Simulation {
     if (action.kind === 'create_pod') this.#runPod(action.slot, action.plan);
     if (action.kind === 'create_child') this.#runChild(action);
     if (action.kind === 'create_agent') this.#runAgent(action);
+    if (action.kind === 'create_tool_call') this.#callTool(action);
     if (action.kind === 'stop_pod') this.#change(action.name, { deleting: true, ended: true, endedAt: this.#now });
     if (action.kind === 'release_pod') this.#change(action.name, { held: false, ended: true });
   }
@@ -295,6 +300,19 @@ class Simulation {
     this.#now += 1;
   }
 
+  /** The tool has answered as soon as it is called, as a command does. */
+  #callTool({ name, spec }: Extract<Action, { kind: 'create_tool_call' }>): void {
+    if (this.#toolCalls.has(name)) return;
+    const { tool, parent } = spec;
+    const { state, visit } = parent;
+    this.#renderings.push({ state, visit, command: [tool], input: JSON.parse(spec.arguments) as Json });
+    const answer = this.#options.answer({ kind: 'command', state, step: undefined, visit, attempt: 1 });
+    const times = { startedAt: this.#now, endedAt: this.#now + commandMs };
+    const about = { name, uid: `uid-of-${name}`, madeBy: parent, tool, cancelled: false, ...times };
+    this.#toolCalls.set(name, { ...about, ...toolEnd(answer) });
+    this.#now += 1;
+  }
+
   /** An answer replaces a run of the child. */
   #childEnd(spec: WorkflowExecutionSpec, at: { readonly state: string; readonly visit: number }): ChildEnd {
     const workflow = this.#known(spec.workflow);
@@ -309,13 +327,6 @@ class Simulation {
     const end = { phase, result: finalOutput, blackboard: {} };
     return phase === 'completed' ? end : { ...end, failure: { reason, message } };
   }
-}
-
-/** Result of an agent; a judge's final text is its verdict. */
-function agentEnd(answer: Answer = {}, judge: number | undefined) {
-  const { status: phase = 'completed', output, score, confidence, reasoning } = answer;
-  const verdict = judge === undefined ? '' : JSON.stringify({ score: score ?? 1, confidence, reasoning });
-  return { phase, output: output ?? verdict, score, confidence, iterations: 1 };
 }
 
 type ChildEnd = Pick<ChildFact, 'phase' | 'result' | 'blackboard' | 'failure'>;

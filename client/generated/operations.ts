@@ -448,7 +448,7 @@ export type WorkflowManifestSpec = {
       /** Upper bound of score_between, inclusive. */
       readonly max?: number;
     })[];
-    /** Shell command, or update_context or finalize. Template. */
+    /** Shell command, or update_context, finalize or call_tool. Template. */
     readonly command: string;
     /** Environment variables. Each value is a template. */
     readonly env?: Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -66,6 +67,7 @@ function setUp(
     executions: createCache<WorkflowExecution>(),
     volumes: createCache<Volume>(),
     agents: createCache<AgentExecution>(),
+    toolCalls: createCache<ToolCall>(),
   };
   caches.pods.replaceAll(pods, '20');
   const rejected: unknown[] = [];

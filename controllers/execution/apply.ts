@@ -1,11 +1,12 @@
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { agentExecutions, volumes, workflowExecutions } from '../../lib/kinds.ts';
+import { agentExecutions, toolCalls, volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
   createOwn,
   type KubeClient,
@@ -23,6 +24,7 @@ import { holdForArchive, letGoOfArchive } from '../archiving/archive-finalizer.t
 import type { Archives } from '../archiving/archives.ts';
 import { createAgent } from './create-agent.ts';
 import { createChild } from './create-child.ts';
+import { createToolCall } from './create-tool-call.ts';
 import type { Action } from './engine/decision.ts';
 import type { Failure } from './engine/facts.ts';
 import { takenUid } from './linked.ts';
@@ -32,6 +34,7 @@ export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll' | 'delete' | 'jsonPatch'>;
   readonly executions: CacheReader<WorkflowExecution>;
   readonly agents: CacheReader<AgentExecution>;
+  readonly toolCalls: CacheReader<ToolCall>;
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;
   /** Called for a pod that the API server will never take. */
@@ -80,6 +83,8 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   cancel_child: cancelChild,
   create_agent: createAgentOf,
   cancel_agent: cancelAgent,
+  create_tool_call: createToolCallOf,
+  cancel_tool_call: cancelToolCall,
   create_volume: createVolume,
   archive_execution: async ({ archives }, execution) => archives.begin(execution),
   hold_execution: (deps, execution) => unlessChanged(holdForArchive(held(deps), execution)),
@@ -200,6 +205,19 @@ async function createAgentOf(
   deps.onChildMade(execution.metadata.uid ?? '', name, made.metadata.uid ?? '');
 }
 
+async function createToolCallOf(
+  deps: Hands,
+  execution: WorkflowExecution,
+  { name, spec }: Extract<Action, { kind: 'create_tool_call' }>,
+): Promise<void> {
+  const made = await deps.quota.create(wishOf(execution, toolCalls), () =>
+    createToolCall(deps, execution, { name, spec }),
+  );
+  if (made === undefined) return;
+  deps.toolCalls.remember(made);
+  deps.onChildMade(execution.metadata.uid ?? '', name, made.metadata.uid ?? '');
+}
+
 async function cancelChild(
   deps: ApplyDeps,
   execution: WorkflowExecution,
@@ -218,11 +236,20 @@ async function cancelAgent(
   await unlessChanged(agent.then((known) => deps.agents.remember(known)));
 }
 
+async function cancelToolCall(
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  action: Extract<Action, { kind: 'cancel_tool_call' }>,
+): Promise<void> {
+  const call = cancelled(deps, execution, toolCalls, action);
+  await unlessChanged(call.then((known) => deps.toolCalls.remember(known)));
+}
+
 function cancelled<T extends KubeObject>(
   { kube, identity, now }: ApplyDeps,
   { metadata: { namespace = '' } }: WorkflowExecution,
   resource: Resource<T>,
-  { name, uid, reason }: Extract<Action, { kind: 'cancel_child' | 'cancel_agent' }>,
+  { name, uid, reason }: Extract<Action, { kind: 'cancel_child' | 'cancel_agent' | 'cancel_tool_call' }>,
 ): Promise<T> {
   const cancel = { by: identity, at: new Date(now()).toISOString(), reason };
   return kube.jsonPatch(resource, { name, namespace }, [

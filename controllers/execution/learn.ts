@@ -1,5 +1,6 @@
 import type { Json } from '../../crds/schema/parts.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
 import { volumes as volumeKind } from '../../lib/kinds.ts';
@@ -11,10 +12,11 @@ import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import type { Need } from './engine/decision.ts';
-import type { AgentFact, ChildFact, Facts, VolumeFact } from './engine/facts.ts';
+import type { AgentFact, ChildFact, Facts, ToolCallFact, VolumeFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { type Caches, volumeFact, wholeChild } from './observe.ts';
 import { wholeAgent } from './observe-agents.ts';
+import { wholeToolCall } from './observe-tool-calls.ts';
 
 export interface LearnDeps {
   readonly caches: Caches;
@@ -22,6 +24,8 @@ export interface LearnDeps {
   readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
   /** AgentExecutions in full. */
   readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
+  /** ToolCalls in full. */
+  readonly wholeToolCalls: Pick<Informer<ToolCall>, 'whole'>;
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly findWorkflow: FindWorkflow;
   readonly store: Pick<OutputStore, 'get'>;
@@ -39,10 +43,17 @@ export async function learn(deps: LearnDeps, facts: Facts, needs: readonly Need[
     unreadable: new Map(facts.unreadable),
     children: new Map(facts.children.map((child) => [child.uid, child])),
     agents: new Map(facts.agents?.map((agent) => [agent.uid, agent])),
+    toolCalls: new Map(facts.toolCalls?.map((call) => [call.uid, call])),
     volumesByUid: new Map(facts.volumesByUid),
   };
   await Promise.all(needs.map((need) => learnOne(deps, facts, need, known)));
-  return { ...facts, ...known, children: [...known.children.values()], agents: [...known.agents.values()] };
+  return {
+    ...facts,
+    ...known,
+    children: [...known.children.values()],
+    agents: [...known.agents.values()],
+    toolCalls: [...known.toolCalls.values()],
+  };
 }
 
 interface Learned {
@@ -51,6 +62,7 @@ interface Learned {
   readonly unreadable: Map<string, string>;
   readonly children: Map<string, ChildFact>;
   readonly agents: Map<string, AgentFact>;
+  readonly toolCalls: Map<string, ToolCallFact>;
   readonly volumesByUid: Map<string, VolumeFact | undefined>;
 }
 
@@ -75,6 +87,10 @@ const learners: { readonly [K in Need['kind']]: Learner<K> } = {
   async agent(deps, _facts, { uid }, known) {
     const agent = known.agents.get(uid);
     if (agent !== undefined) known.agents.set(uid, await agentInFull(deps, agent));
+  },
+  async tool_call(deps, _facts, { uid }, known) {
+    const call = known.toolCalls.get(uid);
+    if (call !== undefined) known.toolCalls.set(uid, await toolCallInFull(deps, call));
   },
   async volume(deps, facts, { uid }, known) {
     known.volumesByUid.set(uid, await volumeByUid(deps, namespaceOf(facts), uid));
@@ -111,6 +127,14 @@ async function agentInFull({ caches, wholeAgents }: LearnDeps, agent: AgentFact)
   const fact = whole && wholeAgent(whole);
   if (fact !== undefined) return fact;
   return { ...agent, output: '', phase: 'failed', why: deleted };
+}
+
+async function toolCallInFull({ caches, wholeToolCalls }: LearnDeps, call: ToolCallFact): Promise<ToolCallFact> {
+  const cached = caches.toolCalls.getByUid(call.uid);
+  const whole = cached && (await wholeToolCalls.whole(cached));
+  if (whole !== undefined) return wholeToolCall(whole);
+  const answer = { content: '', truncated: false };
+  return { ...call, answer, phase: 'failed', why: { ...deleted, reason: 'OutcomeUnknown' } };
 }
 
 /** A volume that was made a moment ago may not have reached the cache. */

@@ -67,6 +67,7 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
     endRoutes: endRoutesOf(context),
     wholes: executions,
     wholeAgents: informers.agents,
+    wholeToolCalls: informers.toolCalls,
     isEnding: endingNamespaces(informers.tenants),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
@@ -84,11 +85,12 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
   };
 }
 
-const cachesOf = ({ executions, pods, volumes, agents }: Context['informers']): Caches => ({
+const cachesOf = ({ executions, pods, volumes, agents, toolCalls }: Context['informers']): Caches => ({
   executions: executions.cache,
   pods: pods.cache,
   volumes: volumes.cache,
   agents: agents.cache,
+  toolCalls: toolCalls.cache,
 });
 
 function archivesOf(context: Context): Archives<WorkflowExecution> {
@@ -143,14 +145,15 @@ function countOutcome({ informers }: Context, metrics: ExecutionMetrics): Execut
 }
 
 /** Pods that have ended count no more; neither does what is gone. */
-function quotaGate({ clock, wake, informers: { pods, executions, volumes, agents } }: Context): QuotaGate {
+function quotaGate({ clock, wake, informers }: Context): QuotaGate {
+  const { pods, executions, volumes, agents, toolCalls } = informers;
   const gate = createQuotaGate(clock, wake);
   const counts = (pod: Pod | undefined): boolean =>
     pod !== undefined && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
   pods.onChange(({ before, after }) => {
     if (counts(before) && !counts(after)) gate.freed(before?.metadata.namespace ?? '');
   });
-  for (const informer of [executions, volumes, agents]) {
+  for (const informer of [executions, volumes, agents, toolCalls]) {
     informer.onChange(({ before, after }) => {
       if (after === undefined) gate.freed(before?.metadata.namespace ?? '');
     });

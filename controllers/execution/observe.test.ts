@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -36,6 +37,7 @@ function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[], a
     agents: createCache<AgentExecution, 'parentUid'>({
       indexes: { parentUid: ({ spec }) => [spec.parent?.uid ?? ''] },
     }),
+    toolCalls: createCache<ToolCall, 'parentUid'>({ indexes: { parentUid: ({ spec }) => [spec.parent.uid] } }),
   };
   caches.pods.replaceAll(pods, '1');
   caches.executions.replaceAll(executions, '1');

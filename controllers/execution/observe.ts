@@ -2,6 +2,7 @@ import type { VolumeReason } from '../../crds/conditions.ts';
 import { labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { succeeded } from '../../lib/execution/finished.ts';
@@ -19,6 +20,7 @@ import { childPhase } from './child-phase.ts';
 import type { ChildFact, Definition, EndRoute, Facts, PodFact, Settings, VolumeFact } from './engine/facts.ts';
 import { isAwaitedByOrigin, linkOriginKey, observeLinked } from './linked.ts';
 import { observeAgent } from './observe-agents.ts';
+import { observeToolCall } from './observe-tool-calls.ts';
 import type { MadeChildren } from './made-children.ts';
 import { rootOf, volumeName } from './engine/names.ts';
 
@@ -29,6 +31,7 @@ export interface Caches {
   readonly pods: CacheReader<Pod, 'ownerUid' | 'owner'>;
   readonly volumes: CacheReader<Volume>;
   readonly agents: CacheReader<AgentExecution, 'parentUid'>;
+  readonly toolCalls: CacheReader<ToolCall, 'parentUid'>;
 }
 
 export interface ObserveDeps {
@@ -60,6 +63,7 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     pods: [...pods, ...deps.rejectedPods(uid)],
     children: deps.caches.executions.byIndex('parentUid', uid).filter(isBeside).map(observeChild),
     agents: deps.caches.agents.byIndex('parentUid', uid).filter(isBeside).flatMap(observeAgent),
+    toolCalls: deps.caches.toolCalls.byIndex('parentUid', uid).filter(isBeside).map(observeToolCall),
     successors: successorsOf(deps.caches, execution.metadata),
     made: deps.madeChildren(uid),
     awaited: isAwaitedByAny(deps.caches, execution),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -42,6 +43,7 @@ async function lookAt(
     }),
     volumes: createCache<Volume>(),
     agents: createCache<AgentExecution, 'parentUid'>({ indexes: { parentUid: none } }),
+    toolCalls: createCache<ToolCall, 'parentUid'>({ indexes: { parentUid: none } }),
   };
   caches.executions.replaceAll([execution, ...successors], '5');
   caches.pods.replaceAll(pods, '5');

@@ -1,6 +1,7 @@
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -56,6 +57,7 @@ export interface ExecutionDeps {
   /** Executions in full: the cache has of each only what wakes it. */
   readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
   readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
+  readonly wholeToolCalls: Pick<Informer<ToolCall>, 'whole'>;
   readonly observe: ObserveDeps;
   readonly apply: ApplyDeps;
   readonly findWorkflow: FindWorkflow;
@@ -176,14 +178,17 @@ function refusalOf(error: unknown, actions: readonly Action[]): Blockage | undef
   return { reason: 'Refused', message, child: nameOfNew(actions) };
 }
 
-/** The execution that is to be made: a child, an agent, or what the end of this one starts. */
+/** The object that is to be made: a child, an agent, a tool call, or what the end of this one starts. */
 function nameOfNew(actions: readonly Action[]): string | undefined {
   for (const action of actions) {
     if (action.kind === 'create_linked') return action.plan.name;
-    if (action.kind === 'create_child' || action.kind === 'create_agent') return action.name;
+    if (makesChild(action)) return action.name;
   }
   return undefined;
 }
+
+const makesChild = (action: Action) =>
+  action.kind === 'create_child' || action.kind === 'create_agent' || action.kind === 'create_tool_call';
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
   const { uid = '' } = execution.metadata;

@@ -11,12 +11,14 @@ import { revisionInformer, workflowInformer } from '../workflow/informers.ts';
 import { routerInformer } from '../stimulus-router/informer.ts';
 import { agentExecutionInformer } from '../agent-execution/informer.ts';
 import { executionInformer } from './informer.ts';
+import { toolCallInformer } from './tool-call-informer.ts';
 import { linkOriginKey } from './linked.ts';
 
 /** The caches that executions are decided from. */
 export const executionInformers = {
   executions: executionInformer,
   agents: agentExecutionInformer,
+  toolCalls: toolCallInformer,
   workflows: workflowInformer,
   revisions: revisionInformer,
   volumes: volumeInformer,
@@ -37,6 +39,10 @@ export const executionWakes: Wakes<typeof executionInformers> = {
   agents({ before, after }) {
     const { metadata, spec } = after ?? before ?? {};
     return spec?.parent === undefined ? [] : [`${metadata?.namespace}/${spec.parent.name}`];
+  },
+  toolCalls({ before, after }) {
+    const { metadata, spec } = after ?? before ?? {};
+    return spec === undefined ? [] : [`${metadata?.namespace}/${spec.parent.name}`];
   },
   pods({ before, after, own }) {
     const pod = after ?? before;

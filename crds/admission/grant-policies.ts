@@ -46,3 +46,15 @@ export const agentGrantPolicy = (identities: Identities): AdmissionPolicy => ({
     { ...identities, trustedWriters: identities.apis },
   ),
 });
+
+/** A state that calls a tool of hosts lets those who start the workflow run commands there; ADR 0096. */
+export const workflowGrantPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'workflow-grants',
+  resources: ['workflows'],
+  operations: ['CREATE', 'UPDATE'],
+  ...fleetGrant(
+    'spec.states: tools of hosts are called by a workflow that is written',
+    "object.spec.states.exists(s, object.spec.states[s].kind == 'System' && has(object.spec.states[s].env) && 'tool' in object.spec.states[s].env && object.spec.states[s].env['tool'].startsWith('svc.edge.'))",
+    { ...identities, trustedWriters: identities.apis },
+  ),
+});

@@ -6,7 +6,7 @@ import { edgeHostPolicy } from './edge-host-policy.ts';
 import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
 import { fleetRunPolicy } from './fleet-run-policy.ts';
-import { agentGrantPolicy, securityContextPolicy } from './grant-policies.ts';
+import { agentGrantPolicy, workflowGrantPolicy, securityContextPolicy } from './grant-policies.ts';
 import { inputMutation } from './input-mutation.ts';
 import {
   agentIdentityPolicy,
@@ -20,6 +20,7 @@ import { routerPolicy } from './router-policy.ts';
 import { statusPolicy } from './status-policy.ts';
 import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
+import { toolCallPolicy } from './tool-call-policy.ts';
 import { apiSpecPolicy, toolIdentityPolicy, toolStepPolicy } from './tool-policies.ts';
 import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
@@ -48,6 +49,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     stepPodPolicy,
     podBindingPolicy,
     agentExecutionPolicy,
+    toolCallPolicy,
     agentPodPolicy,
     agentTokenPolicy,
     volumePolicy,
@@ -57,6 +59,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     fleetRunPolicy,
     securityContextPolicy,
     agentGrantPolicy,
+    workflowGrantPolicy,
   ].map((policy) => policy(identities));
   const policies = [
     definitionPolicy,

@@ -1,4 +1,5 @@
 import { kinds } from '../kinds.ts';
+import { celList } from '../rules/cel-text.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
@@ -10,11 +11,16 @@ export const statusPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'status-writes',
   resources: kinds.map(({ plural }) => `${plural}/status`),
   operations: ['UPDATE'],
-  variables: accountVariables(identities),
+  variables: {
+    ...accountVariables(identities),
+    isApi: `variables.user in ${celList(identities.apis)}`,
+    kind: 'request.resource.resource',
+  },
   rules: [
     {
-      expression: "variables.isController || (variables.isRelay && request.resource.resource == 'edgehosts')",
-      message: `'status: is written by the Windlass controllers only, not by ' + variables.user`,
+      expression:
+        "variables.kind == 'toolcalls' ? variables.isApi : variables.isController || (variables.isRelay && variables.kind == 'edgehosts')",
+      message: `'status: is written by Windlass only, not by ' + variables.user`,
       reason: 'Forbidden',
     },
   ],

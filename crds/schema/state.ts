@@ -109,7 +109,7 @@ const SystemState = state(
     command: Type.String({
       minLength: 1,
       maxLength: limits.templateLength,
-      description: 'Shell command, or update_context or finalize. Template.',
+      description: 'Shell command, or update_context, finalize or call_tool. Template.',
     }),
     env: Type.Optional(environment),
     workdir: Type.Optional(workdir),

@@ -144,6 +144,8 @@ const execution: LimitGroup = {
       'has … bytes and a process takes …; pass large values through a file on a volume',
     ),
     row('Kept standard output, and standard error', 'outputStreamBytes', 'bytes', 'stdout_truncated'),
+    row('Rendered `arguments` of call_tool', 'toolCallArgumentsBytes', 'bytes', 'bytes and a call takes …'),
+    row('Answer of a tool, as JSON', 'toolCallResultBytes', 'bytes', 'stdout_truncated'),
     row('Outputs in ConfigMaps, compressed', 'configMapStoreBytes', 'bytes', 'OutputBudgetExceeded'),
     row('One stored output', 'storedBlobBytes', 'bytes', 'OutputBudgetExceeded'),
     row('The status of an execution', 'statusBytes', 'bytes', 'StatusTooLarge'),

@@ -39,7 +39,7 @@ function kindPage(kind: KindDefinition): string {
     ...rules(spec),
     ...(union?.anyOf ? [...union.anyOf.flatMap(statePart), ...rules(union)] : []),
     '## status',
-    'Written by the controllers alone.',
+    kind.kind === 'ToolCall' ? 'Written by the API alone.' : 'Written by the controllers alone.',
     fieldTable(sourceOf(kind.status), 'status'),
   );
 }

@@ -1,5 +1,6 @@
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import { validateSpec } from '../../crds/validators.ts';
+import { checkCallTool } from './check-call-tool.ts';
 import { checkConditions } from './check-conditions.ts';
 import { checkConsensus } from './check-consensus.ts';
 import { checkContext } from './check-context.ts';
@@ -26,6 +27,7 @@ const checks: readonly Check[] = [
   checkGraph,
   checkConditions,
   checkHuman,
+  checkCallTool,
   checkShadowed,
   checkTraps,
   checkConsensus,

@@ -23,8 +23,8 @@ export interface Caller {
   readonly teams?: readonly Team[];
   /** The one of them that a person named by `X-Tenant-Id`: it counts only for operations of edge hosts (ADR 0072). */
   readonly team?: Team;
-  /** Uid of the AgentExecution whose tool call it is; absent: no agent is behind it. */
-  readonly agentExecution?: string;
+  /** Uid of the execution whose tool call it is, of an agent or of a workflow; absent: it is the call of a person or service. */
+  readonly callingExecution?: string;
   /** When the token ends, in milliseconds since the Unix epoch, clocks that differ included: streams end with it. */
   readonly until: number;
 }

@@ -42,6 +42,7 @@ export const defaultQuota = {
   'count/stimulusrouters.windlass.dev': '200',
   'count/agents.windlass.dev': '1000',
   'count/agentexecutions.windlass.dev': '10000',
+  'count/toolcalls.windlass.dev': '10000',
   'count/securitycontexts.windlass.dev': '200',
   'count/apispecs.windlass.dev': '200',
   'count/toolworkflows.windlass.dev': '1000',

@@ -1,4 +1,5 @@
 import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 
 /** Scopes of the operations that tools of hosts call (spec 2 §5). */
 const scopes = { manage: 'svc.edge.fleet.manage', read: 'svc.edge.fleet.read' } as const;
@@ -26,3 +27,7 @@ export const opensFleet = ({ tier = 'user' }: Pick<SecurityContextSpec, 'tier'>)
 /** Whether a manifest grants tools of hosts. A wider name, such as `svc.*`, does not. */
 export const namesFleetTools = (tools: readonly { readonly name: string }[] = []): boolean =>
   tools.some(({ name }) => isFleetTool(name));
+
+/** Whether a workflow gives tools of hosts to those who start it: one of its states calls such a tool (ADR 0096). */
+export const callsFleetTools = ({ states }: Pick<WorkflowSpec, 'states'>): boolean =>
+  Object.values(states).some((state) => state.kind === 'System' && isFleetTool(state.env?.['tool'] ?? ''));

@@ -13,8 +13,10 @@ export interface ToolCaller {
   readonly namespace: string;
   /** Name of the user or service account that the call acts for. */
   readonly subject: string;
-  /** Uid of the AgentExecution; absent: a caller without one. */
+  /** Uid of the execution, of an agent or of a workflow; absent: a caller without one. */
   readonly executionId?: string;
+  /** Uid of the ToolCall: what a tool starts is named after it, and started once. Absent: the call has none. */
+  readonly callId?: string;
   /** When the execution is over at the latest, RFC 3339; absent: it is not known. */
   readonly deadline?: string | undefined;
   /** The definition that runs; absent: an external caller. */

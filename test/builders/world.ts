@@ -8,6 +8,7 @@ import type {
   Failure,
   PodFact,
   StepOutcome,
+  ToolCallFact,
   VolumeFact,
   Waiting,
 } from '../../controllers/execution/engine/facts.ts';
@@ -17,6 +18,7 @@ import { statusProblem } from '../../controllers/execution/engine/status-problem
 import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
 import type { AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { Json } from '../../crds/schema/parts.ts';
+import type { ToolCallSpec } from '../../crds/schema/tool-call.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
@@ -77,6 +79,8 @@ export class World {
   readonly children = new Map<string, ChildFact & { readonly spec: WorkflowExecution['spec'] }>();
   /** By the place of the judge, or the state of an Agent state; what they say is read when it is asked for. */
   readonly agents = new Map<string, WorldAgent>();
+  /** By name; their answers are read when they are asked for. */
+  readonly toolCalls = new Map<string, WorldToolCall>();
   /** Whether new agents run at once. */
   agentsStart = true;
   /** Volumes that no workflow declares, by uid. */
@@ -227,6 +231,20 @@ export class World {
     return this.changeAgent(state, judge, { phase: 'completed', output: '', endedAt: this.now, ...fields });
   }
 
+  /** Changes the tool call of a name, by default the last one. */
+  changeToolCall(fields: Partial<ToolCallFact>, name = [...this.toolCalls.keys()].at(-1) ?? ''): this {
+    const call = this.toolCalls.get(name);
+    if (call === undefined) throw new Error(`no tool call ${name} was made`);
+    this.toolCalls.set(name, { ...call, ...fields });
+    return this;
+  }
+
+  /** Ends the last tool call; by default it completes without a word. */
+  endToolCall(fields: Partial<ToolCallFact> = {}): this {
+    const answer = { content: '', truncated: false };
+    return this.changeToolCall({ phase: 'completed', startedAt: this.now, endedAt: this.now, answer, ...fields });
+  }
+
   /** Advances time. Pods that get a signal end with exit code 143. */
   pass(ms: number): this {
     this.now += ms;
@@ -257,6 +275,7 @@ export class World {
       pods: [...this.pods.values()],
       children: [...this.children.values()],
       agents: [...this.agents.values()].map(({ output: _output, ...fact }) => fact),
+      toolCalls: [...this.toolCalls.values()].map(({ answer: _answer, ...fact }) => fact),
       ...(this.#options.origin === undefined ? {} : { origin: this.#options.origin }),
       volumes: this.volumes,
       descendants: this.descendants ?? this.children.size,
@@ -317,15 +336,17 @@ export class World {
     const loaded = new Map(facts.loaded);
     const workflows = new Map(facts.workflows);
     const volumesByUid = new Map(facts.volumesByUid);
-    const read = new Set(needs.map((need) => (need.kind === 'agent' ? need.uid : undefined)));
+    const read = new Set(needs.map((need) => ('uid' in need ? need.uid : undefined)));
     const agents =
       facts.agents?.map((fact) => (read.has(fact.uid) ? (this.agents.get(fact.name) ?? fact) : fact)) ?? [];
+    const toolCalls =
+      facts.toolCalls?.map((fact) => (read.has(fact.uid) ? (this.toolCalls.get(fact.name) ?? fact) : fact)) ?? [];
     for (const need of needs) {
       if (need.kind === 'volume') volumesByUid.set(need.uid, this.otherVolumes.get(need.uid));
       if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
       else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
     }
-    return { ...facts, loaded, workflows, volumesByUid, agents };
+    return { ...facts, loaded, workflows, volumesByUid, agents, toolCalls };
   }
 
   /** The workflow of a name. */
@@ -368,6 +389,7 @@ export class World {
   }
 
   #do(action: Action): void {
+    if (isElsewhere(action)) return this.#doElsewhere(action);
     switch (action.kind) {
       case 'create_pod':
         return this.#createPod(action.slot, action.plan);
@@ -382,10 +404,6 @@ export class World {
         return undefined;
       case 'cancel_child':
         return void this.endChild({ cancelled: true });
-      case 'create_agent':
-        return this.#createAgent(action.name, action.spec);
-      case 'cancel_agent':
-        return this.#cancelAgent(action.name);
       case 'create_volume':
         this.created.push(action.spec);
         return undefined;
@@ -396,6 +414,19 @@ export class World {
         return undefined;
       case 'delete_execution':
         this.deleted = true;
+    }
+  }
+
+  #doElsewhere(action: ActionElsewhere): void {
+    switch (action.kind) {
+      case 'create_agent':
+        return this.#createAgent(action.name, action.spec);
+      case 'cancel_agent':
+        return this.#cancelAgent(action.name);
+      case 'create_tool_call':
+        return this.#createToolCall(action.name, action.spec);
+      case 'cancel_tool_call':
+        return void this.changeToolCall({ cancelled: true }, action.name);
     }
   }
 
@@ -444,6 +475,13 @@ export class World {
     if (agent !== undefined) this.agents.set(name, { ...agent, cancelled: true });
   }
 
+  #createToolCall(name: string, spec: ToolCallSpec): void {
+    if (this.toolCalls.has(name) || this.blocked !== undefined) return;
+    const { tool, parent } = spec;
+    const fact = { name, uid: `uid-${name}`, madeBy: parent, tool, cancelled: false, spec };
+    this.toolCalls.set(name, { ...fact, phase: 'pending' });
+  }
+
   #createChild(name: string, spec: WorkflowExecution['spec'], owned: boolean): void {
     if (this.children.has(name)) return;
     const fact = {
@@ -458,6 +496,15 @@ export class World {
     } as const;
     this.children.set(name, fact);
   }
+}
+
+/** What other processes work at. */
+type ActionElsewhere = Extract<Action, { kind: `${'create' | 'cancel'}_${'agent' | 'tool_call'}` }>;
+const isElsewhere = (action: Action): action is ActionElsewhere =>
+  ['create_agent', 'cancel_agent', 'create_tool_call', 'cancel_tool_call'].includes(action.kind);
+
+interface WorldToolCall extends ToolCallFact {
+  readonly spec: ToolCallSpec;
 }
 
 interface WorldAgent extends AgentFact {

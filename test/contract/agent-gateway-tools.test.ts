@@ -53,6 +53,7 @@ function sourceOf(url = gateway.url, bus = nats.connect()): RegisteredToolSource
 }
 
 const desk: AgentSpec = specOf({ tools: [{ name: 'orders.place' }], security: { context: 'desk' } });
+const signerOf = (session: string) => ({ session, name: 'worker', context: 'desk', tools: ['orders.place'] });
 const asked: ModelRequest[] = [];
 
 interface Run {
@@ -150,14 +151,14 @@ describe('an agent whose manifest names a registered tool', () => {
       executionId: 'moved',
       security: {},
       mounts: [],
+      signer: signerOf('moved'),
     };
-    const agent = { name: 'worker', uid: 'agent-1', spec: desk };
     const { signal } = new AbortController();
     const [first, second] = [sourceOf(), sourceOf()];
     for (const replica of [first, second, first, first]) {
-      const [tool] = await replica.offered({ ...caller, agent }, signal);
+      const [tool] = await replica.offered(caller, signal);
       if (tool?.run.kind !== 'api') throw new Error('no tool');
-      expect(await tool.run.run({ ...caller, agent }, { item: 'tea' }, signal)).toMatchObject({ isError: false });
+      expect(await tool.run.run(caller, { item: 'tea' }, signal)).toMatchObject({ isError: false });
     }
     expect(ran).toHaveLength(4);
   });
@@ -171,10 +172,7 @@ describe('an agent whose manifest names a registered tool', () => {
     const alone = await startTestBus();
     const source = sourceOf(gateway.url, alone.connect());
     const caller = { tenant: 'acme', namespace: 'acme', subject: 'anna', executionId: 'x', security: {}, mounts: [] };
-    const offered = source.offered(
-      { ...caller, agent: { name: 'worker', uid: 'u', spec: desk } },
-      AbortSignal.timeout(20_000),
-    );
+    const offered = source.offered({ ...caller, signer: signerOf('x') }, AbortSignal.timeout(20_000));
     await expect(offered).rejects.toMatchObject({ code: 'unavailable', reason: 'GatewayUnavailable' });
     await alone.stop();
   });

@@ -16,7 +16,7 @@ beforeEach(() => {
   workflows = new Map();
   lineages = createLineages({
     agentExecutions: { getByUid: (uid) => agents.get(uid), values: () => agents.values() },
-    executions: { values: () => workflows.values() },
+    executions: { getByUid: (uid) => workflows.get(uid), values: () => workflows.values() },
   });
 });
 
@@ -30,7 +30,7 @@ function addWorkflow(uid: string, marks: Readonly<Record<string, string>>): void
   workflows.set(uid, { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', metadata, spec: { workflow: 'w' } });
 }
 
-const marksFor = (uid: string): Record<string, string> => lineages.marksFor({ agentExecution: uid });
+const marksFor = (uid: string): Record<string, string> => lineages.marksFor({ callingExecution: uid });
 const depthOf = (uid: string): number => Number(agents.get(uid)?.metadata.annotations?.[annotations.agentDepth] ?? 0);
 
 function refusalOf(uid: string): object | undefined {
@@ -66,6 +66,12 @@ describe('agents that start agents', () => {
     expect(depthOf('judge')).toBe(1);
     addWorkflow('again', marksFor('judge'));
     expect(workflows.get('again')?.metadata.annotations?.[annotations.agentDepth]).toBe('2');
+  });
+
+  it('ADR 0096 end at a depth also where a workflow starts itself by a tool', () => {
+    addWorkflow('w0', {});
+    for (let depth = 1; depth <= limits.agentDepthMax; depth += 1) addWorkflow(`w${depth}`, marksFor(`w${depth - 1}`));
+    expect(refusalOf(`w${limits.agentDepthMax}`)).toEqual({ status: 422, error: 'agent_depth_exceeded' });
   });
 
   it('have so many executions under way below the first of them, and may continue when one has ended', () => {

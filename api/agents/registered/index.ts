@@ -5,7 +5,14 @@ import { createGatewayCalls } from './call-gateway.ts';
 import { createRegisteredTools, noRegisteredTools, type RegisteredToolSource } from './registered-tools.ts';
 import { createToolSessions } from './tool-sessions.ts';
 
-export { type AgentCaller, isAgent, noRegisteredTools, type RegisteredToolSource } from './registered-tools.ts';
+export {
+  type AgentCaller,
+  isAgent,
+  noRegisteredTools,
+  type RegisteredCaller,
+  type RegisteredToolSource,
+  type ToolSigner,
+} from './registered-tools.ts';
 
 interface OpenDeps extends Pick<ApiDeps, 'clock' | 'config' | 'logger' | 'newId'> {
   readonly bus: Pick<EventBus, 'request'>;

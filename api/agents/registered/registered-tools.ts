@@ -12,28 +12,43 @@ import {
 } from '../../../lib/tools/registered.ts';
 import type { Tool, ToolAnswer, ToolArguments, ToolCaller } from '../../../lib/tools/tool.ts';
 
+/** The party that the gateway sees behind the calls of one session. */
+export interface ToolSigner {
+  /** Id of the session. */
+  readonly session: string;
+  /** Name for the audit. */
+  readonly name: string;
+  /** Name of a SecurityContext of the tenant. */
+  readonly context: string;
+  /** Globs of the tools that it may call at most. */
+  readonly tools: readonly string[];
+}
+
+/** A caller of the tools of the gateway: an agent, or a state of a workflow. */
+export type RegisteredCaller = ToolCaller & { readonly signer: ToolSigner };
+
 /** An agent that calls tools. */
-export type AgentCaller = ToolCaller & {
+export type AgentCaller = RegisteredCaller & {
   readonly agent: NonNullable<ToolCaller['agent']>;
   readonly executionId: string;
 };
 
 /** Whether it is an agent; another caller comes over the gateway, which lists registered tools itself. */
 export const isAgent = (caller: ToolCaller): caller is AgentCaller =>
-  caller.agent !== undefined && caller.executionId !== undefined;
+  caller.agent !== undefined && caller.executionId !== undefined && 'signer' in caller;
 
-/** Tools that tenants have registered at the gateway, as tools of agents (ADR 0084). */
+/** Tools that tenants have registered at the gateway, as tools of agents and workflows (ADR 0084). */
 export interface RegisteredToolSource {
   /**
-   * Tools that the manifest of the caller names and its SecurityContext permits. Without a gateway there are none.
+   * Tools that the caller names, as in the manifest of an agent, and its SecurityContext permits. Without a gateway there are none.
    * @throws AppError `unavailable` with the reason `GatewayUnavailable`.
    */
-  offered(caller: AgentCaller, signal: AbortSignal): Promise<readonly Tool[]>;
+  offered(caller: RegisteredCaller, signal: AbortSignal): Promise<readonly Tool[]>;
 }
 
 /** Calls one tool of the gateway. */
 export type CallRegistered = (
-  caller: AgentCaller,
+  caller: RegisteredCaller,
   call: { readonly tool: string; readonly args: ToolArguments },
   signal: AbortSignal,
 ) => Promise<ToolAnswer>;
@@ -56,8 +71,7 @@ export function createRegisteredTools(deps: RegisteredDeps): RegisteredToolSourc
       const patterns = patternsOf(caller);
       // Most agents name built-in tools alone.
       if (patterns.length === 0) return [];
-      const context = caller.agent.spec.security?.context ?? 'default';
-      const query = { tenant: caller.tenant, security_context: context, patterns };
+      const query = { tenant: caller.tenant, security_context: caller.signer.context, patterns };
       const key = JSON.stringify(query);
       const held = known.get(key);
       const found = held ?? (await ask(deps, query, signal));
@@ -69,10 +83,8 @@ export function createRegisteredTools(deps: RegisteredDeps): RegisteredToolSourc
   };
 }
 
-const patternsOf = ({ agent }: AgentCaller): string[] =>
-  (agent.spec.tools ?? [])
-    .map(({ name }) => name)
-    .filter((name) => name !== 'cmd' && !builtInPrefixes.some((prefix) => name.startsWith(prefix)));
+const patternsOf = ({ signer }: RegisteredCaller): string[] =>
+  signer.tools.filter((name) => name !== 'cmd' && !builtInPrefixes.some((prefix) => name.startsWith(prefix)));
 
 async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery, signal: AbortSignal) {
   try {
@@ -91,7 +103,7 @@ async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery,
 const toolOf = (
   { call }: RegisteredDeps,
   { name, description, input_schema, skip_judge = false }: RegisteredTool,
-  caller: AgentCaller,
+  caller: RegisteredCaller,
 ): Tool => ({
   name,
   description,

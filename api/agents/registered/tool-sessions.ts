@@ -1,9 +1,9 @@
 import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { envelopeLimits, issueSession, type IssueSessionDeps } from '../../../lib/envelope/index.ts';
-import type { AgentCaller } from './registered-tools.ts';
+import type { RegisteredCaller } from './registered-tools.ts';
 
-/** The signer of one agent's calls. */
+/** The signer of the calls of one session. */
 export interface ToolSession {
   /** Changes when the session is made anew. */
   readonly sessionId: string;
@@ -12,42 +12,42 @@ export interface ToolSession {
   readonly key: KeyObject;
 }
 
-/** Sessions by which this replica calls tools of the gateway, one for each execution of an agent (ADR 0084). */
+/** Sessions by which this replica calls tools of the gateway, one for each execution of an agent and each call of a workflow (ADR 0084). */
 export interface ToolSessions {
   /**
-   * The session of the execution, made at its first call and replaced where another replica has made one.
+   * The session of the caller, made at its first call and replaced where another replica has made one.
    * @throws AppError `unavailable` where the bus is away, `conflict` where an operator has revoked it.
    */
-  of(caller: AgentCaller): Promise<ToolSession>;
+  of(caller: RegisteredCaller): Promise<ToolSession>;
   /** After a refusal: the session may be another replica's by now. As `of`, from the bus. */
-  again(caller: AgentCaller): Promise<ToolSession>;
+  again(caller: RegisteredCaller): Promise<ToolSession>;
 }
 
-/** The pod of the agent has a session of its own, under the id of the execution itself. */
+/** Of an agent. Its pod has a session of its own, under the id of the execution itself. */
 export const toolSessionId = (executionId: string): string => `agent-${executionId}`;
 
 /** Each process signs with a key of its own, which never leaves it. */
 export function createToolSessions(deps: IssueSessionDeps): ToolSessions {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
-  const signer = `replica-${hash('sha256', raw).slice(0, 32)}`;
+  const replica = `replica-${hash('sha256', raw).slice(0, 32)}`;
   const known = new LRUCache<string, ToolSession>({ max: 10_000 });
-  const again = async (caller: AgentCaller): Promise<ToolSession> => {
-    const { agent, tenant, deadline } = caller;
-    const executionId = toolSessionId(caller.executionId);
+  const again = async (caller: RegisteredCaller): Promise<ToolSession> => {
+    const { signer, tenant, deadline } = caller;
+    const { session: executionId, name: agentId, context: securityContext, tools } = signer;
     const { session_id: sessionId, security_token: token } = await issueSession(deps, {
       executionId,
-      agentId: agent.name,
-      podUid: signer,
+      agentId,
+      podUid: replica,
       tenant,
       publicKey: raw,
-      securityContext: agent.spec.security?.context ?? 'default',
-      allowedToolPatterns: (agent.spec.tools ?? []).map(({ name }) => name),
+      securityContext,
+      allowedToolPatterns: [...tools],
       expiresAt: deadline ?? new Date(deps.clock.now() + envelopeLimits.longestSessionMs).toISOString(),
     });
     const session = { executionId, sessionId, token, key: privateKey };
-    known.set(caller.executionId, session);
+    known.set(executionId, session);
     return session;
   };
-  return { again, of: async (caller) => known.get(caller.executionId) ?? again(caller) };
+  return { again, of: async (caller) => known.get(caller.signer.session) ?? again(caller) };
 }

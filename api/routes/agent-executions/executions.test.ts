@@ -90,7 +90,7 @@ function world({ agent: own = agent, executions = [], refusal, records = [], arc
           getByUid: (uid) => there.find(({ metadata }) => metadata.uid === uid),
           values: () => there.values(),
         },
-        executions: { values: () => [].values() },
+        executions: { getByUid: () => undefined, values: () => [].values() },
       }),
       agentExecutions: {
         find: findExecution,
@@ -104,10 +104,10 @@ function world({ agent: own = agent, executions = [], refusal, records = [], arc
     operation: string,
     request: object,
     tenant = 'acme',
-    agentExecution?: string,
+    callingExecution?: string,
   ): Promise<unknown> => {
     const route = routes.find(({ contract }) => contract.operationId === operation);
-    const caller = { subject: 'ada', tenant, agentExecution };
+    const caller = { subject: 'ada', tenant, callingExecution };
     const reserve = async () => undefined;
     try {
       const reply = await route?.handle({ params: {}, query: {}, headers: {}, reserve, ...request, caller } as never);

@@ -21,7 +21,13 @@ const stored: Workflow & KubeObject = {
     managedFields: [{ time }, { subresource: 'status', time: later }],
   },
 };
-async function registered(kind: 'created' | 'updated' | 'unchanged', object = stored) {
+interface Asked {
+  readonly body?: string;
+  readonly scopes?: readonly string[];
+}
+
+async function registered(kind: 'created' | 'updated' | 'unchanged', object = stored, asked: Asked = {}) {
+  const { body = manifestExample, scopes = [] } = asked;
   const recorded: AuditEntry[] = [];
   const write: Writer = async () => ({ kind, object });
   const deps = {
@@ -30,9 +36,9 @@ async function registered(kind: 'created' | 'updated' | 'unchanged', object = st
     write,
     manifests: { read: async (text: string) => readingOf(text), close: async () => undefined },
   };
-  const caller = { subject: 'ada', tenant: 'acme' };
+  const caller = { subject: 'ada', tenant: 'acme', scopes };
   await createRegisterRoute(deps as never).handle({
-    body: manifestExample,
+    body,
     query: { scope: 'tenant', force: false },
     caller,
   } as never);
@@ -54,3 +60,29 @@ it('another content, or other annotations, are another act', async () => {
   ].map(async (object) => (await registered('updated', object))?.act);
   expect(new Set(await Promise.all(acts)).size).toBe(3);
 });
+
+const calling = (tool: string): string => `apiVersion: windlass.dev/v1
+kind: Workflow
+metadata: { name: restart, version: 1.0.0 }
+spec:
+  initial_state: call
+  states:
+    call: { kind: System, command: call_tool, env: { tool: ${tool} }, transitions: [] }
+`;
+
+it.each<[tool: string, scopes: readonly string[], isTaken: boolean]>([
+  ['svc.edge.fleet.invoke', [], false],
+  ['svc.edge.fleet.list', ['svc.edge.fleet.read'], false],
+  ['svc.edge.fleet.invoke', ['svc.edge.fleet.manage'], true],
+  ['svc.tools.list', [], true],
+])(
+  'ADR 0096 EDGE-AUTH-07 a workflow that calls %s, by a caller with the scopes %j: %s',
+  async (tool, scopes, isTaken) => {
+    const code = (error: { readonly code: string }): string => error.code;
+    const answer = await registered('created', stored, { body: calling(tool), scopes }).then(
+      (entry) => entry?.type,
+      code,
+    );
+    expect(answer).toBe(isTaken ? 'WorkflowRegistered' : 'forbidden');
+  },
+);

@@ -9,8 +9,9 @@ import type { KubeClient, KubeObject } from '../../../lib/kube/index.ts';
 import type { ManifestReader } from '../../../lib/manifest/index.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { registerWorkflow, type Versioned } from '../../../lib/registration/index.ts';
+import { callsFleetTools } from '../../../lib/tools/fleet-rights.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import { type Caller, requireOperator } from '../../../lib/identity/index.ts';
+import { type Caller, requireFleetScope, requireOperator } from '../../../lib/identity/index.ts';
 import { registerWorkflow as contract } from './contract.ts';
 import { asRefusal } from './kube-refusal.ts';
 import { presentIdentity } from './present.ts';
@@ -31,6 +32,7 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
     if (scope === 'global') requireOperator(caller);
     const namespace = namespaceOf(deps.cluster.tenants, caller, scope);
     const { form, workflow, warnings: own } = await readBody(deps.manifests, body, caller.tenant);
+    if (callsFleetTools(workflow.spec)) requireFleetScope(caller, 'spec.states: a workflow that calls tools of hosts');
     const children = await checkChildren(workflow.spec, childrenOf(deps.cluster, caller));
     const warnings = [...own, ...children.map(({ path, message }) => ({ path, message }))];
     const { kind, object } = await write(inScope(workflow, scope, caller), { namespace, force });

@@ -8,6 +8,7 @@ import { Draft, LackingFacts } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
 import { releaseAgents } from './release-agents.ts';
+import { releaseToolCalls } from './release-tool-calls.ts';
 import { releaseChildren } from './release-children.ts';
 import { releasePods } from './release-pods.ts';
 import { noteSuccessors } from './successors.ts';
@@ -41,6 +42,7 @@ function complete(draft: Draft): Decision {
   releasePods(draft);
   releaseChildren(draft);
   releaseAgents(draft);
+  releaseToolCalls(draft);
   summarise(draft);
   return draft.finish();
 }

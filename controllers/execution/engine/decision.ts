@@ -1,4 +1,5 @@
 import type { AgentExecutionSpec } from '../../../crds/schema/agent-execution.ts';
+import type { ToolCallSpec } from '../../../crds/schema/tool-call.ts';
 import type { VolumeSpec } from '../../../crds/schema/volume.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
@@ -16,6 +17,8 @@ export type Need =
   | { readonly kind: 'child'; readonly uid: string }
   /** The final text of an agent that has ended. */
   | { readonly kind: 'agent'; readonly uid: string }
+  /** The answer of a tool call that has ended. */
+  | { readonly kind: 'tool_call'; readonly uid: string }
   /** A volume that the workflow does not declare. */
   | { readonly kind: 'volume'; readonly uid: string }
   | { readonly kind: 'workflow'; readonly workflow: string };
@@ -39,6 +42,9 @@ export type Action =
   /** Starts an agent. It is deleted with the execution. */
   | { readonly kind: 'create_agent'; readonly name: string; readonly spec: AgentExecutionSpec }
   | { readonly kind: 'cancel_agent'; readonly name: string; readonly uid: string; readonly reason: string }
+  /** Calls a tool, once. The call is deleted with the execution. */
+  | { readonly kind: 'create_tool_call'; readonly name: string; readonly spec: ToolCallSpec }
+  | { readonly kind: 'cancel_tool_call'; readonly name: string; readonly uid: string; readonly reason: string }
   /** Starts the execution that the end of this one starts. */
   | { readonly kind: 'create_linked'; readonly plan: ExecutionPlan & { readonly name: string } }
   | { readonly kind: 'cancel_child'; readonly name: string; readonly uid: string; readonly reason: string }

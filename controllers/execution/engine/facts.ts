@@ -68,6 +68,24 @@ export interface AgentFact {
   readonly output?: string | undefined;
 }
 
+/** A ToolCall that a state made. */
+export interface ToolCallFact {
+  readonly name: string;
+  /** The visit that made it. */
+  readonly madeBy: { readonly state: string; readonly visit: number };
+  readonly uid: string;
+  readonly tool: string;
+  readonly phase: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
+  readonly cancelled: boolean;
+  /** In milliseconds since the epoch; absent while no replica of the API has it. */
+  readonly startedAt?: number | undefined;
+  readonly endedAt?: number | undefined;
+  /** Why it failed or was cancelled. */
+  readonly why?: { readonly reason: string; readonly message: string } | undefined;
+  /** What the tool answered; absent: it is still to be read, for the cache has it not. */
+  readonly answer?: { readonly content: string; readonly truncated: boolean } | undefined;
+}
+
 /** A definition as it was registered, and where. */
 export interface Definition {
   readonly name: string;
@@ -111,6 +129,8 @@ export interface Facts {
   readonly children: readonly ChildFact[];
   /** AgentExecutions of this execution. */
   readonly agents?: readonly AgentFact[];
+  /** ToolCalls of this execution. */
+  readonly toolCalls?: readonly ToolCallFact[];
   /** Volumes that were asked for by their uid; undefined: there is none. */
   readonly volumesByUid?: ReadonlyMap<string, VolumeFact | undefined>;
   /** Children that were made and may not show yet, or no more: uids by name. */

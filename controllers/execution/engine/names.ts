@@ -39,6 +39,14 @@ export function agentName(
   return hashedName(execution, readable, ['agent', at.state, at.visit, ...place]);
 }
 
+/** The name of the ToolCall of a visit. */
+export function toolCallName(
+  execution: WorkflowExecution,
+  at: { readonly state: string; readonly visit: number },
+): string {
+  return hashedName(execution, [execution.metadata.name, at.state], ['tool', at.state, at.visit]);
+}
+
 /** Another name beside one that is taken; `id` is the unforeseeable part. */
 export function nameBeside(name: string, id: string): string {
   return `${name.slice(0, labelLength - hashLength - 1).replace(/-+$/, '')}-${id.slice(0, hashLength)}`;

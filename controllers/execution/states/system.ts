@@ -8,13 +8,15 @@ import type { CurrentVisit } from '../engine/reduce.ts';
 import { renderText, scopeOf } from '../engine/scope.ts';
 import type { StateHandler, VisitUpdate } from '../engine/state-handler.ts';
 import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
+import { callTool } from './call-tool.ts';
 import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from './container-run.ts';
 
-/** A shell command in a pod with the workspace; `update_context` and `finalize` need no process (AMB-075, AMB-076). */
+/** A shell command in a pod with the workspace; `update_context`, `finalize` and `call_tool` need no process (AMB-075, AMB-076). */
 export const system: StateHandler<'System'> = (draft, state, current) => {
   const command = state.command.trim();
   if (command === 'update_context') return succeeded(renderEnv(draft, state.env, scopeOf(draft)));
   if (command === 'finalize') return succeeded();
+  if (command === 'call_tool') return callTool(draft, state, current);
   return runAttempts(draft, current, state, (visit) => systemPlan(draft, state, visit));
 };
 

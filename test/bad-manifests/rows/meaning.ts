@@ -9,6 +9,33 @@ export const meaning: readonly BadManifest[] = [
     [`${s}.system.command`, 'template', ''],
   ),
   byController(
+    'WF-SYS-01',
+    'a call_tool without a tool',
+    [
+      [`${s}.system.command`, 'call_tool'],
+      [`${s}.system.env`, {}],
+    ],
+    [`${s}.system.env.tool`, 'required', 'name the tool'],
+  ),
+  byController(
+    'WF-SYS-01',
+    'a call_tool whose tool is a template',
+    [
+      [`${s}.system.command`, 'call_tool'],
+      [`${s}.system.env`, { tool: '{{input.branch}}' }],
+    ],
+    [`${s}.system.env.tool`, 'pattern', 'without a template'],
+  ),
+  byController(
+    'WF-SYS-01',
+    'a call_tool whose arguments are a list',
+    [
+      [`${s}.system.command`, 'call_tool'],
+      [`${s}.system.env`, { tool: 'web.fetch', arguments: '[]' }],
+    ],
+    [`${s}.system.env.arguments`, 'type', 'JSON text of one object'],
+  ),
+  byController(
     'WF-CR-05',
     'an unknown helper in a command element',
     [[`${s}.container.command.2`, '{{shout input.branch}}']],

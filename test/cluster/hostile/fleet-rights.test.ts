@@ -56,6 +56,10 @@ const object = (kind: string, name: string, spec: object) => ({
 const context = (name: string, spec: object) => object('SecurityContext', name, spec);
 const agent = (name: string, tool: string) =>
   object('Agent', name, { version: '1.0.0', runtime: {}, task: { instruction: 'do it' }, tools: [{ name: tool }] });
+const workflow = (name: string) => {
+  const call = { kind: 'System', command: 'call_tool', env: { tool: 'svc.edge.fleet.invoke' }, transitions: [] };
+  return object('Workflow', name, { version: '1.0.0', initial_state: 'call', states: { call } });
+};
 const run = (user: string) =>
   object('FleetRun', `of-${user}`, {
     target: { All: {} },
@@ -94,6 +98,11 @@ describe('a user of the tenant without the right to run tools on hosts', () => {
     },
   );
 
+  it('ADR 0096 EDGE-AUTH-07 writes no workflow that calls them with kubectl', async () => {
+    const { status, message } = await write('bob', 'workflows', workflow('restart'));
+    expect([status, message]).toEqual([403, expect.stringContaining('tools of hosts are called by a workflow')]);
+  });
+
   it('EDGE-AUTH-07 gives no agent those tools over HTTP', async () => {
     const manifest = stringify({
       apiVersion: 'windlass.dev/v1',
@@ -125,6 +134,7 @@ describe('a user with the right', () => {
   it.each(['fay', 'ann'])('grants it: %s', async (user) => {
     expect((await write(user, 'securitycontexts', context(`by-${user}`, { tier: 'operator' }))).status).toBe(201);
     expect((await write(user, 'agents', agent(`by-${user}`, 'svc.edge.*'))).status).toBe(201);
+    expect((await write(user, 'workflows', workflow(`by-${user}`))).status).toBe(201);
     expect((await write(user, 'fleetruns', run(user))).status).toBe(201);
   });
 });

@@ -70,9 +70,9 @@ describe('an agent whose manifest names tools of an MCP server', () => {
   const spec = specOf({ tools: [{ name: 'notes.*' }], security: { context: 'desk' } });
 
   it('TOOL-RULE-04 is offered them, with the word of the operator about the judge', async () => {
-    const agent = { name: 'worker', uid: 'agent-1', spec };
+    const signer = { session: 'agent-x', name: 'worker', context: 'desk', tools: ['notes.*'] };
     const caller = { tenant: 'acme', namespace: 'acme', subject: 'anna', executionId: 'x', security: {}, mounts: [] };
-    const offered = await registeredOf().offered({ ...caller, agent }, new AbortController().signal);
+    const offered = await registeredOf().offered({ ...caller, signer }, new AbortController().signal);
     const toolbox = createToolbox({ builtin_dispatchers: [] });
     expect(offered.map((tool) => [tool.name, tool.input_schema, toolbox.isJudged(tool)])).toEqual([
       ['notes.read', inputSchema, false],

@@ -5,6 +5,7 @@ import type { Facts } from '../../../controllers/execution/engine/facts.ts';
 import { type SettleDeps, settle } from '../../../controllers/execution/settle.ts';
 import { createTurnGate, type TurnGate } from '../../../controllers/runtime/turn-gate.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { ToolCall } from '../../../crds/schema/tool-call.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
@@ -82,6 +83,7 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     pods: createCache<Pod, 'ownerUid' | 'owner'>({ indexes: { ownerUid: none, owner: none } }),
     volumes: createCache<Volume>(),
     agents: createCache<AgentExecution, 'parentUid'>({ indexes: { parentUid: none } }),
+    toolCalls: createCache<ToolCall, 'parentUid'>({ indexes: { parentUid: none } }),
   };
   return {
     turns,
@@ -92,6 +94,7 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     onUnstored: () => undefined,
     caches,
     wholeAgents: { whole: async () => undefined },
+    wholeToolCalls: { whole: async () => undefined },
     wholes: { whole: async () => undefined, use: async (_slim, work) => work(undefined) },
     findWorkflow: { current: async ({ workflow }) => world.find(workflow), pinned: async () => world.find('') },
     onWaiting: () => undefined,

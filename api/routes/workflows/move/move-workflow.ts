@@ -4,9 +4,11 @@ import { formerIdsOf, formerIdsText, type Scope } from '../../../../lib/catalogu
 import { sameJson } from '../../../../lib/same-json.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
+import { requireFleetScope } from '../../../../lib/identity/index.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { findAgain, findObject, isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
+import { callsFleetTools } from '../../../../lib/tools/fleet-rights.ts';
 import type { Cluster, Viewer } from '../../../cluster/index.ts';
 import { notFound, unknownWorkflow } from '../../not-found.ts';
 import { asRefusal } from '../kube-refusal.ts';
@@ -24,6 +26,8 @@ export interface Move {
   readonly scope: Scope;
   readonly viewer: Viewer;
   readonly force: boolean;
+  /** Those of the caller. */
+  readonly scopes: readonly string[];
 }
 
 /** Another caller may register a version meanwhile; then that one moves. */
@@ -53,6 +57,8 @@ export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move):
 
 async function registerThere(deps: MoveDeps, source: Workflow, move: Move): Promise<Workflow> {
   const { kube, write } = deps;
+  // In the global scope it acts in every tenant.
+  if (callsFleetTools(source.spec)) requireFleetScope(move, 'spec.states: a workflow that calls tools of hosts');
   const wanted = inScope(source, move.scope, move.viewer);
   const namespace = namespaceOf(deps.cluster.tenants, move.viewer, move.scope);
   const existing = await findObject(kube, workflowKind, { namespace, name: wanted.metadata.name });

@@ -23,7 +23,9 @@ export function createMoveRoutes(deps: MoveRoutesDeps): Route<Caller>[] {
     const source = await findSource(deps.cluster.workflows, caller, wanted);
     const isThere = scopeOf(source) === wanted.scope;
     if (isThere) return json(presentIdentity(source));
-    const moved = presentIdentity(await moveWorkflow(deps, source, { scope: wanted.scope, viewer: caller, force }));
+    const moved = presentIdentity(
+      await moveWorkflow(deps, source, { scope: wanted.scope, viewer: caller, force, scopes: caller.scopes }),
+    );
     const data = { workflow: moved.name, scope: moved.scope, former_workflow_id: source.metadata.uid };
     deps.audit.record({ type: auditTypes[wanted.direction], by: caller, subject: moved.workflow_id, data });
     return json(moved);

@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache';
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Responder } from '../../lib/bus/request/requester.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+
+interface HoldersDeps {
+  readonly bus: Pick<EventBus, 'request' | 'serve'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Tells whether the replicas that have claimed calls live. */
+export interface Holders {
+  /** Says to the others that this one lives. */
+  serve(holder: string): Responder;
+  /** Whether a replica has been away for so long that it is taken for dead. Asked again and again while it has a call. */
+  isLost(holder: string): Promise<boolean>;
+}
+
+const addressOf = (holder: string) => ({ service: 'api.tool-calls', key: holder });
+const pingMs = 2_000;
+
+/**
+ * A replica that has lost its connection to the bus, or whose process stands still, comes back within this time or is taken
+ * for dead. What it does afterwards cannot be written any more.
+ */
+export const lostAfterMs = 30_000;
+
+/** Replicas that are remembered as missing: those that have ended since this one began. */
+const remembered = 1_000;
+
+export function createHolders({ bus, clock }: HoldersDeps): Holders {
+  const missingSince = new LRUCache<string, number>({ max: remembered });
+  const asked = new Map<string, Promise<boolean>>();
+  /** That this replica cannot ask says nothing of the other one. */
+  const isMissing = async (holder: string): Promise<boolean> => {
+    try {
+      await bus.request(addressOf(holder), 'ping', { timeoutMs: pingMs });
+      return false;
+    } catch (error) {
+      return error instanceof AppError && error.reason === 'NoResponders';
+    }
+  };
+  const look = async (holder: string): Promise<boolean> => {
+    const missing = await isMissing(holder);
+    const since = missingSince.get(holder) ?? clock.now();
+    if (missing) missingSince.set(holder, since);
+    else missingSince.delete(holder);
+    return missing && clock.now() - since >= lostAfterMs;
+  };
+  return {
+    serve: (holder) => bus.serve(addressOf(holder), async () => 'here'),
+    // A replica may have many calls, which are all looked at together.
+    isLost(holder) {
+      const looking = asked.get(holder) ?? look(holder).finally(() => asked.delete(holder));
+      asked.set(holder, looking);
+      return looking;
+    },
+  };
+}

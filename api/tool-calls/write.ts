@@ -1,0 +1,106 @@
+import type { ToolCall, ToolCallClaim, ToolCallStatus } from '../../crds/schema/tool-call.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import { toolCalls } from '../../lib/kinds.ts';
+import { findObject, isConflict, isInvalid, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+
+export interface WriteDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'mergePatchStatus' | 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+const refOf = ({ metadata: { name, namespace = '' } }: ToolCall) => ({ name, namespace });
+
+/** Writes of others that come between a read and the claim. */
+const attempts = 5;
+
+interface Claiming {
+  readonly claim: ToolCallClaim;
+  /** Whether there is something to claim in a version of the call. */
+  readonly isWanted: (latest: ToolCall) => boolean;
+}
+
+/**
+ * Claims a call against the version that was read, so that exactly one replica has it. Gives the whole call as it is with the
+ * claim; undefined where a newer version has nothing to claim. A claim that this replica has already is its own.
+ * @throws KubeError; it leaves open whether the claim was written.
+ */
+export async function claimCall(
+  { kube }: Pick<WriteDeps, 'kube'>,
+  call: ToolCall,
+  claiming: Claiming,
+): Promise<ToolCall | undefined> {
+  // The caches have no arguments.
+  if (isClaimedBy(call, claiming)) return findObject(kube, toolCalls, refOf(call));
+  let latest: ToolCall | undefined = call;
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    if (latest === undefined || latest.metadata.uid !== call.metadata.uid) return undefined;
+    if (latest !== call && isClaimedBy(latest, claiming)) return latest;
+    if (!claiming.isWanted(latest)) return undefined;
+    const claimed = await tryToClaim(kube, latest, claiming);
+    if (claimed !== 'changed') return claimed;
+    latest = await findObject(kube, toolCalls, refOf(call));
+  }
+  return undefined;
+}
+
+/** A write that was sent twice, because its answer was lost, finds its own claim. */
+const isClaimedBy = ({ status }: ToolCall, { claim }: Claiming): boolean =>
+  status?.phase === 'running' && status.claim?.by === claim.by;
+
+async function tryToClaim(
+  kube: WriteDeps['kube'],
+  call: ToolCall,
+  { claim }: Claiming,
+): Promise<ToolCall | 'changed' | undefined> {
+  const { resourceVersion } = call.metadata;
+  const patch = { metadata: { resourceVersion }, status: { phase: 'running', claim } };
+  try {
+    return await kube.mergePatchStatus(toolCalls, refOf(call), patch);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    if (isConflict(error)) return 'changed';
+    throw error;
+  }
+}
+
+const retry = { firstMs: 100, mostMs: 5_000 } as const;
+
+/**
+ * Writes the status that follows from what a call was when `holder` had it (undefined: no replica), once. A call that has
+ * changed hands, has ended or is gone keeps what it is. Tries again until it succeeds or `signal` aborts.
+ */
+export async function writeStatus(
+  deps: WriteDeps,
+  call: ToolCall,
+  { holder, status }: { readonly holder: string | undefined; readonly status: ToolCallStatus },
+  signal: AbortSignal,
+): Promise<void> {
+  const { kube, clock, logger } = deps;
+  const held = [
+    { op: 'test', path: '/status/phase', value: 'running' },
+    { op: 'test', path: '/status/claim/by', value: holder },
+  ] as const;
+  const operations = [
+    { op: 'test', path: '/metadata/uid', value: call.metadata.uid },
+    // A call that no replica has ever had has no status, and one that was let go is claimed anew at once.
+    ...(holder === undefined
+      ? [{ op: 'test', path: '/metadata/resourceVersion', value: call.metadata.resourceVersion } as const]
+      : held),
+    { op: 'add', path: '/status', value: status },
+  ] as const;
+  for (let pauseMs: number = retry.firstMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
+    try {
+      await kube.jsonPatchStatus(toolCalls, refOf(call), operations);
+      return;
+    } catch (error) {
+      if (isNotFound(error) || isInvalid(error)) return;
+      const { namespace, name } = call.metadata;
+      if (!isConflict(error))
+        logger.warn({ namespace, call: name, problem: messageOf(error) }, 'tool call not written yet');
+    }
+    await clock.sleep(pauseMs, signal);
+  }
+}
