@@ -17,6 +17,7 @@ import (
 	"windlass.dev/runner/agent"
 	"windlass.dev/runner/feed"
 	"windlass.dev/runner/fsop"
+	"windlass.dev/runner/gitop"
 	"windlass.dev/runner/selfcopy"
 )
 
@@ -39,6 +40,8 @@ Usage:
   runner feed [flags] -- COMMAND [ARGUMENT…]  give a command its standard input and its files, and become it
   runner agent                                attest, and run what the API says, in the pod of an agent
   runner fs CHUNK…                            answer one request about files, in the pod of an agent
+  runner git REQUEST                          work on one git binding, in a pod of its own
+  runner git-credential                       give git the password of a binding; for runner git alone
   runner copy DESTINATION                     copy this program, for an init container
   runner version                              print the version
   runner help                                 print this text
@@ -64,6 +67,10 @@ func dispatch(args []string) int {
 		return agentMain(args[1:])
 	case "fs":
 		return fsop.Main(args[1:], os.Stdout)
+	case "git":
+		return gitop.Main(args[1:], os.Stdout)
+	case "git-credential":
+		return gitop.Credential(args[1:], os.Stdin, os.Stdout)
 	case "copy":
 		return selfcopy.Main(args[1:])
 	case "version", "--version":
