@@ -18,6 +18,12 @@ export const ControllersConfig = Type.Object({
   WINDLASS_RUNNER_IMAGE: Type.String({ minLength: 1 }),
   WINDLASS_RUNNER_MOUNT: oneOf(['auto', 'image-volume', 'init-container'], { default: 'auto' }),
   WINDLASS_SYSTEM_IMAGE: Type.String({ minLength: 1, default: 'docker.io/library/busybox:1.36' }),
+  /** Image with git of the pods of GitBindings; unset: no binding is synced. */
+  WINDLASS_GIT_IMAGE: Type.Optional(Type.String({ minLength: 1 })),
+  /** Internal networks that git servers may be in, with commas between them. */
+  WINDLASS_GIT_ALLOW_INTERNAL_ADDRESSES: Type.Optional(
+    Type.String({ pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}(,[0-9A-Fa-f.:]+/[0-9]{1,3})*$', maxLength: 4_096 }),
+  ),
   WINDLASS_STEP_RUN_AS_USER: Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 65_532 }),
   WINDLASS_STEP_CPU_REQUEST: Type.String({ minLength: 1, default: '10m' }),
   WINDLASS_STEP_MEMORY_REQUEST: Type.String({ minLength: 1, default: '16Mi' }),

@@ -4,6 +4,7 @@ import { apiSpecModule } from './registered-tools/api-spec-module.ts';
 import { cliToolModule } from './registered-tools/cli-tool-module.ts';
 import { toolWorkflowModule } from './registered-tools/tool-workflow-module.ts';
 import { executionModule } from './execution/module.ts';
+import { gitBindingModule } from './git-binding/module.ts';
 import type { Module } from './runtime/module.ts';
 import { fleetRunModule } from './fleet-run/module.ts';
 import { stimulusRouterModule } from './stimulus-router/module.ts';
@@ -22,4 +23,5 @@ export const modules: readonly Module[] = [
   apiSpecModule,
   toolWorkflowModule,
   cliToolModule,
+  gitBindingModule,
 ];

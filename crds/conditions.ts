@@ -173,6 +173,20 @@ export const cliToolReasons = {
 } as const;
 export type CliToolReason = keyof typeof cliToolReasons;
 
+/** Reasons of the condition `Ready` of a GitBinding. */
+export const gitBindingReasons = {
+  Pending: 'The binding has been accepted, and its first sync has not begun.',
+  Working: 'A pod works on the binding; the tree from before is there until it has ended.',
+  Synced: 'The tree is that of the commit in the status.',
+  SyncFailed: 'The last sync failed; the message says why. The tree from before, if any, is unchanged.',
+  GitUnavailable: 'The installation has no image with git: an operator sets git.image.',
+  NotATenant: 'The namespace is no tenant: nothing is cloned here.',
+  VolumeTaken: 'Another object has the name of the volume; delete it, or make a binding of another name.',
+  VolumeFailed: 'The volume of the binding could not be made, or is gone.',
+  VolumesPending: 'The volume of the binding is being made.',
+} as const;
+export type GitBindingReason = keyof typeof gitBindingReasons;
+
 /** Reasons of Events that belong to no condition. */
 export const eventReasons = {
   VolumeDeleted: 'A Volume was deleted, and its claim with it unless that was made elsewhere.',

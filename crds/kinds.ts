@@ -5,6 +5,7 @@ import { AgentSpec, AgentStatus, SecurityContextSpec, SecurityContextStatus } fr
 import { ApiSpecSpec, ApiSpecStatus } from './schema/api-spec.ts';
 import { CliToolSpec, CliToolStatus } from './schema/cli-tool.ts';
 import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';
+import { GitBindingSpec, GitBindingStatus } from './schema/git-binding.ts';
 import { ScriptSpec, ScriptStatus } from './schema/script.ts';
 import { ToolCallSpec, ToolCallStatus } from './schema/tool-call.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
@@ -240,6 +241,26 @@ const script: KindDefinition = {
   ],
 };
 
+const gitBinding: KindDefinition = {
+  kind: 'GitBinding',
+  singular: 'gitbinding',
+  plural: 'gitbindings',
+  shortNames: ['wgit'],
+  description: 'A repository of a git server, cloned into a volume of the tenant and kept there.',
+  spec: GitBindingSpec,
+  status: GitBindingStatus,
+  nameLength: limits.gitBindingNameLength,
+  columns: [
+    { name: 'Repository', type: 'string', jsonPath: '.spec.repo_url' },
+    { name: 'Branch', type: 'string', jsonPath: '.status.branch' },
+    { name: 'Commit', type: 'string', jsonPath: '.status.commit', priority: 1 },
+    ...readyColumns,
+    { name: 'Synced', type: 'date', jsonPath: '.status.synced_at' },
+    age,
+    readyMessage,
+  ],
+};
+
 export type { KindDefinition };
 
 /** Every kind of the API group, in the order of the reference pages. */
@@ -256,6 +277,7 @@ export const kinds: readonly KindDefinition[] = [
   toolWorkflow,
   cliTool,
   script,
+  gitBinding,
   edgeGroup,
   fleetRun,
   edgeHost,

@@ -32,6 +32,8 @@ export const labels = {
   stimulusSource: 'windlass.dev/stimulus-source',
   /** On the workflow of a CLI tool and on the executions of its calls: uid of the CliTool. */
   cliTool: 'windlass.dev/cli-tool',
+  /** On the pods of a GitBinding: its object name. */
+  gitBinding: 'windlass.dev/git-binding',
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 

@@ -143,6 +143,14 @@ export const limits = {
   /** Ours: of a Script. */
   scriptLength: 131_072,
   scriptTags: 20,
+  /** Ours: of a GitBinding; git takes longer ones, servers hardly do. */
+  gitBindingNameLength: 59,
+  gitUrlLength: 2_048,
+  gitRefLength: 255,
+  gitDepthMax: 100_000,
+  gitMessageLength: 16_384,
+  gitVolumeMbDefault: 1_024,
+  gitRefreshSecondsMin: 60,
   toolSteps: 64,
   /** Characters of all body templates of one tool workflow: etcd takes 1.5 MiB for the object. */
   toolTemplatesLength: 512 * 1024,

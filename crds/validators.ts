@@ -9,6 +9,7 @@ import { CliToolSpec } from './schema/cli-tool.ts';
 import { ToolWorkflowSpec } from './schema/tool-workflow.ts';
 import { EdgeGroupSpec } from './schema/edge-group.ts';
 import { FleetRunSpec } from './schema/fleet-run.ts';
+import { GitBindingSpec } from './schema/git-binding.ts';
 import { ScriptSpec } from './schema/script.ts';
 import { VolumeSpec } from './schema/volume.ts';
 import { WorkflowSpec } from './schema/workflow.ts';
@@ -41,6 +42,7 @@ export const validateSpec: Readonly<
     | 'ToolWorkflow'
     | 'CliTool'
     | 'Script'
+    | 'GitBinding'
     | 'EdgeGroup'
     | 'FleetRun',
     Validator
@@ -54,6 +56,7 @@ export const validateSpec: Readonly<
   ToolWorkflow: createValidator(ToolWorkflowSpec, ['spec']),
   CliTool: createValidator(CliToolSpec, ['spec']),
   Script: createValidator(ScriptSpec, ['spec']),
+  GitBinding: createValidator(GitBindingSpec, ['spec']),
   EdgeGroup: createValidator(EdgeGroupSpec, ['spec']),
   FleetRun: createValidator(FleetRunSpec, ['spec']),
 };

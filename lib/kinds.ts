@@ -7,6 +7,7 @@ import type { CliTool } from '../crds/schema/cli-tool.ts';
 import type { EdgeGroup } from '../crds/schema/edge-group.ts';
 import type { FleetRun } from '../crds/schema/fleet-run.ts';
 import type { EdgeHost } from '../crds/schema/edge-host.ts';
+import type { GitBinding } from '../crds/schema/git-binding.ts';
 import type { Script } from '../crds/schema/script.ts';
 import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { ToolWorkflow } from '../crds/schema/tool-workflow.ts';
@@ -103,3 +104,10 @@ export const edgeHosts = defineResource<EdgeHost>({
   namespaced: true,
 });
 export const scripts = defineResource<Script>({ group, version, plural: 'scripts', kind: 'Script', namespaced: true });
+export const gitBindings = defineResource<GitBinding>({
+  group,
+  version,
+  plural: 'gitbindings',
+  kind: 'GitBinding',
+  namespaced: true,
+});

@@ -26,6 +26,7 @@ export interface StepPodName {
 const nameLabels: readonly (readonly [kind: string, label: string])[] = [
   ['WorkflowExecution', labels.execution],
   ['AgentExecution', labels.agentExecution],
+  ['GitBinding', labels.gitBinding],
 ];
 
 interface OwnerOfPod {

@@ -12,6 +12,7 @@ const stepMarks: Marks = {
     labels.attempt,
     labels.step,
     labels.agentExecution,
+    labels.gitBinding,
   ],
   annotations: [annotations.state, annotations.step],
 };

@@ -247,6 +247,8 @@ const tools: LimitGroup = {
     items('ConfigMaps of one document', 'apiDocumentParts'),
     characters('`code` of a Script', 'scriptLength'),
     items('`tags` of a Script', 'scriptTags'),
+    characters('`repo_url` of a GitBinding', 'gitUrlLength'),
+    characters('`request.message` of a GitBinding', 'gitMessageLength'),
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
   ],
 };

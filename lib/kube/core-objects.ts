@@ -60,7 +60,12 @@ export interface PodVolume {
   readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string };
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly image?: { readonly reference: string; readonly pullPolicy?: string };
-  readonly secret?: { readonly secretName: string; readonly optional?: boolean };
+  readonly secret?: {
+    readonly secretName: string;
+    readonly optional?: boolean;
+    readonly defaultMode?: number;
+    readonly items?: readonly { readonly key: string; readonly path: string }[];
+  };
   readonly projected?: {
     readonly sources: readonly {
       readonly serviceAccountToken?: {

@@ -70,14 +70,19 @@ const gateway = (releaseNamespace: string) => ({
 });
 
 /**
- * Three policies for one tenant: nothing reaches or leaves any pod of the namespace, pods of steps may reach what
- * `egress` says, and pods of agents reach names and the API of the release, whatever `egress` says. Policies add up, so an administrator opens more by adding one of their own.
+ * Four policies for one tenant: nothing reaches or leaves any pod of the namespace, pods of steps and of git bindings may
+ * reach what `egress` says, and pods of agents reach names and the API of the release, whatever `egress` says. Policies add up, so an administrator opens more by adding one of their own.
  */
 export function networkPolicies(namespace: string, egress: Egress, releaseNamespace: string): NetworkPolicy[] {
   return [
     policy(namespace, 'windlass-default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
     policy(namespace, 'windlass-steps', {
       podSelector: { matchExpressions: [{ key: labels.execution, operator: 'Exists' }] },
+      policyTypes: ['Egress'],
+      egress: rulesOf[egress],
+    }),
+    policy(namespace, 'windlass-git', {
+      podSelector: { matchExpressions: [{ key: labels.gitBinding, operator: 'Exists' }] },
       policyTypes: ['Egress'],
       egress: rulesOf[egress],
     }),

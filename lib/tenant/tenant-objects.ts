@@ -48,6 +48,7 @@ export const defaultQuota = {
   'count/toolworkflows.windlass.dev': '1000',
   'count/clitools.windlass.dev': '200',
   'count/scripts.windlass.dev': '500',
+  'count/gitbindings.windlass.dev': '100',
   'count/edgegroups.windlass.dev': '500',
   'count/fleetruns.windlass.dev': '5000',
   'count/edgehosts.windlass.dev': '10000',

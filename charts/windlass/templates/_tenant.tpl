@@ -38,26 +38,27 @@ spec:
   podSelector: {}
   policyTypes: [Ingress, Egress]
 {{- end }}
+{{- range $policy, $label := dict "windlass-steps" "windlass.dev/execution" "windlass-git" "windlass.dev/git-binding" }}
 ---
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
-  name: windlass-steps
-  namespace: {{ .namespace | quote }}
+  name: {{ $policy }}
+  namespace: {{ $.namespace | quote }}
   labels:
-    {{- include "windlass.tenant.labels" .root | nindent 4 }}
+    {{- include "windlass.tenant.labels" $.root | nindent 4 }}
 spec:
   podSelector:
     matchExpressions:
-      - { key: windlass.dev/execution, operator: Exists }
-  policyTypes: {{ if .denyAll }}[Egress]{{ else }}[Ingress, Egress]{{ end }}
+      - { key: {{ $label }}, operator: Exists }
+  policyTypes: {{ if $.denyAll }}[Egress]{{ else }}[Ingress, Egress]{{ end }}
   egress:
-    {{- if eq .egress "open" }}
+    {{- if eq $.egress "open" }}
     - {}
     {{- else }}
-    {{- include "windlass.tenant.dns" . | nindent 4 }}
+    {{- include "windlass.tenant.dns" $ | nindent 4 }}
     {{- end }}
-    {{- if eq .egress "internet" }}
+    {{- if eq $.egress "internet" }}
     - to:
         - ipBlock:
             cidr: 0.0.0.0/0
@@ -76,6 +77,7 @@ spec:
             cidr: ::/0
             except: ["::1/128", "64:ff9b::/96", "64:ff9b:1::/48", "fc00::/7", "fe80::/10", "ff00::/8"]
     {{- end }}
+{{- end }}
 {{- end -}}
 
 {{/*

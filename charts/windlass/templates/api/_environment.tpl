@@ -54,6 +54,9 @@
 {{- include "windlass.bus.env" . }}
 {{- include "windlass.nodeConfig.env" . }}
 - { name: WINDLASS_SYSTEM_IMAGE, value: {{ .Values.steps.systemImage | quote }} }
+{{- with .Values.git.image }}
+- { name: WINDLASS_GIT_IMAGE, value: {{ . | quote }} }
+{{- end }}
 {{- if .Values.gateway.enabled }}
 - { name: WINDLASS_GATEWAY_URL, value: "http://{{ include "windlass.gateway" . }}.{{ .Release.Namespace }}.svc:{{ .Values.gateway.service.port }}" }
 {{- end }}

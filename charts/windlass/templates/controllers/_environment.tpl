@@ -7,6 +7,12 @@
 - { name: WINDLASS_RUNNER_IMAGE, value: {{ include "windlass.runnerImage" . | quote }} }
 - { name: WINDLASS_RUNNER_MOUNT, value: {{ .Values.runner.mount | quote }} }
 - { name: WINDLASS_SYSTEM_IMAGE, value: {{ .Values.steps.systemImage | quote }} }
+{{- with .Values.git.image }}
+- { name: WINDLASS_GIT_IMAGE, value: {{ . | quote }} }
+{{- end }}
+{{- with .Values.git.allowInternalAddresses }}
+- { name: WINDLASS_GIT_ALLOW_INTERNAL_ADDRESSES, value: {{ join "," . | quote }} }
+{{- end }}
 - { name: WINDLASS_STEP_RUN_AS_USER, value: {{ .Values.steps.runAsUser | int64 | quote }} }
 - { name: WINDLASS_STEP_CPU_REQUEST, value: {{ .Values.steps.requests.cpu | quote }} }
 - { name: WINDLASS_STEP_MEMORY_REQUEST, value: {{ .Values.steps.requests.memory | quote }} }

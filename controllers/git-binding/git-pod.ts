@@ -1,0 +1,111 @@
+import { apiVersion, labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
+import type { GitBinding } from '../../crds/schema/git-binding.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import { shortHash } from '../../lib/ids.ts';
+import type { Pod } from '../../lib/kube/index.ts';
+import { labelValue } from '../../lib/pod-slot.ts';
+import { runner } from '../../lib/tools/rows/run-file-tool.ts';
+import { buildPod, type PodSettings } from '../step-pods/template.ts';
+import type { Job } from './decide.ts';
+import { gitLimits } from './limits.ts';
+
+export interface GitPodSettings extends PodSettings {
+  /** Image with git, ssh and authorities. */
+  readonly gitImage: string;
+  /** Internal networks that the operator opened for git servers. */
+  readonly networks: readonly string[];
+}
+
+const folders = { volume: '/files', scratch: '/work', credentials: '/windlass-git' } as const;
+const credentialsVolume = 'credentials';
+/** Keys of a Secret that a pod sees; another key of it is in no pod. */
+const secretKeys = ['host', 'username', 'password', 'token', 'ssh-privatekey', 'known_hosts', 'ca.crt'] as const;
+
+/** The operations that reach the server. They alone get the Secret, and none of them reads files that a tenant writes. */
+const reachesServer: Readonly<Record<Job['op'], boolean>> = {
+  sync: true,
+  push: true,
+  commit: false,
+  status: false,
+  diff: false,
+};
+
+const key = ({ metadata: { uid = '' } }: GitBinding, { id, attempt }: Job): string =>
+  shortHash(`${uid} ${id} ${attempt}`, 20);
+
+/** The same for the same pod of an operation, so that it is made once. */
+export const gitPodName = (binding: GitBinding, job: Job): string =>
+  `git-${binding.metadata.name.slice(0, 30).replace(/[^a-z0-9]+$/, '')}-${key(binding, job)}`;
+
+/** The pod of one operation: that of a step (design §6), whose command is `runner git`. It holds no finalizer. */
+export function buildGitPod(binding: GitBinding, volume: Volume, job: Job, settings: GitPodSettings): Pod {
+  const { name, namespace = '', uid = '' } = binding.metadata;
+  const owner = {
+    apiVersion,
+    kind: 'GitBinding',
+    name,
+    namespace,
+    uid,
+    labels: { [labels.executionUid]: uid, [labels.gitBinding]: labelValue(name) },
+  };
+  const podName = { name: gitPodName(binding, job), labels: {}, annotations: {} };
+  const pod = buildPod(owner, podName, planOf(binding, volume, job, settings), settings);
+  const { finalizers: _held, ...metadata } = pod.metadata;
+  const withDeadline = { ...pod.spec, activeDeadlineSeconds: gitLimits.seconds + gitLimits.queueMs / 1_000 };
+  const secret = secretOf(binding, job);
+  return { ...pod, metadata, spec: secret === undefined ? withDeadline : withSecret(withDeadline, secret) };
+}
+
+const planOf = (binding: GitBinding, volume: Volume, job: Job, { gitImage, networks }: GitPodSettings) => ({
+  image: gitImage,
+  imagePullPolicy: 'IfNotPresent' as const,
+  argv: [runner, 'git', JSON.stringify(requestOf(binding, job, networks))],
+  env: {},
+  workdir: folders.scratch,
+  mounts: [{ claim: volume.status?.claim_name ?? '', mountPath: folders.volume, readOnly: false }],
+  memory: gitLimits.memory,
+  timeoutMs: (gitLimits.seconds + gitLimits.graceSeconds) * 1_000,
+});
+
+/** A request to `runner git`. It is an argument of a process: nothing of the Secret is in it. */
+function requestOf(binding: GitBinding, job: Job, networks: readonly string[]) {
+  const { repo_url: url, ref = '', depth = 1, size_limit_mb: mb = limits.gitVolumeMbDefault, author } = binding.spec;
+  return {
+    op: job.op,
+    id: key(binding, job),
+    url,
+    ref,
+    depth,
+    limit_bytes: mb * 1_048_576,
+    seconds: gitLimits.seconds,
+    networks,
+    message: job.message ?? '',
+    author: author ?? { name: 'Windlass', email: 'windlass@windlass.invalid' },
+    root: folders.volume,
+    scratch: folders.scratch,
+    credentials: secretOf(binding, job) === undefined ? '' : folders.credentials,
+  };
+}
+
+const secretOf = ({ spec }: GitBinding, { op }: Job): string | undefined =>
+  reachesServer[op] ? spec.credentials?.secret.name : undefined;
+
+/** A Secret or a key that is not there is for the runner to tell: the kubelet would let the pod wait. */
+function withSecret(spec: Pod['spec'], secretName: string): Pod['spec'] {
+  const items = secretKeys.map((name) => ({ key: name, path: name }));
+  return {
+    ...spec,
+    containers: spec.containers.map((container) => ({
+      ...container,
+      volumeMounts: [
+        ...(container.volumeMounts ?? []),
+        { name: credentialsVolume, mountPath: folders.credentials, readOnly: true },
+      ],
+    })),
+    volumes: [
+      ...(spec.volumes ?? []),
+      { name: credentialsVolume, secret: { secretName, optional: true, defaultMode: 0o440, items } },
+    ],
+  };
+}

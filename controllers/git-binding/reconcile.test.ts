@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import type { GitBinding, GitBindingSpec, GitBindingStatus } from '../../crds/schema/git-binding.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import { createCache } from '../../lib/informer/index.ts';
+import { type JsonPatchOperation, KubeError, type Pod } from '../../lib/kube/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
+import type { StepOutcome } from '../step-pods/observation.ts';
+import { noOutput } from '../step-pods/outcome.ts';
+import { gitLimits } from './limits.ts';
+import { createGitBindingReconcile } from './reconcile.ts';
+
+const settings = {
+  runnerImage: 'runner',
+  systemImage: 'system',
+  imageVolumes: true,
+  runAsUser: 65_532,
+  workdirSize: '1Gi',
+  alwaysPull: false,
+  defaultResources: {},
+  nodeLostSeconds: 60,
+  gitImage: 'git',
+  networks: [],
+};
+
+interface Given {
+  readonly spec?: Partial<GitBindingSpec>;
+  readonly status?: GitBindingStatus;
+  readonly volume?: Volume | undefined;
+  readonly hasImage?: boolean;
+}
+
+/** One binding, its volume and its pods; the API server is a map, for what is asked of it is what counts here. */
+function setUp(given: Given = {}) {
+  const clock = createManualClock();
+  const bindings = createCache<GitBinding>();
+  const [volumes, pods] = [createCache<Volume>(), createCache<Pod>()];
+  bindings.replaceAll([aGitBinding(given.spec, given.status)], '5');
+  const volume = 'volume' in given ? given.volume : aGitVolume();
+  volumes.replaceAll(volume === undefined ? [] : [volume], '5');
+  pods.replaceAll([], '5');
+  const [made, deleted, notes]: [Pod[], string[], string[]] = [[], [], []];
+  const world = { outcome: undefined as StepOutcome | undefined, refusal: undefined as KubeError | undefined };
+  const kube = {
+    async create(resource: { kind: string }, object: Pod) {
+      if (world.refusal !== undefined) throw world.refusal;
+      const { creationTimestamp = new Date(clock.now()).toISOString() } = object.metadata;
+      const name = object.metadata.name ?? '';
+      const stored = {
+        ...object,
+        metadata: { ...object.metadata, uid: `uid-${name}`, creationTimestamp, resourceVersion: '6' },
+      };
+      if (resource.kind === 'Pod') made.push(stored);
+      return stored;
+    },
+    get: async () => {
+      throw new KubeError(404, { reason: 'NotFound' } as never, { verb: 'get', resource: 'pods' });
+    },
+    async delete(_: unknown, { name }: { name: string }) {
+      deleted.push(name);
+      pods.replaceAll([], '9');
+    },
+    async jsonPatchStatus(_: unknown, __: unknown, patch: readonly JsonPatchOperation[]) {
+      const before = bindings.get('tenant-acme/site') as GitBinding;
+      return applied(before, patch);
+    },
+  };
+  const reconcile = createGitBindingReconcile({
+    kube: kube as never,
+    clock,
+    bindings,
+    volumes,
+    pods,
+    events: { record: ({ note }) => void notes.push(note), flush: async () => undefined },
+    reader: {
+      outcomeOf: () => world.outcome,
+      follow: () => undefined,
+      forget: () => undefined,
+      noteOf: () => 'no node',
+    },
+    isTenant: () => true,
+    settings: given.hasImage === false ? undefined : settings,
+  });
+  const status = () => bindings.get('tenant-acme/site')?.status;
+  /** The kubelet has started the pod that was made last. */
+  const start = () => {
+    const pod = made.at(-1) as Pod;
+    const startedAt = new Date(clock.now()).toISOString();
+    const containerStatuses = [{ name: 'step', state: { running: { startedAt } } }];
+    pods.replaceAll([{ ...pod, status: { phase: 'Running', containerStatuses } } as unknown as Pod], '7');
+  };
+  return {
+    clock,
+    world,
+    made,
+    deleted,
+    notes,
+    status,
+    start,
+    pods,
+    bindings,
+    look: () => reconcile('tenant-acme/site'),
+  };
+}
+
+/** The status after a patch of its top-level fields, which is all that this test reads. */
+function applied(before: GitBinding, patch: readonly JsonPatchOperation[]): GitBinding {
+  const next = structuredClone({ ...before, status: before.status ?? {} }) as unknown as Record<string, unknown>;
+  for (const operation of patch) {
+    const keys = operation.path.slice(1).split('/');
+    const last = keys.pop() ?? '';
+    let at = next;
+    for (const key of keys) at = at[key] as Record<string, unknown>;
+    if (operation.op === 'remove') delete at[last];
+    else if ('value' in operation) at[last] = operation.value;
+  }
+  return {
+    ...(next as unknown as GitBinding),
+    metadata: { ...before.metadata, resourceVersion: `${Number(before.metadata.resourceVersion) + 1}` },
+  };
+}
+
+const commit = 'b'.repeat(40);
+const good = (more = ''): StepOutcome => ({
+  ...noOutput,
+  exitCode: 0,
+  stdout: `{"ok":true,"commit":"${commit}","branch":"main","changed":true,"ahead":false,"bytes":7${more}}`,
+});
+const bad: StepOutcome = {
+  ...noOutput,
+  exitCode: 0,
+  stdout: '{"ok":false,"error":"NOT_FOUND","message":"no repository"}',
+};
+
+describe('a binding', () => {
+  it('gets a volume, a pod and a tree', async () => {
+    const world = setUp();
+    await world.look();
+    expect(world.status()).toMatchObject({
+      phase: 'working',
+      request: { op: 'sync', phase: 'running', attempt: 1, pod: world.made[0]?.metadata.name },
+    });
+    world.start();
+    await world.look();
+    expect(world.made).toHaveLength(1);
+    world.world.outcome = good();
+    await world.look();
+    expect(world.status()).toMatchObject({
+      phase: 'ready',
+      commit,
+      branch: 'main',
+      bytes: 7,
+      volume: { name: 'git-site', uid: 'volume-uid' },
+      request: { phase: 'succeeded' },
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Synced' }],
+    });
+    expect(world.deleted).toEqual([world.made[0]?.metadata.name]);
+    world.world.outcome = undefined;
+    expect(await world.look()).toBeUndefined();
+    expect(world.made).toHaveLength(1);
+  });
+
+  it('that cannot be cloned says why, and is not tried again by itself', async () => {
+    const world = setUp();
+    await world.look();
+    world.start();
+    world.world.outcome = bad;
+    await world.look();
+    expect(world.status()).toMatchObject({
+      phase: 'failed',
+      sync_error: 'NOT_FOUND: no repository',
+      conditions: [{ status: 'False', reason: 'SyncFailed', message: 'NOT_FOUND: no repository' }],
+    });
+    expect(world.notes).toEqual(['sync: NOT_FOUND: no repository']);
+    await world.look();
+    expect(world.made).toHaveLength(1);
+  });
+
+  it('makes its volume', async () => {
+    const world = setUp({ volume: undefined });
+    await world.look();
+    expect(world.status()).toMatchObject({ phase: 'pending', conditions: [{ reason: 'VolumesPending' }] });
+    expect(world.made).toEqual([]);
+  });
+
+  it('does an operation again whose pod was lost, three times at most', async () => {
+    const world = setUp();
+    await world.look();
+    for (let attempt = 1; attempt <= gitLimits.attempts; attempt += 1) {
+      expect(world.status()?.request).toMatchObject({ attempt, phase: 'running' });
+      world.pods.replaceAll([], '8');
+      await world.look();
+      if (attempt < gitLimits.attempts) await world.look();
+    }
+    expect(world.made).toHaveLength(gitLimits.attempts);
+    expect(world.status()).toMatchObject({
+      sync_error: expect.stringMatching(/^PodLost: the pod was lost 3 times/) as unknown,
+    });
+  });
+
+  it('a replica that takes over finds the pod that was made', async () => {
+    const world = setUp();
+    await world.look();
+    const { request, ...rest } = world.status() ?? {};
+    const { pod: _pod, ...unnamed } = request ?? { id: '', op: 'sync', phase: 'running', attempt: 1 };
+    const behind = aGitBinding({}, { ...rest, request: unnamed as never });
+    world.bindings.replaceAll([{ ...behind, metadata: { ...behind.metadata, resourceVersion: '50' } }], '60');
+    await world.look();
+    expect(world.made[1]?.metadata.name).toBe(world.made[0]?.metadata.name);
+  });
+
+  it('waits for room, and fails where its pod never starts', async () => {
+    const world = setUp();
+    world.world.refusal = new KubeError(
+      403,
+      { reason: 'Forbidden', message: 'pods "x" is forbidden: exceeded quota: windlass' } as never,
+      { verb: 'create', resource: 'pods' },
+    );
+    await world.look();
+    expect(world.status()?.request).toMatchObject({
+      phase: 'running',
+      message: expect.stringContaining('exceeded quota') as unknown,
+    });
+    world.world.refusal = undefined;
+    await world.look();
+    world.pods.replaceAll(world.made, '7');
+    await world.clock.advance(gitLimits.queueMs - 1);
+    await world.look();
+    expect(world.status()?.request?.phase).toBe('running');
+    await world.clock.advance(1);
+    await world.look();
+    expect(world.status()?.request).toMatchObject({ phase: 'failed', error: 'NeverStarted' });
+  });
+
+  it('answers what is asked for where nothing can be done', async () => {
+    const world = setUp({ hasImage: false, spec: { request: { id: 'r1', op: 'status' } } });
+    await world.look();
+    expect(world.status()).toMatchObject({
+      phase: 'failed',
+      answered: { id: 'r1', phase: 'failed' },
+      request: { id: 'r1', phase: 'failed', error: 'GitUnavailable' },
+      conditions: [{ reason: 'GitUnavailable' }],
+    });
+  });
+
+  it('keeps its tree when a later operation fails, and what status found', async () => {
+    const world = setUp();
+    await world.look();
+    world.start();
+    world.world.outcome = good();
+    await world.look();
+    const known = world.status() as GitBindingStatus;
+    const asked = setUp({ spec: { request: { id: 'r1', op: 'push' } }, status: known });
+    await asked.look();
+    asked.start();
+    asked.world.outcome = bad;
+    await asked.look();
+    expect(asked.status()).toMatchObject({
+      phase: 'ready',
+      commit,
+      answered: { id: 'r1', error: 'NOT_FOUND' },
+    });
+    const looked = setUp({ spec: { request: { id: 'r2', op: 'status' } }, status: known });
+    await looked.look();
+    looked.start();
+    looked.world.outcome = good(',"changes":[]');
+    await looked.look();
+    expect(looked.status()?.answered).toMatchObject({ phase: 'succeeded', output: '{"changes":[]}' });
+    expect(looked.notes).toEqual([]);
+  });
+});

@@ -1,0 +1,233 @@
+import { apiVersion, labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
+import type { GitBinding, GitBindingStatus } from '../../crds/schema/git-binding.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { gitBindings, volumes } from '../../lib/kinds.ts';
+import {
+  createOwn,
+  createUnlessExists,
+  findObject,
+  isQuotaExceeded,
+  isQuotaUncounted,
+  type KubeClient,
+  KubeError,
+  type Pod,
+  pods,
+} from '../../lib/kube/index.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { rejectionOf } from '../step-pods/create-pod.ts';
+import { isDisruption } from '../step-pods/disruption.ts';
+import { podProblem } from '../step-pods/pod-problem.ts';
+import type { PodReader } from '../step-pods/pod-reader.ts';
+import { begunAt, waitingOf } from '../step-pods/pod-waiting.ts';
+import { stopPod } from '../step-pods/release-pod.ts';
+import { decideGit, type GitDecision, type Job, openJob, volumeNameOf } from './decide.ts';
+import { buildGitPod, gitPodName, type GitPodSettings } from './git-pod.ts';
+import { gitLimits } from './limits.ts';
+import { failedJob, type JobEnd, readAnswer } from './read-answer.ts';
+import { begunStatus, endedStatus, goingStatus, statusWith } from './status.ts';
+
+export interface GitBindingDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'delete' | 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly bindings: CacheReader<GitBinding>;
+  readonly volumes: Pick<CacheReader<Volume>, 'get' | 'remember'>;
+  readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
+  readonly reader: Pick<PodReader, 'outcomeOf' | 'follow' | 'forget' | 'noteOf'>;
+  readonly isTenant: (namespace: string) => boolean;
+  /** Undefined: the installation has no image with git. */
+  readonly settings: GitPodSettings | undefined;
+}
+
+type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
+
+/** Keeps the tree of each binding as its spec and its requests say, one pod at a time (ADR 0098). */
+export function createGitBindingReconcile(deps: GitBindingDeps) {
+  return async (key: string): Promise<Again> => {
+    const binding = deps.bindings.get(key);
+    if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return undefined;
+    const { namespace = '' } = binding.metadata;
+    const decision = decideGit({
+      binding,
+      volume: deps.volumes.get(`${namespace}/${volumeNameOf(binding)}`),
+      isTenant: deps.isTenant(namespace),
+      hasImage: deps.settings !== undefined,
+      now: deps.clock.now(),
+    });
+    return act(deps, binding, decision);
+  };
+}
+
+async function act(deps: GitBindingDeps, binding: GitBinding, decision: GitDecision): Promise<Again> {
+  const now = deps.clock.now();
+  switch (decision.kind) {
+    case 'blocked':
+      return block(deps, binding, decision);
+    case 'make-volume':
+      return makeVolume(deps, binding);
+    case 'begin': {
+      const begun = await write(deps, binding, begunStatus(binding, decision.job, decision.volume, now));
+      return follow(deps, begun, decision.volume, decision.job);
+    }
+    case 'follow':
+      return follow(deps, binding, decision.volume, decision.job);
+    case 'rest':
+      await write(deps, binding, statusWith(binding, now, {}));
+      return decision.lookAt === undefined ? undefined : { requeueAfterMs: decision.lookAt - now, reason: 'refresh' };
+  }
+}
+
+const write = (deps: GitBindingDeps, binding: GitBinding, status: GitBindingStatus) =>
+  writeStatus({ kube: deps.kube, resource: gitBindings, cache: deps.bindings }, binding, status);
+
+/** What was asked for while nothing can be done fails at once: its caller waits for it. */
+async function block(
+  deps: GitBindingDeps,
+  binding: GitBinding,
+  why: Extract<GitDecision, { kind: 'blocked' }>,
+): Promise<Again> {
+  const now = deps.clock.now();
+  const pending = why.reason === 'VolumesPending';
+  const job = pending ? undefined : openJob(binding);
+  const ended = job && { ...binding, status: endedStatus(binding, job, failedJob(why.reason, why.message), now) };
+  const written = await write(deps, binding, statusWith(ended ?? binding, now, {}, why));
+  if (job !== undefined) await removePod(deps, written, job);
+  return pending ? { requeueAfterMs: gitLimits.lookAgainMs, reason: why.reason } : undefined;
+}
+
+/** The volume is deleted with its binding. */
+async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<Again> {
+  const { name, namespace, uid = '' } = binding.metadata;
+  const made = await createUnlessExists(deps.kube, volumes, {
+    apiVersion,
+    kind: 'Volume',
+    metadata: {
+      name: volumeNameOf(binding),
+      namespace,
+      labels: { [labels.managedBy]: 'windlass' },
+      ownerReferences: [{ apiVersion, kind: 'GitBinding', name, uid, controller: true }],
+    },
+    spec: { storage_class: 'persistent', size_limit_mb: binding.spec.size_limit_mb ?? limits.gitVolumeMbDefault },
+  });
+  if (made !== undefined) deps.volumes.remember(made);
+  const why = { reason: 'VolumesPending', message: 'the volume is being made' } as const;
+  await write(deps, binding, statusWith(binding, deps.clock.now(), {}, why));
+  return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'VolumesPending' };
+}
+
+async function follow(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: Job): Promise<Again> {
+  if (job.op === 'commit' && job.message === undefined)
+    return finish(deps, binding, job, failedJob('CONFLICT', 'another request took the place of this one'));
+  if (job.pod === undefined) return makePod(deps, binding, volume, job);
+  const pod = await podOf(deps, binding, job.pod);
+  if (pod === undefined) return makeAnother(deps, binding, job, 'the pod was deleted');
+  return followPod(deps, binding, job, pod);
+}
+
+/** The server is asked before a pod counts as gone: a watch may be behind. */
+async function podOf({ kube, pods: cache }: GitBindingDeps, { metadata }: GitBinding, name: string) {
+  const { namespace = '', uid } = metadata;
+  const found = cache.get(`${namespace}/${name}`) ?? (await findObject(kube, pods, { namespace, name }));
+  return found?.metadata.labels?.[labels.executionUid] === uid ? found : undefined;
+}
+
+async function makePod(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: Job): Promise<Again> {
+  const { settings } = deps;
+  if (settings === undefined) return undefined;
+  const { uid } = binding.metadata;
+  let isForeign: boolean;
+  try {
+    const wanted = buildGitPod(binding, volume, job, settings);
+    const made = await createOwn(
+      deps.kube,
+      pods,
+      wanted,
+      ({ metadata }) => metadata.labels?.[labels.executionUid] === uid,
+    );
+    isForeign = made.kind === 'foreign';
+    if (made.kind !== 'foreign' && made.object !== undefined) deps.pods.remember(made.object);
+  } catch (error) {
+    return refused(deps, binding, job, error);
+  }
+  if (isForeign) return finish(deps, binding, job, failedJob('PodRejected', 'its name is taken'));
+  const named = { ...job, pod: gitPodName(binding, job) };
+  await write(deps, binding, goingStatus(binding, deps.clock.now(), named));
+  return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'pod' };
+}
+
+/** A quota may have room again; a pod that breaks a rule never runs. */
+async function refused(deps: GitBindingDeps, binding: GitBinding, job: Job, error: unknown): Promise<Again> {
+  const rejection = rejectionOf(error);
+  if (rejection !== undefined) return finish(deps, binding, job, failedJob(rejection.reason, rejection.message));
+  if (!(error instanceof KubeError) || !(isQuotaExceeded(error) || isQuotaUncounted(error))) throw error;
+  await write(deps, binding, goingStatus(binding, deps.clock.now(), job, error.serverMessage));
+  return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'QuotaExceeded' };
+}
+
+async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<Again> {
+  const now = deps.clock.now();
+  const problem = podProblem(pod, now);
+  if (problem !== undefined)
+    return isDisruption(problem) || problem.reason === 'PodDeleted'
+      ? makeAnother(deps, binding, job, problem.message)
+      : finish(deps, binding, job, failedJob(problem.reason, problem.message));
+  const outcome = deps.reader.outcomeOf(pod);
+  if (outcome !== undefined) return finish(deps, binding, job, readAnswer(outcome));
+  if (begunAt(pod) !== undefined || pod.metadata.deletionTimestamp !== undefined) {
+    deps.reader.follow(pod, 'log');
+    return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'pod' };
+  }
+  return waitForPod(deps, binding, job, pod);
+}
+
+async function waitForPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<Again> {
+  const now = deps.clock.now();
+  deps.reader.follow(pod, 'events');
+  const waiting = waitingOf(pod, (one) => deps.reader.noteOf(one));
+  const message = waiting?.message ?? 'it waits for its container';
+  if (now >= Date.parse(pod.metadata.creationTimestamp ?? '') + gitLimits.queueMs)
+    return finish(deps, binding, job, failedJob('NeverStarted', message));
+  if (waiting !== undefined && now >= waiting.since)
+    await write(deps, binding, goingStatus(binding, now, job, message));
+  return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'pod waits' };
+}
+
+/** A pod was lost through no fault of git: every operation can be done again. */
+async function makeAnother(deps: GitBindingDeps, binding: GitBinding, job: Job, why: string): Promise<Again> {
+  await removePod(deps, binding, job);
+  if (job.attempt >= gitLimits.attempts)
+    return finish(deps, binding, job, failedJob('PodLost', `the pod was lost ${job.attempt} times: ${why}`));
+  await write(deps, binding, goingStatus(binding, deps.clock.now(), { attempt: job.attempt + 1 }));
+  return { requeueAfterMs: 0, reason: 'pod lost' };
+}
+
+async function finish(deps: GitBindingDeps, binding: GitBinding, job: Job, end: JobEnd): Promise<Again> {
+  const status = endedStatus(binding, job, end, deps.clock.now());
+  const written = await write(deps, binding, status);
+  tell(deps, written, job, end);
+  await removePod(deps, written, job);
+  return { requeueAfterMs: 0, reason: 'next operation' };
+}
+
+function tell({ events }: GitBindingDeps, object: GitBinding, { op }: Job, end: JobEnd): void {
+  const [type, reason, note] =
+    end.kind === 'done'
+      ? (['Normal', 'Synced', `${op}: the tree is that of ${end.tree.commit}`] as const)
+      : (['Warning', 'SyncFailed', `${op}: ${end.error}: ${end.message}`] as const);
+  if (op === 'status' || op === 'diff') return;
+  events.record({ resource: gitBindings, object, type, reason, action: 'Reconcile', note });
+}
+
+/** What a pod said is in the status; the next operation waits for its end on the volume's own lock. */
+async function removePod(deps: GitBindingDeps, { metadata }: GitBinding, { pod: name }: Job): Promise<void> {
+  const { namespace = '', uid: owner } = metadata;
+  const found = name === undefined ? undefined : deps.pods.get(`${namespace}/${name}`)?.metadata;
+  if (found?.uid === undefined || found.labels?.[labels.executionUid] !== owner) return;
+  if (found.deletionTimestamp === undefined)
+    await stopPod(deps.kube, { name: found.name ?? '', namespace, uid: found.uid }, 'graceful');
+  deps.reader.forget(found.uid);
+}
