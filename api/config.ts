@@ -30,6 +30,8 @@ export const ApiConfig = Type.Object({
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   /** Image of the pods that tools of files need; it has `cat`. Unset: svc.file tools are not offered. */
   WINDLASS_SYSTEM_IMAGE: Type.Optional(Type.String({ minLength: 1 })),
+  /** Image of the pods of GitBindings, which the controllers make. Unset: svc.git tools are not offered. */
+  WINDLASS_GIT_IMAGE: Type.Optional(Type.String({ minLength: 1 })),
   /** Address of the tool gateway, whose registered tools agents call; unset: they are offered none (ADR 0084). */
   WINDLASS_GATEWAY_URL: Type.Optional(Type.String({ pattern: '^https?://[^\\s/?#]+/?$', maxLength: 2_048 })),
   /** Where daemons of edge hosts connect to, such as `edge.example.com:443`; unset: no host can be enrolled. */

@@ -171,6 +171,7 @@ function createTools(
     events: bus,
     tenants: cluster.tenants,
     helperImage: config.WINDLASS_SYSTEM_IMAGE,
+    gitImage: config.WINDLASS_GIT_IMAGE,
     publicUrl: (config.WINDLASS_PUBLIC_URL ?? '').replace(/\/$/, ''),
     remember: (workflow) => cluster.workflows.remember(workflow),
     agentIdOf: async (tenant, name) => (await cluster.agents.locate(tenant, name))?.metadata.uid,

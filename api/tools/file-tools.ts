@@ -13,6 +13,7 @@ import { placeOf, type VolumePlace } from '../../lib/tools/volume-policy.ts';
 import { explained, invalid, textOf } from './give.ts';
 import { type HelperPodsDeps, runHelper } from './helper-pods.ts';
 import { type HelperPlan, helperWorkflow, requestInput } from './helper-workflow.ts';
+import { storageFact, type StorageUse } from './storage-fact.ts';
 import { namespaceOf } from './volume-tools.ts';
 
 export interface FileToolsDeps extends HelperPodsDeps {
@@ -154,32 +155,12 @@ async function volumeOf({ operations: api }: Helpers, caller: ToolCaller, id: st
   return { uid: String(uid), name: String(name) };
 }
 
-/** requirements AMB-199. It holds the path, and nothing of the content. */
-function storageEvent(
-  { clock, newId, tenants }: Helpers,
-  { caller, tool, file, outcome }: Omit<FileCall, 'args'> & { readonly outcome: 'ok' | 'error' | 'denied' },
-): BusEvent {
-  const { executionId = '', agent, tenant } = caller;
-  return {
-    id: newId(),
-    topic: 'volume',
-    source: 'api',
-    type: 'StorageEvent',
-    subject: executionId || file.volume.uid,
-    tenant,
-    time: new Date(clock.now()).toISOString(),
-    data: {
-      operation: operationOf(tool),
-      tool,
-      volume: file.volume.name,
-      path: file.path.slice(0, 1_024).toWellFormed(),
-      outcome,
-      execution_id: executionId,
-      agent_id: agent?.uid,
-      namespace: tenants.namespaceOf(tenant),
-    },
-  };
-}
+/** requirements AMB-199. */
+const storageEvent = (
+  helpers: Helpers,
+  { caller, tool, file, outcome }: Omit<FileCall, 'args'> & { readonly outcome: StorageUse['outcome'] },
+): BusEvent =>
+  storageFact(helpers, caller, { tool, operation: operationOf(tool), volume: file.volume, path: file.path, outcome });
 
 /** How long the bytes of a file can be downloaded. */
 const downloadSeconds = 3_600;

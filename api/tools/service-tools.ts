@@ -4,6 +4,7 @@ import { type AuthorToolsDeps, authorTools } from './author-tools.ts';
 import { directTools } from './direct-tools.ts';
 import { executionTools } from './execution-tools.ts';
 import { type FileToolsDeps, fileTools } from './file-tools.ts';
+import { type GitToolsDeps, gitTools } from './git-tools.ts';
 import { runOf } from './give.ts';
 import { type InstallationToolsDeps, installationTools } from './installation-tools.ts';
 import { type ScriptToolsDeps, scriptTools } from './script-tools.ts';
@@ -13,6 +14,7 @@ export type ServiceToolsDeps = AuthorToolsDeps &
   InstallationToolsDeps &
   VolumeToolsDeps &
   ScriptToolsDeps &
+  GitToolsDeps &
   FileToolsDeps;
 
 /** Tools that administer the platform, over the operations of the HTTP API (spec 3 §10.1). */
@@ -24,6 +26,7 @@ export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
     ...installationTools(deps),
     ...volumeTools(deps),
     ...scriptTools(deps),
+    ...gitTools(deps),
   };
   const runs = Object.entries(gives).map(([name, give]): [string, ToolRun] => [name, runOf(give)]);
   return { ...Object.fromEntries(runs), ...fileTools(deps) };

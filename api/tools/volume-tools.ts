@@ -47,11 +47,16 @@ function creates({ kube, tenants, audit }: VolumeToolsDeps): Give {
   };
 }
 
+/** The label of what a tool makes, which becomes the name of an object. @throws AppError that names the rule. */
+export function volumeName(args: ToolArguments): string {
+  const name = textOf(args, 'label');
+  if (name.length <= limits.nameLength && nameOf.test(name)) return name;
+  throw invalid(`label must have 1 to ${limits.nameLength} small letters, digits and dashes, as build-cache`);
+}
+
 /** A size that is no whole number of MiB is rounded up. */
 function volumeOf(args: ToolArguments, namespace: string): Volume {
-  const name = textOf(args, 'label');
-  if (name.length > limits.nameLength || !nameOf.test(name))
-    throw invalid(`label must have 1 to ${limits.nameLength} small letters, digits and dashes, as build-cache`);
+  const name = volumeName(args);
   const size = Math.ceil(Number(args['size_limit_bytes']) / mebibyte);
   if (size > limits.volumeSizeMb) throw invalid(`size_limit_bytes must be at most ${limits.volumeSizeMb * mebibyte}`);
   return {

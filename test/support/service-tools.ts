@@ -68,6 +68,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
       newId: () => 'id',
       events: { raise: (event) => void raised.push(event) },
       helperImage: 'busybox',
+      gitImage: 'git',
       publicUrl: 'https://windlass.example',
       remember: () => undefined,
       offered: () => ['fs.read', 'fs.write', 'svc.tools.list'],

@@ -49,32 +49,39 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.git.clone',
-    description: 'Clones a repository into a binding.',
-    required: { repo_url: text('URL of the repository.'), label: text('Name.') },
+    description: 'Clones a repository into the folder current of a new volume.',
+    required: {
+      repo_url: text('https://HOST/PATH or ssh://USER@HOST/PATH, without a password.'),
+      label: text('Name of the binding.'),
+    },
+    optional: {
+      ref: text("Branch, tag or commit; default: the server's own branch."),
+      secret: text('Name of a Secret of the tenant whose key host names the server.'),
+    },
     marks: ['judged'],
   }),
   row({
     name: 'svc.git.refresh',
-    description: 'Fetches the newest state of a binding.',
-    required: { binding_id: text('Id of the binding.') },
+    description: 'Fetches the newest state of a binding; changes that were not pushed are a refusal.',
+    required: { binding_id: text('Id or name of the binding.') },
     marks: ['judged'],
   }),
   row({
     name: 'svc.git.delete',
-    description: 'Deletes a binding.',
-    required: { binding_id: text('Id of the binding.') },
+    description: 'Deletes a binding with its volume.',
+    required: { binding_id: text('Id or name of the binding.') },
     marks: ['judged'],
   }),
   row({
     name: 'svc.git.commit',
     description: 'Commits the changes of a binding.',
-    required: { binding_id: text('Id of the binding.'), message: text('Message of the commit.') },
+    required: { binding_id: text('Id or name of the binding.'), message: text('Message of the commit.') },
     marks: ['judged'],
   }),
   row({
     name: 'svc.git.push',
-    description: 'Pushes the commits of a binding.',
-    required: { binding_id: text('Id of the binding.') },
+    description: 'Pushes the commits of a binding to its branch; nothing is forced.',
+    required: { binding_id: text('Id or name of the binding.') },
     marks: ['judged'],
   }),
   row({
@@ -131,14 +138,14 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.git.status',
-    description: 'Answers the status of a binding.',
-    required: { binding_id: text('Id of the binding.') },
+    description: 'Answers the commit of a binding and the files that differ from it.',
+    required: { binding_id: text('Id or name of the binding.') },
     marks: ['repeatable'],
   }),
   row({
     name: 'svc.git.diff',
-    description: 'Answers the changes of a binding.',
-    required: { binding_id: text('Id of the binding.') },
+    description: 'Answers the changes that a commit would hold, as a patch of 48 KiB at most.',
+    required: { binding_id: text('Id or name of the binding.') },
     marks: ['repeatable'],
   }),
   row({

@@ -1,0 +1,292 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { GitBinding, GitBindingStatus } from '../../crds/schema/git-binding.ts';
+import { type JsonPatchOperation, KubeError } from '../../lib/kube/index.ts';
+import { createServiceToolsWorld, type ServiceToolsWorld } from '../../test/support/service-tools.ts';
+import type { ServiceToolsDeps } from './service-tools.ts';
+
+const commit = 'c'.repeat(40);
+const volume = { name: 'git-site', uid: 'volume-uid' };
+const ready: GitBindingStatus = { phase: 'ready', commit, branch: 'main', volume, tried_at: '2026-01-01T00:00:00Z' };
+
+let world: ServiceToolsWorld;
+let bindings: Map<string, GitBinding>;
+let version: number;
+/** What the controllers make of a binding that was written; undefined: nothing. */
+let controllers: (binding: GitBinding) => GitBindingStatus | undefined;
+
+const uidOf = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+const error = (status: number, reason: string) =>
+  new KubeError(status, { reason } as never, { verb: 'patch', resource: 'gitbindings' });
+
+function store(binding: GitBinding): GitBinding {
+  version += 1;
+  const stored = { ...binding, metadata: { ...binding.metadata, resourceVersion: String(version) } };
+  const status = controllers(stored);
+  const next = status === undefined ? stored : { ...stored, status };
+  bindings.set(binding.metadata.name, next);
+  return next;
+}
+
+const kube = {
+  async create(_: unknown, binding: GitBinding) {
+    if (bindings.has(binding.metadata.name)) throw error(409, 'AlreadyExists');
+    return store({ ...binding, metadata: { ...binding.metadata, uid: uidOf(bindings.size + 1) } });
+  },
+  async get(_: unknown, { name }: { name: string }) {
+    const found = bindings.get(name);
+    if (found === undefined) throw error(404, 'NotFound');
+    return found;
+  },
+  list: async () => ({ items: [...bindings.values()], metadata: {} }),
+  async jsonPatch(_: unknown, { name }: { name: string }, patch: readonly JsonPatchOperation[]) {
+    const found = bindings.get(name);
+    if (found === undefined) throw error(404, 'NotFound');
+    const [guard, add] = patch as readonly { value: unknown }[];
+    if (guard?.value !== found.metadata.resourceVersion) throw error(409, 'Conflict');
+    return store({ ...found, spec: { ...found.spec, request: add?.value as never } });
+  },
+  async delete(_: unknown, { name }: { name: string }) {
+    if (!bindings.delete(name)) throw error(404, 'NotFound');
+    return true;
+  },
+} as unknown as ServiceToolsDeps['kube'];
+
+/** The controllers do at once what is asked for; `more` is what the operation found. */
+const doing =
+  (more: object = {}) =>
+  ({ spec: { request } }: GitBinding): GitBindingStatus =>
+    request === undefined
+      ? ready
+      : {
+          ...ready,
+          answered: { id: request.id, op: request.op, phase: 'succeeded', attempt: 1, ...more },
+        };
+
+beforeEach(() => {
+  bindings = new Map();
+  version = 0;
+  controllers = doing();
+  let ids = 0;
+  world = createServiceToolsWorld({ kube, newId: () => `id${(ids += 1)}` });
+});
+
+const url = 'https://git.example.org/site.git';
+const clone = (args: object = {}) => world.run('svc.git.clone', { repo_url: url, label: 'site', ...args });
+const bindingId = uidOf(1);
+const on = { binding_id: bindingId };
+
+describe('svc.git.clone', () => {
+  it('TOOL-022 answers the binding with its volume, and its tree is there', async () => {
+    const made = await clone({ ref: 'main', secret: 'forge' });
+    expect(JSON.parse(made.content)).toMatchObject({
+      binding_id: bindingId,
+      name: 'site',
+      repo_url: url,
+      commit,
+      volume_id: 'volume-uid',
+      path: 'current',
+    });
+    expect(bindings.get('site')).toMatchObject({
+      metadata: { namespace: 'tenant-acme' },
+      spec: { repo_url: url, ref: 'main', credentials: { secret: { name: 'forge' } } },
+    });
+    expect(world.audited).toMatchObject([{ type: 'GitBindingCreated', subject: bindingId, data: { repo_url: url } }]);
+  });
+
+  it.each([
+    'file:///etc/passwd',
+    '/etc',
+    'ext::sh -c x',
+    '-oProxyCommand=x',
+    'ssh://-oProxyCommand=x/r',
+    'git@host:repo',
+    'https://user:secret@host/r',
+    `https://h/${'a'.repeat(2_048)}`,
+  ])('TOOL-022 refuses %s', async (repo_url) => {
+    expect((await clone({ repo_url })).content).toMatch(/^INVALID_ARGUMENT: repo_url /);
+    expect(bindings.size).toBe(0);
+  });
+
+  it.each([['Site'], ['a'.repeat(60)], [bindingId]])('TOOL-022 refuses the label %s', async (label) => {
+    expect((await clone({ label })).content).toMatch(/^INVALID_ARGUMENT: label/);
+  });
+
+  it.each([['--upload-pack=x'], ['a b'], ['a'.repeat(256)]])('TOOL-022 refuses the ref %s', async (ref) => {
+    expect((await clone({ ref })).content).toMatch(/^INVALID_ARGUMENT: ref/);
+  });
+
+  it('TOOL-022 of a repository that cannot be cloned says why and leaves nothing', async () => {
+    controllers = () => ({
+      phase: 'failed',
+      tried_at: '2026-01-01T00:00:00Z',
+      request: {
+        id: 'sync-1',
+        op: 'sync',
+        phase: 'failed',
+        attempt: 1,
+        error: 'AddressNotAllowed',
+        message: 'no public address',
+      },
+    });
+    expect(await clone()).toEqual({ isError: true, content: 'AddressNotAllowed: no public address' });
+    expect(bindings.size).toBe(0);
+  });
+
+  it('TOOL-022 of a binding that nothing can be done for says why', async () => {
+    controllers = () => ({
+      phase: 'failed',
+      conditions: [
+        { type: 'Ready', status: 'False', reason: 'VolumeTaken', message: 'in the way', lastTransitionTime: '' },
+      ],
+    });
+    expect((await clone()).content).toBe('VolumeTaken: in the way');
+    expect(bindings.size).toBe(0);
+  });
+
+  it('TOOL-022 of a name that is taken is a conflict', async () => {
+    await clone();
+    expect((await clone()).content).toBe('CONFLICT: there is a binding site already');
+  });
+});
+
+describe('an operation', () => {
+  beforeEach(() => clone());
+
+  it.each([
+    ['TOOL-023', 'svc.git.refresh', {}, { op: 'sync' }],
+    ['TOOL-025', 'svc.git.commit', { message: 'Mend it' }, { op: 'commit', message: 'Mend it' }],
+    ['TOOL-026', 'svc.git.push', {}, { op: 'push' }],
+    ['TOOL-077', 'svc.git.status', {}, { op: 'status' }],
+    ['TOOL-078', 'svc.git.diff', {}, { op: 'diff' }],
+  ])('%s %s asks the controllers and answers as it ended', async (_id, tool, args, want) => {
+    expect(await world.valueOf(tool, { ...on, ...args })).toMatchObject({
+      binding_id: bindingId,
+      commit,
+      branch: 'main',
+    });
+    expect(bindings.get('site')?.spec.request).toMatchObject(want);
+  });
+
+  it('TOOL-077 TOOL-078 answers what was found', async () => {
+    controllers = doing({ output: '{"changes":[{"kind":"M","path":"a"}]}' });
+    expect(await world.valueOf('svc.git.status', on)).toMatchObject({ changes: [{ kind: 'M', path: 'a' }] });
+    controllers = doing({ output: '{"diff":"+x","truncated":true}' });
+    expect(await world.valueOf('svc.git.diff', { binding_id: 'site' })).toMatchObject({ diff: '+x', truncated: true });
+  });
+
+  it.each(['refresh', 'commit', 'push', 'status', 'diff'])(
+    'svc.git.%s that fails is an error by its name',
+    async (name) => {
+      controllers = doing({ phase: 'failed', error: 'PushRejected', message: 'not a fast-forward' });
+      const answer = await world.run(`svc.git.${name}`, { ...on, message: 'x' });
+      expect(answer).toEqual({ isError: true, content: 'PushRejected: not a fast-forward' });
+    },
+  );
+
+  it.each(['refresh', 'commit', 'push', 'status', 'diff', 'delete'])(
+    'AMB-194 svc.git.%s of a binding of another tenant, or of none, is NOT_FOUND',
+    async (name) => {
+      const answer = await world.run(`svc.git.${name}`, { binding_id: uidOf(9), message: 'x' });
+      expect(answer).toEqual({ isError: true, content: `NOT_FOUND: there is no binding "${uidOf(9)}"` });
+    },
+  );
+
+  it.each([
+    ['', false],
+    [' ', false],
+    ['x'.repeat(16_384), true],
+    ['x'.repeat(16_385), false],
+  ])('TOOL-025 a message of such a form is taken or not', async (message, isTaken) => {
+    const { content } = await world.run('svc.git.commit', { ...on, message });
+    expect(content.startsWith('INVALID_ARGUMENT: message')).toBe(!isTaken);
+  });
+
+  /** One look of every caller, and their writes. */
+  const looks = async (times: number) => {
+    for (let time = 0; time < times; time += 1) await world.clock.advance(250);
+  };
+  const answerAll = () => {
+    controllers = doing();
+    store(bindings.get('site') as GitBinding);
+    controllers = () => bindings.get('site')?.status;
+  };
+
+  it('waits for the one before, and two at once come one after another', async () => {
+    controllers = () => bindings.get('site')?.status;
+    const both = [world.run('svc.git.refresh', on), world.run('svc.git.push', on)];
+    await looks(4);
+    const asked = bindings.get('site')?.spec.request;
+    expect(asked).toBeDefined();
+    await looks(4);
+    expect(bindings.get('site')?.spec.request).toEqual(asked);
+    answerAll();
+    await looks(4);
+    expect(bindings.get('site')?.spec.request).not.toEqual(asked);
+    answerAll();
+    await looks(4);
+    expect((await Promise.all(both)).map(({ isError }) => isError)).toEqual([false, false]);
+  });
+
+  it('whose answer others have overwritten is unknown', async () => {
+    controllers = () => bindings.get('site')?.status;
+    const first = world.run('svc.git.push', on);
+    await looks(1);
+    const known = bindings.get('site') as GitBinding;
+    controllers = doing();
+    store({ ...known, spec: { ...known.spec, request: { id: 'other', op: 'sync' } } });
+    await looks(2);
+    expect((await first).content).toMatch(/^OutcomeUnknown: /);
+  });
+
+  it('AMB-199 is a StorageEvent, and what changes the history is in the audit', async () => {
+    await world.run('svc.git.commit', { ...on, message: 'secret words' });
+    await world.run('svc.git.push', on);
+    expect(world.raised.map(({ data }) => data)).toMatchObject([
+      { tool: 'svc.git.clone', operation: 'write', volume: 'git-site', path: '/current', outcome: 'ok' },
+      { tool: 'svc.git.commit', operation: 'write' },
+      { tool: 'svc.git.push', operation: 'read' },
+    ]);
+    expect(world.audited.map(({ type }) => type)).toEqual([
+      'GitBindingCreated',
+      'GitBindingCommitted',
+      'GitBindingPushed',
+    ]);
+    expect(JSON.stringify([world.raised, world.audited])).not.toContain('secret words');
+  });
+
+  it('gives up with its caller', async () => {
+    controllers = () => undefined;
+    const leaving = new AbortController();
+    const left = world.run('svc.git.refresh', on, leaving.signal);
+    await world.clock.advance(1);
+    leaving.abort();
+    await expect(left).rejects.toThrow(/abort/);
+  });
+
+  it('TOOL-024 is deleted once', async () => {
+    expect(await world.valueOf('svc.git.delete', on)).toEqual({ binding_id: bindingId, status: 'deleted' });
+    expect((await world.run('svc.git.delete', on)).content).toMatch(/^NOT_FOUND/);
+    expect(world.audited.at(-1)).toMatchObject({ type: 'GitBindingDeleted' });
+  });
+});
+
+describe('svc.git.list', () => {
+  beforeEach(async () => {
+    for (const label of ['a', 'b', 'c']) await clone({ label });
+  });
+
+  it.each([
+    [{}, ['a', 'b', 'c'], 1, 50],
+    [{ limit: 2 }, ['a', 'b'], 1, 2],
+    [{ limit: 2, page: 2 }, ['c'], 2, 2],
+    [{ limit: 3, page: 2 }, [], 2, 3],
+  ])('TOOL-076 TOOL-RULE-14 %j is %j', async (args, names, page, limit) => {
+    const { bindings: rows, ...rest } = (await world.valueOf('svc.git.list', args)) as { bindings: { name: string }[] };
+    expect(rows.map(({ name }) => name)).toEqual(names);
+    expect(rest).toEqual({ page, limit, total: 3 });
+  });
+});
+
+it('tools of git are not offered where no image is configured', () => {
+  expect(Object.keys(createServiceToolsWorld({ gitImage: undefined }).tools).join()).not.toContain('svc.git.');
+});

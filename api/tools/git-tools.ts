@@ -1,0 +1,317 @@
+import { apiVersion } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
+import type { GitBinding, GitBindingSpec, GitOperation } from '../../crds/schema/git-binding.ts';
+import { isUid } from '../../crds/uid.ts';
+import { validateSpec } from '../../crds/validators.ts';
+import type { AuditTrail, EventSink } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { defined } from '../../lib/defined.ts';
+import { AppError } from '../../lib/errors.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import type { NewId } from '../../lib/ids.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { gitBindings } from '../../lib/kinds.ts';
+import {
+  findObject,
+  findWanted,
+  isAlreadyExists,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeClient,
+  listPages,
+} from '../../lib/kube/index.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
+import { refusalOf } from '../routes/write-refusal.ts';
+import { type Give, invalid, textOf } from './give.ts';
+import { storageFact } from './storage-fact.ts';
+import { namespaceOf, volumeName } from './volume-tools.ts';
+
+export interface GitToolsDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list' | 'jsonPatch' | 'delete'>;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+  readonly audit: AuditTrail;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** Undefined: there are no tools of git. */
+  readonly gitImage: string | undefined;
+}
+
+/** Repositories in volumes of the tenant, over GitBindings that the controllers work on (spec 3 §10.2; ADR 0098). */
+export function gitTools(deps: GitToolsDeps): Record<string, Give> {
+  if (deps.gitImage === undefined) return {};
+  return {
+    'svc.git.clone': clones(deps),
+    'svc.git.list': lists(deps),
+    'svc.git.delete': deletes(deps),
+    'svc.git.refresh': operates(deps, 'svc.git.refresh', 'sync'),
+    'svc.git.commit': operates(deps, 'svc.git.commit', 'commit'),
+    'svc.git.push': operates(deps, 'svc.git.push', 'push'),
+    'svc.git.status': operates(deps, 'svc.git.status', 'status'),
+    'svc.git.diff': operates(deps, 'svc.git.diff', 'diff'),
+  };
+}
+
+/** How often a binding is looked at, and how long at most: a pod has to start, and git has its own limit. */
+const waiting = { everyMs: 250, ms: 330_000 };
+
+/** Folder of the volume that holds the tree. */
+const folder = 'current';
+
+const summaryOf = ({ metadata, spec, status = {} }: GitBinding) => ({
+  binding_id: metadata.uid,
+  name: metadata.name,
+  repo_url: spec.repo_url,
+  phase: status.phase ?? 'pending',
+  ahead: status.ahead ?? false,
+  path: folder,
+  ...defined({
+    ref: spec.ref,
+    commit: status.commit,
+    branch: status.branch,
+    volume_id: status.volume?.uid,
+    synced_at: status.synced_at,
+    sync_error: status.sync_error,
+  }),
+});
+
+function bindingOf(args: ToolArguments, namespace: string): GitBinding {
+  const label = volumeName(args);
+  if (label.length > limits.gitBindingNameLength || isUid(label))
+    throw invalid(`label must have at most ${limits.gitBindingNameLength} characters, and not the form of an id`);
+  const secret = args['secret'];
+  const spec = {
+    repo_url: textOf(args, 'repo_url'),
+    ...(typeof args['ref'] === 'string' ? { ref: args['ref'] } : {}),
+    ...(typeof secret === 'string' ? { credentials: { secret: { name: secret } } } : {}),
+  };
+  const [problem] = validateSpec.GitBinding(spec);
+  if (problem !== undefined) throw invalid(`${problem.path.replace(/^spec\./, '')} ${problem.message}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the validator of its schema has passed it
+  return { apiVersion, kind: 'GitBinding', metadata: { name: label, namespace }, spec: spec as GitBindingSpec };
+}
+
+/** A repository that cannot be cloned leaves nothing behind. */
+function clones(deps: GitToolsDeps): Give {
+  const { kube, tenants, audit } = deps;
+  return async (caller, args, signal) => {
+    const binding = bindingOf(args, namespaceOf(tenants, caller));
+    const made = await kube.create(gitBindings, binding).catch((error: unknown) => {
+      throw asRefusal(error, binding.metadata.name);
+    });
+    const { uid = '', name } = made.metadata;
+    const data = { binding: name, repo_url: made.spec.repo_url };
+    audit.record({ type: 'GitBindingCreated', by: caller, subject: uid, act: 'create', data });
+    const settled = await settle(
+      deps,
+      made,
+      signal,
+      ({ status }) => status?.tried_at !== undefined || isBlocked(status),
+    );
+    const error = problemOf(settled);
+    raise(deps, caller, { tool: 'svc.git.clone', op: 'sync', binding: settled, isError: error !== undefined });
+    if (error === undefined) return summaryOf(settled);
+    await remove(deps, settled);
+    throw error;
+  };
+}
+
+const isBlocked = (status: GitBinding['status']): boolean =>
+  status?.phase === 'failed' && status.request?.phase !== 'running';
+
+/** Why the first sync of a binding brought nothing. */
+function problemOf({ status = {} }: GitBinding): AppError | undefined {
+  if (status.commit !== undefined) return undefined;
+  const { request, conditions } = status;
+  const [ready] = conditions ?? [];
+  if (request?.phase === 'failed') return failedWith(request.error, request.message);
+  return failedWith(ready?.reason, ready?.message);
+}
+
+const failedWith = (reason = 'GIT_FAILED', message = 'the operation failed'): AppError =>
+  new AppError('invalid', message, { reason });
+
+function asRefusal(error: unknown, name: string): unknown {
+  if (isAlreadyExists(error))
+    return new HttpError({ code: 'conflict', message: `there is a binding ${name} already`, cause: error });
+  if (isInvalid(error)) return new HttpError({ code: 'invalid', message: error.serverMessage, cause: error });
+  const tooLarge = (cause: unknown) => new HttpError({ code: 'limit_exceeded', message: 'too large', cause });
+  return refusalOf(error, tooLarge) ?? error;
+}
+
+/** Waits until a binding has a property. @throws AppError where it is gone, or never gets there */
+async function settle(
+  { kube, clock }: GitToolsDeps,
+  { metadata }: GitBinding,
+  signal: AbortSignal,
+  isSettled: (binding: GitBinding) => boolean,
+): Promise<GitBinding> {
+  const { name, namespace = '', uid = '' } = metadata;
+  const until = clock.now() + waiting.ms;
+  for (;;) {
+    signal.throwIfAborted();
+    const found = await findObject(kube, gitBindings, { name, namespace });
+    if (found?.metadata.uid !== uid) throw unknown(uid);
+    if (isSettled(found)) return found;
+    if (clock.now() >= until)
+      throw new AppError('limit_exceeded', `the operation did not end in ${waiting.ms / 1_000} s; ask for its status`);
+    await clock.sleep(waiting.everyMs, signal);
+  }
+}
+
+/** Asks the controllers for an operation when the binding is free, and answers as it ended. */
+function operates(deps: GitToolsDeps, tool: string, op: GitOperation): Give {
+  return async (caller, args, signal) => {
+    const binding = await find(deps, caller, textOf(args, 'binding_id'));
+    const id = `tool-${deps.newId()}`;
+    await ask(deps, binding, { id, op, ...(op === 'commit' ? { message: messageOf(args) } : {}) }, signal);
+    const settled = await settle(deps, binding, signal, isOver(id));
+    const { answered } = settled.status ?? {};
+    const answer = answered?.id === id ? answered : overtaken;
+    const isError = answer.phase === 'failed';
+    const done = { tool, op, binding: settled, isError };
+    raise(deps, caller, done);
+    record(deps, caller, done);
+    if (isError) throw failedWith(answer.error, answer.message);
+    return { ...summaryOf(settled), ...outputOf(answer.output) };
+  };
+}
+
+type Answer = NonNullable<NonNullable<GitBinding['status']>['answered']>;
+
+/** It was answered, or another request has taken its place. */
+const isOver =
+  (id: string) =>
+  ({ spec, status }: GitBinding): boolean =>
+    status?.answered?.id === id || (spec.request?.id !== id && isAnswered(spec, status));
+
+/** A request that others followed so fast that its answer was not seen. */
+const overtaken: Pick<Answer, 'phase' | 'error' | 'message' | 'output'> = {
+  phase: 'failed',
+  error: 'OutcomeUnknown',
+  message: 'other operations followed before the answer was read; ask for the status',
+};
+
+function messageOf(args: ToolArguments): string {
+  const message = textOf(args, 'message');
+  if (message.trim() === '' || message.length > limits.gitMessageLength)
+    throw invalid(`message must have 1 to ${limits.gitMessageLength} characters, not blanks alone`);
+  return message;
+}
+
+function outputOf(output: string | undefined): object {
+  const value: unknown = output === undefined ? {} : JSON.parse(output);
+  return isJsonObject(value) ? value : {};
+}
+
+type Request = NonNullable<GitBindingSpec['request']>;
+
+/** One operation at a time: a request takes the place of the one before only when that has ended. */
+async function ask(deps: GitToolsDeps, binding: GitBinding, request: Request, signal: AbortSignal): Promise<void> {
+  const { name, namespace = '' } = binding.metadata;
+  for (;;) {
+    const free = await settle(deps, binding, signal, isFree);
+    const { resourceVersion = '' } = free.metadata;
+    try {
+      await deps.kube.jsonPatch(gitBindings, { name, namespace }, [
+        { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+        { op: 'add', path: '/spec/request', value: request },
+      ]);
+      return;
+    } catch (error) {
+      if (isNotFound(error)) throw unknown(binding.metadata.uid ?? '');
+      if (!isConflict(error)) throw asRefusal(error, name);
+    }
+  }
+}
+
+const isFree = ({ spec, status }: GitBinding): boolean =>
+  status?.request?.phase !== 'running' &&
+  (status?.tried_at !== undefined || isBlocked(status)) &&
+  (spec.request === undefined || isAnswered(spec, status));
+
+const isAnswered = ({ request }: GitBindingSpec, status: GitBinding['status']): boolean =>
+  request?.id === status?.answered?.id;
+
+interface Done {
+  readonly tool: string;
+  readonly op: GitOperation;
+  readonly binding: GitBinding;
+  readonly isError: boolean;
+}
+
+function record({ audit }: GitToolsDeps, caller: ToolCaller, { op, binding, isError }: Done): void {
+  if (op !== 'commit' && op !== 'push') return;
+  const { metadata, spec, status } = binding;
+  const outcome = isError ? 'error' : 'ok';
+  const data = { binding: metadata.name, repo_url: spec.repo_url, commit: status?.commit ?? '', outcome };
+  const type = op === 'push' ? 'GitBindingPushed' : 'GitBindingCommitted';
+  audit.record({ type, by: caller, subject: metadata.uid ?? '', data });
+}
+
+/** requirements AMB-199. */
+function raise(deps: GitToolsDeps, caller: ToolCaller, { tool, op, binding, isError }: Done): void {
+  const volume = binding.status?.volume;
+  if (volume === undefined) return;
+  const operation = op === 'sync' || op === 'commit' ? 'write' : 'read';
+  deps.events.raise(storageFact(deps, caller, { tool, operation, volume, path: `/${folder}`, outcome: isError ? 'error' : 'ok' }));
+}
+
+function deletes(deps: GitToolsDeps): Give {
+  return async (caller, args) => {
+    const binding = await find(deps, caller, textOf(args, 'binding_id'));
+    const { name, uid = '' } = binding.metadata;
+    if (!(await remove(deps, binding))) throw unknown(uid);
+    deps.audit.record({ type: 'GitBindingDeleted', by: caller, subject: uid, act: 'delete', data: { binding: name } });
+    return { binding_id: uid, status: 'deleted' };
+  };
+}
+
+/** Its volume is deleted with it. */
+async function remove({ kube }: GitToolsDeps, { metadata }: GitBinding): Promise<boolean> {
+  const { name, namespace = '', uid = '' } = metadata;
+  try {
+    await kube.delete(gitBindings, { name, namespace }, { uid, propagation: 'Background' });
+    return true;
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return false;
+    throw error;
+  }
+}
+
+const unknown = (id: string): AppError =>
+  new AppError('not_found', `there is no binding ${JSON.stringify(id.slice(0, 128))}`, { reason: 'NOT_FOUND' });
+
+/** By uid, or by the name of the object. @throws AppError `not_found`, also for a binding of another tenant. */
+async function find({ kube, tenants }: GitToolsDeps, caller: ToolCaller, id: string): Promise<GitBinding> {
+  const namespace = namespaceOf(tenants, caller);
+  const byId = isUid(id);
+  const [found] = await findWanted(kube, gitBindings, {
+    namespace,
+    isWanted: ({ metadata }) => (byId ? metadata.uid : metadata.name) === id,
+  });
+  if (found === undefined) throw unknown(id);
+  return found;
+}
+
+const pageLength = 50;
+
+/** TOOL-RULE-14: pages in the order of their names. */
+function lists({ kube, tenants }: GitToolsDeps): Give {
+  return async (caller, { page, limit }) => {
+    const length = typeof limit === 'number' ? limit : pageLength;
+    const from = ((typeof page === 'number' ? page : 1) - 1) * length;
+    const rows: object[] = [];
+    let total = 0;
+    for await (const { items } of listPages((paged) => kube.list(gitBindings, paged), {
+      namespace: namespaceOf(tenants, caller),
+    }))
+      for (const binding of items) {
+        if (total >= from && total < from + length) rows.push(summaryOf(binding));
+        total += 1;
+      }
+    return { bindings: rows, page: from / length + 1, limit: length, total };
+  };
+}
