@@ -168,6 +168,8 @@ describe('an operation', () => {
   });
 
   it('TOOL-077 TOOL-078 answers what was found', async () => {
+    expect(await world.valueOf('svc.git.status', on)).toMatchObject({ changes: [] });
+    expect(await world.valueOf('svc.git.diff', on)).toMatchObject({ diff: '' });
     controllers = doing({ output: '{"changes":[{"kind":"M","path":"a"}]}' });
     expect(await world.valueOf('svc.git.status', on)).toMatchObject({ changes: [{ kind: 'M', path: 'a' }] });
     controllers = doing({ output: '{"diff":"+x","truncated":true}' });

@@ -175,7 +175,7 @@ function operates(deps: GitToolsDeps, tool: string, op: GitOperation): Give {
     raise(deps, caller, done);
     record(deps, caller, done);
     if (isError) throw failedWith(answer.error, answer.message);
-    return { ...summaryOf(settled), ...outputOf(answer.output) };
+    return { ...summaryOf(settled), ...nothingFound[op], ...outputOf(answer.output) };
   };
 }
 
@@ -200,6 +200,9 @@ function messageOf(args: ToolArguments): string {
     throw invalid(`message must have 1 to ${limits.gitMessageLength} characters, not blanks alone`);
   return message;
 }
+
+/** The answers of operations that have found no difference. */
+const nothingFound: Partial<Readonly<Record<GitOperation, object>>> = { status: { changes: [] }, diff: { diff: '' } };
 
 function outputOf(output: string | undefined): object {
   const value: unknown = output === undefined ? {} : JSON.parse(output);
