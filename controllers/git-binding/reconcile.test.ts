@@ -176,6 +176,20 @@ describe('a binding', () => {
     expect(world.made).toHaveLength(1);
   });
 
+  it('stays ready where a sync would hide work of the tenant', async () => {
+    const known = { commit, tried_source: 'another', volume: { name: 'git-site', uid: 'volume-uid' } };
+    const world = setUp({ status: known });
+    await world.look();
+    world.start();
+    world.world.outcome = {
+      ...bad,
+      stdout: '{"ok":false,"error":"UncommittedChanges","message":"2 files differ"}',
+    };
+    await world.look();
+    expect(world.status()).toMatchObject({ phase: 'ready', commit, request: { error: 'UncommittedChanges' } });
+    expect(world.status()?.sync_error).toBeUndefined();
+  });
+
   it('makes its volume', async () => {
     const world = setUp({ volume: undefined });
     await world.look();

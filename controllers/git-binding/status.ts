@@ -122,8 +122,13 @@ const outputOf = (end: JobEnd): { readonly output?: string } =>
 const failure = ({ error, message }: Extract<JobEnd, { kind: 'failed' }>) =>
   ({ phase: 'failed', error, message: cutText(message, gitLimits.messageLength) }) as const;
 
+/** Refusals that protect work of the tenant: the tree is as it was left, and nothing of the binding failed. */
+const ownWork: ReadonlySet<string> = new Set(['UncommittedChanges', 'UnpushedCommits']);
+
 const syncError = (end: JobEnd): string | undefined =>
-  end.kind === 'done' ? undefined : cutText(`${end.error}: ${end.message}`, gitLimits.messageLength);
+  end.kind === 'done' || ownWork.has(end.error)
+    ? undefined
+    : cutText(`${end.error}: ${end.message}`, gitLimits.messageLength);
 
 function treeOf(op: Job['op'], { tree }: Extract<JobEnd, { kind: 'done' }>, at: string): Partial<GitBindingStatus> {
   const { commit, branch, ahead, bytes } = tree;
