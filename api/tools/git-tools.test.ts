@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { GitBinding, GitBindingStatus } from '../../crds/schema/git-binding.ts';
 import { type JsonPatchOperation, KubeError } from '../../lib/kube/index.ts';
+import { aToolCaller } from '../../test/builders/tool-caller.ts';
 import { createServiceToolsWorld, type ServiceToolsWorld } from '../../test/support/service-tools.ts';
 import type { ServiceToolsDeps } from './service-tools.ts';
 
@@ -68,6 +69,7 @@ beforeEach(() => {
   controllers = doing();
   let ids = 0;
   world = createServiceToolsWorld({ kube, newId: () => `id${(ids += 1)}` });
+  world.caller = aToolCaller({ security: { path_allowlist: ['volume:git-*/**'] } });
 });
 
 const url = 'https://git.example.org/site.git';
@@ -255,6 +257,16 @@ describe('an operation', () => {
     ]);
     expect(JSON.stringify([world.raised, world.audited])).not.toContain('secret words');
   });
+
+  it.each(['refresh', 'commit', 'push', 'status', 'diff'])(
+    'WF-STOR-13 svc.git.%s needs the volume in the policy of the caller, as svc.file does',
+    async (name) => {
+      world.caller = aToolCaller({ security: { path_allowlist: ['volume:git-other/**'] } });
+      const { content } = await world.run(`svc.git.${name}`, { ...on, message: 'x' });
+      expect(content).toMatch(/^PERMISSION_DENIED: the volume git-site is outside/);
+      expect(bindings.get('site')?.spec.request).toBeUndefined();
+    },
+  );
 
   it('gives up with its caller', async () => {
     controllers = () => undefined;

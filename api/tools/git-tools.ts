@@ -23,6 +23,7 @@ import {
 } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
+import { placeOf } from '../../lib/tools/volume-policy.ts';
 import { refusalOf } from '../routes/write-refusal.ts';
 import { type Give, invalid, textOf } from './give.ts';
 import { storageFact } from './storage-fact.ts';
@@ -165,6 +166,7 @@ async function settle(
 function operates(deps: GitToolsDeps, tool: string, op: GitOperation): Give {
   return async (caller, args, signal) => {
     const binding = await find(deps, caller, textOf(args, 'binding_id'));
+    assertMay(caller, binding, op);
     const id = `tool-${deps.newId()}`;
     await ask(deps, binding, { id, op, ...(op === 'commit' ? { message: messageOf(args) } : {}) }, signal);
     const settled = await settle(deps, binding, signal, isOver(id));
@@ -193,6 +195,19 @@ const overtaken: Pick<Answer, 'phase' | 'error' | 'message' | 'output'> = {
   error: 'OutcomeUnknown',
   message: 'other operations followed before the answer was read; ask for the status',
 };
+
+/** Operations that change files of the volume. */
+const writes: ReadonlySet<GitOperation> = new Set(['sync', 'commit']);
+
+/** The tree is files of a volume: the filesystem policy of the caller covers it as it covers svc.file (WF-STOR-13). */
+function assertMay(caller: ToolCaller, { metadata }: GitBinding, op: GitOperation): void {
+  const volume = `git-${metadata.name}`;
+  if (placeOf(caller, { volume, path: `/${folder}`, isWrite: writes.has(op) }) !== undefined) return;
+  const message =
+    `the volume ${volume} is outside what this agent may touch; mount the volume, or name volume:${volume}/… under ` +
+    'spec.security.filesystem of the agent or path_allowlist of the SecurityContext';
+  throw new AppError('forbidden', message, { reason: 'PERMISSION_DENIED' });
+}
 
 function messageOf(args: ToolArguments): string {
   const message = textOf(args, 'message');
@@ -258,8 +273,10 @@ function record({ audit }: GitToolsDeps, caller: ToolCaller, { op, binding, isEr
 function raise(deps: GitToolsDeps, caller: ToolCaller, { tool, op, binding, isError }: Done): void {
   const volume = binding.status?.volume;
   if (volume === undefined) return;
-  const operation = op === 'sync' || op === 'commit' ? 'write' : 'read';
-  deps.events.raise(storageFact(deps, caller, { tool, operation, volume, path: `/${folder}`, outcome: isError ? 'error' : 'ok' }));
+  const operation = writes.has(op) ? 'write' : 'read';
+  deps.events.raise(
+    storageFact(deps, caller, { tool, operation, volume, path: `/${folder}`, outcome: isError ? 'error' : 'ok' }),
+  );
 }
 
 function deletes(deps: GitToolsDeps): Give {

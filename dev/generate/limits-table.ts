@@ -248,7 +248,11 @@ const tools: LimitGroup = {
     characters('`code` of a Script', 'scriptLength'),
     items('`tags` of a Script', 'scriptTags'),
     characters('`repo_url` of a GitBinding', 'gitUrlLength'),
+    characters('`ref` of a GitBinding', 'gitRefLength'),
     characters('`request.message` of a GitBinding', 'gitMessageLength'),
+    row('`depth` of a GitBinding', 'gitDepthMax', 'commits', 'must be at most …, not …'),
+    row('`refresh_seconds` of a GitBinding, at least', 'gitRefreshSecondsMin', 's', 'must be at least …'),
+    row('Name of a GitBinding', 'gitBindingNameLength', 'characters', 'label must have at most … characters'),
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
   ],
 };
@@ -298,6 +302,7 @@ export const limitGroups: readonly LimitGroup[] = [
 export const notMet: readonly (keyof typeof limits)[] = [
   'apiDocumentPartBytes',
   'cliToolTimeoutSecondsDefault',
+  'gitVolumeMbDefault',
   'transitionsDefault',
   'stateVisitsDefault',
   'stateTimeoutDefault',

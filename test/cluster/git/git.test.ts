@@ -25,7 +25,9 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
   beforeAll(async () => {
     stage = await openGatewayStage('git');
     server = await startGitServer(stage.kube, stage.tenant);
-    session = await stage.session();
+    const admin = await stage.client(['svc:admin']);
+    await admin.createSecurityContext({ body: { name: 'git', path_allowlist: ['volume:git-*/**'] } });
+    session = await stage.session({ context: 'git' });
   });
   afterAll(async () => {
     await server?.remove();
