@@ -43,6 +43,9 @@ export const userWorkflowNamePattern = '^wu-[0-9a-f]{40}$';
 /** Object names of the workflows of CLI tools, which the tool gateway makes of a hash of the tool's uid. */
 export const cliToolWorkflowNamePattern = '^cli-tool-[0-9a-f]{40}$';
 
+/** Object names of the workflows that file tools of volumes run, of a hash (ADR 0090). */
+export const fileToolWorkflowNamePattern = '^volume-files-[0-9a-f]{32}$';
+
 /** Names of executions that follow from an Idempotency-Key or from a stimulus, and ids, which never mean a name (ADR 0050). */
 export const reservedExecutionNamePattern =
   '^(start-[0-9a-f]{32}|(stimulus-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$';

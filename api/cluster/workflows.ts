@@ -1,4 +1,5 @@
-import { globalNamespace } from '../../crds/labels.ts';
+import { globalNamespace, labels } from '../../crds/labels.ts';
+import { cliToolWorkflowNamePattern, fileToolWorkflowNamePattern } from '../../crds/reserved-names.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { isUid } from '../../crds/uid.ts';
 import {
@@ -25,7 +26,7 @@ import { createLiveReads, type LiveReads } from './live-reads.ts';
 type WholeWorkflows = (workflow: ListedWorkflow) => Promise<Workflow | undefined>;
 
 /** For whom a workflow is looked up. */
-export type Viewer = Pick<Caller, 'subject' | 'tenant'>;
+export type Viewer = Pick<Caller, 'subject' | 'tenant' | 'seesHelpers'>;
 
 /** Workflows as one caller sees them: the own ones, those of the tenant, and global ones. */
 export interface Workflows {
@@ -81,7 +82,12 @@ class CachedWorkflows implements Workflows {
   }
 
   async locate(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<ListedWorkflow | undefined> {
-    const wanted = { ...this.#viewOf(viewer, scope), nameOrUid };
+    const found = await this.#locate({ ...this.#viewOf(viewer, scope), nameOrUid });
+    return found !== undefined && isShown(found, viewer) ? found : undefined;
+  }
+
+  async #locate(wanted: WantedWorkflow): Promise<ListedWorkflow | undefined> {
+    const { nameOrUid } = wanted;
     const known = cachedWorkflow(this.#deps.cache, wanted);
     if (known !== undefined) return known;
     return isUid(nameOrUid) ? this.#findById(wanted) : this.#findByName(wanted);
@@ -90,7 +96,9 @@ class CachedWorkflows implements Workflows {
   list(viewer: Viewer, scope?: Scope): readonly ListedWorkflow[] {
     const view = this.#viewOf(viewer, scope);
     return [view.namespace, globalNamespace].flatMap((namespace) =>
-      this.#deps.cache.byIndex('namespace', namespace).filter((workflow) => isVisible(workflow, view)),
+      this.#deps.cache
+        .byIndex('namespace', namespace)
+        .filter((workflow) => isVisible(workflow, view) && isShown(workflow, viewer)),
     );
   }
 
@@ -134,6 +142,12 @@ class CachedWorkflows implements Workflows {
 }
 
 const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
+
+/** Workflows of file tools and of CLI tools are means of ours: no caller lists, reads or starts them. */
+const isShown = ({ metadata }: ListedWorkflow, { seesHelpers }: Viewer): boolean =>
+  seesHelpers === true || metadata.labels?.[labels.managedBy] !== 'windlass' || !helperName.test(metadata.name);
+
+const helperName = new RegExp(`${fileToolWorkflowNamePattern}|${cliToolWorkflowNamePattern}`);
 
 /** The namespace of a tenant that has none; it can hold no object. */
 const nowhere = '';

@@ -108,11 +108,11 @@ describe('routeStimulus', () => {
       classified(1, 'Deterministic', 'gone'),
     ],
     [
-      'STIM-34 ROUTE-14 to a workflow that the router agent made up, which is reported',
+      'ROUTE-16 nowhere by a router agent that made a workflow up',
       agent,
       { workflow: 'made-up', confidence: 1 },
-      'workflow_error',
-      classified(1, 'LlmClassified', 'made-up'),
+      'classification_failed',
+      failed('the router agent chose a workflow that is not there: made-up'),
     ],
   ])('is routed %s', async (_title, routing, answer, ...want) => {
     const { result, events } = await route(routing, answer);

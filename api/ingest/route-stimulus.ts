@@ -62,11 +62,19 @@ export async function routeStimulus(
   const { workflow: name } = decision;
   const workflow = await deps.workflows.find({ tenant, subject: noUser }, name);
   // A decision was made, even where its workflow is not there: followers of the stimulus hear of it.
+  if (workflow === undefined && decision.mode === 'LlmClassified') {
+    const error = `the router agent chose a workflow that is not there: ${name.slice(0, nameShown)}`;
+    events.raise(classificationFailed(occasion(), error));
+    throw new IngestError('classification_failed', error);
+  }
   const source = decision.mode === 'LlmClassified' ? { source: stimulus.source.name } : {};
   events.raise(stimulusClassified(occasion(), workflow?.metadata.uid ?? name, { ...decision, ...source }));
   if (workflow === undefined) throw new IngestError('workflow_error', `there is no workflow ${name}`);
   return { workflow, name };
 }
+
+/** Characters of a name that a router agent made up. */
+const nameShown = 128;
 
 async function classify(
   { classifier }: RouteStimulusDeps,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
@@ -26,6 +26,12 @@ interface Scene {
   readonly stimulus?: Stimulus;
 }
 
+/** Workflows beside the two. */
+let many: number;
+beforeEach(() => (many = 0));
+const further = (n: number) =>
+  ({ metadata: { name: `flow-${n}`, uid: `uid-${n}` }, spec: { description: 'd'.repeat(120) } }) as never;
+
 async function ask({ result, phase, known = agent, stimulus: asked = stimulus }: Scene) {
   const clock = createManualClock();
   const created: AgentExecution[] = [];
@@ -50,7 +56,7 @@ async function ask({ result, phase, known = agent, stimulus: asked = stimulus }:
   const cluster = {
     agents: { locate: async (_tenant: string, name: string) => (name === 'triage' ? known : undefined) },
     agentExecutions: { remember: () => undefined, whole: async () => ended() },
-    workflows: { list: () => workflows },
+    workflows: { list: () => [...workflows, ...Array.from({ length: many }, (_, n) => further(n))] },
   };
   const deps = { clock, kube, cluster, current: ended };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- generic methods, used with one kind here
@@ -83,13 +89,43 @@ describe('the question to a router agent', () => {
     });
   });
 
-  it.each([
-    [119_998, undefined],
-    [119_999, true],
-  ])('ROUTE-17 with a text of %i characters says whether it is cut: %s', async (length, cut) => {
-    const { execution } = await ask({ stimulus: { ...stimulus, content: 'x'.repeat(length) } });
-    const { content, content_cut } = inputOf(execution).stimulus;
-    expect([content_cut, String(content).length]).toEqual([cut, cut === true ? 120_000 : length]);
+  it.each<[string, Stimulus['content'], Record<string, string>, object]>([
+    ['what fits', 'x'.repeat(200_000), { a: 'b' }, { content: 'x'.repeat(200_000), headers: { a: 'b' } }],
+    ['a long content', 'x'.repeat(300_000), { a: 'b' }, { content_cut: true, headers: { a: 'b' } }],
+    ['a content full of quotes', { rows: Array.from({ length: 80_000 }, () => '') }, {}, { content_cut: true }],
+    [
+      'long headers',
+      'x',
+      { a: 'b', long: 'b'.repeat(200_000) },
+      { content: 'x', headers: { a: 'b' }, headers_cut: true },
+    ],
+    ['both', 'x'.repeat(300_000), { a: 'b', c: 'd'.repeat(60_000) }, { content_cut: true, headers: { a: 'b' } }],
+  ])(
+    'ROUTE-17 of %s is JSON that fits, with marks on what is cut and every workflow',
+    async (_what, content, headers, want) => {
+      many = 250;
+      const { execution } = await ask({ stimulus: { ...stimulus, content, headers } });
+      expect(execution?.spec.input?.length).toBeLessThanOrEqual(262_144);
+      const { stimulus: given, workflows: offered, ...rest } = inputOf(execution) as Record<string, unknown>;
+      expect(given).toMatchObject(want);
+      expect(offered).toHaveLength(252);
+      expect(rest).toHaveProperty('answer');
+    },
+  );
+
+  it('ROUTE-17 marks nothing that is whole', async () => {
+    const { execution } = await ask({});
+    expect(Object.keys(inputOf(execution).stimulus)).toEqual(['source', 'received_at', 'headers', 'content']);
+  });
+
+  it('ROUTE-17 leaves descriptions out before workflows, and asks nothing where these alone do not fit', async () => {
+    many = 1_500;
+    const { execution } = await ask({});
+    expect(inputOf(execution)).toMatchObject({ descriptions_cut: true, stimulus: { content: { text: 'Help!' } } });
+    expect(inputOf(execution).workflows).toHaveLength(1_502);
+    many = 10_000;
+    const { answer, execution: none } = await ask({});
+    expect([answer, none]).toEqual([expect.stringContaining('more workflows than a router agent'), undefined]);
   });
 });
 

@@ -2,6 +2,7 @@ import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { ListedWorkflow } from '../../lib/catalogue/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
@@ -30,11 +31,11 @@ const bounds = {
   lookMs: 50,
   /** How long one who looks into a decision finds its execution. */
   keptSeconds: 60,
-  workflows: 200,
   descriptionLength: 500,
-  /** Limit of the content as JSON, in UTF-16 units: with headers and workflows it fits the input of an execution. */
-  contentLength: 120_000,
-  headersLength: 60_000,
+  /** The stimulus has at least so much of the input, in UTF-16 units; workflows, with their descriptions, the rest. */
+  stimulusLength: 64_000,
+  /** Of that, its headers have at most half. */
+  headersShare: 0.5,
 } as const;
 
 const form =
@@ -104,31 +105,68 @@ function executionOf(
   };
 }
 
-/** Everything that the choice needs (requirements ROUTE-17). A part that is too long is cut, and says so. */
+/**
+ * Everything that the choice needs (requirements ROUTE-17), as JSON. Where it is too long, the content is cut, then the
+ * headers, each with a mark, then descriptions are left out. A workflow never is.
+ * @throws AppError where the workflows alone are too many.
+ */
 function inputOf({ cluster }: RouterAgentDeps, { tenant, stimulus }: ClassifyRequest): string {
-  const workflows = cluster.workflows
+  const room = limits.agentInputLength - bounds.stimulusLength;
+  const known = cluster.workflows
     .list({ tenant, subject: '' })
-    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-    .slice(0, bounds.workflows)
-    .map(({ metadata, spec }) => ({
-      workflow_id: metadata.uid,
-      name: metadata.name,
-      description: spec.description?.slice(0, bounds.descriptionLength).toWellFormed(),
-    }));
-  const text = JSON.stringify({ stimulus: shown(stimulus), workflows, answer: form });
-  return text.slice(0, limits.agentInputLength).toWellFormed();
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const whole = { workflows: known.map((one) => choiceAs(one, bounds.descriptionLength)), answer: form };
+  const bare = { workflows: known.map((one) => choiceAs(one, 0)), descriptions_cut: true, answer: form };
+  const rest = [whole, bare].find((offered) => JSON.stringify(offered).length <= room);
+  if (rest === undefined)
+    throw failed('the tenant has more workflows than a router agent can be shown; route the source');
+  return JSON.stringify({ stimulus: shown(stimulus, limits.agentInputLength - JSON.stringify(rest).length), ...rest });
 }
 
-function shown({ source, content, headers, receivedAt }: Stimulus) {
+const choiceAs = ({ metadata, spec }: ListedWorkflow, descriptionLength: number) => ({
+  workflow_id: metadata.uid,
+  name: metadata.name,
+  ...(descriptionLength > 0 && { description: spec.description?.slice(0, descriptionLength).toWellFormed() }),
+});
+
+/** Names of fields, marks and what else is no text of the sender. */
+const frameLength = 1_024;
+
+/** The stimulus in so many characters of JSON. */
+function shown({ source, content, headers, receivedAt }: Stimulus, room: number) {
+  const most = Math.floor((room - frameLength) * bounds.headersShare);
+  const kept = headersWithin(headers, most);
+  const isCut = Object.keys(kept).length < Object.keys(headers).length;
+  const left = room - frameLength - JSON.stringify(kept).length;
   const text = JSON.stringify(content);
-  const fits = text.length <= bounds.contentLength;
   return {
     source: source.name,
     received_at: receivedAt,
-    headers: JSON.stringify(headers).length <= bounds.headersLength ? headers : {},
-    content: fits ? content : text.slice(0, bounds.contentLength).toWellFormed(),
-    ...(fits ? {} : { content_cut: true }),
+    headers: kept,
+    ...(isCut && { headers_cut: true }),
+    ...(text.length <= left ? { content } : { content: cutTo(text, left), content_cut: true }),
   };
+}
+
+/** The shortest headers first: many of them say more than a long one. */
+function headersWithin(headers: Stimulus['headers'], most: number): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers);
+  const lengthOf = (entry: readonly string[]): number => JSON.stringify(entry).length;
+  let left = most;
+  const fitting = entries
+    .toSorted((a, b) => lengthOf(a) - lengthOf(b))
+    .filter((entry) => (left -= lengthOf(entry)) >= 0);
+  return fitting.length === entries.length ? headers : Object.fromEntries(fitting);
+}
+
+/** The beginning of a text whose JSON has so many characters at most: quotes in it are written as two. */
+function cutTo(text: string, most: number): string {
+  let kept = text.slice(0, most).toWellFormed();
+  for (;;) {
+    const { length } = JSON.stringify(kept);
+    if (length <= most) return kept;
+    kept = kept.slice(0, Math.floor((kept.length * most) / length) - 1).toWellFormed();
+  }
 }
 
 async function waitFor(

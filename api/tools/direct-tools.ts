@@ -9,7 +9,10 @@ const page = (args: ToolArguments) => ({ limit: args['limit'] ?? 50 });
 const found: Ask = (args) => ({ query: { ...page(args), q: textOf(args, 'query') } });
 const reason = (args: ToolArguments) => (typeof args['reason'] === 'string' ? { reason: args['reason'] } : {});
 const workflow = (args: ToolArguments) => ({ workflow: textOf(args, 'name') });
-const registered: Ask = (args) => ({ body: textOf(args, 'manifest_yaml'), query: given(args, 'scope', 'force') });
+/** Only what the row of the tool declares: its types were checked. */
+const registered =
+  (...query: readonly string[]): Ask =>
+  (args) => ({ body: textOf(args, 'manifest_yaml'), query: given(args, ...query) });
 
 /** requirements AMB-135: a name that is missing is an error of the tool, not of the call. */
 function moved(args: ToolArguments): Asked {
@@ -22,8 +25,8 @@ const direct: Readonly<Record<string, readonly [operationId: string, ask: Ask]>>
   'svc.agent.list': ['listAgents', (args) => ({ query: page(args) })],
   'svc.agent.search': ['listAgents', found],
   'svc.agent.export': ['readAgent', (args) => ({ params: { agent: textOf(args, 'name') } })],
-  'svc.agent.create': ['registerAgent', registered],
-  'svc.agent.update': ['registerAgent', registered],
+  'svc.agent.create': ['registerAgent', registered()],
+  'svc.agent.update': ['registerAgent', registered('force')],
   'svc.agent.delete': ['deleteAgent', (args) => ({ params: { agent: textOf(args, 'agent_id') } })],
   'svc.task.list': [
     'listAgentExecutions',
@@ -35,8 +38,8 @@ const direct: Readonly<Record<string, readonly [operationId: string, ask: Ask]>>
   'svc.workflow.list': ['listWorkflows', (args) => ({ query: page(args) })],
   'svc.workflow.search': ['listWorkflows', found],
   'svc.workflow.export': ['readWorkflow', (args) => ({ params: workflow(args) })],
-  'svc.workflow.create': ['registerWorkflow', registered],
-  'svc.workflow.update': ['registerWorkflow', registered],
+  'svc.workflow.create': ['registerWorkflow', registered('scope')],
+  'svc.workflow.update': ['registerWorkflow', registered('scope', 'force')],
   'svc.workflow.delete': ['deleteWorkflow', (args) => ({ params: workflow(args), query: given(args, 'scope') })],
   'svc.workflow.promote': ['promoteWorkflow', moved],
   'svc.workflow.demote': ['demoteWorkflow', moved],
@@ -66,7 +69,7 @@ const direct: Readonly<Record<string, readonly [operationId: string, ask: Ask]>>
       scopes: ['svc.edge.fleet.manage'],
     }),
   ],
-  'svc.volume.list': ['listVolumes', () => ({})],
+  'svc.volume.list': ['listVolumes', (args) => ({ query: page(args) })],
   'svc.volume.delete': ['deleteVolume', (args) => ({ params: { volume_id: textOf(args, 'volume_id') } })],
 };
 

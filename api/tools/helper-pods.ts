@@ -50,7 +50,7 @@ export async function runHelper(
   const { operations } = deps;
   const made = await ensure(deps, workflow);
   const body = { workflow: made.metadata.uid ?? '', input, ttl_seconds_after_finished: keepSeconds };
-  const started = await operations.call('startExecution', caller, { body });
+  const started = await operations.call('startExecution', caller, { body, seesHelpers: true });
   const execution_id = isJsonObject(started) ? String(started['execution_id']) : '';
   const asked = { params: { execution_id } };
   try {

@@ -16,6 +16,8 @@ export interface Asked {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+  /** Whether workflows of our own tools are seen; default: not. */
+  readonly seesHelpers?: true;
   /** Scopes that the tool's policy has granted; default: none. */
   readonly scopes?: readonly string[];
   /** Ends the reading of an operation that answers with events. */
@@ -62,15 +64,15 @@ export function createOperations(clock: Clock): Operations {
 }
 
 function requestOf({ contract }: Route<Caller>, caller: ToolCaller, asked: Asked) {
-  const { params = {}, query = {}, body = {}, scopes = [], signal = new AbortController().signal } = asked;
+  const { params = {}, query = {}, body = {}, signal = new AbortController().signal } = asked;
   const { body: sent } = contract;
   if (sent?.kind === 'json') assertBody(sent.schema, body);
   return {
     params,
-    query: withDefaults({ ...query }, queryOf(contract)),
+    query: checkedQuery(query, queryOf(contract)),
     headers: keyOf(caller, asked),
     body,
-    caller: callerOf(caller, scopes),
+    caller: callerOf(caller, asked),
     rawHeaders: [],
     requestId: 'tool',
     reserve: () => Promise.resolve(),
@@ -78,13 +80,14 @@ function requestOf({ contract }: Route<Caller>, caller: ToolCaller, asked: Asked
   };
 }
 
-const callerOf = ({ tenant, subject, executionId }: ToolCaller, scopes: readonly string[]): Caller => ({
+const callerOf = ({ tenant, subject, executionId }: ToolCaller, { scopes = [], seesHelpers }: Asked): Caller => ({
   subject,
   tenant,
   kind: 'consumer',
   roles: [],
   scopes,
   ...(executionId === undefined ? {} : { callingExecution: executionId }),
+  ...(seesHelpers === undefined ? {} : { seesHelpers }),
   until: Number.POSITIVE_INFINITY,
 });
 
@@ -92,6 +95,16 @@ const keyOf = ({ callId }: ToolCaller, { once = false }: Asked): Record<string, 
   once && callId !== undefined ? { 'idempotency-key': callId } : {};
 
 const queryOf = ({ query }: Contract): Readonly<Record<string, TSchema>> => query?.properties ?? {};
+
+/** What a query's text cannot be, a tool's argument may be: of any type. */
+function checkedQuery(query: Readonly<Record<string, unknown>>, properties: Readonly<Record<string, TSchema>>) {
+  for (const [name, value] of Object.entries(query)) {
+    const schema = properties[name];
+    if (schema === undefined || Value.Check(schema, value)) continue;
+    throw new AppError('invalid', `${name} is not as the operation takes it`, { reason: 'InvalidArguments' });
+  }
+  return withDefaults({ ...query }, properties);
+}
 
 function assertBody(schema: TSchema, body: unknown): void {
   if (Value.Check(schema, body)) return;

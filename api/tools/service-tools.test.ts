@@ -76,7 +76,11 @@ describe('a tool that is one operation', () => {
     ['svc.workflow.status', id, { operationId: 'readExecution', params: id }],
     ['svc.workflow.cancel', id, { operationId: 'cancelExecution', params: id, body: {} }],
     ['svc.agent.search', { query: 'review' }, { operationId: 'listAgents', query: { limit: 50, q: 'review' } }],
-    ['svc.agent.create', { manifest_yaml: 'a' }, { operationId: 'registerAgent', body: 'a', query: {} }],
+    [
+      'svc.agent.create',
+      { manifest_yaml: 'a', force: true, scope: 'global' },
+      { operationId: 'registerAgent', body: 'a', query: {} },
+    ],
     [
       'svc.agent.update',
       { manifest_yaml: 'a', force: true },
@@ -88,7 +92,11 @@ describe('a tool that is one operation', () => {
       { query: 'a b', limit: 2 },
       { operationId: 'listWorkflows', query: { limit: 2, q: 'a b' } },
     ],
-    ['svc.workflow.create', { manifest_yaml: 'w' }, { operationId: 'registerWorkflow', body: 'w', query: {} }],
+    [
+      'svc.workflow.create',
+      { manifest_yaml: 'w', force: 'false', scope: 'user' },
+      { operationId: 'registerWorkflow', body: 'w', query: { scope: 'user' } },
+    ],
     [
       'svc.workflow.update',
       { manifest_yaml: 'w', scope: 'user' },
@@ -120,7 +128,7 @@ describe('a tool that is one operation', () => {
       { operationId: 'signalExecution', params: id, body: { response: 'yes' } },
     ],
     ['svc.execute.status', { pipeline_execution_id: uid }, { operationId: 'readExecution', params: id }],
-    ['svc.volume.list', {}, { operationId: 'listVolumes' }],
+    ['svc.volume.list', { limit: 7 }, { operationId: 'listVolumes', query: { limit: 7 } }],
     ['svc.volume.delete', { volume_id: 'v' }, { operationId: 'deleteVolume', params: { volume_id: 'v' } }],
     [
       'svc.task.execute',

@@ -25,6 +25,8 @@ export interface Caller {
   readonly team?: Team;
   /** Uid of the execution whose tool call it is, of an agent or of a workflow; absent: it is the call of a person or service. */
   readonly callingExecution?: string;
+  /** Set for our own tools, which run workflows that no caller sees (ADR 0090). */
+  readonly seesHelpers?: true;
   /** When the token ends, in milliseconds since the Unix epoch, clocks that differ included: streams end with it. */
   readonly until: number;
 }

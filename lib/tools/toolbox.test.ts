@@ -61,6 +61,8 @@ describe('required arguments', () => {
     ['web.search', { query: 'x', max_results: 21 }],
     ['svc.git.list', { page: 'one' }],
     ['svc.script.list', { tag: 1 }],
+    ['svc.workflow.create', { manifest_yaml: 'w', scope: 'bogus' }],
+    ['svc.workflow.update', { manifest_yaml: 'w', force: 'false' }],
   ])('TOOL-RULE-14 TOOL-RULE-15 %s with %j is of the wrong type', (name, args) => {
     expect(verdict(aToolCaller(), name, args)).toBe('InvalidArguments');
   });

@@ -8,6 +8,11 @@ type Schema = Readonly<Record<string, unknown>>;
 
 export const text = (description: string): Schema => ({ type: 'string', description });
 export const pathText = (description: string): Schema => ({ ...text(description), maxLength: limits.toolPathLength });
+export const choice = (values: readonly string[], description: string): Schema => ({
+  type: 'string',
+  enum: values,
+  description,
+});
 /** Any JSON value. */
 export const anything = (description: string): Schema => ({ description });
 export const flag = (description: string, fallback: boolean): Schema => ({

@@ -1,4 +1,4 @@
-import { anything, flag, pathText, row, text, type ToolRow, whole } from './row.ts';
+import { anything, choice, flag, pathText, row, text, type ToolRow, whole } from './row.ts';
 
 /** Tools about workflows and their executions (spec 3 §10.1, §10.2). */
 export const workflowsTools: readonly ToolRow[] = [
@@ -6,7 +6,7 @@ export const workflowsTools: readonly ToolRow[] = [
     name: 'svc.workflow.delete',
     description: 'Deletes a workflow with all its versions.',
     required: { name: text('Name.') },
-    optional: { scope: text('user or tenant; default: the narrowest that has it.') },
+    optional: { scope: choice(['user', 'tenant', 'global'], 'Where it is; default: the narrowest that has it.') },
     marks: ['judged'],
   }),
   row({
@@ -28,7 +28,7 @@ export const workflowsTools: readonly ToolRow[] = [
     description: 'Moves a workflow to a wider scope; operators alone may, so a tool call is refused.',
     optional: {
       name: text('Name of the workflow.'),
-      scope: text('Scope to move it to.'),
+      scope: choice(['user', 'tenant', 'global'], 'Scope to move it to.'),
       force: flag('Whether another workflow of that name there is replaced.', false),
     },
     marks: ['judged'],
@@ -38,7 +38,7 @@ export const workflowsTools: readonly ToolRow[] = [
     description: 'Moves a workflow to a narrower scope; operators alone may, so a tool call is refused.',
     optional: {
       name: text('Name of the workflow.'),
-      scope: text('Scope to move it to.'),
+      scope: choice(['user', 'tenant', 'global'], 'Scope to move it to.'),
       force: flag('Whether another workflow of that name there is replaced.', false),
     },
     marks: ['judged'],
@@ -77,14 +77,16 @@ export const workflowsTools: readonly ToolRow[] = [
     name: 'svc.workflow.create',
     description: 'Registers a workflow; a version that exists with other content is a CONFLICT.',
     required: { manifest_yaml: text('Manifest as YAML.') },
-    optional: { scope: text('user or tenant; default: tenant.') },
+    optional: {
+      scope: choice(['user', 'tenant', 'global'], 'Where to register it; default: tenant; global needs an operator.'),
+    },
   }),
   row({
     name: 'svc.workflow.update',
     description: 'Registers a new version of a workflow.',
     required: { manifest_yaml: text('Manifest as YAML.') },
     optional: {
-      scope: text('user or tenant; default: tenant.'),
+      scope: choice(['user', 'tenant', 'global'], 'Where to register it; default: tenant; global needs an operator.'),
       force: flag('Whether a version that exists with other content is replaced.', false),
     },
   }),
