@@ -158,9 +158,12 @@ const logsShown = 3;
 /** The conversations of the newest executions of an agent: of each the first page. */
 function logsOfAgent({ operations }: ExecutionToolsDeps): Give {
   return async (caller, args) => {
-    const query = { agent: textOf(args, 'agent_id'), limit: args['limit'] ?? logsShown };
+    const agent = textOf(args, 'agent_id');
+    const query = { agent, limit: args['limit'] ?? logsShown };
     const listed = await operations.call('listAgentExecutions', caller, { query });
     const rows = isJsonObject(listed) && Array.isArray(listed['executions']) ? listed['executions'] : [];
+    // Executions outlive their agent; without any, the agent has to be there.
+    if (rows.length === 0) await operations.call('readAgent', caller, { params: { agent } });
     const executions: unknown[] = [];
     for (const row of rows.filter(isJsonObject)) {
       const { execution_id, status } = row;

@@ -57,10 +57,9 @@ async function registeredOrProblem({ registered }: InstallationToolsDeps, caller
 }
 
 function aboutSystem({ nodeConfig, offered }: InstallationToolsDeps): Record<string, Give> {
-  const { runtimes } = nodeConfig;
   return {
     'svc.runtime.list': async (_caller, { language }) => ({
-      runtimes: runtimes.filter((runtime) => typeof language !== 'string' || runtime.language === language),
+      runtimes: runtimesOf(nodeConfig).filter((one) => typeof language !== 'string' || one.language === language),
     }),
     'svc.system.info': async (caller) => ({
       name: manifest.name,
@@ -72,6 +71,9 @@ function aboutSystem({ nodeConfig, offered }: InstallationToolsDeps): Record<str
     'svc.system.config': async () => settingsOf(nodeConfig),
   };
 }
+
+const runtimesOf = ({ runtimes }: Pick<NodeConfig, 'runtimes'>) =>
+  runtimes.map(({ language, version }) => ({ language, version }));
 
 /** Named one by one: no key, address or image reaches a model because a field was added to the file. */
 function settingsOf({ llm_providers, llm_selection, builtin_dispatchers, runtimes, isolation }: NodeConfig) {
@@ -88,7 +90,7 @@ function settingsOf({ llm_providers, llm_selection, builtin_dispatchers, runtime
       timeout_ceiling_secs,
       capabilities,
     })),
-    runtimes: runtimes.map(({ language, version }) => ({ language, version })),
+    runtimes: runtimesOf({ runtimes }),
     isolations: Object.keys(isolation),
   };
 }

@@ -268,8 +268,9 @@ describe('tools of the installation', () => {
     expect(await valueOf(run('svc.runtime.list'))).toMatchObject({
       runtimes: [{ language: 'python' }, { language: 'node' }],
     });
-    expect(await valueOf(run('svc.runtime.list', { language: 'node' }))).toMatchObject({
-      runtimes: [{ version: '24' }],
+    // No image reaches a model.
+    expect(await valueOf(run('svc.runtime.list', { language: 'node' }))).toEqual({
+      runtimes: [{ language: 'node', version: '24' }],
     });
     expect(await valueOf(run('svc.runtime.list', { language: 'cobol' }))).toEqual({ runtimes: [] });
   });
@@ -335,6 +336,15 @@ describe('an execution that is removed', () => {
       expect(await valueOf(run(name, { execution_id: uid }))).toEqual({ status: 'deleted' });
       expect(asked()).toEqual([read, remove]);
     }
+  });
+
+  it('TOOL-042 svc.agent.logs of an agent that is not there is NOT_FOUND', async () => {
+    world.give = ({ operationId }) => {
+      if (operationId === 'listAgentExecutions') return { executions: [] };
+      throw new HttpError({ code: 'not_found', error: 'Agent not found' });
+    };
+    expect((await run('svc.agent.logs', { agent_id: 'gone' })).content).toBe('NOT_FOUND: Agent not found');
+    expect(world.calls[1]).toMatchObject({ operationId: 'readAgent', params: { agent: 'gone' } });
   });
 
   it('TOOL-042 svc.agent.logs answers the newest conversations of an agent', async () => {
