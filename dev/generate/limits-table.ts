@@ -268,6 +268,12 @@ const edge: LimitGroup = {
     items('`pinned_members` of a group', 'edgePinnedMembers'),
     row('Hosts of one fleet run', 'fleetTargets', 'hosts', 'a run takes at most …'),
     row('`args` of a fleet run as JSON', 'fleetArgsBytes', 'bytes', 'bytes of JSON; at most … are allowed'),
+    row(
+      '`config` pushed to a host, as JSON',
+      'edgeConfigBytes',
+      'bytes',
+      'has more than … bytes of JSON; push it in parts',
+    ),
     row('`per_target_deadline_secs`', 'fleetDeadlineSecsMax', 'seconds', 'must be at most …, not …'),
     {
       ...row('`stdout_tail` and `stderr_tail` of a host', 'fleetTailBytes', 'bytes', ''),
