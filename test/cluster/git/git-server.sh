@@ -1,3 +1,4 @@
+#!/bin/sh
 # The program of the pod of a git server: site.git over HTTPS with a password on 8443, over SSH with a key on 2222, and
 # without either over HTTP on 8080. /keys has the Secret of the test, and /srv is writable.
 set -eu
