@@ -3,6 +3,7 @@ import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { AppError } from '../../lib/errors.ts';
+import { heapBytes } from '../../lib/heap-bytes.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import { type NamedSecurity, readSecurityContext } from './security-context.ts';
 
@@ -17,10 +18,16 @@ export interface Definitions {
   of(execution: AgentExecution): Promise<Definition>;
 }
 
-const kept = { definitions: 500, ms: 30_000 } as const;
+/** By the heap that they take: versions that were stored before their size had a bound are read again each time. */
+const kept = { bytes: 32 * 1024 * 1024, entryBytes: 4 * 1024 * 1024, ms: 30_000 } as const;
 
 export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
-  const known = new LRUCache<string, Definition>({ max: kept.definitions, ttl: kept.ms });
+  const known = new LRUCache<string, Definition>({
+    maxSize: kept.bytes,
+    maxEntrySize: kept.entryBytes,
+    sizeCalculation: (definition) => heapBytes(definition, kept.bytes),
+    ttl: kept.ms,
+  });
   return {
     async of(execution) {
       const key = keyOf(execution);

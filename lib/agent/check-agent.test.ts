@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
-import { checkAgent } from './check-agent.ts';
+import { heapBytes } from '../heap-bytes.ts';
+import { agentJsonBytes, checkAgent } from './check-agent.ts';
 
 const { spec } = anAgent();
 const problems = (change: object): string[] =>
@@ -38,6 +39,26 @@ describe('the spec of an agent', () => {
     ],
   ])('needs %s', (_title, change, problem) => {
     expect(problems(change)).toContain(problem);
+  });
+
+  const holding = (bytes: number) => {
+    const schema = { type: 'object', description: '' };
+    return { ...schema, description: 'x'.repeat(bytes - heapBytes(schema, 1_000)) };
+  };
+
+  it.each([
+    [agentJsonBytes - 1, []],
+    [agentJsonBytes, ['spec.output_schema too_large error']],
+    [agentJsonBytes + 1, ['spec.output_schema too_large error']],
+  ])('may have an output_schema that takes less than 512 KiB of memory: %i bytes', (bytes, want) => {
+    expect(problems({ output_schema: holding(bytes) })).toEqual(want);
+  });
+
+  it('is refused, with nothing else of it looked at, where its free JSON unpacks to a multiple of its size', () => {
+    const bomb = { type: 'object', enum: Array.from({ length: 350_000 }, () => ({})) };
+    expect(problems({ output_schema: bomb, version: 'one' })).toEqual(['spec.output_schema too_large error']);
+    const tools = ['fs.read', 'fs.write'].map((name) => ({ name, config: { list: bomb.enum.slice(0, 4_000) } }));
+    expect(problems({ tools })).toEqual(['spec.tools too_large error']);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { errorAt, formatPlace, type Problem, warningAt } from '../../crds/problem.ts';
 import { validateSpec } from '../../crds/validators.ts';
+import { heapBytes } from '../heap-bytes.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
 import { checkTemplate } from '../template/parse.ts';
@@ -13,7 +14,28 @@ import { Work, WorkBudgetExceeded } from '../work/work.ts';
  */
 export function checkAgent(spec: unknown): readonly Problem[] {
   if (!isJsonObject(spec)) return [errorAt(['spec'], 'type', 'must be a map')];
+  const large = checkFreeJson(spec);
+  if (large.length > 0) return large;
   return [...validateSpec.Agent(spec), ...checkTools(spec['tools']), ...checkApproval(spec), ...checkWithin(spec)];
+}
+
+/** Bytes of heap that the free JSON of a definition may take, in each process that runs it. */
+export const agentJsonBytes = 512 * 1024;
+
+/** The API server cannot measure free JSON: 1 MiB of `{}` takes 14 MiB of heap for each version that runs. */
+function checkFreeJson({ output_schema, tools }: Readonly<Record<string, unknown>>): readonly Problem[] {
+  const configs = Array.isArray(tools)
+    ? tools.map((tool: unknown) => (isJsonObject(tool) ? tool['config'] : null))
+    : [];
+  const parts = [
+    [['spec', 'output_schema'], output_schema],
+    [['spec', 'tools'], configs],
+  ] as const;
+  return parts.flatMap(([place, value]) =>
+    heapBytes(value, agentJsonBytes) < agentJsonBytes
+      ? []
+      : [errorAt(place, 'too_large', `takes more than ${agentJsonBytes} bytes of memory; declare fewer fields`)],
+  );
 }
 
 /** A definition that takes too long to check is refused as it is. */
