@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 /** Whether one more event about a sender that could not prove itself may be raised, and how many before it were not. */
 type Verdict = { readonly mayTell: false } | { readonly mayTell: true; readonly leftOut: number };
@@ -16,31 +17,21 @@ interface Rate {
   readonly perSecond: number;
 }
 
-/** Sources that are remembered: anybody can make up names, and the oldest of them are forgotten. */
+/** Sources that are remembered: strangers can make up names, and the oldest of them are forgotten. */
 const sourcesMax = 1_000;
-
-interface Budget {
-  left: number;
-  at: number;
-  leftOut: number;
-}
 
 /** Any sender can make wrong signatures; the events that tell of them must not push out the others. */
 export function createRejectionBudget(clock: Clock, { burst, perSecond }: Rate = ofWebhooks): RejectionBudget {
-  const budgets = new LRUCache<string, Budget>({ max: sourcesMax });
+  const pace = { burst, intervalMs: 1_000 / perSecond, keysMax: sourcesMax };
+  const buckets = createTokenBuckets({ ...pace, nowMs: () => clock.now() });
+  const leftOut = new LRUCache<string, number>({ max: sourcesMax });
   return (source) => {
-    const now = clock.now();
-    const budget = budgets.get(source) ?? { left: burst, at: now, leftOut: 0 };
-    budgets.set(source, budget);
-    budget.left = Math.min(burst, budget.left + (Math.max(0, now - budget.at) / 1_000) * perSecond);
-    budget.at = now;
-    if (budget.left < 1) {
-      budget.leftOut += 1;
-      return { mayTell: false };
+    const before = leftOut.get(source) ?? 0;
+    if (buckets.take(source)) {
+      leftOut.delete(source);
+      return { mayTell: true, leftOut: before };
     }
-    const { leftOut } = budget;
-    budget.left -= 1;
-    budget.leftOut = 0;
-    return { mayTell: true, leftOut };
+    leftOut.set(source, before + 1);
+    return { mayTell: false };
   };
 }

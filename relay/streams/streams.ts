@@ -1,19 +1,11 @@
-import type { EdgeHostCapabilities, EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { edgeBuckets, edgeLimits, type HeldStream, type HostRequest, relayAddress } from '../../lib/edge/index.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
+import { edgeLimits, type HostRequest } from '../../lib/edge/index.ts';
+import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { sameJson } from '../../lib/same-json.ts';
-import {
-  changeStatus,
-  type HostStore,
-  isRevocationUnwritten,
-  isRevoked,
-  type StoredHost,
-} from '../hosts/host-store.ts';
-import { Checkpoints } from './checkpoints.ts';
-import { holdEntry, renewAfterMs, renewEntry } from './held-entry.ts';
+import { type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { Entries, replacedReason } from './entries.ts';
+import { HostStates } from './host-states.ts';
 import { hostRevoked, type LiveStream } from './live-stream.ts';
 
 export interface StreamsDeps {
@@ -31,19 +23,30 @@ export interface StreamsDeps {
   readonly heartbeatMs: number;
 }
 
-/** The open streams of this relay, and what is written about them. */
+/** The open streams of this relay: which one of a host counts, and when it ends. */
 export class Streams {
   readonly #deps: StreamsDeps;
   readonly #open = new Map<string, LiveStream>();
   /** Hosts whose last stream is over, until that is written. */
   readonly #ending = new Map<string, LiveStream>();
-  readonly #checkpoints: Checkpoints;
+  readonly #entries: Entries;
+  readonly #states: HostStates;
   #arrivals = 0;
   #isStopping = false;
 
   constructor(deps: StreamsDeps) {
     this.#deps = deps;
-    this.#checkpoints = new Checkpoints(deps.steadyMs, deps.heartbeatMs);
+    const ifOpen = (act: (stream: LiveStream) => void) => (stream: LiveStream) => {
+      if (this.#open.get(stream.uid) === stream) act(stream);
+    };
+    this.#entries = new Entries(
+      deps,
+      ifOpen((stream) => stream.end(replaced())),
+    );
+    this.#states = new HostStates(
+      deps,
+      ifOpen((stream) => this.#revoke(stream)),
+    );
     deps.hosts.onChange((uid, host) => {
       const stream = this.#open.get(uid);
       if (stream === undefined) {
@@ -66,15 +69,9 @@ export class Streams {
     return this.#open.has(uid) || this.#ending.has(uid);
   }
 
-  /**
-   * Whether a sender means this stream. An entry that is newer than we know is looked up: the answer to a write of ours may
-   * have been lost. Throws AppError `unavailable` where the bus is away.
-   */
-  async isAt(stream: LiveStream, epoch: number): Promise<boolean> {
-    if (await stream.isAt(epoch)) return true;
-    if (epoch <= stream.epoch) return false;
-    await this.#renewNow(stream);
-    return stream.isAt(epoch);
+  /** Whether a sender means this stream. Throws AppError `unavailable` where the bus is away. */
+  isAt(stream: LiveStream, epoch: number): Promise<boolean> {
+    return this.#entries.isAt(stream, epoch);
   }
 
   /** Open streams by the state of their hosts. */
@@ -93,13 +90,12 @@ export class Streams {
     this.#arrivals += 1;
     stream.arrival = this.#arrivals;
     // A recording of an older stream is refused here, and ends no stream.
-    const before = await holdEntry(this.#deps, stream);
+    const before = await this.#entries.hold(stream);
     stream.progress = (this.#open.get(stream.uid) ?? this.#ending.get(stream.uid) ?? stream).progress;
     this.#succeed(stream);
-    if (before?.relay !== undefined && before.relay !== this.#deps.relayId)
-      await this.#replaceElsewhere(stream, before);
+    await this.#entries.endBefore(stream, before);
     let found: StoredHost | undefined;
-    await this.report(stream, 'Connected', (host) => (found = host));
+    await this.#states.report(stream, 'Connected', (host) => (found = host));
     return found;
   }
 
@@ -113,70 +109,16 @@ export class Streams {
   }
 
   async #free(stream: LiveStream): Promise<void> {
-    const { clock, bus } = this.#deps;
-    const { uid } = stream;
-    await stream.renewing;
-    const at = new Date(clock.now()).toISOString();
-    const freed = await bus
-      .bucket<HeldStream>(edgeBuckets.streams)
-      .update(uid, { uid, at, recent: stream.recent }, stream.epoch)
-      .catch(() => undefined);
+    const isFree = await this.#entries.free(stream);
     // A relay that stops leaves the rest to those that keep running, so that its restart is not a write for each host.
-    if (freed === undefined || this.#isStopping) return;
-    await clock.sleep(edgeLimits.disconnectGraceMs);
-    const now = await bus.bucket<HeldStream>(edgeBuckets.streams).get(uid);
-    if (now?.value.relay === undefined) await this.report(stream, 'Disconnected');
-  }
-
-  /**
-   * Writes the state of a host where it is news, and answers whether it is stored. A host that is revoked or gone by now loses
-   * its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look. Capabilities that
-   * come faster than checkpoints wait for a later one.
-   */
-  async report(
-    stream: LiveStream,
-    state: Exclude<EdgeHostState, 'Revoked'>,
-    onFound: (host: StoredHost) => void = () => undefined,
-  ): Promise<boolean> {
-    const { clock, hosts, logger } = this.#deps;
-    const { nodeId } = stream.facts;
-    let counts = false;
-    // Also where the server turns out to have them: asking it costs as well.
-    let mayWrite = stream.hasNews && this.#checkpoints.take(stream.uid);
-    try {
-      await changeStatus(hosts, { tenant: stream.host.tenant, nodeId }, (host) => {
-        onFound(host);
-        const status = isRevoked(host) ? undefined : host.object.status;
-        counts = status !== undefined;
-        if (status === undefined) return undefined;
-        const differs = !sameJson(status.capabilities, stream.capabilities);
-        mayWrite ||= differs && this.#checkpoints.take(stream.uid);
-        stream.hasNews = differs && !mayWrite;
-        const known = withNews(status, differs && mayWrite ? stream.capabilities : undefined);
-        if (known === status && status.status === state) return undefined;
-        return newStatus(known, { state, stream, now: clock.now() });
-      });
-      // It may have been revoked after its token was read, and before anybody looked for its stream.
-      if (!counts && this.#open.get(stream.uid) === stream) this.#revoke(stream);
-      if (state === 'Connected') stream.isUnwritten = false;
-      return true;
-    } catch (error) {
-      if (state === 'Unhealthy') stream.isUnhealthy = false;
-      else stream.isUnwritten = true;
-      if (mayWrite) {
-        this.#checkpoints.giveBack(stream.uid);
-        stream.hasNews = true;
-      }
-      logger.warn({ node: nodeId, state, problem: messageOf(error) }, 'host state not written');
-      return false;
-    }
+    if (!isFree || this.#isStopping) return;
+    await this.#deps.clock.sleep(edgeLimits.disconnectGraceMs);
+    if (!(await this.#entries.isHeld(stream.uid))) await this.#states.report(stream, 'Disconnected');
   }
 
   /** What a heartbeat has written: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
-  async checkpoint(stream: LiveStream): Promise<void> {
-    const isBack = stream.isUnhealthy || stream.isUnwritten;
-    stream.isUnhealthy = false;
-    if (isBack || (stream.hasNews && this.#checkpoints.isDue(stream.uid))) await this.report(stream, 'Connected');
+  checkpoint(stream: LiveStream): Promise<void> {
+    return this.#states.checkpoint(stream);
   }
 
   /** A message for a command that the host does not have: one line of the log a minute and stream. */
@@ -203,17 +145,13 @@ export class Streams {
       if (stream.isUnhealthy || now - stream.lastHeard <= this.#deps.staleMs) continue;
       stream.isUnhealthy = true;
       // One attempt a look is enough where the server does not answer.
-      if (!(await this.report(stream, 'Unhealthy'))) return;
+      if (!(await this.#states.report(stream, 'Unhealthy'))) return;
     }
   }
 
-  /** Writes the entries again that have stood for half of their time; the oldest first, a bounded number at once. */
-  async renewEntries(): Promise<void> {
-    const now = this.#deps.clock.now();
-    // A clock that was set back makes an entry look younger than it is.
-    const isDue = ({ heldAt }: LiveStream): boolean => heldAt !== 0 && Math.abs(now - heldAt) >= renewAfterMs;
-    const due = [...this.#open.values()].filter(isDue).slice(0, renewedAtOnce);
-    for (const stream of due) await this.#renewNow(stream);
+  /** Writes the entries again that are half of their time old. */
+  renewEntries(): Promise<void> {
+    return this.#entries.renewDue(this.#open.values());
   }
 
   /** Ends every stream; their daemons connect elsewhere. */
@@ -224,7 +162,7 @@ export class Streams {
 
   /** Writes that a host is revoked which holds no stream. Never rejects. */
   writeRevocation({ tenant, object }: StoredHost): Promise<void> {
-    return this.#writeRevoked({ tenant, nodeId: object.status?.node_id ?? '' });
+    return this.#states.writeRevocation({ tenant, nodeId: object.status?.node_id ?? '' });
   }
 
   /** An order of `lib/edge/host-commands.ts` that ends a stream. */
@@ -238,21 +176,7 @@ export class Streams {
 
   #revoke(stream: LiveStream): void {
     stream.end(hostRevoked());
-    void this.#writeRevoked({ tenant: stream.host.tenant, nodeId: stream.facts.nodeId });
-  }
-
-  async #writeRevoked(host: { readonly tenant: string; readonly nodeId: string }): Promise<void> {
-    const { hosts, clock, logger } = this.#deps;
-    const since = new Date(clock.now()).toISOString();
-    try {
-      await changeStatus(hosts, host, (now) =>
-        isRevocationUnwritten(now) && now.object.status !== undefined
-          ? { ...now.object.status, status: 'Revoked', since }
-          : undefined,
-      );
-    } catch (error) {
-      logger.warn({ node: host.nodeId, problem: messageOf(error) }, 'revocation not written');
-    }
+    void this.#states.writeRevocation({ tenant: stream.host.tenant, nodeId: stream.facts.nodeId });
   }
 
   /** Of two streams of a host at this relay the one stays that began later, whichever has written the entry last. */
@@ -263,7 +187,7 @@ export class Streams {
     this.#open.set(stream.uid, newer);
     if (older !== undefined && older.epoch > newer.epoch) {
       newer.takeEntryOf(older);
-      void this.#renewNow(newer).catch(() => undefined);
+      void this.#entries.renew(newer).catch(() => undefined);
     }
     if (isLate) throw replaced();
     open?.end(replaced());
@@ -273,50 +197,11 @@ export class Streams {
   #correct(stream: LiveStream): void {
     const state = stream.isUnhealthy ? 'Unhealthy' : 'Connected';
     const stored = stream.host.object.status?.status;
-    if (stored !== undefined && stored !== state) void this.report(stream, state);
-  }
-
-  #renewNow(stream: LiveStream): Promise<void> {
-    const renewal = this.#renew(stream);
-    stream.renewing = renewal.catch(() => undefined);
-    return renewal;
-  }
-
-  async #renew(stream: LiveStream): Promise<void> {
-    const isOurs = await renewEntry(this.#deps, stream);
-    if (!isOurs && this.#open.get(stream.uid) === stream) stream.end(replaced());
-  }
-
-  async #replaceElsewhere(stream: LiveStream, before: HeldStream): Promise<void> {
-    const { bus } = this.#deps;
-    const host = { tenant: stream.host.tenant, hostUid: stream.uid, nodeId: stream.facts.nodeId };
-    const request: HostRequest = { kind: 'drop', host, epoch: stream.epoch, reason: replacedReason };
-    // A relay that is gone holds no stream any more.
-    await bus
-      .request(relayAddress(before.relay ?? ''), JSON.stringify(request), { timeoutMs: 2_000 })
-      .catch(() => undefined);
+    if (stored !== undefined && stored !== state) void this.#states.report(stream, state);
   }
 }
 
 const strangeMs = 60_000;
-/** Entries that one look writes again. */
-const renewedAtOnce = 500;
-const replacedReason = 'replaced';
 
 const replaced = (): AppError =>
   new AppError('conflict', 'a newer stream of this host has taken over', { reason: 'StreamReplaced' });
-
-interface News {
-  readonly state: EdgeHostState;
-  readonly stream: LiveStream;
-  readonly now: number;
-}
-
-const withNews = (status: EdgeHostStatus, capabilities: EdgeHostCapabilities | undefined): EdgeHostStatus =>
-  capabilities === undefined ? status : { ...status, capabilities };
-
-function newStatus(status: EdgeHostStatus, { state, stream, now }: News): EdgeHostStatus {
-  const since = status.status === state ? status.since : new Date(now).toISOString();
-  const last = new Date(stream.lastHeartbeat).toISOString();
-  return { ...status, status: state, since, last_heartbeat_at: last };
-}

@@ -1,0 +1,98 @@
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { edgeBuckets, type HeldStream, type HostRequest, relayAddress } from '../../lib/edge/index.ts';
+import { holdEntry, renewAfterMs, renewEntry } from './held-entry.ts';
+import type { LiveStream } from './live-stream.ts';
+
+interface EntriesDeps {
+  readonly clock: Clock;
+  readonly bus: Pick<EventBus, 'bucket' | 'request'>;
+  /** Names this process. */
+  readonly relayId: string;
+}
+
+/** Entries in the bus that say which relay holds the stream of a host; their revisions are the epochs of streams. */
+export class Entries {
+  readonly #deps: EntriesDeps;
+  readonly #onLost: (stream: LiveStream) => void;
+
+  /** `onLost`: another stream holds the host by now. */
+  constructor(deps: EntriesDeps, onLost: (stream: LiveStream) => void) {
+    this.#deps = deps;
+    this.#onLost = onLost;
+  }
+
+  /**
+   * Writes that this relay holds the stream; answers the entry before.
+   * @throws AppError `unauthenticated` for a stream id that was used before.
+   */
+  hold(stream: LiveStream): Promise<HeldStream | undefined> {
+    return holdEntry(this.#deps, stream);
+  }
+
+  /** Ends the stream that another relay held before; one that is gone holds none any more. */
+  async endBefore(stream: LiveStream, before: HeldStream | undefined): Promise<void> {
+    const { bus, relayId } = this.#deps;
+    if (before?.relay === undefined || before.relay === relayId) return;
+    const host = { tenant: stream.host.tenant, hostUid: stream.uid, nodeId: stream.facts.nodeId };
+    const request: HostRequest = { kind: 'drop', host, epoch: stream.epoch, reason: replacedReason };
+    await bus
+      .request(relayAddress(before.relay), JSON.stringify(request), { timeoutMs: 2_000 })
+      .catch(() => undefined);
+  }
+
+  /**
+   * Whether a sender means this stream. An entry that is newer than we know is looked up: the answer to a write of ours may
+   * have been lost. Throws AppError `unavailable` where the bus is away.
+   */
+  async isAt(stream: LiveStream, epoch: number): Promise<boolean> {
+    if (await stream.isAt(epoch)) return true;
+    if (epoch <= stream.epoch) return false;
+    await this.renew(stream);
+    return stream.isAt(epoch);
+  }
+
+  /** Writes the entry again. Throws AppError `unavailable` where the bus is away. */
+  renew(stream: LiveStream): Promise<void> {
+    const renewal = this.#renew(stream);
+    stream.renewing = renewal.catch(() => undefined);
+    return renewal;
+  }
+
+  /** Writes the entries again that are half of their time old; a bounded number at once. */
+  async renewDue(streams: Iterable<LiveStream>): Promise<void> {
+    const now = this.#deps.clock.now();
+    // A clock that was set back makes an entry look younger than it is.
+    const isDue = ({ heldAt }: LiveStream): boolean => heldAt !== 0 && Math.abs(now - heldAt) >= renewAfterMs;
+    for (const stream of [...streams].filter(isDue).slice(0, renewedAtOnce)) await this.renew(stream);
+  }
+
+  /** Writes that the stream is over. False where that is not known to be stored, or another stream holds the host. */
+  async free(stream: LiveStream): Promise<boolean> {
+    const { clock, bus } = this.#deps;
+    const { uid, recent } = stream;
+    await stream.renewing;
+    const at = new Date(clock.now()).toISOString();
+    const freed = await bus
+      .bucket<HeldStream>(edgeBuckets.streams)
+      .update(uid, { uid, at, recent }, stream.epoch)
+      .catch(() => undefined);
+    return freed !== undefined;
+  }
+
+  /** Whether some relay holds a stream of the host. */
+  async isHeld(uid: string): Promise<boolean> {
+    const now = await this.#deps.bus.bucket<HeldStream>(edgeBuckets.streams).get(uid);
+    return now?.value.relay !== undefined;
+  }
+
+  async #renew(stream: LiveStream): Promise<void> {
+    if (!(await renewEntry(this.#deps, stream))) this.#onLost(stream);
+  }
+}
+
+/** Reason of an order that ends a stream for a newer one. */
+export const replacedReason = 'replaced';
+
+/** Entries that one look writes again. */
+const renewedAtOnce = 500;

@@ -1,0 +1,120 @@
+import type { EdgeHostCapabilities, EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { sameJson } from '../../lib/same-json.ts';
+import type { TokenBuckets } from '../../lib/token-buckets.ts';
+import {
+  changeStatus,
+  type HostStore,
+  isRevocationUnwritten,
+  isRevoked,
+  type StoredHost,
+} from '../hosts/host-store.ts';
+import { createCheckpoints } from './checkpoints.ts';
+import type { LiveStream } from './live-stream.ts';
+
+interface HostStatesDeps {
+  readonly clock: Clock;
+  /** Milliseconds that never step. */
+  readonly steadyMs: () => number;
+  readonly logger: Logger;
+  readonly hosts: HostStore;
+  /** How often a daemon is asked to say that it lives. */
+  readonly heartbeatMs: number;
+}
+
+/** The state of a host as this relay sees it, where it is news: what `EdgeHost.status` holds of it. */
+export class HostStates {
+  readonly #deps: HostStatesDeps;
+  readonly #onLost: (stream: LiveStream) => void;
+  readonly #checkpoints: TokenBuckets;
+
+  /** `onLost`: the host of the stream is revoked or gone. */
+  constructor(deps: HostStatesDeps, onLost: (stream: LiveStream) => void) {
+    this.#deps = deps;
+    this.#onLost = onLost;
+    this.#checkpoints = createCheckpoints(deps.steadyMs, deps.heartbeatMs);
+  }
+
+  /**
+   * Writes the state of a host where it is news, and answers whether it is stored. A host that is revoked or gone by now loses
+   * its stream. A failed write is tried again: Connected at the next heartbeat, Unhealthy at the next look. Capabilities that
+   * come faster than checkpoints wait for a later one.
+   */
+  async report(
+    stream: LiveStream,
+    state: Exclude<EdgeHostState, 'Revoked'>,
+    onFound: (host: StoredHost) => void = () => undefined,
+  ): Promise<boolean> {
+    const { clock, hosts, logger } = this.#deps;
+    const { nodeId } = stream.facts;
+    let counts = false;
+    // Also where the server turns out to have them: asking it costs as well.
+    let mayWrite = stream.hasNews && this.#checkpoints.take(stream.uid);
+    try {
+      await changeStatus(hosts, { tenant: stream.host.tenant, nodeId }, (host) => {
+        onFound(host);
+        const status = isRevoked(host) ? undefined : host.object.status;
+        counts = status !== undefined;
+        if (status === undefined) return undefined;
+        const differs = !sameJson(status.capabilities, stream.capabilities);
+        mayWrite ||= differs && this.#checkpoints.take(stream.uid);
+        stream.hasNews = differs && !mayWrite;
+        const known = withNews(status, differs && mayWrite ? stream.capabilities : undefined);
+        if (known === status && status.status === state) return undefined;
+        return newStatus(known, { state, stream, now: clock.now() });
+      });
+      // It may have been revoked after its token was read, and before its stream was looked for.
+      if (!counts) this.#onLost(stream);
+      if (state === 'Connected') stream.isUnwritten = false;
+      return true;
+    } catch (error) {
+      if (state === 'Unhealthy') stream.isUnhealthy = false;
+      else stream.isUnwritten = true;
+      if (mayWrite) {
+        this.#checkpoints.giveBack(stream.uid);
+        stream.hasNews = true;
+      }
+      logger.warn({ node: nodeId, state, problem: messageOf(error) }, 'host state not written');
+      return false;
+    }
+  }
+
+  /** What a heartbeat has written: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
+  async checkpoint(stream: LiveStream): Promise<void> {
+    const isBack = stream.isUnhealthy || stream.isUnwritten;
+    stream.isUnhealthy = false;
+    if (isBack || (stream.hasNews && this.#checkpoints.isDue(stream.uid))) await this.report(stream, 'Connected');
+  }
+
+  /** Writes that a host is revoked. Never rejects. */
+  async writeRevocation(host: { readonly tenant: string; readonly nodeId: string }): Promise<void> {
+    const { hosts, clock, logger } = this.#deps;
+    const since = new Date(clock.now()).toISOString();
+    try {
+      await changeStatus(hosts, host, (now) =>
+        isRevocationUnwritten(now) && now.object.status !== undefined
+          ? { ...now.object.status, status: 'Revoked', since }
+          : undefined,
+      );
+    } catch (error) {
+      logger.warn({ node: host.nodeId, problem: messageOf(error) }, 'revocation not written');
+    }
+  }
+}
+
+interface News {
+  readonly state: EdgeHostState;
+  readonly stream: LiveStream;
+  readonly now: number;
+}
+
+const withNews = (status: EdgeHostStatus, capabilities: EdgeHostCapabilities | undefined): EdgeHostStatus =>
+  capabilities === undefined ? status : { ...status, capabilities };
+
+function newStatus(status: EdgeHostStatus, { state, stream, now }: News): EdgeHostStatus {
+  const since = status.status === state ? status.since : new Date(now).toISOString();
+  const last = new Date(stream.lastHeartbeat).toISOString();
+  return { ...status, status: state, since, last_heartbeat_at: last };
+}
