@@ -1,20 +1,29 @@
 import type { Clock } from '../lib/clock.ts';
 import { type HeartbeatsRequest, type HostRequest, type RecentCommands, streamElsewhere } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
+import { createFairPool } from '../lib/fair-pool.ts';
 import type { Duration } from '../proto/generated/google/protobuf/duration.ts';
 import type { EdgeCommand } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Streams } from './streams/streams.ts';
 
 interface OrderDeps {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly streams: Streams;
+  readonly clock: Clock;
+  readonly streams: Pick<Streams, 'get' | 'isAt' | 'endOne'>;
   readonly recent: Pick<RecentCommands, 'sent'>;
 }
 
-/** Answers requests of `lib/edge/host-commands.ts`: only the stream that an order is for gets it. */
-export const takeOrder =
-  (deps: OrderDeps) =>
-  async ({ body }: { readonly body: Uint8Array }): Promise<string> => {
+/** Orders that wait until they have left, in bytes of their requests; one tenant has four fifths of them at most. */
+const waitingBytes = 32 * 1_048_576;
+/** Orders that wait, of any size. */
+export const ordersAtOnce = 4_096;
+
+/**
+ * Answers requests of `lib/edge/host-commands.ts`: only the stream that an order is for gets it. Throws AppError
+ * `unavailable` where orders to hosts that do not read fill the tenant's share; the sender tries again.
+ */
+export function takeOrder(deps: OrderDeps): (request: { readonly body: Uint8Array }) => Promise<string> {
+  const room = createFairPool({ size: waitingBytes, clock: deps.clock });
+  return async ({ body }) => {
     // Only processes of ours reach the bus.
     const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest | HeartbeatsRequest;
     if (request.kind === 'heartbeats') return JSON.stringify(heartbeatsOf(deps.streams, request));
@@ -26,10 +35,18 @@ export const takeOrder =
     if (stream === undefined || !(await deps.streams.isAt(stream, request.epoch))) {
       throw new AppError('unavailable', 'this relay does not hold the stream', { reason: streamElsewhere });
     }
+    using place = room.tryEnter({ tenant: request.host.tenant, cost: body.byteLength });
+    if (place === undefined) throw full();
     await stream.send({ command: commandOf(request), resultAck: undefined });
     if (request.kind === 'invoke') noteSent(deps, request);
     return '';
   };
+}
+
+const full = (): AppError =>
+  new AppError('unavailable', 'too many orders wait for hosts of this tenant that do not read; try again', {
+    reason: 'Overloaded',
+  });
 
 /** EDGE-RES-07: from memory, as no heartbeat is written. */
 function heartbeatsOf(streams: Pick<Streams, 'get'>, { hosts }: HeartbeatsRequest): Readonly<Record<string, string>> {

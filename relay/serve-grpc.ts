@@ -102,7 +102,7 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
       connectEdge: serveStream<Buffer, Uint8Array>(
         { ...deps, draining },
         { operation: 'connectEdge', certificate: 'optional', atOnce: streamsMax },
-        connectEdge(deps),
+        connectEdge({ ...deps, draining }),
       ),
     },
   };

@@ -76,19 +76,27 @@ async function sayAlive({ bus, relayId }: WatchOverDeps): Promise<void> {
   else await bucket.update(relayId, { relay: relayId }, entry.revision);
 }
 
+/** Entries that one sweep looks up at once: after the end of a relay there is one for each of its hosts. */
+const lookUpsAtOnce = 32;
+
 /** Hosts whose relay is gone are Disconnected; of several relays that see it, the first writes. */
 async function markLost(deps: WatchOverDeps): Promise<void> {
   const { bus, hosts, streams } = deps;
   const held = bus.bucket<HeldStream>(edgeBuckets.streams);
   const isAlive = livingRelays(deps);
-  for (const host of hosts.known()) {
-    const uid = host.object.metadata.uid ?? '';
-    // Its news came while no server could be asked.
-    if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
-    if (!isOpen(host) || streams.has(uid)) continue;
-    const entry = (await held.get(uid))?.value;
-    if (!isWithinGrace(deps, entry) && !(await isAlive(entry?.relay))) await markOne(deps, host, uid);
-  }
+  const rest = hosts.known()[Symbol.iterator]();
+  const look = async (): Promise<void> => {
+    for (let next = rest.next(); next.done !== true; next = rest.next()) {
+      const host = next.value;
+      const uid = host.object.metadata.uid ?? '';
+      // Its news came while no server could be asked.
+      if (isRevocationUnwritten(host)) await streams.writeRevocation(host);
+      if (!isOpen(host) || streams.has(uid)) continue;
+      const entry = (await held.get(uid))?.value;
+      if (!isWithinGrace(deps, entry) && !(await isAlive(entry?.relay))) await markOne(deps, host, uid);
+    }
+  };
+  await Promise.all(Array.from({ length: lookUpsAtOnce }, look));
 }
 
 async function markOne({ hosts, streams, clock }: WatchOverDeps, host: StoredHost, uid: string): Promise<void> {
@@ -109,10 +117,10 @@ const isWithinGrace = ({ clock }: WatchOverDeps, entry: HeldStream | undefined):
 /** Asks for each relay once. An entry of this one without a stream is left of an end that could not be written. */
 function livingRelays({ bus, relayId }: WatchOverDeps): (relay: string | undefined) => Promise<boolean> {
   const relays = bus.bucket<LivingRelay>(edgeBuckets.relays);
-  const known = new Map([[relayId, false]]);
+  const known = new Map([[relayId, Promise.resolve(false)]]);
   return async (relay) => {
     if (relay === undefined) return false;
-    const isAlive = known.get(relay) ?? (await relays.get(relay)) !== undefined;
+    const isAlive = known.get(relay) ?? relays.get(relay).then((entry) => entry !== undefined);
     known.set(relay, isAlive);
     return isAlive;
   };

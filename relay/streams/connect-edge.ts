@@ -12,6 +12,8 @@ import { takeEvent, type TakeEventDeps } from './take-event.ts';
 export interface ConnectDeps extends TakeEventDeps {
   readonly hosts: HostStore;
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+  /** Aborts when the relay begins to stop. */
+  readonly draining: AbortSignal;
 }
 
 type Pipe = ServerStream<Buffer, Uint8Array>;
@@ -22,13 +24,16 @@ const helloMs = 10_000;
 /** Serves `ConnectEdge` (spec 2 §4.1). */
 export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array> {
   const openings = createOpenings();
+  const open = new Set<LiveStream>();
+  const stop = (stream: LiveStream): void => stream.end(new AppError('unavailable', 'this relay stops; connect again'));
+  // One listener for all streams: a signal looks through those that it has for each one more or less.
+  deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
     const opening = await proven(deps, pipe);
     const stream = await openInTime(deps, openings, opening);
     const { interruption } = stream;
-    const stop = (): void => stream.end(new AppError('unavailable', 'this relay stops; connect again'));
-    pipe.draining.addEventListener('abort', stop, { once: true });
-    if (pipe.draining.aborted) stop();
+    open.add(stream);
+    if (deps.draining.aborted) stop(stream);
     try {
       const host = await deps.streams.begin(stream);
       assertCurrent(host, opening.claims);
@@ -42,7 +47,7 @@ export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array>
         await interruption.during(takeEvent(deps, stream, received.event));
       }
     } finally {
-      pipe.draining.removeEventListener('abort', stop);
+      open.delete(stream);
       void deps.streams.over(stream).catch(() => undefined);
     }
   };
@@ -101,9 +106,10 @@ async function hello(
   const { streamId } = event.value;
   if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID');
   const { nodeId } = claims;
-  const read = () => hosts.find(host.tenant, nodeId);
-  const facts = { host, nodeId, token, streamId, relayKey, now: () => clock.now(), read, pipe };
-  const stream = new LiveStream(facts, capabilitiesOf(event.value.capabilities));
+  const { tenant } = host;
+  const read = () => hosts.find(tenant, nodeId);
+  const facts = { nodeId, token, streamId, relayKey, now: () => clock.now(), read, pipe };
+  const stream = new LiveStream(facts, host, capabilitiesOf(event.value.capabilities));
   await stream.accept(received);
   return stream;
 }

@@ -1,6 +1,7 @@
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { edgeBuckets, type HeldStream, type HostRequest, relayAddress } from '../../lib/edge/index.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { holdEntry, renewAfterMs, renewEntry } from './held-entry.ts';
 import type { LiveStream } from './live-stream.ts';
 
@@ -11,15 +12,23 @@ interface EntriesDeps {
   readonly relayId: string;
 }
 
+/**
+ * Streams whose entries are written at once: a call of the bus has 1.5 s, and ten thousand daemons come back in seconds after the
+ * restart of a relay.
+ */
+const writtenAtOnce = 128;
+
 /** Entries in the bus that say which relay holds the stream of a host; their revisions are the epochs of streams. */
 export class Entries {
   readonly #deps: EntriesDeps;
   readonly #onLost: (stream: LiveStream) => void;
+  readonly #turns: FairPool;
 
   /** `onLost`: another stream holds the host by now. */
   constructor(deps: EntriesDeps, onLost: (stream: LiveStream) => void) {
     this.#deps = deps;
     this.#onLost = onLost;
+    this.#turns = createFairPool({ size: writtenAtOnce, clock: deps.clock });
   }
 
   /**
@@ -27,7 +36,7 @@ export class Entries {
    * @throws AppError `unauthenticated` for a stream id that was used before.
    */
   hold(stream: LiveStream): Promise<HeldStream | undefined> {
-    return holdEntry(this.#deps, stream);
+    return this.#turns.run({ tenant: stream.host.tenant }, () => holdEntry(this.#deps, stream));
   }
 
   /** Ends the stream that another relay held before; one that is gone holds none any more. */
@@ -36,9 +45,7 @@ export class Entries {
     if (before?.relay === undefined || before.relay === relayId) return;
     const host = { tenant: stream.host.tenant, hostUid: stream.uid, nodeId: stream.facts.nodeId };
     const request: HostRequest = { kind: 'drop', host, epoch: stream.epoch, reason: replacedReason };
-    await bus
-      .request(relayAddress(before.relay), JSON.stringify(request), { timeoutMs: 2_000 })
-      .catch(() => undefined);
+    await bus.request(relayAddress(before.relay), JSON.stringify(request), { timeoutMs: 2_000 }).catch(() => undefined);
   }
 
   /**
@@ -73,10 +80,8 @@ export class Entries {
     const { uid, recent } = stream;
     await stream.renewing;
     const at = new Date(clock.now()).toISOString();
-    const freed = await bus
-      .bucket<HeldStream>(edgeBuckets.streams)
-      .update(uid, { uid, at, recent }, stream.epoch)
-      .catch(() => undefined);
+    const free = () => bus.bucket<HeldStream>(edgeBuckets.streams).update(uid, { uid, at, recent }, stream.epoch);
+    const freed = await this.#turns.run({ tenant: stream.host.tenant }, free).catch(() => undefined);
     return freed !== undefined;
   }
 

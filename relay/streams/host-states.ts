@@ -1,6 +1,7 @@
 import type { EdgeHostCapabilities, EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
 import type { TokenBuckets } from '../../lib/token-buckets.ts';
@@ -24,17 +25,25 @@ interface HostStatesDeps {
   readonly heartbeatMs: number;
 }
 
+/**
+ * Hosts that this process asks the API server about at once. After the restart of a relay ten thousand are due in seconds: their
+ * calls would take more than the time that each has, and then come again.
+ */
+const callsAtOnce = 64;
+
 /** The state of a host as this relay sees it, where it is news: what `EdgeHost.status` holds of it. */
 export class HostStates {
   readonly #deps: HostStatesDeps;
   readonly #onLost: (stream: LiveStream) => void;
   readonly #checkpoints: TokenBuckets;
+  readonly #calls: FairPool;
 
   /** `onLost`: the host of the stream is revoked or gone. */
   constructor(deps: HostStatesDeps, onLost: (stream: LiveStream) => void) {
     this.#deps = deps;
     this.#onLost = onLost;
     this.#checkpoints = createCheckpoints(deps.steadyMs, deps.heartbeatMs);
+    this.#calls = createFairPool({ size: callsAtOnce, clock: deps.clock });
   }
 
   /**
@@ -52,8 +61,10 @@ export class HostStates {
     let counts = false;
     // Also where the server turns out to have them: asking it costs as well.
     let mayWrite = stream.hasNews && this.#checkpoints.take(stream.uid);
+    const { tenant } = stream.host;
     try {
-      await changeStatus(hosts, { tenant: stream.host.tenant, nodeId }, (host) => {
+      using _place = this.#calls.tryEnter({ tenant }) ?? (await this.#calls.enter({ tenant }));
+      await changeStatus(hosts, { tenant, nodeId }, (host) => {
         onFound(host);
         const status = isRevoked(host) ? undefined : host.object.status;
         counts = status !== undefined;
@@ -92,7 +103,9 @@ export class HostStates {
   async writeRevocation(host: { readonly tenant: string; readonly nodeId: string }): Promise<void> {
     const { hosts, clock, logger } = this.#deps;
     const since = new Date(clock.now()).toISOString();
+    const { tenant } = host;
     try {
+      using _place = this.#calls.tryEnter({ tenant }) ?? (await this.#calls.enter({ tenant }));
       await changeStatus(hosts, host, (now) =>
         isRevocationUnwritten(now) && now.object.status !== undefined
           ? { ...now.object.status, status: 'Revoked', since }

@@ -28,7 +28,6 @@ export interface HeldToken {
 }
 
 interface LiveStreamFacts {
-  readonly host: StoredHost;
   readonly nodeId: string;
   /** Token of its Bearer header. */
   readonly token: HeldToken;
@@ -70,23 +69,24 @@ export class LiveStream {
   progress = new Map<string, number>();
   /** Messages for commands that the host does not have, since the last line of the log about them, and when that was. */
   strange = { count: 0, loggedAt: -Infinity };
+  /** uid of the host. */
+  readonly uid: string;
+  /** As the relay knows it now. */
   host: StoredHost;
   #token: HeldToken;
+  #key: { readonly text: string; readonly parsed: KeyObject } | undefined;
   #received = 0n;
   #sent = 0n;
   #problem: AppError | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(facts: LiveStreamFacts, capabilities: EdgeHostCapabilities) {
+  constructor(facts: LiveStreamFacts, host: StoredHost, capabilities: EdgeHostCapabilities) {
     this.facts = facts;
-    this.host = facts.host;
+    this.uid = host.object.metadata.uid ?? '';
+    this.host = host;
     this.capabilities = capabilities;
     this.lastHeartbeat = facts.now();
     this.#token = facts.token;
-  }
-
-  get uid(): string {
-    return this.facts.host.object.metadata.uid ?? '';
   }
 
   /** The entry is ours at this revision, for the first time or again. */
@@ -177,8 +177,14 @@ export class LiveStream {
     const keys = this.host.object.status?.keys;
     if (keys === undefined) return [];
     const { current, previous, previous_until: until = '' } = keys;
-    const both = previous !== undefined && this.facts.now() < Date.parse(until) ? [current, previous] : [current];
-    return both.map((key) => readPublicKey(key, 'keys'));
+    if (previous === undefined || this.facts.now() >= Date.parse(until)) return [this.#read(current)];
+    return [this.#read(current), readPublicKey(previous, 'keys')];
+  }
+
+  /** To parse the key takes as long as to verify a message with it. */
+  #read(text: string): KeyObject {
+    if (this.#key?.text !== text) this.#key = { text, parsed: readPublicKey(text, 'keys') };
+    return this.#key.parsed;
   }
 }
 

@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import type { KeyPair } from '../../lib/keys/private-key.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import type { HostStore } from '../../relay/hosts/host-store.ts';
-import { takeOrder } from '../../relay/orders.ts';
+import { ordersAtOnce, takeOrder } from '../../relay/orders.ts';
 import { serveRelay } from '../../relay/serve-grpc.ts';
 import { Streams } from '../../relay/streams/streams.ts';
 
@@ -42,7 +42,7 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
   const recent = createRecentCommands({ bus });
   const { heartbeatMs, staleMs, overlapMs } = { ...edgeLimits, ...options };
   const streams = new Streams({ clock, steadyMs, logger, bus, hosts, relayId, staleMs, heartbeatMs });
-  await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, recent })).ready;
+  await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, recent }), { atOnce: ordersAtOnce }).ready;
   const listener = await serveRelay(
     {
       clock,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { GrpcError } from '../grpc-error.ts';
 import { assertSized } from '../sized.ts';
@@ -10,7 +11,8 @@ export interface MessagePipe<In, Out> {
    */
   readonly messages: AsyncIterable<In>;
   /**
-   * Resolves when there is room for the next message. Throws GrpcError `cancelled` when the stream is over, and
+   * Resolves when the message has left for the connection: a peer that does not read leaves one message of each sender
+   * here, whatever its size. Throws GrpcError `cancelled` when the stream is over, and
    * `limit_exceeded` when the peer has read nothing for `grpcLimits.sendMs`, which ends the stream.
    */
   send(message: Out): Promise<void>;
@@ -19,7 +21,7 @@ export interface MessagePipe<In, Out> {
 /** Common methods of the package's calls of both sides. */
 interface MessageDuplex<Out> {
   read(): unknown;
-  write(message: Out): boolean;
+  write(message: Out, onLeft: () => void): boolean;
   on(event: string, listener: (error: unknown) => void): unknown;
   off(event: string, listener: () => void): unknown;
   readonly destroyed: boolean;
@@ -46,8 +48,6 @@ class Pipe<In, Out> implements MessagePipe<In, Out> {
   #isEnded = false;
   #problem: unknown;
   #wake: () => void = () => undefined;
-  /** Shared by all who wait for room. */
-  #room: Promise<void> | undefined;
 
   constructor(duplex: MessageDuplex<Out>, deps: PipeDeps) {
     this.#duplex = duplex;
@@ -69,8 +69,15 @@ class Pipe<In, Out> implements MessagePipe<In, Out> {
 
   async send(message: Out): Promise<void> {
     this.#assertOpen();
-    if (!this.#duplex.write(message)) this.#room ??= this.#drained().finally(() => (this.#room = undefined));
-    await this.#room;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let hasLeft = false;
+    this.#duplex.write(message, () => {
+      hasLeft = true;
+      resolve();
+    });
+    // Nearly always it leaves at once: watching over each message would cost more than the message.
+    await Promise.race([promise, setImmediate()]);
+    if (!hasLeft) await this.#left(promise);
   }
 
   async *#read(): AsyncGenerator<In, void> {
@@ -95,21 +102,20 @@ class Pipe<In, Out> implements MessagePipe<In, Out> {
     if (this.#problem !== undefined || signal.aborted) throw this.#ended();
   }
 
-  async #drained(): Promise<void> {
+  async #left(leaving: Promise<void>): Promise<void> {
     const { clock, signal, sendMs, cut } = this.#deps;
     const over = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<'room' | 'over'>();
-    const room = (): void => resolve('room');
+    const { promise, resolve } = Promise.withResolvers<'left' | 'over'>();
     const end = (): void => resolve('over');
-    this.#duplex.on('drain', room);
+    void leaving.then(() => resolve('left'));
     this.#duplex.on('close', end);
     signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted || this.#duplex.destroyed) end();
     const outcome = await Promise.race([promise, clock.sleep(sendMs, over.signal).then(() => 'late' as const)]);
     over.abort();
-    this.#duplex.off('drain', room);
     this.#duplex.off('close', end);
     signal.removeEventListener('abort', end);
-    if (outcome === 'room') return;
+    if (outcome === 'left') return;
     if (outcome === 'over') throw this.#ended();
     cut();
     throw new GrpcError('limit_exceeded', `the peer has read nothing for ${sendMs / 1_000} s`);

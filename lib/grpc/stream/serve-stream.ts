@@ -121,13 +121,14 @@ function assertWelcome(
   if (open > atOnce) throw new GrpcError('unavailable', 'this replica holds too many streams; connect again');
 }
 
-/** Until the client cancels or its deadline is over. */
+/** Until the client cancels or its deadline is over. A stream without one costs no timer: a process may hold thousands. */
 function lifeOf<In, Out>(
   { clock }: ServeStreamDeps,
   call: Pick<ServerDuplexStream<In, Out>, 'getDeadline'>,
   cancelled: AbortSignal,
-): ReturnType<typeof startDeadline> {
+): Pick<ReturnType<typeof startDeadline>, 'signal'> & Disposable {
   const deadline = Number(call.getDeadline());
+  if (deadline === Number.POSITIVE_INFINITY) return { signal: cancelled, [Symbol.dispose]: () => undefined };
   return startDeadline(clock, Math.min(Math.max(0, deadline - clock.now()), longestTimerMs), cancelled);
 }
 
