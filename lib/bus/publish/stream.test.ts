@@ -31,6 +31,28 @@ describe('a log', () => {
     expect((await one.read({ tenant: acme, key: 'guarded', after: 0 })).length).toBe(3);
   });
 
+  it('is read in order and without a gap where its key is alone, and where others come in between', async () => {
+    const stream = nats.connect().stream(definition);
+    const wanted: string[] = [];
+    const append = async (key: string, body: string): Promise<void> => {
+      await stream.append({ tenant: acme, key, body });
+      if (key === 'mixed') wanted.push(body);
+    };
+    for (let index = 0; index < 100; index += 1) await append('mixed', `alone ${index}`);
+    for (let index = 0; index < 60; index += 1) await append(index % 3 === 0 ? 'mixed' : 'between', `among ${index}`);
+    for (let index = 0; index < 200; index += 1) await append('mixed', `again ${index}`);
+    const found: string[] = [];
+    for (let after = 0; ; ) {
+      const page = await stream.read({ tenant: acme, key: 'mixed', after });
+      expect(page.length).toBeLessThanOrEqual(busLimits.pageMessages);
+      found.push(...page.map(({ body }) => text(body)));
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.sequence;
+    }
+    expect(found).toEqual(wanted);
+  });
+
   it('is not held up by messages under other keys', async () => {
     const log = nats.connect().stream(definition);
     const first = await log.append({ tenant: acme, key: 'mine', body: '1', after: 0 });
