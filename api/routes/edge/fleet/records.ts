@@ -1,9 +1,12 @@
+import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../../../lib/bus/index.ts';
+import { AppError } from '../../../../lib/errors.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { readOpenRecords } from '../../../../lib/fleet/open-records.ts';
 import { type PartReader, readPerNode, readTargets } from '../../../../lib/fleet/run-record.ts';
 import { valueOf } from '../../../../lib/output-store/blob-value.ts';
 import type { RunRecords } from './ports.ts';
+import { isEnded } from './present.ts';
 
 interface RecordDeps {
   readonly outputs: OutputReader;
@@ -15,8 +18,22 @@ export function createRunRecords({ outputs, bus }: RecordDeps): RunRecords {
   const read: PartReader = async (run, { ref, bytes }) =>
     valueOf(await outputs(run)({ ref, bytes }), { ref, encoding: 'json' });
   return {
-    targets: (run) => readTargets(read, run),
+    targets: (run) => unlessLost(run, () => readTargets(read, run), { resolved: [], skipped: [] }),
     open: (uid) => readOpenRecords(bus, uid),
-    perNode: (run, open) => readPerNode(read, run, open),
+    // Without one part its hosts would look as if they had never started.
+    perNode: (run, open) => unlessLost(run, () => readPerNode(read, run, open), []),
   };
+}
+
+/**
+ * Of a run whose record is gone its summary is all that is left: the controllers ended it for that, or the record was
+ * deleted after the end of the run.
+ */
+async function unlessLost<T>(run: FleetRun, read: () => Promise<T>, none: T): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isEnded(run) && error instanceof AppError && error.reason === 'OutputLost') return none;
+    throw error;
+  }
 }
