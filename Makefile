@@ -58,4 +58,4 @@ image: ## Build the project's images and load them into the cluster
 setup: ## Install and build everything that any target needs
 	@dev/setup/packages
 	@dev/setup/node
-	@dev/setup/build kubectl kubernetes containerd etcd coredns volume-provisioner helm registry rclone nats-server stripe-mock
+	@dev/setup/build kubectl kubernetes containerd etcd coredns volume-provisioner helm registry rclone nats-server stripe-mock many-daemons

@@ -19,12 +19,14 @@ import { image } from './bare-pods.ts';
 import { environmentOfPod } from './pod-environment.ts';
 
 /** Memory limits of the chart's pods, in MiB (charts/windlass/values.yaml); three quarters of it are heap. */
-export const chartLimits = { controllers: 1_024, api: 768 } as const;
+export const chartLimits = { controllers: 1_024, api: 768, relay: 1_024 } as const;
 
 /** Tools of a program. One namespace for each run of each program. */
 export interface BenchCluster {
   readonly kube: KubeClient;
   readonly namespace: string;
+  /** How long rows about quiet time look. */
+  readonly quietSeconds: number;
   /** Makes further tenants, which go with the first; answers their namespaces. */
   furtherTenants(count: number): Promise<string[]>;
   /** Starts controllers: behind a proxy that counts, or not; holding a Lease, as installed ones do, or not. */
@@ -38,6 +40,8 @@ interface ControllersOptions {
   /** An existing proxy. */
   readonly through?: ApiProxy;
   readonly elected?: boolean;
+  /** Further settings, WINDLASS_…. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Gives `work` a namespace, and afterwards stops what it started and waits until the machine is quiet again. */
@@ -45,6 +49,7 @@ export async function withBenchCluster<R>(
   cluster: Cluster,
   purpose: string,
   work: (bench: BenchCluster) => Promise<R>,
+  { quietSeconds = 120 }: { readonly quietSeconds?: number } = {},
 ): Promise<R> {
   const { kube } = cluster;
   const namespace = await makeTestNamespace(kube, `bench-${purpose}`);
@@ -54,13 +59,14 @@ export async function withBenchCluster<R>(
     return await work({
       kube,
       namespace: namespace.name,
+      quietSeconds,
       async furtherTenants(count) {
         const further: TestNamespace[] = [];
         while (further.length < count) further.push(await makeTestNamespace(kube, `bench-${purpose}`));
         all.push(...further);
         return further.map(({ name }) => name);
       },
-      async controllers({ counted = false, elected = false, asInPod = false, through } = {}) {
+      async controllers({ counted = false, elected = false, asInPod = false, through, env = {} } = {}) {
         const as = await controllersIdentity(kube);
         const proxy = through ?? (counted ? await countingProxy(cluster, as) : undefined);
         if (proxy !== undefined && through === undefined) stops.unshift(() => proxy.close());
@@ -71,6 +77,7 @@ export async function withBenchCluster<R>(
             WINDLASS_LOG_LEVEL: 'warn',
             ...(elected ? electionIn(namespace.name, as) : {}),
             ...(asInPod ? await environmentOfPod(chartLimits.controllers) : {}),
+            ...env,
           },
         });
         stops.unshift(() => process.stop());

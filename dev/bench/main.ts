@@ -15,6 +15,15 @@ import { apiRead } from './programs/api-read.ts';
 import { besideWorst, besideWorstTime } from './programs/beside-worst.ts';
 import { burst } from './programs/burst.ts';
 import { chain } from './programs/chain.ts';
+import {
+  edgeFleet,
+  edgeHeartbeats,
+  edgeMemory,
+  edgeQuiet,
+  edgeRate,
+  edgeReconnect,
+  edgeReconnectWrites,
+} from './programs/edge.ts';
 import { eventDelivery, streamMemory } from './programs/event-stream.ts';
 import { fanOut } from './programs/fan-out.ts';
 import { hostileApi, hostileControllers, hostileRefused } from './programs/hostile-memory.ts';
@@ -64,14 +73,22 @@ const programs: readonly Program[] = [
   chainInvocations,
   chainLatency,
   invocationMemory,
+  edgeMemory,
+  edgeHeartbeats,
+  edgeFleet,
+  edgeRate,
+  edgeReconnect,
+  edgeReconnectWrites,
+  edgeQuiet,
 ];
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
 
-usage: dev/bench/run [--only NAME]... [--runs N] [--dry-run]
+usage: dev/bench/run [--only NAME]... [--runs N] [--quiet SECONDS] [--dry-run]
 
   --only NAME   measure only this program; rows of the others stay as they were (repeatable)
   --runs N      runs of each program (default 3; programs that say so run once)
+  --quiet N     seconds for which rows about quiet time look (default 120)
   --dry-run     write no files
 
 programs:
@@ -82,6 +99,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     runs: { type: 'string', default: '3' },
+    quiet: { type: 'string', default: '120' },
     'dry-run': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -97,6 +115,8 @@ function chosen(): readonly Program[] {
   if (unknown.length > 0) fail(`no program '${unknown.join(', ')}'; dev/bench/run --help lists them`);
   return values.only === undefined ? programs : programs.filter(({ name }) => values.only?.includes(name));
 }
+
+const quietSeconds = Number(values.quiet);
 
 async function measure(program: Program, runs: number): Promise<Row> {
   const samples: Sample[] = [];
@@ -116,7 +136,9 @@ async function sampleOf(program: Program, say: (text: string) => void): Promise<
   if (isLocal(program)) return program.measureLocally(say);
   const cluster = await connect();
   try {
-    return await withBenchCluster(cluster, program.name, (bench) => program.measure(bench, say));
+    return await withBenchCluster(cluster, program.name, (bench) => program.measure(bench, say), {
+      quietSeconds,
+    });
   } finally {
     await cluster.kube.close();
   }
@@ -142,6 +164,7 @@ async function store(entries: readonly Entry[]): Promise<void> {
 async function run(): Promise<boolean> {
   const runs = Number(values.runs);
   if (!Number.isInteger(runs) || runs < 1) fail(`--runs '${values.runs}' is no number above 0`);
+  if (!(quietSeconds >= 1)) fail(`--quiet '${values.quiet}' is no number of seconds`);
   for (const process of await stopLeftovers()) console.log(`stopped what an earlier run left: ${process}`);
   if (chosen().every(isLocal)) return await measureAll(runs);
   const cluster = await connect();

@@ -21,6 +21,7 @@ program_module() {
     nats-server) echo github.com/nats-io/nats-server/v2 ;;
     stripe-mock) echo github.com/stripe/stripe-mock ;;
     kind) echo sigs.k8s.io/kind ;;
+    many-daemons) echo google.golang.org/grpc ;;
     *) echo "unknown program '$1': dev/setup/programs.sh lists the known ones" >&2; return 1 ;;
   esac
 }
