@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -59,12 +60,26 @@ func (d *daemon) dial() (*grpc.ClientConn, error) {
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
 }
 
-// enroll attests a new key and redeems the token (spec 2 §4.2).
-func (d *daemon) enroll(ctx context.Context, token string) error {
-	public, private, err := ed25519.GenerateKey(rand.Reader)
+// enrollPatiently calls again where the outcome is not known, with the same key: it gets the same host again.
+func (d *daemon) enrollPatiently(ctx context.Context, token string) error {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return err
 	}
+	d.key = private
+	for pause := time.Second; ; pause *= 2 {
+		err := d.enroll(ctx, token)
+		if status.Code(err) != codes.Unavailable || pause > 8*time.Second {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// enroll attests the key and redeems the token (spec 2 §4.2).
+func (d *daemon) enroll(ctx context.Context, token string) error {
+	private := d.key
+	public := private.Public().(ed25519.PublicKey)
 	connection, err := d.dial()
 	if err != nil {
 		return err
@@ -95,7 +110,7 @@ func (d *daemon) enroll(ctx context.Context, token string) error {
 	if found, err = texts(enrolled, 1, 2); err != nil {
 		return err
 	}
-	d.key, d.nodeID, d.token = private, found[0], found[1]
+	d.nodeID, d.token = found[0], found[1]
 	return nil
 }
 

@@ -83,7 +83,7 @@ func (f *fleet) enroll(given order) error {
 			defer func() { <-places }()
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
-			if err := one.enroll(ctx, token); err != nil {
+			if err := one.enrollPatiently(ctx, token); err != nil {
 				problems <- fmt.Errorf("host %d is not enrolled: %w", one.index, err)
 			}
 		})
