@@ -12,7 +12,7 @@ const capabilities = { os: 'linux', arch: 'amd64', local_tools: [], mount_points
 function streamOf(host: StoredHost, nodeId: string): LiveStream {
   const facts = {
     nodeId,
-    token: { text: '', ends: Number.POSITIVE_INFINITY },
+    token: { text: '', jti: '', ends: Number.POSITIVE_INFINITY },
     streamId: randomUUID(),
     relayKey: generateKeyPairSync('ed25519'),
     now: () => systemClock.now(),
