@@ -81,7 +81,9 @@ export const agentExecutionReasons = {
   WaitingForApproval: 'A tool call waits for the yes or no of a person.',
   PodLost: 'The pod was taken away more often than three times through no fault of the agent.',
   PodFailed: 'The pod ended before the agent had an outcome.',
-  IsolationUnavailable: 'The node configuration has no RuntimeClass for the isolation that is asked for.',
+  IsolationUnavailable:
+    'The node configuration has no RuntimeClass for the isolation that is asked for, or the cluster has none of that name.',
+  NetworkRejected: 'The NetworkPolicy of the networks of the SecurityContext cannot be made.',
   InvalidMount: 'A volume would be mounted where the pod keeps files of its own.',
 } as const;
 export type AgentExecutionReason = ExecutionReason | keyof typeof agentExecutionReasons;

@@ -1,7 +1,8 @@
 import { edgeGroup, edgeHost, fleetRun } from './edge-kinds.ts';
 import { age, type KindDefinition, readyColumns, readyMessage } from './kind-definition.ts';
 import { limits } from './limits.ts';
-import { AgentSpec, AgentStatus, SecurityContextSpec, SecurityContextStatus } from './schema/agent.ts';
+import { AgentSpec, AgentStatus } from './schema/agent.ts';
+import { SecurityContextSpec, SecurityContextStatus } from './schema/security-context.ts';
 import { ApiSpecSpec, ApiSpecStatus } from './schema/api-spec.ts';
 import { CliToolSpec, CliToolStatus } from './schema/cli-tool.ts';
 import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';

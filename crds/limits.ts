@@ -92,6 +92,9 @@ export const limits = {
   /** requirements, appendix C: items a page of a list, by default and at most. */
   pageSizeDefault: 50,
   pageSizeMax: 200,
+  /** Networks of a SecurityContext, and ports of each (ADR 0100; our own). */
+  listedNetworks: 50,
+  listedPorts: 16,
   /** requirements AMB-154: what `?full=true` puts in its place, in bytes of the stored parts. */
   inlinedValuesBytes: 10 * 1024 * 1024,
   /** Largest depth of nested objects and lists in free JSON. */

@@ -1,5 +1,6 @@
 import { group, version } from '../crds/labels.ts';
-import type { Agent, SecurityContext } from '../crds/schema/agent.ts';
+import type { Agent } from '../crds/schema/agent.ts';
+import type { SecurityContext } from '../crds/schema/security-context.ts';
 import type { ToolCall } from '../crds/schema/tool-call.ts';
 import type { AgentExecution } from '../crds/schema/agent-execution.ts';
 import type { ApiSpec } from '../crds/schema/api-spec.ts';

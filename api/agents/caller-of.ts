@@ -1,4 +1,5 @@
-import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { annotations } from '../../crds/labels.ts';
 import { defaultContext } from '../../lib/agent/security-context.ts';

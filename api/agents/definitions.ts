@@ -5,7 +5,7 @@ import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { AppError } from '../../lib/errors.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
-import { type NamedSecurity, readSecurityContext } from './security-context.ts';
+import { type NamedSecurity, readSecurityContext } from '../../lib/agent/security-context.ts';
 
 /** An agent as an execution runs it. */
 export interface Definition extends NamedSecurity {

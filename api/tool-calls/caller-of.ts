@@ -5,7 +5,7 @@ import { instantAfter } from '../../lib/instant.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import { fleetScopes } from '../../lib/tools/fleet-rights.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
-import { readSecurityContext } from '../agents/security-context.ts';
+import { readSecurityContext } from '../../lib/agent/security-context.ts';
 import type { RegisteredCaller } from '../agents/registered/index.ts';
 
 interface CallerDeps {

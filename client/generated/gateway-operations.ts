@@ -588,8 +588,18 @@ export type CreateSecurityContextBody = {
   readonly domain_allowlist?: readonly string[];
   /** Commands that cmd.run may run, with the first arguments that each may have. */
   readonly subcommand_allowlist?: Readonly<Record<string, readonly string[]>>;
-  /** The container reaches DNS and the API alone; listed hosts are not built yet. */
-  readonly network?: "none";
+  /**
+   * none: the container reaches DNS and the API alone. listed: also what networks lists. web.* tools follow
+   * domain_allowlist in both.
+   */
+  readonly network?: "none" | "listed";
+  /** Addresses that the container reaches, for network: listed. */
+  readonly networks?: readonly ({
+    /** Addresses, such as 10.1.0.0/16 or 2001:db8::/48; one address is 10.1.2.3/32. */
+    readonly cidr: string;
+    /** TCP ports. */
+    readonly ports: readonly number[];
+  })[];
   /** Tool calls of one execution, signed ones included. */
   readonly max_calls?: number;
   /**
@@ -628,8 +638,18 @@ export type ReadSecurityContextAnswer = {
   readonly domain_allowlist?: readonly string[];
   /** Commands that cmd.run may run, with the first arguments that each may have. */
   readonly subcommand_allowlist?: Readonly<Record<string, readonly string[]>>;
-  /** The container reaches DNS and the API alone; listed hosts are not built yet. */
-  readonly network?: "none";
+  /**
+   * none: the container reaches DNS and the API alone. listed: also what networks lists. web.* tools follow
+   * domain_allowlist in both.
+   */
+  readonly network?: "none" | "listed";
+  /** Addresses that the container reaches, for network: listed. */
+  readonly networks?: readonly ({
+    /** Addresses, such as 10.1.0.0/16 or 2001:db8::/48; one address is 10.1.2.3/32. */
+    readonly cidr: string;
+    /** TCP ports. */
+    readonly ports: readonly number[];
+  })[];
   /** Tool calls of one execution, signed ones included. */
   readonly max_calls?: number;
   /**
@@ -1165,7 +1185,8 @@ export interface Operations {
    *
    * `POST /v1/security-contexts`
    *
-   * - 403 `forbidden`: The tier opens tools of hosts, and the caller lacks the scope of fleets.
+   * - 403 `forbidden`: The tier opens tools of hosts, and the caller lacks the scope of fleets; or the network is
+   *   `listed`, which is written with kubectl.
    */
   createSecurityContext(request: CreateSecurityContextRequest, options?: CallOptions): Promise<CreateSecurityContextReply>;
   /**

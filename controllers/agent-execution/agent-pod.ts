@@ -17,9 +17,13 @@ const ownVariables = 'WINDLASS_';
 const readableLength = 40;
 
 /** The same for the same attempt, so that a pod is made once. */
-export function agentPodName({ metadata: { name, uid = '' } }: AgentExecution, attempt: number): string {
+export const agentPodName = (execution: AgentExecution, attempt: number): string =>
+  agentObjectName(execution, String(attempt));
+
+/** The name of an object that belongs to an execution; the same for the same `part`. */
+export function agentObjectName({ metadata: { name, uid = '' } }: AgentExecution, part: string): string {
   const readable = name.slice(0, readableLength).replace(/[^a-z0-9]+$/, '');
-  return `${readable}-${shortHash(uid, 10)}-${attempt}`;
+  return `${readable}-${shortHash(uid, 10)}-${part}`;
 }
 
 export interface AgentPodSettings extends PodSettings {

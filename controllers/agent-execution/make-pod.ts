@@ -54,6 +54,9 @@ export async function makePod(
   }
 }
 
+/** The API server's words for a pod whose RuntimeClass the cluster does not have. */
+const lacksRuntimeClass = /RuntimeClass "[^"]*" not found/;
+
 /** A quota may have room again, and a right may be granted; the rest never passes. */
 function refused(error: unknown): MadePod {
   const rejection = rejectionOf(error);
@@ -62,6 +65,9 @@ function refused(error: unknown): MadePod {
   const { serverMessage: message } = error;
   const isFull = isQuotaExceeded(error) || isQuotaUncounted(error);
   if (isFull) return { kind: 'waits', why: { reason: 'QuotaExceeded', message } };
+  if (isForbidden(error) && lacksRuntimeClass.test(message)) {
+    return { kind: 'failed', why: { reason: 'IsolationUnavailable', message } };
+  }
   if (isForbidden(error)) return { kind: 'waits', why: { reason: 'Forbidden', message } };
   throw error;
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { archiveFinalizer, labels } from '../../crds/labels.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { createCache } from '../../lib/informer/cache.ts';
-import { type JsonPatchOperation, KubeError, type Pod } from '../../lib/kube/index.ts';
+import { type JsonPatchOperation, KubeError, type NetworkPolicy, type Pod } from '../../lib/kube/index.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { revisionOf } from '../../lib/registration/revision.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
@@ -35,6 +36,7 @@ interface Given {
   readonly isThere?: boolean;
   readonly refusal?: KubeError;
   readonly archives?: Archives<AgentExecution>;
+  readonly context?: SecurityContextSpec;
 }
 
 /** Fields of one level of the status are all that a patch of ours changes. */
@@ -84,6 +86,8 @@ const anExecution = (spec: Partial<AgentExecutionSpec>): AgentExecution => ({
   spec: { agent: 'reviewer', ...spec },
 });
 
+const isPolicy = (object: Pod | NetworkPolicy): object is NetworkPolicy => object.kind === 'NetworkPolicy';
+
 /** A cache of one object, which is the newest that was written. */
 function held<T>(object?: T) {
   let now = object;
@@ -104,16 +108,19 @@ function world(given: Given = {}) {
   const agents = createCache<Agent>();
   if (given.isThere !== false) agents.replaceAll([agent], '1');
   const made: Pod[] = [];
+  const opened: NetworkPolicy[] = [];
   const deleted: string[] = [];
   const facts: Fact[] = [];
   const notFound = new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'pods' });
   const kube = {
     async get({ plural }: { plural: string }) {
       if (plural === 'agentexecutions') return execution();
+      if (plural === 'securitycontexts' && given.context !== undefined) return { spec: given.context };
       if (plural === 'controllerrevisions') return revision;
       throw notFound;
     },
-    async create(_resource: unknown, pod: Pod) {
+    async create(_resource: unknown, pod: Pod | NetworkPolicy) {
+      if (isPolicy(pod)) return void opened.push(pod);
       if (given.refusal !== undefined) throw given.refusal;
       const uid = `pod-${made.length + 1}`;
       const creationTimestamp = new Date(clock.now()).toISOString();
@@ -153,6 +160,7 @@ function world(given: Given = {}) {
   return {
     clock,
     made,
+    opened,
     deleted,
     facts,
     run: async () => reconcile(key),
@@ -263,6 +271,59 @@ describe('an execution of an agent begins', () => {
   it('never where its pod is refused', async () => {
     const message = 'image: invalid';
     expect(await refused(422, message)).toMatchObject({ phase: 'failed', reason: 'PodRejected', message });
+  });
+
+  it('WF-AGENT-04 never where the cluster lacks the RuntimeClass of its isolation, and says which', async () => {
+    const message = 'pods "run-1" is forbidden: pod rejected: RuntimeClass "kata" not found';
+    expect(await refused(403, message)).toMatchObject({ phase: 'failed', reason: 'IsolationUnavailable', message });
+  });
+
+  it('when a right that it lacks is granted', async () => {
+    const message = 'pods is forbidden: User "x" cannot create resource "pods"';
+    expect(await refused(403, message)).toMatchObject({ phase: 'running', reason: 'Forbidden', message });
+  });
+
+  it('ADR 0100 with a policy for the networks that its SecurityContext lists, which goes with it', async () => {
+    const networks = [
+      { cidr: '10.1.0.0/16', ports: [443, 5_432] },
+      { cidr: '2001:db8::/48', ports: [80] },
+    ];
+    const { run, made, opened } = world({ context: { network: 'listed', networks } });
+    await run();
+    const [policy] = opened;
+    expect(policy?.metadata).toMatchObject({
+      namespace: 'tenant-a',
+      ownerReferences: [{ kind: 'AgentExecution', uid: 'execution-uid' }],
+    });
+    expect(policy?.spec).toEqual({
+      podSelector: {
+        matchLabels: { [labels.executionUid]: 'execution-uid' },
+        matchExpressions: [{ key: labels.agentExecution, operator: 'Exists' }],
+      },
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          to: [{ ipBlock: { cidr: '10.1.0.0/16' } }],
+          ports: [
+            { protocol: 'TCP', port: 443 },
+            { protocol: 'TCP', port: 5_432 },
+          ],
+        },
+        { to: [{ ipBlock: { cidr: '2001:db8::/48' } }], ports: [{ protocol: 'TCP', port: 80 }] },
+      ],
+    });
+    expect(made[0]?.metadata.labels).toMatchObject({ [labels.executionUid]: 'execution-uid' });
+    expect(Object.keys(made[0]?.metadata.labels ?? {})).toContain(labels.agentExecution);
+  });
+
+  it.each<[string, SecurityContextSpec | undefined]>([
+    ['names none', { network: 'none' }],
+    ['says nothing of networks', {}],
+    ['does not exist', undefined],
+  ])('ADR 0100 without a policy where its SecurityContext %s', async (_title, context) => {
+    const { run, made, opened } = world(context === undefined ? {} : { context });
+    await run();
+    expect([opened.length, made.length]).toEqual([0, 1]);
   });
 
   it('WF-AGENT-04 not with less isolation than was asked for', async () => {

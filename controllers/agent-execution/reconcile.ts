@@ -12,6 +12,7 @@ import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
 import { afterwards, type AfterwardsDeps, type Again, letGo } from './afterwards.ts';
+import { openNetworks } from './agent-network.ts';
 import { agentPodName, type AgentPodSettings } from './agent-pod.ts';
 import {
   decideEnd,
@@ -146,6 +147,9 @@ async function givePod(
   });
   if (planned.kind === 'failed') return finish(deps, execution, failed(planned.why));
   if (planned.kind === 'waits') return waitFor(deps, execution, planned.why, agentLimits.lookAgainMs);
+  const opened = await openNetworks(deps.kube, execution, agent);
+  if (opened.kind === 'failed') return finish(deps, execution, failed(opened.why));
+  if (opened.kind === 'waits') return waitForRoom(deps, execution, opened.why);
   const made = await makePod(deps, execution, attempt, planned.plan);
   if (made.kind === 'failed') return finish(deps, execution, failed(made.why));
   if (made.kind === 'waits') return waitForRoom(deps, execution, made.why);

@@ -58,3 +58,25 @@ export const workflowGrantPolicy = (identities: Identities): AdmissionPolicy => 
     { ...identities, trustedWriters: identities.apis },
   ),
 });
+
+const networkPolicies = "authorizer.group('networking.k8s.io').resource('networkpolicies')";
+const mayOpen = `request.namespace == '${globalNamespace}' ? ${networkPolicies}.check('create').allowed() : ${networkPolicies}.namespace(request.namespace).check('create').allowed()`;
+
+/** A context that lists networks opens pods as a NetworkPolicy does; ADR 0100. No account of ours is exempt. */
+export const listedNetworksPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'security-context-networks',
+  resources: ['securitycontexts'],
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    ...accountVariables(identities),
+    isChanged,
+    mayOpen,
+  },
+  rules: [
+    {
+      expression: '!has(object.spec.networks) || !variables.isChanged || variables.mayOpen',
+      message: `'spec.networks: networks are opened by those who may create networkpolicies in the namespace, and ' + variables.user + ' may not; use network: none, or ask an administrator of the namespace'`,
+      reason: 'Forbidden',
+    },
+  ],
+});

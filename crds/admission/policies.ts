@@ -6,7 +6,12 @@ import { edgeHostPolicy } from './edge-host-policy.ts';
 import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
 import { fleetRunPolicy } from './fleet-run-policy.ts';
-import { agentGrantPolicy, workflowGrantPolicy, securityContextPolicy } from './grant-policies.ts';
+import {
+  agentGrantPolicy,
+  listedNetworksPolicy,
+  securityContextPolicy,
+  workflowGrantPolicy,
+} from './grant-policies.ts';
 import { inputMutation } from './input-mutation.ts';
 import {
   agentIdentityPolicy,
@@ -58,6 +63,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     toolIdentityPolicy,
     fleetRunPolicy,
     securityContextPolicy,
+    listedNetworksPolicy,
     agentGrantPolicy,
     workflowGrantPolicy,
   ].map((policy) => policy(identities));

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { pathPattern } from './path-pattern.ts';
-import { denyPattern, toolGlobPattern } from '../tool-name.ts';
+import { toolGlobPattern } from '../tool-name.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
 import {
@@ -10,7 +10,6 @@ import {
   durationPattern,
   mapOf,
   memoryPattern,
-  oneOf,
   semanticVersionPattern,
   timestamp,
 } from './parts.ts';
@@ -88,7 +87,7 @@ const AgentExecutionSettings = Type.Object(
   { additionalProperties: false, description: 'Bounds of one execution.' },
 );
 
-const toolGlob = Type.String({
+export const toolGlob = Type.String({
   minLength: 1,
   maxLength: limits.toolNameLength,
   pattern: toolGlobPattern,
@@ -247,71 +246,3 @@ export const AgentStatus = Type.Object(
 export type AgentStatus = Static<typeof AgentStatus>;
 
 export type Agent = KubernetesObject<'Agent', AgentSpec, AgentStatus>;
-
-/** requirements AMB-195: deny wins; an absent list allows nothing of its kind but tools, which default to all. */
-export const SecurityContextSpec = Type.Object(
-  {
-    tools: Type.Optional(
-      Type.Array(toolGlob, {
-        maxItems: 200,
-        description: 'Tools that may be called, as globs. Default: all.',
-      }),
-    ),
-    deny_list: Type.Optional(
-      Type.Array(
-        Type.String({
-          minLength: 1,
-          maxLength: limits.toolNameLength,
-          pattern: denyPattern,
-          description: 'Name of a tool, in which * is any text, or an absolute path or glob, or `volume:NAME/…`.',
-        }),
-        {
-          maxItems: 200,
-          description:
-            'Tools that may not be called, and paths that fs.* and svc.file.* tools may not touch, as globs; wins over tools.',
-        },
-      ),
-    ),
-    path_allowlist: Type.Optional(
-      Type.Array(pathPattern, {
-        maxItems: 100,
-        description: 'Paths that fs.* and svc.file.* tools may touch, as globs.',
-      }),
-    ),
-    domain_allowlist: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
-        maxItems: 200,
-        description: 'Hosts that web.* tools may ask: a host, or *.suffix.',
-      }),
-    ),
-    subcommand_allowlist: Type.Optional(
-      mapOf(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 }), {
-        maxProperties: 100,
-        description: 'Commands that cmd.run may run, with the first arguments that each may have.',
-      }),
-    ),
-    network: Type.Optional(
-      oneOf(['none'], {
-        default: 'none',
-        description: 'The container reaches DNS and the API alone; listed hosts are not built yet.',
-      }),
-    ),
-    max_calls: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 100_000, description: 'Tool calls of one execution, signed ones included.' }),
-    ),
-    tier: Type.Optional(
-      oneOf(['user', 'tenant-admin', 'operator'], {
-        description:
-          'Whose context it is; svc.edge.* tools need tenant-admin or operator, whose writer must be able to create fleetruns. Default: user.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-export type SecurityContextSpec = Static<typeof SecurityContextSpec>;
-export const SecurityContextStatus = Type.Object(
-  { observedGeneration: Type.Optional(Type.Integer()) },
-  { additionalProperties: false },
-);
-export type SecurityContextStatus = Static<typeof SecurityContextStatus>;
-export type SecurityContext = KubernetesObject<'SecurityContext', SecurityContextSpec, SecurityContextStatus>;

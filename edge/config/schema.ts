@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { mapOf, oneOf } from '../../crds/schema/parts.ts';
-import { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 
 /** Names of labels and of security contexts: letters, digits, and `-_./` between them. */
 const names = { pattern: '^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$', minLength: 1, maxLength: 253 };

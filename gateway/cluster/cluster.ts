@@ -1,4 +1,4 @@
-import type { SecurityContext } from '../../crds/schema/agent.ts';
+import type { SecurityContext } from '../../crds/schema/security-context.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import { labels } from '../../crds/labels.ts';

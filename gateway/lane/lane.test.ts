@@ -3,7 +3,7 @@ import { createRefusalNotes } from './note-refusal.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { aSigner, type Signer } from '../../test/support/seal-world.ts';
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';

@@ -1,4 +1,4 @@
-import type { SecurityContext, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContext, SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { defaultContext } from '../../lib/agent/security-context.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { busLimits } from '../../lib/bus/index.ts';
 import type { BusRequest } from '../../lib/bus/request/requester.ts';
 import {

@@ -1,4 +1,4 @@
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { Session } from '../../lib/envelope/index.ts';
 import { argumentProblem } from '../../lib/tools/arguments.ts';
 import { contextProblem, scopeProblem } from '../../lib/tools/name-policy.ts';

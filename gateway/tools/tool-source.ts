@@ -1,4 +1,4 @@
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 
 /** On whose behalf a tool is called, after every check of the envelope has passed (spec 3 §5.2). */
 export interface GatewayCaller {

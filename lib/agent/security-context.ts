@@ -1,2 +1,40 @@
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import { AppError } from '../errors.ts';
+import { securityContexts } from '../kinds.ts';
+import { findObject, type KubeClient } from '../kube/index.ts';
+import { visiblePlaces } from '../tenant/visible-places.ts';
+
 /** The context of agents and sessions that name none. It need not exist: then every tool may be called, and nothing is allowed beside. */
 export const defaultContext = 'default';
+
+/** A SecurityContext with its name. */
+export interface NamedSecurity {
+  readonly context: string;
+  readonly security: SecurityContextSpec;
+}
+
+interface Place {
+  readonly namespace: string;
+  /** Where it is named, for the message. */
+  readonly field: string;
+}
+
+/**
+ * That of the execution's own namespace, so that the tenant that runs a global agent or workflow bounds it, or else the
+ * shared one, as the tool gateway does for sessions (ADR 0054).
+ * @throws AppError with the reason `SecurityContextNotFound` where one is named and is not there.
+ */
+export async function readSecurityContext(
+  kube: Pick<KubeClient, 'get'>,
+  named: string | undefined,
+  { namespace, field }: Place,
+): Promise<NamedSecurity> {
+  const context = named ?? defaultContext;
+  for (const place of visiblePlaces(namespace)) {
+    const found = await findObject(kube, securityContexts, { namespace: place, name: context });
+    if (found !== undefined) return { context, security: found.spec };
+  }
+  if (named === undefined) return { context, security: {} };
+  const message = `${field}: there is no SecurityContext ${named} in the namespace, and no shared one; make it`;
+  throw new AppError('not_found', message, { reason: 'SecurityContextNotFound' });
+}

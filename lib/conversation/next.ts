@@ -1,4 +1,5 @@
-import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
 import type { ModelToolCall } from '../models/models.ts';

@@ -1,4 +1,4 @@
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 
 /** Scopes of the operations that tools of hosts call (spec 2 §5). */

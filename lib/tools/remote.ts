@@ -1,4 +1,4 @@
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { ToolAnswer, ToolArguments } from './tool.ts';

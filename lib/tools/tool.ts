@@ -1,4 +1,5 @@
-import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 
 export interface Mount {
   readonly path: string;

@@ -1,4 +1,5 @@
-import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
 import type { EventBus } from '../../lib/bus/index.ts';

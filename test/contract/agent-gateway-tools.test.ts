@@ -4,7 +4,8 @@ import { createRegisteredTools, type RegisteredToolSource } from '../../api/agen
 import { createToolSessions } from '../../api/agents/registered/tool-sessions.ts';
 import { createConversationFeed } from '../../api/agents/live.ts';
 import { createGatewayClient } from '../../client/index.ts';
-import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { expect, it } from 'vitest';
 import { givenAnswers } from '../../cli/simulate/given-answers.ts';
 import { simulate } from '../../cli/simulate/simulation.ts';
-import type { SecurityContext } from '../../crds/schema/agent.ts';
+import type { SecurityContext } from '../../crds/schema/security-context.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';

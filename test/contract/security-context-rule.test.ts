@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { createSecurityOf } from '../../gateway/lane/security-of.ts';
 import { KubeError, type KubeClient } from '../../lib/kube/index.ts';

@@ -7,7 +7,7 @@ import { execute } from '../../api/tool-calls/execute.ts';
 import { createHolders, lostAfterMs } from '../../api/tool-calls/holders.ts';
 import { createToolCalls } from '../../api/tool-calls/tool-calls.ts';
 import { limits } from '../../crds/limits.ts';
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { AuditEntry } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serveBuiltinTools } from '../../api/tools/serve-builtin.ts';
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { createBuiltinSource } from '../../gateway/tools/builtin-source.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { issueToken, type SealKey } from '../../lib/envelope/index.ts';

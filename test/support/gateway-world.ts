@@ -1,7 +1,7 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { marked } from '../../gateway/bypass.ts';
 import type { Operator } from '../../gateway/identity/operator.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import { createSealTokenRoute } from '../../api/routes/seal/token.ts';
-import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { SecurityContextSpec } from '../../../crds/schema/agent.ts';
+import { SecurityContextSpec } from '../../../crds/schema/security-context.ts';
 import { scope } from '../../registry/present.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
@@ -42,7 +42,7 @@ export const createSecurityContext = defineContract({
     {
       status: 403,
       error: 'forbidden',
-      when: 'The tier opens tools of hosts, and the caller lacks the scope of fleets.',
+      when: 'The tier opens tools of hosts, and the caller lacks the scope of fleets; or the network is `listed`, which is written with kubectl.',
     },
   ],
 });

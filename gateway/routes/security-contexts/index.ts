@@ -1,5 +1,5 @@
 import { apiVersion } from '../../../crds/labels.ts';
-import type { SecurityContext } from '../../../crds/schema/agent.ts';
+import type { SecurityContext } from '../../../crds/schema/security-context.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { createCursor, pageOf } from '../../../lib/http/paging.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
@@ -37,6 +37,7 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
       const { name, tenant_id: asserted, ...spec } = body;
       await tenancy.assertOwn(caller, asserted);
       if (opensFleet(spec)) requireFleetScope(caller, `tier: ${spec.tier}`);
+      if (spec.network === 'listed') throw opensNetworks();
       const ref = { namespace: tenancy.namespaceOf(caller), name };
       const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
         throw refusalOf(error);
@@ -63,6 +64,13 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     }),
   ];
 }
+
+/** Admission asks the writer for a right of Kubernetes, which the account of the gateway has not (ADR 0100). */
+const opensNetworks = (): HttpError =>
+  new HttpError({
+    code: 'forbidden',
+    message: 'network: listed is written with kubectl, by those who may create networkpolicies; use network: none here',
+  });
 
 interface Ref {
   readonly namespace: string;

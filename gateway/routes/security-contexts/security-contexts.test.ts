@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SecurityContext } from '../../../crds/schema/agent.ts';
+import type { SecurityContext } from '../../../crds/schema/security-context.ts';
 import { createCache } from '../../../lib/informer/index.ts';
 import { KubeError, type KubeObject } from '../../../lib/kube/index.ts';
 import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
@@ -165,6 +165,13 @@ describe('/v1/security-contexts', () => {
       expect((await ask('POST', '', 'acme', { ...context, tier: 'user' })).status).toBe(200);
     },
   );
+
+  it('ADR 0100 opens no networks: the right to do so is one of Kubernetes', async () => {
+    const networks = [{ cidr: '10.0.0.0/8', ports: [443] }];
+    const { status, body } = await ask('POST', '', 'fleet', { name: 'desk', network: 'listed', networks });
+    expect([status, body.message]).toEqual([403, expect.stringContaining('network: listed is written with kubectl')]);
+    expect(stored.size).toBe(0);
+  });
 
   it('GW-TEN-04 refuses a context for another tenant, after an event', async () => {
     expect((await ask('POST', '', 'acme', { name: 'desk', tenant_id: 'rival' })).status).toBe(403);

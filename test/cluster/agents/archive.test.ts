@@ -22,12 +22,16 @@ describe('AMB-174 executions of agents that are gone, through the whole system',
   beforeAll(async () => {
     ({ kube } = await connect());
     api = await openInstalledApi('anna');
-    const { metadata, ...definition } = anAgent(agent, { task: { instruction: 'Answer briefly. {{input}}' } });
+    const { metadata, ...definition } = anAgent(agent, {
+      // The scripted model answers this one.
+      task: { instruction: 'You route events to workflows. {{input}}' },
+      execution: { max_iterations: 1 },
+    });
     await kube.create(agents, { ...definition, metadata: { name: metadata.name, namespace } });
   }, 120_000);
   afterAll(async () => {
     await kube.delete(agents, { namespace, name: agent });
-    await api.close();
+    await api?.close();
     await kube.close();
   });
 
@@ -43,10 +47,13 @@ describe('AMB-174 executions of agents that are gone, through the whole system',
       .map((line) => JSON.parse(line.slice('data: '.length)) as Frame);
   }
 
+  /** A test that is tried again starts others. */
+  const nameOf = (letter: string): string => `${agent}-${letter}${Date.now().toString(36)}`;
+
   /** Starts an execution, and resolves with it once it has ended. */
   async function ended(name: string, spec: Partial<AgentExecution['spec']>): Promise<AgentExecution> {
     const head = { apiVersion: 'windlass.dev/v1', kind: 'AgentExecution', metadata: { name, namespace } } as const;
-    await kube.create(agentExecutions, { ...head, spec: { agent, input: 'What is kept?', ...spec } });
+    await kube.create(agentExecutions, { ...head, spec: { agent, input: 'The shop is down.', ...spec } });
     const isOver = ({ status }: AgentExecution): boolean => status?.archived_at !== undefined;
     return waitForObject(kube, { resource: agentExecutions, namespace, name }, isOver, { timeoutMs: 120_000 });
   }
@@ -56,7 +63,7 @@ describe('AMB-174 executions of agents that are gone, through the whole system',
   }
 
   it('answer as before, by id and by name: outcome, transcript, both streams', async () => {
-    const name = `${agent}-a`;
+    const name = nameOf('a');
     const { metadata, status } = await ended(name, { ttl_seconds_after_finished: 15 });
     const uid = metadata.uid ?? '';
     expect(status?.phase).toBe('completed');
@@ -75,10 +82,10 @@ describe('AMB-174 executions of agents that are gone, through the whole system',
   });
 
   it('are in the list of the archive, and the command line reads them', async () => {
-    const name = `${agent}-b`;
+    const name = nameOf('b');
     const { metadata } = await ended(name, { ttl_seconds_after_finished: 0 });
     await gone(name);
-    expect(await json(`?agent=${agent}`)).toEqual({ executions: [], next_cursor: null });
+    expect(JSON.stringify(await json(`?agent=${agent}`))).not.toContain(name);
     const { executions } = await json(`?agent=${agent}&archived=true&limit=200`);
     const row = { execution_id: metadata.uid, name, agent, status: 'completed', archived: true };
     expect(executions).toEqual(expect.arrayContaining([expect.objectContaining(row)]));
@@ -90,7 +97,7 @@ describe('AMB-174 executions of agents that are gone, through the whole system',
   });
 
   it('are kept where a person deletes them', async () => {
-    const name = `${agent}-c`;
+    const name = nameOf('c');
     const { metadata } = await ended(name, {});
     await kube.delete(agentExecutions, { namespace, name });
     await gone(name);

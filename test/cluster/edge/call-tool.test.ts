@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SecurityContext } from '../../../crds/schema/agent.ts';
+import type { SecurityContext } from '../../../crds/schema/security-context.ts';
 import type { ToolCall } from '../../../crds/schema/tool-call.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';

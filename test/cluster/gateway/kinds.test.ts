@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SecurityContext } from '../../../crds/schema/agent.ts';
+import type { SecurityContext } from '../../../crds/schema/security-context.ts';
 import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
 import { securityContexts } from '../../../lib/kinds.ts';
 import { KubeError, type KubeClient } from '../../../lib/kube/index.ts';

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { kubeconfigPath } from './cluster.ts';
 import { projectDir } from './project.ts';
 
 const run = promisify(execFile);
@@ -19,6 +20,7 @@ export interface InstalledApi {
 export async function openInstalledApi(user: string): Promise<InstalledApi> {
   const token = (await run(join(projectDir, 'dev/oidc/token'), ['--user', user, '--tenant', 'demo'])).stdout.trim();
   const forward = spawn('kubectl', ['-n', 'windlass-system', 'port-forward', 'service/windlass-api', ':8080'], {
+    env: { ...process.env, KUBECONFIG: kubeconfigPath() },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return {

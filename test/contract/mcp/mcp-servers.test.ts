@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SecurityContextSpec } from '../../../crds/schema/agent.ts';
+import type { SecurityContextSpec } from '../../../crds/schema/security-context.ts';
 import { createMcpSource } from '../../../gateway/tools/mcp-source.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { issueToken, type SealKey, signEnvelope } from '../../../lib/envelope/index.ts';

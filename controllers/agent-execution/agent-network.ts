@@ -1,0 +1,89 @@
+import { apiVersion, labels } from '../../crds/labels.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { ListedNetwork, SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import {
+  isForbidden,
+  isInvalid,
+  type KubeClient,
+  KubeError,
+  type NetworkPolicy,
+  networkPolicies,
+  takeOrCreateOwn,
+} from '../../lib/kube/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { readSecurityContext } from '../../lib/agent/security-context.ts';
+import { agentObjectName } from './agent-pod.ts';
+import type { Reasoned } from './decide.ts';
+
+export type Opened =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'waits'; readonly why: Reasoned }
+  | { readonly kind: 'failed'; readonly why: Reasoned };
+
+const open: Opened = { kind: 'open' };
+
+/**
+ * Opens what the SecurityContext of an execution lists to its pods, by a NetworkPolicy of its own (ADR 0100). A context
+ * that changes later changes nothing for an execution that has begun.
+ */
+export async function openNetworks(
+  kube: Pick<KubeClient, 'get' | 'create'>,
+  execution: AgentExecution,
+  agent: AgentSpec,
+): Promise<Opened> {
+  const { namespace = '', uid } = execution.metadata;
+  try {
+    const place = { namespace, field: 'spec.security.context' };
+    const { security } = await readSecurityContext(kube, agent.security?.context, place);
+    const listed = listedOf(security);
+    if (listed.length === 0) return open;
+    const wanted = networkPolicyOf(execution, listed);
+    const isOurs = ({ metadata }: NetworkPolicy): boolean => metadata.labels?.[labels.executionUid] === uid;
+    const made = await takeOrCreateOwn(kube, networkPolicies, wanted, isOurs);
+    return made.kind === 'ours' ? open : rejected(`${wanted.metadata.name} is another's NetworkPolicy; delete it`);
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+const listedOf = ({ network, networks = [] }: SecurityContextSpec): readonly ListedNetwork[] =>
+  network === 'listed' ? networks : [];
+
+const rejected = (message: string): Opened => ({ kind: 'failed', why: { reason: 'NetworkRejected', message } });
+
+function refused(error: unknown): Opened {
+  // The API says so where it leads the conversation.
+  if (error instanceof AppError && error.reason === 'SecurityContextNotFound') return open;
+  if (!(error instanceof KubeError)) throw error;
+  const { serverMessage: message } = error;
+  if (isInvalid(error)) return rejected(message);
+  if (isForbidden(error)) return { kind: 'waits', why: { reason: 'Forbidden', message } };
+  throw error;
+}
+
+/** The policy of one execution, which goes with it. Only the controllers give a pod the label that it selects. */
+export function networkPolicyOf(execution: AgentExecution, listed: readonly ListedNetwork[]): NetworkPolicy {
+  const { name, namespace = '', uid = '' } = execution.metadata;
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: {
+      name: agentObjectName(execution, 'network'),
+      namespace,
+      labels: { [labels.executionUid]: uid },
+      ownerReferences: [{ apiVersion, kind: 'AgentExecution', name, uid, controller: true }],
+    },
+    spec: {
+      podSelector: {
+        matchLabels: { [labels.executionUid]: uid },
+        matchExpressions: [{ key: labels.agentExecution, operator: 'Exists' }],
+      },
+      policyTypes: ['Egress'],
+      egress: listed.map(({ cidr, ports }) => ({
+        to: [{ ipBlock: { cidr } }],
+        ports: ports.map((port) => ({ protocol: 'TCP', port })),
+      })),
+    },
+  };
+}
