@@ -10,6 +10,7 @@ import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.
 import { withBenchCluster } from './bench-cluster.ts';
 import { machineLine } from './machine.ts';
 import { isLocal, type Program, type Row, type Sample } from './program.ts';
+import { tokenDelay } from './programs/agent-model.ts';
 import { apiMemory, apiMemoryGrowth } from './programs/api-memory.ts';
 import { apiRead } from './programs/api-read.ts';
 import { besideWorst, besideWorstTime } from './programs/beside-worst.ts';
@@ -80,6 +81,7 @@ const programs: readonly Program[] = [
   edgeReconnect,
   edgeReconnectWrites,
   edgeQuiet,
+  tokenDelay,
 ];
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
