@@ -84,6 +84,7 @@ export const agentExecutionReasons = {
   IsolationUnavailable:
     'The node configuration has no RuntimeClass for the isolation that is asked for, or the cluster has none of that name.',
   NetworkRejected: 'The NetworkPolicy of the networks of the SecurityContext cannot be made.',
+  RuntimeUnavailable: 'The node configuration has images of languages, and none of the one that the agent names.',
   InvalidMount: 'A volume would be mounted where the pod keeps files of its own.',
 } as const;
 export type AgentExecutionReason = ExecutionReason | keyof typeof agentExecutionReasons;

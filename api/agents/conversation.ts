@@ -160,7 +160,7 @@ async function judge(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, s
       answer: effect.answer,
       ...(validation?.criteria === undefined ? {} : { criteria: validation.criteria }),
     },
-    { alias, signal: deadline.signal },
+    { alias, maxOutputTokens: effect.maxOutputTokens, signal: deadline.signal },
   );
   await recordJudge(deps, reply);
   await record(deps, { kind: 'iteration_judged', iteration: effect.iteration, score, feedback });

@@ -38,6 +38,7 @@ export interface Drivers {
   /**
    * The conversation, driven by this replica from now on where another one drove it. Undefined where it is over, or
    * `signal` aborts first.
+   * @throws AppError `unavailable` where this replica is about to end.
    */
   open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined>;
 }
@@ -101,7 +102,8 @@ class ConversationDrivers implements Drivers {
 
   async open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
     const { uid = '' } = execution.metadata;
-    while (!signal.aborted && !this.#stop.aborted) {
+    while (!signal.aborted) {
+      if (this.#stop.aborted) throw new AppError('unavailable', 'this replica is about to end; send it again');
       const current = this.#deps.executions.cache.getByUid(uid);
       if (current === undefined || !needsDriving(current)) return undefined;
       const conversation = await this.#opened(current, signal);

@@ -1,5 +1,6 @@
 import { isFraction, jsonOf } from '../../lib/conversation/answer.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
+import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { ModelError, type ModelReply, type Models } from '../../lib/models/models.ts';
@@ -11,6 +12,8 @@ interface JudgeDeps {
 
 interface Question {
   readonly alias: string;
+  /** Tokens that the verdict may take, of the execution's budget. */
+  readonly maxOutputTokens?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -64,14 +67,16 @@ export async function judgeAnswer(
 }
 
 /** The judged text is one JSON string among others, so that it ends where it ends. */
-async function ask(deps: JudgeDeps, rules: string, data: object, { alias, signal }: Question) {
+async function ask(deps: JudgeDeps, rules: string, data: object, question: Question) {
+  const { alias, maxOutputTokens, signal } = question;
   const messages = [
     { role: 'system', content: rules },
     { role: 'user', content: JSON.stringify(data) },
   ] as const;
   let reply: ModelReply;
   try {
-    reply = await deps.models.ask({ alias, tenant: deps.tenant, messages, tools: [], signal });
+    const bound = defined({ maxOutputTokens });
+    reply = await deps.models.ask({ alias, tenant: deps.tenant, messages, tools: [], signal, ...bound });
   } catch (error) {
     if (signal.aborted && signal.reason instanceof DOMException) throw new JudgeFailed('it took too long', error);
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { aborted } from '../../lib/aborted.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { CallUnderWay } from '../../lib/conversation/state.ts';
+import type { CallUnderWay, ConversationState } from '../../lib/conversation/state.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { DispatchPlan, DispatchResult } from '../../lib/tools/tool.ts';
 import { type ConversationLog, Stopped } from './log.ts';
@@ -176,6 +176,19 @@ export class PodDoor {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
+}
+
+/**
+ * Accepts the result of a command after the end of the conversation: the one that counted, or one for a command without a result.
+ * @throws AppError `not_found` for an unknown id, `conflict` for another result (requirements AMB-038).
+ */
+export function checkReported(
+  { dispatches }: Pick<ConversationState, 'dispatches'>,
+  result: DispatchResult & { readonly dispatch_id: string },
+): void {
+  if (!dispatches.has(result.dispatch_id)) throw unknownDispatch();
+  const known = dispatches.get(result.dispatch_id);
+  if (known !== undefined && known !== hashOf(result)) throw resultConflict();
 }
 
 /** The order of the fields is ours, so that equal results have equal hashes. */

@@ -1,12 +1,13 @@
 import { startDeadline } from '../../lib/deadline.ts';
 import type { SignedUnderWay } from '../../lib/conversation/state.ts';
+import { shortened } from '../../lib/conversation/shorten.ts';
 import { AppError } from '../../lib/errors.ts';
 import { failure } from '../../lib/tools/answers.ts';
 import { isRefusal, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
 import { type ConversationDeps, record } from './conversation-deps.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { storageEvent } from './storage-event.ts';
-import { cut, unknownOutcome } from './tool-call.ts';
+import { unknownOutcome } from './tool-call.ts';
 
 /** A signed call of a tool that runs in the pod, as the driver of the conversation gets it. */
 export interface SignedCall {
@@ -69,7 +70,7 @@ async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, leave: A
   try {
     const { answer, ...dispatch } = await answerOf(deps, call, leave);
     raiseStorageEvent(deps, call, answer);
-    const content = cut(answer.content);
+    const content = shortened(answer.content);
     await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
   } catch (error) {
     if (leave.aborted || error instanceof Overtaken || error instanceof Stopped) return;

@@ -1,5 +1,6 @@
 import { startDeadline } from '../../lib/deadline.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
+import { shortened } from '../../lib/conversation/shorten.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { argumentProblem } from '../../lib/tools/arguments.ts';
@@ -31,7 +32,7 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     if (admitted.kind === 'policy') raiseStorageEvent(deps, { effect, args }, 'denied');
     return refuse(deps, effect, `${admitted.code}: ${admitted.message}`);
   }
-  const asked = { call, args };
+  const asked = { call, args, maxOutputTokens: effect.maxOutputTokens };
   // A person is not asked about what the judge refuses.
   const verdict =
     (await verdictOf(deps, admitted, asked, signal)) ?? (await refusalByPerson(deps, admitted, asked, signal));
@@ -71,6 +72,7 @@ const refuse = ({ log, tell }: ConversationDeps, { call }: CallTool, content: st
 interface Judged {
   readonly call: CallTool['call'];
   readonly args: ToolArguments;
+  readonly maxOutputTokens: number | undefined;
 }
 
 const judgeSecondsDefault = 30;
@@ -102,7 +104,7 @@ function isJudged({ caller, toolbox }: ConversationDeps, tool: Tool): boolean {
 
 async function askJudge(
   deps: ConversationDeps,
-  { call, args }: Judged,
+  { call, args, maxOutputTokens }: Judged,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { execution, runtime } = deps.caller.agent.spec;
@@ -112,7 +114,7 @@ async function askJudge(
   const { allowed, reason, reply } = await judgeCall(
     { models: deps.models, tenant: deps.caller.tenant },
     { task: deps.task.system, tool: call.name, arguments: args },
-    { alias, signal: deadline.signal },
+    { alias, maxOutputTokens, signal: deadline.signal },
   );
   await recordJudge(deps, reply);
   await record(deps, { kind: 'call_judged', call_id: call.id, allowed, reason });
@@ -149,7 +151,7 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     kind: 'tool_ended',
     call_id: call.id,
     tool: tool.name,
-    content: cut(answer.content),
+    content: shortened(answer.content),
     is_error: answer.isError,
     ran: true,
     ...dispatch,
@@ -203,14 +205,4 @@ async function answerOf(
     if (error instanceof Overtaken || error instanceof Stopped || !(error instanceof AppError)) throw error;
     return { answer: { content: `${error.reason}: ${error.message}`, isError: true } };
   }
-}
-
-/** Text of a tool within our bounds, as characters and as JSON: control characters take six bytes each there. */
-export function cut(content: string): string {
-  let kept = content.slice(0, conversationLimits.toolContentLength).toWellFormed();
-  while (Buffer.byteLength(JSON.stringify(kept)) > conversationLimits.toolContentBytes) {
-    kept = kept.slice(0, Math.floor(kept.length / 2)).toWellFormed();
-  }
-  if (kept.length >= content.length) return kept;
-  return `${kept}\n[cut: ${content.length - kept.length} more characters]`;
 }

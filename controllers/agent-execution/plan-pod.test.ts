@@ -23,9 +23,10 @@ interface Given {
   /** `null`: there is no such volume. */
   readonly volume?: VolumeStatus | null;
   readonly isNew?: boolean;
+  readonly known?: typeof runtimes;
 }
 
-function plan({ agent, spec, isolation = {}, volume = ready, isNew = false }: Given) {
+function plan({ agent, spec, isolation = {}, volume = ready, isNew = false, known = runtimes }: Given) {
   const metadata = { name: 'run', namespace: 'tenant-a', uid: 'u' };
   const execution: AgentExecution = {
     apiVersion: 'windlass.dev/v1',
@@ -37,13 +38,13 @@ function plan({ agent, spec, isolation = {}, volume = ready, isNew = false }: Gi
   return planPod({
     execution,
     agent: anAgent('reviewer', agent).spec,
-    nodeConfig: { runtimes, isolation },
+    nodeConfig: { runtimes: known, isolation },
     volumeOf: (name) => (volume === null || name !== 'data' ? undefined : there),
     isNew,
   });
 }
-const imageOf = (agent: Partial<AgentSpec>): unknown => {
-  const planned = plan({ agent });
+const imageOf = (agent: Partial<AgentSpec>, known = runtimes): unknown => {
+  const planned = plan({ agent, known });
   return planned.kind === 'plan' ? planned.plan.step.image : planned;
 };
 
@@ -52,11 +53,21 @@ describe('AGENT-12 the image of an agent', () => {
     ['its own', { image: 'own:1', language: 'python', version: '3.12' }, 'own:1'],
     ['that of its language and version', { language: 'python', version: '3.12' }, 'python:3.12'],
     ['the first one of its language', { language: 'python' }, 'python:3.11'],
-    ['that of System commands for a version that is not configured', { language: 'python', version: '2' }, undefined],
-    ['that of System commands for another language', { language: 'perl' }, undefined],
     ['that of System commands without a language', {}, undefined],
   ])('is %s', (_title, runtime, image) => {
     expect(imageOf({ runtime })).toBe(image);
+  });
+
+  it('is that of System commands for every language where the node configuration has none', () => {
+    expect(imageOf({ runtime: { language: 'perl', version: '5' } }, [])).toBeUndefined();
+  });
+
+  it.each([
+    ['a version', { language: 'python', version: '3.13' }, 'python 3.13'],
+    ['a language', { language: 'perl' }, 'perl'],
+  ])('AGENT-11 is not that of another runtime for %s that is not configured', (_title, runtime, named) => {
+    const message = expect.stringContaining(`no image for ${named}, only for python 3.11, python 3.12;`) as string;
+    expect(imageOf({ runtime })).toEqual({ kind: 'failed', why: { reason: 'RuntimeUnavailable', message } });
   });
 });
 

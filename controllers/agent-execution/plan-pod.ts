@@ -37,7 +37,7 @@ const own = ['/windlass', '/var/run/secrets', '/proc', '/sys', '/dev'] as const;
 export function planPod(facts: PlanFacts): PlannedPod {
   const { execution, nodeConfig } = facts;
   const mounts = execution.spec.volumes ?? [];
-  const problem = isolationProblem(facts) ?? mountProblem(mounts);
+  const problem = isolationProblem(facts) ?? runtimeProblem(facts) ?? mountProblem(mounts);
   if (problem !== undefined) return { kind: 'failed', why: problem };
   for (const mount of mounts) {
     const state = volumeState(facts, mount);
@@ -77,6 +77,22 @@ function isolationProblem({ execution, nodeConfig }: PlanFacts): Reasoned | unde
   const message = `isolation ${isolation}: the node configuration names no RuntimeClass for it (spec.isolation.${isolation})`;
   return { reason: 'IsolationUnavailable', message };
 }
+
+/** No agent runs in the image of another language or version where the node configuration has images of languages. */
+function runtimeProblem({ agent, nodeConfig }: PlanFacts): Reasoned | undefined {
+  const { image, language, version } = agent.runtime;
+  const { runtimes } = nodeConfig;
+  if (image !== undefined || language === undefined || runtimes.length === 0) return undefined;
+  if (imageOf(agent, nodeConfig) !== undefined) return undefined;
+  const wanted = version === undefined ? language : `${language} ${version}`;
+  const some = runtimes.slice(0, shownRuntimes).map((row) => `${row.language} ${row.version}`);
+  const known = [...some, ...(runtimes.length > some.length ? ['…'] : [])].join(', ');
+  const message = `spec.runtime: the node configuration has no image for ${wanted}, only for ${known}; name one of these, or give runtime.image`;
+  return { reason: 'RuntimeUnavailable', message };
+}
+
+/** Runtimes that a message names. */
+const shownRuntimes = 10;
 
 function mountProblem(mounts: readonly Mount[]): Reasoned | undefined {
   for (const [index, { mount_path: path }] of mounts.entries()) {

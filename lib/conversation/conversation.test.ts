@@ -26,6 +26,8 @@ class World {
   readonly records: ConversationRecord[] = [];
   readonly ran: string[] = [];
   readonly asked: (number | undefined)[] = [];
+  /** Tokens that each verdict might take. */
+  readonly judged: (number | undefined)[] = [];
   readonly #replies: readonly Reply[];
   readonly #scores: readonly number[];
   #turn = 0;
@@ -49,7 +51,7 @@ class World {
       if (dies(step)) state = this.state();
       const effect = next(state, spec);
       if (effect.kind === 'none') return state;
-      this.#act(state, effect);
+      this.#act(state, effect, spec);
     }
     throw new Error('the conversation has no end');
   }
@@ -60,7 +62,7 @@ class World {
     fold(state, record);
   }
 
-  #act(state: ConversationState, effect: Effect): void {
+  #act(state: ConversationState, effect: Effect, spec: AgentSpec): void {
     const put = (fields: NewRecord): void => this.#put(state, fields);
     switch (effect.kind) {
       case 'start':
@@ -78,8 +80,10 @@ class World {
       case 'ask_model':
         return this.#reply(state, effect);
       case 'call_tool':
+        if (spec.execution?.tool_validation?.enabled === true) this.#judgeCall(state, effect);
         return this.#callTool(state, effect);
       case 'judge_answer': {
+        this.#judge(state, effect.maxOutputTokens);
         const score = this.#scores[Math.min(this.#judged++, this.#scores.length - 1)] ?? 1;
         return put({ kind: 'iteration_judged', iteration: effect.iteration, score, feedback: `worth ${score}` });
       }
@@ -113,6 +117,16 @@ class World {
       output_tokens: reply.tokens ?? 10,
       cost_usd: 0.25,
     });
+  }
+
+  #judgeCall(state: ConversationState, { call, maxOutputTokens }: EffectOf<'call_tool'>): void {
+    this.#judge(state, maxOutputTokens);
+    this.#put(state, { kind: 'call_judged', call_id: call.id, allowed: true, reason: '' });
+  }
+
+  #judge(state: ConversationState, maxOutputTokens: number | undefined): void {
+    this.judged.push(maxOutputTokens);
+    this.#put(state, { kind: 'judge_replied', input_tokens: 10, output_tokens: 10, cost_usd: 0.25 });
   }
 
   #callTool(state: ConversationState, effect: EffectOf<'call_tool'>): void {
@@ -290,6 +304,41 @@ describe('a conversation', () => {
     const world = new World([{ content: '', calls: 1 }]);
     const { result } = world.run(specOf({ max_cost_usd: 0.75, max_tool_calls: 100 }));
     expect(result).toMatchObject({ phase: 'failed', reason: 'BudgetExceeded', cost_usd: 0.75 });
+  });
+
+  it.each([
+    ['max_cost_usd', { max_cost_usd: 1 }, 3],
+    ['max_tokens', { max_tokens: 100 }, 4],
+  ])('asks no judge of tool calls beyond %s', (_budget, budget, verdicts) => {
+    const world = new World([{ content: '', calls: 50 }]);
+    const { result } = world.run(specOf({ ...budget, tool_validation: { enabled: true }, max_tool_calls: 100 }));
+    expect(result).toMatchObject({ phase: 'failed', reason: 'BudgetExceeded' });
+    expect(world.judged).toHaveLength(verdicts);
+    expect(world.ran).toHaveLength(verdicts);
+  });
+
+  it.each([
+    ['max_cost_usd', { max_cost_usd: 0.25 }],
+    ['max_tokens', { max_tokens: 90 }],
+  ])('asks no judge of the answer beyond %s', (_budget, budget) => {
+    const world = new World([{ content: 'a'.repeat(300), calls: 0 }], [1]);
+    const { result } = world.run(specOf({ ...budget, validation: { threshold: 0.5 } }));
+    expect(result).toMatchObject({ phase: 'failed', reason: 'BudgetExceeded' });
+    expect(world.judged).toEqual([]);
+  });
+
+  it('clamps the verdicts of judges to the tokens that remain', () => {
+    const world = new World([
+      { content: '', calls: 1 },
+      { content: 'b', calls: 0 },
+    ]);
+    world.run(specOf({ max_tokens: 300, tool_validation: { enabled: true }, validation: { threshold: 0.5 } }));
+    expect(world.judged).toHaveLength(2);
+    const [call, answer] = world.judged;
+    expect(call).toBeLessThanOrEqual(280);
+    expect(call).toBeGreaterThan(200);
+    expect(answer).toBeLessThanOrEqual(240);
+    expect(answer).toBeGreaterThan(200);
   });
 
   it('ends a conversation that has grown too large', () => {

@@ -17,9 +17,19 @@ export type Effect =
       readonly feedback?: string;
     }
   | { readonly kind: 'ask_model'; readonly iteration: number; readonly maxOutputTokens?: number }
-  /** `refusal`: the call may not run, and the model gets these words. */
-  | { readonly kind: 'call_tool'; readonly call: ModelToolCall; readonly refusal?: string }
-  | { readonly kind: 'judge_answer'; readonly iteration: number; readonly answer: string }
+  /** `refusal`: the call may not run, and the model gets these words. `maxOutputTokens` bounds its judge. */
+  | {
+      readonly kind: 'call_tool';
+      readonly call: ModelToolCall;
+      readonly refusal?: string;
+      readonly maxOutputTokens?: number;
+    }
+  | {
+      readonly kind: 'judge_answer';
+      readonly iteration: number;
+      readonly answer: string;
+      readonly maxOutputTokens?: number;
+    }
   | {
       readonly kind: 'complete_iteration';
       readonly iteration: number;
@@ -48,7 +58,7 @@ export function next(state: ConversationState, spec: AgentSpec, security: Securi
   }
   if (state.isIterationOver) return betweenIterations(state, spec);
   const [call] = state.calls;
-  if (call !== undefined) return callTool(state, call, mostCalls(spec, security));
+  if (call !== undefined) return callTool(state, call, spec, mostCalls(spec, security));
   if (state.answer !== undefined) return withAnswer(state, spec, state.answer);
   return askModel(state, spec);
 }
@@ -72,7 +82,7 @@ const lastAnswer = ({ output, score }: { readonly output: string; readonly score
 const mostCalls = ({ execution }: AgentSpec, { max_calls: most }: SecurityContextSpec): number =>
   Math.min(execution?.max_tool_calls ?? toolCallsDefault, most ?? Number.POSITIVE_INFINITY);
 
-function callTool(state: ConversationState, call: ModelToolCall, most: number): Effect {
+function callTool(state: ConversationState, call: ModelToolCall, spec: AgentSpec, most: number): Effect {
   const isNew = state.underWay?.call_id !== call.id;
   if (isNew && state.toolCalls >= most) {
     return {
@@ -81,22 +91,22 @@ function callTool(state: ConversationState, call: ModelToolCall, most: number): 
       refusal: `ToolCallsExceeded: ${most} tool calls are the most; answer without tools`,
     };
   }
-  return { kind: 'call_tool', call };
+  const asksJudge = spec.execution?.tool_validation?.enabled === true && isNew && !state.verdicts.has(call.id);
+  if (!asksJudge) return { kind: 'call_tool', call };
+  const size = (state.started?.system.length ?? 0) + call.name.length + call.arguments.length;
+  return withinBudgets(state, spec, size, (bound) => ({ kind: 'call_tool', call, ...bound }));
 }
 
 function withAnswer(state: ConversationState, spec: AgentSpec, answer: { text: string; isCut: boolean }): Effect {
   const { iteration, judged } = state;
-  const refuse = (feedback: string, score?: number): Effect => {
-    const cut = feedback.slice(0, conversationLimits.feedbackLength);
-    return {
-      kind: 'complete_iteration',
-      iteration,
-      output: answer.text,
-      accepted: false,
-      feedback: cut,
-      ...scored(score),
-    };
-  };
+  const refuse = (feedback: string, score?: number): Effect => ({
+    kind: 'complete_iteration',
+    iteration,
+    output: answer.text,
+    accepted: false,
+    feedback: feedback.slice(0, conversationLimits.feedbackLength),
+    ...scored(score),
+  });
   if (answer.isCut || Buffer.byteLength(answer.text) > conversationLimits.outputBytes)
     return refuse('It was longer than an answer may be, and was cut; be shorter.');
   const problem = schemaProblem(spec.output_schema, answer.text);
@@ -106,25 +116,43 @@ function withAnswer(state: ConversationState, spec: AgentSpec, answer: { text: s
     const { score } = answerFacts(answer.text);
     return { kind: 'complete_iteration', iteration, output: answer.text, accepted: true, ...scored(score) };
   }
-  if (judged === undefined) return { kind: 'judge_answer', iteration, answer: answer.text };
+  if (judged === undefined) return judgeAnswer(state, spec, answer.text);
   if (judged.score < validation.threshold) return refuse(judged.feedback, judged.score);
   return { kind: 'complete_iteration', iteration, output: answer.text, accepted: true, score: judged.score };
 }
 
+function judgeAnswer(state: ConversationState, spec: AgentSpec, answer: string): Effect {
+  const { started, iteration } = state;
+  const size = (started?.system.length ?? 0) + (started?.input.length ?? 0) + answer.length;
+  return withinBudgets(state, spec, size, (bound) => ({ kind: 'judge_answer', iteration, answer, ...bound }));
+}
+
 const scored = (score: number | undefined) => (score === undefined ? {} : { score });
 
-/** Budgets are checked before a model is asked: the answer is clamped to the tokens that remain. */
 function askModel(state: ConversationState, spec: AgentSpec): Effect {
-  const { max_tokens: tokens, max_cost_usd: cost } = spec.execution ?? {};
+  const size = state.messages.reduce((sum, message) => sum + sizeOf(message), 0);
   const { iteration } = state;
+  return withinBudgets(state, spec, size, (bound) => ({ kind: 'ask_model', iteration, ...bound }));
+}
+
+/**
+ * Budgets are checked before a model is asked, as the agent or as a judge: its answer is clamped to the tokens that remain
+ * behind a question of `size` text units.
+ */
+function withinBudgets(
+  state: ConversationState,
+  spec: AgentSpec,
+  size: number,
+  ask: (bound: { readonly maxOutputTokens?: number }) => Effect,
+): Effect {
+  const { max_tokens: tokens, max_cost_usd: cost } = spec.execution ?? {};
   if (cost !== undefined && (state.costUsd ?? 0) >= cost) {
     return failed(state, 'BudgetExceeded', `max_cost_usd of ${cost} is used up`);
   }
-  if (tokens === undefined) return { kind: 'ask_model', iteration };
-  const read = state.messages.reduce((sum, message) => sum + sizeOf(message), 0) / conversationLimits.unitsPerToken;
-  const left = Math.floor(tokens - state.inputTokens - state.outputTokens - read);
+  if (tokens === undefined) return ask({});
+  const left = Math.floor(tokens - state.inputTokens - state.outputTokens - size / conversationLimits.unitsPerToken);
   if (left < 1) return failed(state, 'BudgetExceeded', `max_tokens of ${tokens} is used up`);
-  return { kind: 'ask_model', iteration, maxOutputTokens: left };
+  return ask({ maxOutputTokens: left });
 }
 
 const failed = (state: ConversationState, reason: string, message: string): Effect => ({

@@ -369,6 +369,16 @@ describe('createModels', () => {
     expect(models.limitsOf('default', 'absent')).toBeUndefined();
   });
 
+  it.each([
+    [16_383, 8_191],
+    [16_384, 8_192],
+    [16_385, 8_192],
+    [1, 1],
+  ])('LLM-12 leaves half of a window of %i tokens to the conversation: %i for an answer', (contextWindow, most) => {
+    const { models } = world([cloud('one', model('default', { context_window: contextWindow }))]);
+    expect(models.limitsOf('default')).toEqual({ contextWindow, maxOutputTokens: most });
+  });
+
   it('asks nothing for a caller who has given up', async () => {
     answer({});
     const { outcome } = world([cloud('one')]);

@@ -117,8 +117,11 @@ function limitsOf(config: NodeConfig, alias: string, provider?: string): ModelLi
     .map(({ model }) => model);
   if (models.length === 0) return undefined;
   const windows = models.flatMap(({ context_window: tokens }) => (tokens === undefined ? [] : [tokens]));
+  const contextWindow = windows.length === 0 ? undefined : Math.min(...windows);
+  const outputs = models.map(({ max_output_tokens: tokens }) => tokens);
   return {
-    maxOutputTokens: Math.min(...models.map(({ max_output_tokens: tokens }) => tokens)),
-    ...defined({ contextWindow: windows.length === 0 ? undefined : Math.min(...windows) }),
+    // An answer leaves half of the window to the conversation, whose start would otherwise be left out.
+    maxOutputTokens: Math.max(1, Math.min(...outputs, Math.floor((contextWindow ?? Number.POSITIVE_INFINITY) / 2))),
+    ...defined({ contextWindow }),
   };
 }

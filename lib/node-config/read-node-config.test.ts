@@ -191,6 +191,16 @@ spec:
     ]);
   });
 
+  it.each([
+    [4_194_303, true],
+    [4_194_304, true],
+    [4_194_305, false],
+  ])('TOOL-CMD-09 takes max_output_bytes of %i: %s', (bytes, isTaken) => {
+    const spec = { builtin_dispatchers: [{ name: 'cmd', max_output_bytes: bytes }] };
+    const problems = isTaken ? [] : [expect.stringContaining('spec.builtin_dispatchers[0].max_output_bytes')];
+    expect(isTaken ? (read(spec, env), []) : problemsOf(() => read(spec, env))).toEqual(problems);
+  });
+
   it('refuses fields that belong to another dispatcher, and a searxng without an address', () => {
     const spec = {
       builtin_dispatchers: [

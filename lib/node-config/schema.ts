@@ -14,6 +14,8 @@ export const nodeConfigLimits = {
   runtimes: 200,
   prices: 2_000,
   keyLength: 8_192,
+  /** Output of a command; a pod may report as much of each stream. */
+  outputBytes: 4 * 1_024 * 1_024,
 } as const;
 
 const closed = { additionalProperties: false } as const;
@@ -66,7 +68,7 @@ const Dispatcher = Type.Object(
     api_key: apiKey,
     provider: Type.Optional(oneOf(['brave', 'tavily', 'searxng'])),
     endpoint,
-    max_output_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 * 1_024 * 1_024 })),
+    max_output_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: nodeConfigLimits.outputBytes })),
     timeout_ceiling_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
     capabilities: Type.Optional(
       Type.Array(Type.Object({ name: toolName, skip_judge: Type.Optional(Type.Boolean()) }, closed), {

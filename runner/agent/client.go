@@ -19,7 +19,9 @@ const (
 	answerLimit = 16 << 20
 	// refusalLimit bounds what is shown of a refusal.
 	refusalLimit = 2_048
-	// requestPatience is above the 25 seconds that the server may hold a request.
+	// preferredWait is how long the server holds a request before it answers 204; without it the server holds it for ever.
+	preferredWait = "wait=25"
+	// requestPatience is above preferredWait.
 	requestPatience = 60 * time.Second
 	longestPause    = 5 * time.Second
 	longestRetry    = 30 * time.Second
@@ -101,6 +103,7 @@ func (c *client) once(ctx context.Context, path string, body []byte, into any) (
 		return false, 0, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Prefer", preferredWait)
 	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -3,7 +3,7 @@ import type { Attestations } from '../../agents/attestations.ts';
 import type { Drivers } from '../../agents/drivers.ts';
 import { type ConversationFeed, recordsBehind } from '../../agents/feed.ts';
 import { needsDriving } from '../../agents/needs-driving.ts';
-import type { Offered } from '../../agents/pod-door.ts';
+import { checkReported, type Offered } from '../../agents/pod-door.ts';
 import type { PodIdentity } from '../../agents/pod-identity.ts';
 import { emptyState, fold, type ConversationState } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
@@ -13,6 +13,7 @@ import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Pod } from '../../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { preferredWaitMs } from './preferred-wait.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
 import { type Generate, readShape, type Result } from './shapes.ts';
 
@@ -29,9 +30,6 @@ export interface AgentPodDeps {
   ) => Promise<{ readonly name: string; readonly tools: readonly string[]; readonly waiting: readonly string[] }>;
   readonly modelOf: (execution: AgentExecution) => Promise<string>;
 }
-
-/** How long a request waits for a command before the pod is asked to ask again. */
-const longestWaitMs = 25_000;
 
 /** Operations for the pods of agents on the internal listener (spec 1 §4.4 and §4.5). */
 export function createAgentPodRoutes<Caller>(deps: AgentPodDeps): Route<Caller>[] {
@@ -104,7 +102,9 @@ async function exchange(deps: AgentPodDeps, request: RouteRequest<typeof dispatc
     throw new AppError('forbidden', 'the pod has not attested: call /v1/seal/attest first', { reason: 'NotAttested' });
   }
   if (shape.type === 'generate') await checkGenerate(deps, execution, shape);
-  using deadline = startDeadline(deps.clock, longestWaitMs, request.signal);
+  const waitMs = preferredWaitMs(request);
+  if (waitMs === undefined) return await converse(deps, { execution, podUid, shape }, request.signal);
+  using deadline = startDeadline(deps.clock, waitMs, request.signal);
   return await converse(deps, { execution, podUid, shape }, deadline.signal);
 }
 
@@ -148,13 +148,11 @@ function replyOf(offered: Offered | undefined, state: ConversationState): Reply 
 async function finished(
   deps: AgentPodDeps,
   { metadata }: AgentExecution,
-  unreported: Exchange['shape'] | undefined,
+  unreported: Result | undefined,
 ): Promise<Reply> {
   const tenant = deps.tenants.tenantOf(metadata.namespace ?? '') ?? '';
   const state = await readAll(deps.feed, tenant, metadata.uid ?? '');
-  if (unreported?.type === 'dispatch_result' && !state.dispatches.has(unreported.dispatch_id)) {
-    throw new AppError('not_found', 'dispatch_id names no dispatch of this execution', { reason: 'UnknownDispatch' });
-  }
+  if (unreported !== undefined) checkReported(state, unreported);
   if (state.result === undefined) throw over();
   return final(state);
 }

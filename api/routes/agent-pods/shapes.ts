@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { createValidator } from '../../../crds/validators.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
+import { nodeConfigLimits } from '../../../lib/node-config/index.ts';
 
 const id = Type.String({ minLength: 1, maxLength: 128 });
 
@@ -26,8 +27,8 @@ const Result = Type.Object(
     execution_id: id,
     dispatch_id: id,
     exit_code: Type.Integer(),
-    stdout: Type.String({ maxLength: 4 * 1024 * 1024 }),
-    stderr: Type.String({ maxLength: 4 * 1024 * 1024 }),
+    stdout: Type.String({ maxLength: nodeConfigLimits.outputBytes }),
+    stderr: Type.String({ maxLength: nodeConfigLimits.outputBytes }),
     duration_ms: Type.Integer({ minimum: 0 }),
     truncated: Type.Boolean(),
   },

@@ -22,7 +22,7 @@ export const agentTools: readonly ToolRow[] = [
   row({
     name: 'fs.write',
     description: 'Creates or overwrites a file.',
-    required: { path: file, content: text('The whole content; at most 1 MiB.') },
+    required: { path: file, content: text('The whole content; at most 1 MiB, and 256 KiB of arguments from a model.') },
     marks: ['judged', 'repeatable', 'fleet'],
   }),
   row({
@@ -55,7 +55,7 @@ export const agentTools: readonly ToolRow[] = [
   }),
   row({
     name: 'fs.read',
-    description: 'Reads a file of at most 1 MiB of text.',
+    description: 'Reads a file of at most 1 MiB of text; a model is given its first 256 Ki characters.',
     required: { path: file },
     marks: ['repeatable', 'fleet'],
   }),

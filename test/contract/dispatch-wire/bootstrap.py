@@ -23,9 +23,8 @@ def post(path, body):
         headers={"Content-Type": "application/json"},
         method="POST",
     )
-    with urllib.request.urlopen(request, timeout=40) as response:
-        text = response.read()
-        return json.loads(text) if text else None
+    with urllib.request.urlopen(request, timeout=120) as response:
+        return json.loads(response.read())
 
 
 def run(dispatch):
@@ -72,11 +71,7 @@ generate = {
 answers = []
 question = generate
 while not answers or answers[-1]["type"] != "final":
-    answer = post("/v1/dispatch-gateway", question)
-    if answer is None:
-        question = generate
-        continue
-    answers.append(answer)
-    if answer["type"] == "dispatch":
-        question = run(answer)
+    answers.append(post("/v1/dispatch-gateway", question))
+    if answers[-1]["type"] == "dispatch":
+        question = run(answers[-1])
 print(json.dumps({"session": session, "answers": answers}))

@@ -12,7 +12,8 @@ import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { createSessions, readToken, type SealKey } from '../../../lib/envelope/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { KubeClient, Pod } from '../../../lib/kube/index.ts';
-import type { ModelRequest } from '../../../lib/models/models.ts';
+import type { ModelReply } from '../../../lib/models/models.ts';
+import { nodeConfigLimits } from '../../../lib/node-config/index.ts';
 import type { Tool } from '../../../lib/tools/tool.ts';
 import { executionOf, type Replica, replyOf, SharedExecutions, startReplica } from '../../agents/replica.ts';
 import { startTestBus, type TestBus } from '../../nats/test-bus.ts';
@@ -124,19 +125,25 @@ interface Seen {
 }
 
 describe('a request that waits', () => {
-  it('is answered 204 after 25 s in which there is nothing to run', async () => {
+  it('DISPATCH-19 is held for as long as a model thinks, and answered 204 only where the caller prefers so', async () => {
     const waiting = new SharedExecutions();
-    const ask = ({ signal }: ModelRequest): Promise<never> =>
-      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const { promise: thought, resolve: think } = Promise.withResolvers<undefined>();
+    const ask = async (): Promise<ModelReply> => thought.then(() => replyOf('at last'));
     const thinking = startReplica({ bus: nats.connect(), shared: waiting, ask });
-    const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms === 25_000 ? 200 : ms, signal);
+    // Each wait of the server is over at once.
+    const sleep: Clock['sleep'] = (_ms, signal) => systemClock.sleep(1, signal);
     const other = await serve(thinking, waiting, { ...systemClock, sleep });
     waiting.put(executionOf('thinking'));
     // The first one of all makes the bucket of sessions, which may take longer than an answer waits.
     const attest = async () => (await post('/v1/seal/attest', attestation('thinking'), {}, other)).status;
     await expect.poll(attest, { timeout: 20_000 }).toBe(200);
-    expect((await post('/v1/dispatch-gateway', generate('thinking'), {}, other)).status).toBe(204);
-    waiting.put({ ...executionOf('thinking'), status: { ...executionOf('thinking').status, phase: 'cancelled' } });
+    const held = post('/v1/dispatch-gateway', generate('thinking'), {}, other);
+    for (let asked = 0; asked < 3; asked += 1) {
+      const answer = await post('/v1/dispatch-gateway', generate('thinking'), { Prefer: 'wait=25' }, other);
+      expect(answer.status).toBe(204);
+    }
+    think(undefined);
+    expect(await (await held).json()).toMatchObject({ type: 'final', content: 'at last' });
     await thinking.stop();
     await other.close();
   });
@@ -253,10 +260,16 @@ describe('the wire between a container and the orchestrator', () => {
       truncated: false,
     };
     expect((await post('/v1/dispatch-gateway', { ...result, dispatch_id: 'unknown' })).status).toBe(404);
+    const most = nodeConfigLimits.outputBytes;
+    const long = (stdout: string) => post('/v1/dispatch-gateway', { ...result, dispatch_id: 'unknown', stdout });
+    expect([(await long('x'.repeat(most))).status, (await long('x'.repeat(most + 1))).status]).toEqual([404, 400]);
     const final = await post('/v1/dispatch-gateway', result);
     expect(await final.json()).toMatchObject({ type: 'final', tool_calls_executed: 1 });
     const again = await post('/v1/dispatch-gateway', result);
     expect(await again.json()).toMatchObject({ type: 'final', tool_calls_executed: 1 });
+    const other = await post('/v1/dispatch-gateway', { ...result, stdout: 'b' });
+    expect([other.status, await other.text()]).toEqual([409, expect.stringContaining('another result')]);
+    expect((await post('/v1/dispatch-gateway', { ...result, dispatch_id: 'unknown' })).status).toBe(404);
   });
 
   it('answers 410 for an execution that was cancelled', async () => {
