@@ -255,6 +255,7 @@ const tools: LimitGroup = {
     row('Name of a GitBinding', 'gitBindingNameLength', 'characters', 'label must have at most … characters'),
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
     items('`files` of a CliTool', 'cliToolFiles'),
+    characters('A path that a file tool takes', 'toolPathLength'),
     characters('`path` of a file of a CliTool', 'cliToolPathLength'),
   ],
 };
@@ -285,6 +286,12 @@ const edge: LimitGroup = {
       ...row('`recent_commands` of a host', 'hostRecentCommands', 'commands', ''),
       otherwise: 'nothing: only the newest are kept',
     },
+    row(
+      '`config` that operators push to a host',
+      'edgeConfigBytes',
+      'bytes',
+      'has more than … bytes of JSON; push it in parts',
+    ),
     entries('`labels` of a host', 'edgeLabels'),
     items('`local_tools` and `mount_points` of a daemon', 'edgeLocalTools'),
     characters('One of the `mount_points`', 'edgePathLength'),
