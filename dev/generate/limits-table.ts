@@ -254,6 +254,8 @@ const tools: LimitGroup = {
     row('`refresh_seconds` of a GitBinding, at least', 'gitRefreshSecondsMin', 's', 'must be at least …'),
     row('Name of a GitBinding', 'gitBindingNameLength', 'characters', 'label must have at most … characters'),
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
+    items('`networks` of a SecurityContext', 'listedNetworks'),
+    items('`ports` of one of the `networks`', 'listedPorts'),
     items('`files` of a CliTool', 'cliToolFiles'),
     characters('A path that a file tool takes', 'toolPathLength'),
     characters('`path` of a file of a CliTool', 'cliToolPathLength'),

@@ -91,8 +91,13 @@ function callTool(state: ConversationState, call: ModelToolCall, spec: AgentSpec
       refusal: `ToolCallsExceeded: ${most} tool calls are the most; answer without tools`,
     };
   }
-  const asksJudge = spec.execution?.tool_validation?.enabled === true && isNew && !state.verdicts.has(call.id);
-  if (!asksJudge) return { kind: 'call_tool', call };
+  const isJudged = !isNew || state.verdicts.has(call.id);
+  return isJudged || !asksJudge(spec) ? { kind: 'call_tool', call } : judgedCall(state, call, spec);
+}
+
+const asksJudge = ({ execution }: AgentSpec): boolean => execution?.tool_validation?.enabled === true;
+
+function judgedCall(state: ConversationState, call: ModelToolCall, spec: AgentSpec): Effect {
   const size = (state.started?.system.length ?? 0) + call.name.length + call.arguments.length;
   return withinBudgets(state, spec, size, (bound) => ({ kind: 'call_tool', call, ...bound }));
 }
