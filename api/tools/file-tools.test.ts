@@ -280,11 +280,10 @@ describe('TOOL-RULE-11 a file of an execution', () => {
       download_url: 'https://windlass.example/v1/workflows/executions/helper-1/logs?stream=stdout',
       expires_in_seconds: 3_600,
     });
-    expect(started()[1]).toMatchObject({
-      body: { input: { path: '/files/a b.png' }, ttl_seconds_after_finished: 3_600 },
-    });
-    const state = made[1]?.spec.states['run'];
-    expect(state).toMatchObject({ command: ['cat', '--', '{{input.path}}'], volumes: [{ read_only: true }] });
+    expect(started()[1]).toMatchObject({ body: { ttl_seconds_after_finished: 3_600 } });
+    expect(requestOf(1)).toMatchObject({ op: 'bytes', path: '/files/a b.png' });
+    expect(requestOf(1)).toEqual({ ...(requestOf(0) as object), op: 'bytes' });
+    expect(made[1]?.spec.states['run']).toMatchObject({ volumes: [{ read_only: true }] });
   });
 
   it('TOOL-064 of which a download would hold the beginning only is an error', async () => {

@@ -6,7 +6,13 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { failure } from '../../lib/tools/answers.ts';
-import { chunksOf, type FileOperation, fileRequest, readAnswer } from '../../lib/tools/rows/run-file-tool.ts';
+import {
+  bytesRequest,
+  chunksOf,
+  type FileOperation,
+  fileRequest,
+  readAnswer,
+} from '../../lib/tools/rows/run-file-tool.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
 import { placeOf, type VolumePlace } from '../../lib/tools/volume-policy.ts';
@@ -129,17 +135,13 @@ async function act(helpers: Helpers, call: PlacedCall, signal: AbortSignal): Pro
   const path = posix.join(place.folder, file.path);
   const input = requestInput(chunksOf(fileRequest(op, args, { ...place, path })));
   if (input === undefined) return failure('TOO_LARGE', 'content: a helper pod takes about 190 KiB; write it in parts');
-  const workflow = helperWorkflow(planOf(helpers, call, 'fs'));
+  const workflow = helperWorkflow(planOf(helpers, call, false));
   const { stdout, exit_code, truncated } = await runHelper(helpers, caller, { workflow, input, keepSeconds }, signal);
   return readAnswer({ stdout, stderr: '', exit_code, truncated });
 }
 
-const planOf = (
-  { image, tenants }: Helpers,
-  { caller, file, place }: PlacedCall,
-  task: HelperPlan['task'],
-): HelperPlan => ({
-  task,
+const planOf = ({ image, tenants }: Helpers, { caller, file, place }: PlacedCall, isReader: boolean): HelperPlan => ({
+  isReader,
   image,
   volume: file.volume,
   folder: place.folder,
@@ -184,10 +186,12 @@ async function executionFile(
 
 async function download(helpers: Helpers, call: PlacedCall, signal: AbortSignal): Promise<ToolAnswer> {
   const { caller, file, place } = call;
-  const workflow = helperWorkflow(planOf(helpers, call, 'cat'));
-  const input = { path: posix.join(place.folder, file.path) };
+  const workflow = helperWorkflow(planOf(helpers, call, true));
+  const path = posix.join(place.folder, file.path);
+  const input = requestInput(chunksOf(bytesRequest({ ...place, path })));
+  if (input === undefined) return failure('TOO_LARGE', 'path: it and the rules for it take more than about 190 KiB');
   const ran = await runHelper(helpers, caller, { workflow, input, keepSeconds: downloadSeconds }, signal);
-  if (ran.exit_code !== 0) return failure('BACKEND_ERROR', 'the file cannot be read');
+  if (ran.exit_code !== 0) return readAnswer({ ...ran, stderr: '', exit_code: 0 });
   if (ran.isCut)
     return failure(
       'TOO_LARGE',

@@ -9,11 +9,9 @@ export const helperState = 'run';
 /** Parts of a request to `runner fs`; each is one argument, as long as a process takes. */
 export const requestParts = 6;
 
-/** The work of a helper: one request about files, or the bytes of one file on its standard output. */
-export type HelperTask = 'fs' | 'cat';
-
 export interface HelperPlan {
-  readonly task: HelperTask;
+  /** Whether it may write. */
+  readonly isReader: boolean;
   readonly image: string;
   readonly namespace: string;
   readonly volume: { readonly uid: string; readonly name: string };
@@ -22,10 +20,7 @@ export interface HelperPlan {
 }
 
 const parts = Array.from({ length: requestParts }, (_, index) => `part_${index}`);
-const commands: Readonly<Record<HelperTask, readonly string[]>> = {
-  fs: [runner, 'fs', ...parts.map((name) => `{{input.${name}}}`)],
-  cat: ['cat', '--', '{{input.path}}'],
-};
+const command = [runner, 'fs', ...parts.map((name) => `{{input.${name}}}`)];
 
 /** Seconds of the command, and of the state with the start of its pod. */
 const seconds = { command: 30, state: 150 };
@@ -34,7 +29,7 @@ const seconds = { command: 30, state: 150 };
  * The workflow whose executions are the helper pods of a volume (ADR 0090): capture, limits, quota and network are those of
  * every step. Its name follows from the volume and the content, so that it never changes; the volume's end deletes it.
  */
-export function helperWorkflow({ task, image, namespace, volume, folder }: HelperPlan): Workflow {
+export function helperWorkflow({ isReader, image, namespace, volume, folder }: HelperPlan): Workflow {
   const content: Omit<WorkflowSpec, 'version'> = {
     description: `Reads and writes files of the volume ${volume.name}, for svc.file tools.`,
     initial_state: helperState,
@@ -43,9 +38,9 @@ export function helperWorkflow({ task, image, namespace, volume, folder }: Helpe
       [helperState]: {
         kind: 'ContainerRun',
         image,
-        command: [...commands[task]],
+        command,
         workdir: folder,
-        volumes: [{ name: 'files', mount_path: folder, read_only: task === 'cat' }],
+        volumes: [{ name: 'files', mount_path: folder, read_only: isReader }],
         resources: { timeout: `${seconds.command}s` },
         timeout: `${seconds.state}s`,
         transitions: [],

@@ -33,27 +33,47 @@ func (g *guard) readText(p string, write bool) (string, *place, error) {
 }
 
 func (p *place) text() (string, error) {
+	raw, err := p.bytes()
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(raw) {
+		return "", fail(errNotText, "%s is not text in UTF-8", p.real)
+	}
+	return string(raw), nil
+}
+
+func (p *place) bytes() ([]byte, error) {
 	if p.info == nil {
-		return "", fail(errNotFound, "%s does not exist", p.real)
+		return nil, fail(errNotFound, "%s does not exist", p.real)
 	}
 	if p.info.IsDir() {
-		return "", fail(errNotAFile, "%s is a folder", p.real)
+		return nil, fail(errNotAFile, "%s is a folder", p.real)
 	}
 	file, err := p.open()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer file.Close()
 	raw, err := io.ReadAll(io.LimitReader(file, contentLimit+1))
 	switch {
 	case err != nil:
-		return "", explain(p.real, err)
+		return nil, explain(p.real, err)
 	case len(raw) > contentLimit:
-		return "", fail(errTooLarge, "%s is longer than %d bytes", p.real, contentLimit)
-	case !utf8.Valid(raw):
-		return "", fail(errNotText, "%s is not text in UTF-8", p.real)
+		return nil, fail(errTooLarge, "%s is longer than %d bytes", p.real, contentLimit)
 	}
-	return string(raw), nil
+	return raw, nil
+}
+
+// readBytes reads a whole file, text or not.
+func readBytes(g *guard, r *request) (string, error) {
+	at, err := g.locate(r.Path, false, false)
+	if err != nil {
+		return "", err
+	}
+	defer at.close()
+	raw, err := at.bytes()
+	return string(raw), err
 }
 
 func read(g *guard, r *request) (string, error) {

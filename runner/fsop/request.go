@@ -76,31 +76,52 @@ type operation func(g *guard, r *request) (string, error)
 
 var operations = map[string]operation{
 	"read": read, "write": write, "list": list, "create_dir": createDir, "delete": remove,
-	"edit": editOne, "multi_edit": editMany, "grep": grep, "glob": globFiles,
+	opBytes: readBytes,
+	"edit":  editOne, "multi_edit": editMany, "grep": grep, "glob": globFiles,
 }
 
-// Main answers the request that the arguments hold together: one is too short for a large file.
+// opBytes is the operation whose answer is the content of the file and nothing else.
+const opBytes = "bytes"
+
+// Main answers the request that the arguments hold together: one is too short for a large file. The answer is JSON, and
+// the exit code 0; the answer of opBytes is the file itself, or JSON and the exit code 1.
 func Main(chunks []string, out io.Writer) int {
 	if len(chunks) == 0 {
 		fmt.Fprintln(os.Stderr, "runner: fs needs one request as JSON, in one argument or in several")
 		return exitUsage
 	}
-	content, err := handle(strings.Join(chunks, ""))
-	if err := encode(out, content, err); err != nil {
-		fmt.Fprintln(os.Stderr, "runner: cannot write the answer: "+err.Error())
+	op, content, err := handle(strings.Join(chunks, ""))
+	isRaw, code := op == opBytes, 0
+	var writing error
+	switch {
+	case isRaw && err == nil:
+		_, writing = io.WriteString(out, content)
+	case isRaw:
+		code = 1
+		writing = encode(out, "", err)
+	default:
+		writing = encode(out, content, err)
+	}
+	if writing != nil {
+		fmt.Fprintln(os.Stderr, "runner: cannot write the answer: "+writing.Error())
 		return 1
 	}
-	return 0
+	return code
 }
 
-func handle(raw string) (string, error) {
+func handle(raw string) (op, content string, err error) {
 	if len(raw) > requestLimit {
-		return "", fail(errTooLarge, "the request has %d bytes; %d are allowed", len(raw), requestLimit)
+		return "", "", fail(errTooLarge, "the request has %d bytes; %d are allowed", len(raw), requestLimit)
 	}
 	var r request
 	if err := json.Unmarshal([]byte(raw), &r); err != nil {
-		return "", fail(errRequest, "the request is no JSON of the right form: %v", err)
+		return "", "", fail(errRequest, "the request is no JSON of the right form: %v", err)
 	}
+	content, err = r.run()
+	return r.Op, content, err
+}
+
+func (r *request) run() (string, error) {
 	run, known := operations[r.Op]
 	if !known {
 		return "", fail(errRequest, "op: %q is unknown", r.Op)
@@ -112,7 +133,7 @@ func handle(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return run(g, &r)
+	return run(g, r)
 }
 
 // check bounds the request and makes its path absolute.

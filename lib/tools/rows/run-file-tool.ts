@@ -57,6 +57,10 @@ interface FilePlace {
   readonly deny: readonly string[];
 }
 
+/** The request whose answer is the content of a file, text or not, and on failure an answer and the exit code 1. */
+export const bytesRequest = ({ path, boundaries, deny }: FilePlace): string =>
+  JSON.stringify({ op: 'bytes', path, boundaries, deny });
+
 /** One request to `runner fs`, as JSON. */
 export function fileRequest(op: FileOperation, args: ToolArguments, { path, boundaries, deny }: FilePlace): string {
   const given = operations[op].flatMap((name) => {
