@@ -37,7 +37,7 @@ export const executionReasons = {
   InvalidToolCall: 'The call_tool state names no tool, or its rendered arguments are no JSON object or too large.',
   ToolFailed: 'The tool that the state called answered with an error.',
   ToolRefused: 'The tool does not exist, the SecurityContext denies it, or its arguments are wrong; nothing ran.',
-  ToolUnavailable: 'What the tool needs could not be reached; nothing ran.',
+  ToolUnavailable: 'A service that the tool needs could not be reached; nothing ran.',
   OutcomeUnknown: 'The tool was called, and how the call ended is not known; look before it is called again.',
   InvalidAgentInput: 'The rendered input or intent of an agent is longer than an agent takes.',
   TooFewJudges: 'Fewer judges completed than min_judges_required, or only judges of weight 0 did.',

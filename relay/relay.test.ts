@@ -766,7 +766,7 @@ describe('the last heartbeats of hosts', () => {
 });
 
 describe('a host that an operator drains', () => {
-  it('EDGE-FLOW-13 is told at the beginning of each of its streams', async () => {
+  it('EDGE-FLOW-13 receives the order at the beginning of each of its streams', async () => {
     const relay = await startRelay();
     const identity = await enroll(relay);
     hosts.drain('acme', identity.enrolled.nodeId);
@@ -778,7 +778,7 @@ describe('a host that an operator drains', () => {
     }
   });
 
-  it('EDGE-FLOW-13 is the only one that is told', async () => {
+  it('EDGE-FLOW-13 is the only one that receives the order', async () => {
     const relay = await startRelay();
     const identity = await enroll(relay);
     const stream = connect(relay, identity);

@@ -71,7 +71,7 @@ async function commandAt({ drivers }: Replica, shared: SharedExecutions, uid: st
   }
 }
 
-/** What the pod does: it asks a replica for a command and reports its result. */
+/** The part of the pod: it asks a replica for a command and reports its result. */
 async function work(replica: Replica, shared: SharedExecutions, uid: string): Promise<Offered> {
   const { door, offered } = await commandAt(replica, shared, uid);
   await door.report(offered.dispatch_id, result, never);
@@ -79,7 +79,7 @@ async function work(replica: Replica, shared: SharedExecutions, uid: string): Pr
 }
 
 describe('signed calls of tools that run in the pod', () => {
-  it('TOOL-CMD-02 TOOL-RULE-03 run in the container of the execution, while its agent goes on', async () => {
+  it('TOOL-CMD-02 TOOL-RULE-03 run in the container of the execution, while its agent continues', async () => {
     const { shared, one, finish } = await world('alone');
     const answered = ls(one.calls, 'alone');
     expect(await work(one, shared, 'alone')).toMatchObject({ plan: { command: 'ls', cwd: '/workspace' } });

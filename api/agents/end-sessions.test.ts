@@ -74,7 +74,7 @@ describe('the sessions of an execution of an agent', () => {
     ['failed', { status: { phase: 'failed' } }],
     ['got its outcome', { spec: { result: { outcome: 'completed' } } }],
     ['been cancelled', { spec: { cancel: { by: 'ada' } } }],
-    ['been told to go', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
+    ['a deletion timestamp', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
     ['been deleted', undefined],
   ])('ATTEST-08 are revoked when it has %s, and no pod gets another', async (_title, end) => {
     const ids = await begin();

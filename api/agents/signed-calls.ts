@@ -37,7 +37,7 @@ const patienceMs = 20_000;
 export const containerBusy = (message: string): AppError =>
   new AppError('limit_exceeded', message, { reason: 'ContainerBusy' });
 
-/** `leave` aborts where the conversation is driven here no more; what has not ended goes to its next driver. */
+/** `leave` aborts where the conversation is driven here no more; its next driver takes what has not ended. */
 export function createSignedCalls(deps: ConversationDeps, leave: AbortSignal): SignedCalls {
   const { log, tell } = deps;
   const running = new Map<string, Promise<void>>();

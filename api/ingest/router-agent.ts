@@ -34,7 +34,7 @@ const bounds = {
   descriptionLength: 500,
   /** The stimulus has at least so much of the input, in UTF-16 units; workflows, with their descriptions, the rest. */
   stimulusLength: 64_000,
-  /** Of that, its headers have at most half. */
+  /** Share of its headers: half at most. */
   headersShare: 0.5,
 } as const;
 

@@ -21,8 +21,8 @@ const addressOf = (holder: string) => ({ service: 'api.tool-calls', key: holder 
 const pingMs = 2_000;
 
 /**
- * A replica that has lost its connection to the bus, or whose process stands still, comes back within this time or is taken
- * for dead. What it does afterwards cannot be written any more.
+ * A replica that has lost its connection to the bus, or whose process hangs, comes back within this time or is taken
+ * for dead. Later writes of it are refused.
  */
 export const lostAfterMs = 30_000;
 

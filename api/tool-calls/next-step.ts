@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 
-/** What a replica does about a call. */
+/** The next step of a replica for a call. */
 export type Step =
   /** It has ended, or another installation has it. */
   | { readonly kind: 'none' }

@@ -90,7 +90,7 @@ class CallRunner implements ToolCalls {
     const group = `${identity}/`;
     const replica = { group, holder: `${group}${newId()}` };
     const served = holders.serve(replica.holder);
-    // Who claims a call can be asked whether it lives.
+    // The holder of a claim answers whether it lives.
     await Promise.race([served.ready.catch(() => undefined), aborted(stop)]);
     this.#replica = replica;
     this.#stop = stop;

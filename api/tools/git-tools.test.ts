@@ -12,7 +12,7 @@ const ready: GitBindingStatus = { phase: 'ready', commit, branch: 'main', volume
 let world: ServiceToolsWorld;
 let bindings: Map<string, GitBinding>;
 let version: number;
-/** What the controllers make of a binding that was written; undefined: nothing. */
+/** The controllers' answer to a binding that was written; undefined: nothing. */
 let controllers: (binding: GitBinding) => GitBindingStatus | undefined;
 
 const uidOf = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;

@@ -96,7 +96,7 @@ const keyOf = ({ callId }: ToolCaller, { once = false }: Asked): Record<string, 
 
 const queryOf = ({ query }: Contract): Readonly<Record<string, TSchema>> => query?.properties ?? {};
 
-/** What a query's text cannot be, a tool's argument may be: of any type. */
+/** The value of a tool's argument may have any type; that of a query is text. */
 function checkedQuery(query: Readonly<Record<string, unknown>>, properties: Readonly<Record<string, TSchema>>) {
   for (const [name, value] of Object.entries(query)) {
     const schema = properties[name];

@@ -82,7 +82,7 @@ describe('the bridge of MCP clients', () => {
     expect(html.written).toMatchObject([{ id: 2, error: { message: 'the tool gateway answered 502' } }]);
   });
 
-  it('answers lines that are no message, and goes on', async () => {
+  it('answers lines that are no message, and continues', async () => {
     const { written } = await bridged(['no JSON', '[]', tooLong, request(1)], async (message) => answerTo(message));
     expect(written.map(({ id, error }) => [id, (error as { code: number } | undefined)?.code])).toEqual([
       [null, -32_700],

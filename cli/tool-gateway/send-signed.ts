@@ -7,7 +7,7 @@ import type { SessionFile } from './session-file.ts';
 /** A message of the protocol. */
 export type McpMessage = Readonly<Record<string, unknown>>;
 
-/** What the gateway said: one JSON-RPC message, or nothing to a notification. */
+/** The answer of the gateway: one JSON-RPC message, or nothing to a notification. */
 export interface McpReply {
   readonly status: number;
   readonly message: McpMessage | undefined;

@@ -3546,8 +3546,8 @@ export interface Operations {
   /**
    * Drain a host
    *
-   * No run targets the host any more, and the host is told to take no new commands and to end those that it has. A
-   * host that is away is told when it comes back. Needs the scope `svc.edge.hosts.write`.
+   * No run targets the host any more. The host takes no new commands, and ends those that it has. A host that is
+   * away receives the order when it comes back. Needs the scope `svc.edge.hosts.write`.
    *
    * `POST /v1/edge/hosts/{id}/drain`
    *
@@ -3559,8 +3559,8 @@ export interface Operations {
   /**
    * End the draining of a host
    *
-   * Runs target the host again. A daemon that was told to drain takes commands once it is restarted. Needs the
-   * scope `svc.edge.hosts.write`.
+   * Runs target the host again. A daemon that has drained takes commands once it is restarted. Needs the scope
+   * `svc.edge.hosts.write`.
    *
    * `DELETE /v1/edge/hosts/{id}/drain`
    *

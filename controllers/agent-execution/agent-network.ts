@@ -62,7 +62,7 @@ function refused(error: unknown): Opened {
   throw error;
 }
 
-/** The policy of one execution, which goes with it. Only the controllers give a pod the label that it selects. */
+/** The policy of one execution, which owns it. Only the controllers give a pod the label that it selects. */
 export function networkPolicyOf(execution: AgentExecution, listed: readonly ListedNetwork[]): NetworkPolicy {
   const { name, namespace = '', uid = '' } = execution.metadata;
   return {

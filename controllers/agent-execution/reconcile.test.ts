@@ -283,7 +283,7 @@ describe('an execution of an agent begins', () => {
     expect(await refused(403, message)).toMatchObject({ phase: 'running', reason: 'Forbidden', message });
   });
 
-  it('ADR 0100 with a policy for the networks that its SecurityContext lists, which goes with it', async () => {
+  it('ADR 0100 with a policy for the networks that its SecurityContext lists, owned by it', async () => {
     const networks = [
       { cidr: '10.1.0.0/16', ports: [443, 5_432] },
       { cidr: '2001:db8::/48', ports: [80] },
@@ -497,7 +497,7 @@ describe('AMB-174 an execution of an agent is archived', () => {
     expect(finalizers()).toEqual([]);
   });
 
-  it('before it goes: it is held from a second after its end, by its time to live as well', async () => {
+  it('before its deletion: it is held from a second after its end, by its time to live as well', async () => {
     const { run, becomes, clock, finalizers, deleted } = await ended();
     await clock.advance(999);
     await run();
@@ -513,7 +513,7 @@ describe('AMB-174 an execution of an agent is archived', () => {
     expect([finalizers(), deleted]).toEqual([[], ['AgentExecution run']]);
   });
 
-  it('or not at all: after the grace it is deleted, and that is told', async () => {
+  it('or not at all: after the grace it is deleted, and an event says so', async () => {
     const { run, becomes, clock, deleted, unarchived, finalizers } = await ended();
     await clock.advance(1_000);
     await run();

@@ -5,7 +5,7 @@ export type ArchiveFact =
   | { readonly kind: 'archived'; readonly at: number }
   | { readonly kind: 'pending'; readonly problem?: string; readonly retryAt?: number };
 
-/** What is known of the record of an execution that has ended. Times in milliseconds since the epoch. */
+/** The known facts about the record of an execution that has ended. Times in milliseconds since the epoch. */
 export interface Recorded {
   /** Undefined: there is no archive for it. */
   readonly fact: ArchiveFact | undefined;

@@ -90,7 +90,7 @@ function lateResult(session: RunSession, node: string, outcome: 'timed_out' | 'c
   return { outcome, deadline_ms: session.policy.per_target_deadline_secs * 1_000 };
 }
 
-/** What was in flight when the run was cancelled ends cancelled (spec 2 §3); the reason says what is not known (ADR 0101). */
+/** Commands in flight when the run was cancelled end cancelled (spec 2 §3); the reason says what is not known (ADR 0101). */
 function whyCancelled(session: RunSession, node: string): string {
   if (session.unreached.has(node))
     return 'the host went away and gave no result: the cancellation may not have reached it';

@@ -139,7 +139,7 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
   return undefined;
 }
 
-/** Of one host any tool may be asked. The run waits while the gateway cannot be asked. */
+/** A run of one host may ask for any tool. The run waits while the gateway cannot be asked. */
 async function capable(
   { fleetCapable }: FleetRunDeps,
   tenant: string,

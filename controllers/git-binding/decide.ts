@@ -80,7 +80,7 @@ function runningJob({ spec, status }: GitBinding): Job | undefined {
   return { id, op, attempt, pod, message };
 }
 
-/** What a user asked for comes first, then a sync of a source that was not tried, then one whose time has come. */
+/** A request of a user comes first, then a sync of a source that was not tried, then one whose time has come. */
 function nextJob(binding: GitBinding, volume: Volume, now: number): Job | undefined {
   const { status = {}, metadata } = binding;
   const asked = askedJob(binding);

@@ -84,7 +84,7 @@ async function act(deps: GitBindingDeps, binding: GitBinding, decision: GitDecis
 const write = (deps: GitBindingDeps, binding: GitBinding, status: GitBindingStatus) =>
   writeStatus({ kube: deps.kube, resource: gitBindings, cache: deps.bindings }, binding, status);
 
-/** What was asked for while nothing can be done fails at once: its caller waits for it. */
+/** A request fails at once while nothing can be done: its caller waits for it. */
 async function block(
   deps: GitBindingDeps,
   binding: GitBinding,
@@ -222,7 +222,7 @@ function tell({ events }: GitBindingDeps, object: GitBinding, { op }: Job, end: 
   events.record({ resource: gitBindings, object, type, reason, action: 'Reconcile', note });
 }
 
-/** What a pod said is in the status; the next operation waits for its end on the volume's own lock. */
+/** The answer of a pod is in the status; the next operation waits for its end on the volume's own lock. */
 async function removePod(deps: GitBindingDeps, { metadata }: GitBinding, { pod: name }: Job): Promise<void> {
   const { namespace = '', uid: owner } = metadata;
   const found = name === undefined ? undefined : deps.pods.get(`${namespace}/${name}`)?.metadata;

@@ -3,7 +3,7 @@ import { accountVariables, type Identities } from './accounts.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
 /**
- * CEL: the user may run tools on hosts, with kubectl by a FleetRun. What is in the global namespace acts in every tenant,
+ * CEL: the user may run tools on hosts, with kubectl by a FleetRun. An object of the global namespace acts in every tenant,
  * so its writer needs the right in every namespace.
  */
 const fleetRuns = "authorizer.group('windlass.dev').resource('fleetruns')";

@@ -107,7 +107,7 @@ export const GitBindingSpec = Type.Object(
 export type GitBindingSpec = Static<typeof GitBindingSpec>;
 
 const requestFields = {
-  id: Type.String({ description: 'The request, or sync-GENERATION for a sync that nobody asked for.' }),
+  id: Type.String({ description: 'The request, or sync-GENERATION for a sync without a request.' }),
   op: oneOf(gitOperations, { description: 'Operation.' }),
   phase: oneOf(['running', 'succeeded', 'failed'], { description: 'Its state.' }),
   attempt: Type.Integer({ description: 'Which pod of the operation it is, from 1.' }),
@@ -148,7 +148,7 @@ export const GitBindingStatus = Type.Object(
       ),
     ),
     commit: Type.Optional(Type.String({ description: 'Commit that the tree comes from.' })),
-    branch: Type.Optional(Type.String({ description: 'Branch that a push goes to.' })),
+    branch: Type.Optional(Type.String({ description: 'Branch that a push moves.' })),
     ahead: Type.Optional(Type.Boolean({ description: 'Whether the binding has commits that were not pushed.' })),
     bytes: Type.Optional(Type.Integer({ format: 'int64', description: 'Size of the files at the last sync.' })),
     synced_at: Type.Optional(timestamp({ description: 'When the last sync that succeeded ended.' })),

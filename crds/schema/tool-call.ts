@@ -67,7 +67,7 @@ export type ToolCallClaim = Static<typeof ToolCallClaim>;
 
 const ToolCallResult = Type.Object(
   {
-    content: Type.String({ maxLength: limits.toolCallResultBytes, description: 'What the tool answered.' }),
+    content: Type.String({ maxLength: limits.toolCallResultBytes, description: 'The answer of the tool.' }),
     truncated: Type.Optional(Type.Boolean({ description: 'Whether the answer was longer.' })),
   },
   { additionalProperties: false },

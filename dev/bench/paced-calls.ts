@@ -12,7 +12,7 @@ const connections = 256;
 
 /**
  * Milliseconds from the moment at which each call was due to its answer. Calls are due at equal distances, whether or not those
- * before are answered, so that a server that stands still is not spared the calls of that time.
+ * before are answered, so that a server that hangs is not spared the calls of that time.
  */
 export async function pacedCalls(side: Side, { perSecond, seconds }: Pace): Promise<number[]> {
   const door = new Pool(side.url.origin, { connections });

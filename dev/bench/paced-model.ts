@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** A provider of models of this process that answers when it is told to. */
+/** A provider of models of this process that answers on request of the test. */
 export interface PacedModel {
   readonly url: string;
   /** The next request, or the first that no call has taken yet. */

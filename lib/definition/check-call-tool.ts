@@ -9,7 +9,7 @@ import type { Check, NamedState } from './definition.ts';
 /** The System command that calls a tool (ADR 0096). */
 export const callToolCommand = 'call_tool';
 
-/** What is wrong with a field of `env` of a `call_tool` state. */
+/** The problem of a field of `env` of a `call_tool` state. */
 export interface CallToolProblem {
   readonly field: string;
   readonly rule: 'required' | 'pattern' | 'unknown_field';

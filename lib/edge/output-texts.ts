@@ -15,7 +15,7 @@ export interface OutputText {
 export interface OutputTexts {
   /** The whole characters that are known by now; empty where a chunk completes none. */
   next(commandId: string, stream: StreamName, chunk: Uint8Array): string;
-  /** What is left of a character that was never completed, as U+FFFD; the command is forgotten. */
+  /** The rest of a character that was never completed, as U+FFFD; the command is forgotten. */
   end(commandId: string): OutputText[];
 }
 

@@ -49,7 +49,7 @@ describe('reading the outcomes in memory', () => {
   const ask = (answer: (body: Uint8Array) => unknown) =>
     readOpenRecords({ request: async (_address, body) => Buffer.from(JSON.stringify(answer(Buffer.from(body)))) }, 'r');
 
-  it('goes from page to page', async () => {
+  it('is read page by page', async () => {
     const all = Array.from({ length: 300 }, (_, index) => recordOf(index, 4_096));
     expect(namesOf(await ask((body) => openRecordsPage(all, 0, pageStart(body))))).toEqual(namesOf(all));
   });

@@ -32,13 +32,13 @@ interface Filesystem {
 
 /** Rules that each can only narrow; absent: they leave everything. */
 interface PathRules {
-  /** Of the manifest. */
+  /** Rules of the manifest. */
   readonly filesystem?: Filesystem | undefined;
-  /** Of the SecurityContext. */
+  /** Rules of the SecurityContext. */
   readonly allowed?: readonly string[] | undefined;
 }
 
-/** What is left of the folders. Rules of volumes (`volume:NAME/…`) are no paths, and leave nothing of a folder. */
+/** The folders that remain. Rules of volumes (`volume:NAME/…`) are no paths, and leave nothing of a folder. */
 export function narrowed(folders: readonly Boundary[], { filesystem, allowed }: PathRules): readonly Boundary[] {
   const own = filesystem === undefined ? folders : overlaps(folders, rulesOf(filesystem));
   return allowed === undefined ? own : overlaps(own, rulesOf({ write: allowed }));

@@ -23,7 +23,7 @@ export interface ToolCaller {
   /** The definition that runs; absent: an external caller. */
   readonly agent?: { readonly name: string; readonly uid: string; readonly spec: AgentSpec };
   readonly security: SecurityContextSpec;
-  /** Of a caller without an agent: scopes of tools of hosts that the maker of its session held. Absent: none. */
+  /** For a caller without an agent: scopes of tools of hosts that the maker of its session held. Absent: none. */
   readonly scopes?: readonly string[];
   /** Folders of the pod with volumes, the workspace included. */
   readonly mounts: readonly Mount[];

@@ -23,7 +23,7 @@ export const grantFolder = '/files';
 
 /**
  * The place at which the caller may touch the file, as far as the texts of its rules say; `runner fs` decides for the place
- * that the path leads to. Undefined where the policy refuses it. What bounds a mount bounds its volume; a volume that the
+ * that the path leads to. Undefined where the policy refuses it. The bounds of a mount bound its volume; a volume that the
  * caller does not mount needs a rule `volume:NAME/…` (requirements WF-STOR-13, TOOL-FS-01).
  */
 export function placeOf(caller: ToolCaller, file: WantedFile): VolumePlace | undefined {

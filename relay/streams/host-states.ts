@@ -92,7 +92,7 @@ export class HostStates {
     }
   }
 
-  /** What a heartbeat has written: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
+  /** Result of a heartbeat: whether the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
   async checkpoint(stream: LiveStream): Promise<void> {
     const isBack = stream.isUnhealthy || stream.isUnwritten;
     stream.isUnhealthy = false;

@@ -87,7 +87,7 @@ func TestTreesBeyondHalfOfTheVolume(t *testing.T) {
 	found := g.good("sync")
 	stored, err := sizeOf(filepath.Join(g.volume, generations))
 	must(t, err)
-	// What is stored beside the tree is of some hundred bytes; the exact limit is that of the sum.
+	// Files beside the tree take some hundred bytes; the exact limit is that of the sum.
 	must(t, os.RemoveAll(filepath.Join(g.volume, generations)))
 	must(t, os.Remove(filepath.Join(g.volume, currentLink)))
 	g.bad("sync", errTooLarge, func(r *request) { r.LimitBytes = 2*found.Bytes - 2 })

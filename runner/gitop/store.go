@@ -35,7 +35,7 @@ type state struct {
 	Commit string `json:"commit"`
 	// Remote is the commit that the server had at the last sync or push.
 	Remote string `json:"remote"`
-	// Branch that a push goes to; empty: the tree is that of a tag or a commit.
+	// Branch that a push moves; empty: the tree is that of a tag or a commit.
 	Branch string `json:"branch"`
 	Bytes  int64  `json:"bytes"`
 	Files  int    `json:"files"`

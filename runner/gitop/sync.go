@@ -39,7 +39,7 @@ func syncTree(ctx context.Context, w *work) (*result, error) {
 	}
 	next, err := w.bring(ctx, found)
 	if err != nil {
-		// What is left takes room until the next sync, should this not succeed.
+		// The rest takes room until the next sync, should this not succeed.
 		_ = w.store.sweep(before)
 		return nil, err
 	}

@@ -498,7 +498,7 @@ export class World {
   }
 }
 
-/** What other processes work at. */
+/** Work of other processes. */
 type ActionElsewhere = Extract<Action, { kind: `${'create' | 'cancel'}_${'agent' | 'tool_call'}` }>;
 const isElsewhere = (action: Action): action is ActionElsewhere =>
   ['create_agent', 'cancel_agent', 'create_tool_call', 'cancel_tool_call'].includes(action.kind);

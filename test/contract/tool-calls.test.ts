@@ -216,7 +216,7 @@ describe('a tool call', () => {
     expect(ran).toHaveLength(1);
   });
 
-  it('of a tool of the gateway goes through its lane, and is in its audit', async () => {
+  it('of a tool of the gateway takes its lane, and is in its audit', async () => {
     contexts.set('desk', { tools: ['orders.*'] });
     gateway.contexts.set('desk', { tools: ['orders.*'] });
     startReplica();

@@ -15,9 +15,9 @@ export class SharedCalls {
   writes = 0;
   /** The API server does not answer. */
   isAway = false;
-  /** The watch tells nothing any more: caches show what it told last. */
+  /** The watch sends nothing any more: caches show what it sent last. */
   isStale = false;
-  readonly #told = new Map<string, ToolCall>();
+  readonly #sent = new Map<string, ToolCall>();
   /** Takes the next claim, and its answer is lost. */
   losesAnswer = false;
 
@@ -87,7 +87,7 @@ export class SharedCalls {
 
   get informer() {
     return {
-      cache: { getByUid: (uid: string) => this.#told.get(uid), values: () => this.#told.values() },
+      cache: { getByUid: (uid: string) => this.#sent.get(uid), values: () => this.#sent.values() },
       onChange: (handler: Handler) => void this.#handlers.add(handler),
     };
   }
@@ -103,8 +103,8 @@ export class SharedCalls {
   #tell(change: InformerChange<ToolCall>): void {
     setImmediate(() => {
       if (this.isStale) return;
-      if (change.after === undefined) this.#told.delete(change.key);
-      else this.#told.set(change.key, slimToolCall(change.after));
+      if (change.after === undefined) this.#sent.delete(change.key);
+      else this.#sent.set(change.key, slimToolCall(change.after));
       const slim = { ...change, after: change.after && slimToolCall(change.after) };
       for (const handler of this.#handlers) handler(slim);
     });

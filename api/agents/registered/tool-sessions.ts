@@ -23,7 +23,7 @@ export interface ToolSessions {
   again(caller: RegisteredCaller): Promise<ToolSession>;
 }
 
-/** Of an agent. Its pod has a session of its own, under the id of the execution itself. */
+/** The session of an agent. Its pod has a session of its own, under the id of the execution itself. */
 export const toolSessionId = (executionId: string): string => `agent-${executionId}`;
 
 /** Each process signs with a key of its own, which never leaves it. */

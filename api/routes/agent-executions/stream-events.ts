@@ -68,7 +68,7 @@ export function closingEvents(uid: string, ended: AgentExecution | undefined, is
   return [...(started === undefined ? [] : [started]), { id: endId, data: closingEvent(uid, ended) }];
 }
 
-/** Of one whose agent has given a result: it has run, and its records are gone. */
+/** The start of an execution whose agent gave a result and whose records are gone. */
 function startedEvent(execution_id: string, { spec, status }: AgentExecution): IdentifiedEvent | undefined {
   const { agent, started_at, phase } = status ?? {};
   const hasRun = phase === 'completed' || spec.result !== undefined;

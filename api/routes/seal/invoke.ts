@@ -103,7 +103,7 @@ const spent = (most: number): ToolRefusal => ({
   message: `the execution has had its ${most} calls (max_calls)`,
 });
 
-/** Calls of file tools that the policy refuses are told of (requirements AMB-199). */
+/** Calls of file tools that the policy refuses are StorageEvents (requirements AMB-199). */
 function refuse(
   { clock, events, newId }: SealInvokeDeps,
   { caller, envelope }: Omit<AdmittedCall, 'tool'>,

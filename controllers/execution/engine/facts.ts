@@ -82,7 +82,7 @@ export interface ToolCallFact {
   readonly endedAt?: number | undefined;
   /** Why it failed or was cancelled. */
   readonly why?: { readonly reason: string; readonly message: string } | undefined;
-  /** What the tool answered; absent: it is still to be read, for the cache has it not. */
+  /** The answer of the tool; absent: it is still to be read, for the cache has it not. */
   readonly answer?: { readonly content: string; readonly truncated: boolean } | undefined;
 }
 

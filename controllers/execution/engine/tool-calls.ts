@@ -16,7 +16,7 @@ export const hasEnded = ({ phase }: ToolCallFact): boolean => phase !== 'pending
 export const findToolCall = ({ facts }: Draft, { state, visit }: CurrentVisit): ToolCallFact | undefined =>
   facts.toolCalls?.find(({ madeBy }) => madeBy.state === state && madeBy.visit === visit);
 
-/** What is called and how, or why nothing is. */
+/** The call to make, or the reason against one. */
 export type ToolCallPlan = { readonly spec: ToolCallSpec } | { readonly failure: Failure };
 
 /**
@@ -90,7 +90,7 @@ function parentOf({ facts }: Draft, { state, visit }: CurrentVisit): ToolCallSpe
 /** How long a call may wait for a replica before the state says so, in milliseconds. */
 const showsAfterMs = 10_000;
 
-/** What a call that does not run waits for. */
+/** The condition that a call waits for. */
 export function waitingOf(draft: Draft, { entered_at: since }: CurrentVisit, call?: ToolCallFact): Waiting | undefined {
   if (call === undefined) {
     const { blocked } = draft.facts;

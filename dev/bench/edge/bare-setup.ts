@@ -1,7 +1,7 @@
 /** Settings of the bare server, as JSON in its first argument. */
 export interface BareSetup {
   readonly port: number;
-  /** Of its page with the number of its streams. */
+  /** Address of its page with the number of its streams. */
   readonly pagesPort: number;
   readonly natsUrl: string;
 }

@@ -61,7 +61,7 @@ export interface Reconnected {
 export async function reconnect({ holder, daemons }: EdgeSide, streams: number, downSeconds = 0): Promise<Reconnected> {
   await holder.stop();
   const ended = performance.now();
-  // What the former process said at its end has come by then.
+  // The last messages of the former process have come by then.
   await pause(startsMs);
   const { ends: before } = await daemons.counts();
   await pause(Math.max(0, downSeconds * 1_000 - 2 * startsMs));

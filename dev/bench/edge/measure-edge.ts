@@ -109,7 +109,7 @@ async function restarts(
     const written = await countWrites(bench);
     const ours = await reconnect(relay, streams);
     const bares = await reconnect(bare, streams, ours.downSeconds);
-    // What the end of streams leads to comes within the grace and one sweep.
+    // The writes that follow the end of streams come within the grace and one sweep.
     await pause(sweepMs);
     const writes = await written();
     found.push({ ours, bare: bares, writes });

@@ -35,7 +35,7 @@ export interface HolderOptions {
 
 export interface HolderPorts {
   readonly port: number;
-  /** Of its pages, one of which names its streams as the relay's metrics do. */
+  /** Addresses of its pages, one of which names its streams as the relay's metrics do. */
   readonly pagesPort: number;
 }
 

@@ -118,7 +118,7 @@ describe('the pod of an agent', () => {
     ]);
   });
 
-  it('ADR 0100 has the networks that its SecurityContext lists, by a policy that goes with its execution', async () => {
+  it('ADR 0100 has the networks that its SecurityContext lists, by a policy that its execution owns', async () => {
     const networks = [{ cidr: '10.1.0.0/16', ports: [5432] }];
     const metadata = { name: 'open', namespace: namespace.name };
     const context = { apiVersion: 'windlass.dev/v1', kind: 'SecurityContext', metadata } as const;

@@ -139,7 +139,7 @@ describe('a call that ends early', () => {
       .toBe('cancelled');
   });
 
-  it('a replica of the API is killed in mid-call: the run goes on once, and the next replica has its outcome', async () => {
+  it('a replica of the API is killed in mid-call: the run continues once, and the next replica has its outcome', async () => {
     const mark = `killed-${Date.now()}`;
     await workflowOf('killed', onAll(`touch $MARKS/${mark}.$$; sleep 20`));
     const name = await start('killed');

@@ -26,7 +26,7 @@ export function createRunRecords({ outputs, bus }: RecordDeps): RunRecords {
 }
 
 /**
- * Of a run whose record is gone its summary is all that is left: the controllers ended it for that, or the record was
+ * A run whose record is gone has its summary alone: the controllers ended it for that, or the record was
  * deleted after the end of the run.
  */
 async function unlessLost<T>(run: FleetRun, read: () => Promise<T>, none: T): Promise<T> {

@@ -163,8 +163,8 @@ export const drainEdgeHost = defineContract({
   tag,
   summary: 'Drain a host',
   description:
-    'No run targets the host any more, and the host is told to take no new commands and to end those that it has. A host ' +
-    'that is away is told when it comes back. Needs the scope `svc.edge.hosts.write`.',
+    'No run targets the host any more. The host takes no new commands, and ends those that it has. A host that is away ' +
+    'receives the order when it comes back. Needs the scope `svc.edge.hosts.write`.',
   access: 'bearer',
   params: hostParams,
   success: hostAnswer('The host as it is now.'),
@@ -178,7 +178,7 @@ export const resumeEdgeHost = defineContract({
   tag,
   summary: 'End the draining of a host',
   description:
-    'Runs target the host again. A daemon that was told to drain takes commands once it is restarted. Needs the scope ' +
+    'Runs target the host again. A daemon that has drained takes commands once it is restarted. Needs the scope ' +
     '`svc.edge.hosts.write`.',
   access: 'bearer',
   params: hostParams,

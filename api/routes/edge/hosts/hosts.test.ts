@@ -273,7 +273,7 @@ describe('orders of operators', () => {
   };
   const offline = new AppError('unavailable', 'the host is offline', { reason: 'EdgeUnavailable' });
 
-  it('EDGE-FLOW-13 EDGE-PROTO-35 drains a host: no run targets it, and its daemon is told', async () => {
+  it('EDGE-FLOW-13 EDGE-PROTO-35 drains a host: no run targets it, and its daemon receives the order', async () => {
     const { call, orders, audited } = ordered();
     const answer = await call('drainEdgeHost', { params });
     expect(answer).toMatchObject({ node_id: nodeId(1), status: 'Connected', draining: true });
@@ -287,7 +287,7 @@ describe('orders of operators', () => {
     expect(audited.map(({ type }) => type)).toEqual(['EdgeHostDrained', 'EdgeHostChanged']);
   });
 
-  it('EDGE-FLOW-13 drains a host that is away: it is told when it comes back', async () => {
+  it('EDGE-FLOW-13 drains a host that is away: it receives the order when it comes back', async () => {
     expect(await ordered(offline).call('drainEdgeHost', { params })).toMatchObject({ draining: true });
   });
 

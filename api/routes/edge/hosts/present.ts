@@ -3,7 +3,7 @@ import { labelsOfHost, nameOfHost, nodeIdOfHost, stateOfHost } from '../../../..
 import type { RecentCommand } from '../../../../lib/edge/index.ts';
 import type { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 
-/** spec 2 §2.1, as in a list; neither keys nor mount points. `heard`: its last heartbeat, where its relay has told it. */
+/** spec 2 §2.1, as in a list; neither keys nor mount points. `heard`: its last heartbeat, where its relay answers. */
 export function presentHostSummary(tenant: string, host: EdgeHost, heard: string | undefined): EdgeHostSummary {
   const { spec, status, metadata } = host;
   return {
@@ -30,7 +30,7 @@ function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
   };
 }
 
-/** What a host has beside its object. */
+/** Facts about a host beside its object. */
 export interface HostNews {
   readonly heard: string | undefined;
   readonly recent: readonly RecentCommand[];
