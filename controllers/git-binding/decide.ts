@@ -1,6 +1,7 @@
 import type { GitBindingReason } from '../../crds/conditions.ts';
-import type { GitBinding, GitOperation } from '../../crds/schema/git-binding.ts';
+import type { GitBinding, GitOperation, GitSource } from '../../crds/schema/git-binding.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
+import { defined } from '../../lib/defined.ts';
 
 /** One operation on a binding. */
 export interface Job {
@@ -11,6 +12,15 @@ export interface Job {
   readonly attempt: number;
   /** Its name, once it was made. */
   readonly pod?: string | undefined;
+  /** Absent: it has not begun. */
+  readonly source?: GitSource | undefined;
+}
+
+/** An operation that has begun; its pods are the same whatever is written to the spec meanwhile. */
+export interface BegunJob extends Job {
+  /** When, as the status says it; a reused id is thus another operation. */
+  readonly startedAt: string;
+  readonly source: GitSource;
 }
 
 export interface GitFacts {
@@ -26,7 +36,7 @@ export type GitDecision =
   /** Nothing can be done; the reason says why. */
   | { readonly kind: 'blocked'; readonly reason: GitBindingReason; readonly message: string }
   | { readonly kind: 'make-volume' }
-  | { readonly kind: 'begin' | 'follow'; readonly job: Job; readonly volume: Volume }
+  | { readonly kind: 'begin' | 'follow'; readonly job: BegunJob; readonly volume: Volume }
   /** Nothing is to be done before `lookAt`, in milliseconds since the epoch. */
   | { readonly kind: 'rest'; readonly lookAt?: number };
 
@@ -43,7 +53,12 @@ export function decideGit(facts: GitFacts): GitDecision {
   const running = runningJob(binding);
   if (running !== undefined) return { kind: 'follow', job: running, volume };
   const job = nextJob(binding, volume, now);
-  if (job !== undefined) return { kind: 'begin', job, volume };
+  if (job !== undefined)
+    return {
+      kind: 'begin',
+      job: { ...job, startedAt: new Date(now).toISOString(), source: sourceOf(binding) },
+      volume,
+    };
   const lookAt = refreshAt(binding);
   return lookAt === undefined ? { kind: 'rest' } : { kind: 'rest', lookAt };
 }
@@ -72,12 +87,13 @@ function askedJob({ spec: { request }, status }: GitBinding): Job | undefined {
   return { id: request.id, op: request.op, message: request.message, attempt: 1 };
 }
 
-function runningJob({ spec, status }: GitBinding): Job | undefined {
+function runningJob(binding: GitBinding): BegunJob | undefined {
+  const { spec, status } = binding;
   const { request } = status ?? {};
   if (request?.phase !== 'running') return undefined;
-  const { id, op, attempt, pod } = request;
+  const { id, op, attempt, pod, started_at: startedAt = '', source = sourceOf(binding) } = request;
   const message = spec.request?.id === id ? spec.request.message : undefined;
-  return { id, op, attempt, pod, message };
+  return { id, op, attempt, pod, message, startedAt, source };
 }
 
 /** A request of a user comes first, then a sync of a source that was not tried, then one whose time has come. */
@@ -85,14 +101,19 @@ function nextJob(binding: GitBinding, volume: Volume, now: number): Job | undefi
   const { status = {}, metadata } = binding;
   const asked = askedJob(binding);
   if (asked !== undefined) return asked;
-  const isNew = status.tried_source !== sourceOf(binding) || status.volume?.uid !== volume.metadata.uid;
+  const isNew = status.tried_source !== sourceText(sourceOf(binding)) || status.volume?.uid !== volume.metadata.uid;
   if (!isNew && now < (refreshAt(binding) ?? Number.POSITIVE_INFINITY)) return undefined;
   return { id: isNew ? `sync-${metadata.generation ?? 0}` : `sync-at-${now}`, op: 'sync', attempt: 1 };
 }
 
-/** The fields that a sync follows. */
-export const sourceOf = ({ spec: { ref = '', depth = 1, credentials } }: GitBinding): string =>
-  JSON.stringify([ref, depth, credentials?.secret.name ?? '']);
+/** The fields of the spec that an operation works by. */
+export const sourceOf = ({ spec: { ref, depth = 1, credentials } }: GitBinding): GitSource => ({
+  depth,
+  ...defined({ ref, secret: credentials?.secret.name }),
+});
+
+/** The same text for the same source. */
+export const sourceText = ({ ref = '', depth, secret = '' }: GitSource): string => JSON.stringify([ref, depth, secret]);
 
 function refreshAt({ spec: { refresh_seconds: seconds }, status }: GitBinding): number | undefined {
   const tried = Date.parse(status?.tried_at ?? '');

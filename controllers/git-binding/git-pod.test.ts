@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gitOperations } from '../../crds/schema/git-binding.ts';
 import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
-import type { Job } from './decide.ts';
+import { type BegunJob, sourceOf } from './decide.ts';
 import { buildGitPod, gitPodName } from './git-pod.ts';
 
 const settings = {
@@ -16,9 +16,15 @@ const settings = {
   gitImage: 'git',
   networks: ['10.0.0.0/8'],
 };
-const job: Job = { id: 'r1', op: 'sync', attempt: 1 };
 const binding = aGitBinding({ credentials: { secret: { name: 'forge' } } });
-const podOf = (op: Job['op'], message?: string) =>
+const job: BegunJob = {
+  id: 'r1',
+  op: 'sync',
+  attempt: 1,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  source: sourceOf(binding),
+};
+const podOf = (op: BegunJob['op'], message?: string) =>
   buildGitPod(binding, aGitVolume(), { ...job, op, message }, settings);
 const requestOf = (pod: ReturnType<typeof podOf>) =>
   JSON.parse(pod.spec.containers[0]?.command?.at(-1)?.replaceAll('$$', '$') ?? '') as Record<string, unknown>;
@@ -72,6 +78,7 @@ describe('the pod of an operation', () => {
       gitPodName(binding, job),
       gitPodName(binding, { ...job, attempt: 2 }),
       gitPodName(binding, { ...job, id: 'r2' }),
+      gitPodName(binding, { ...job, startedAt: '2026-01-01T00:00:00.001Z' }),
       gitPodName({ ...binding, metadata: { ...binding.metadata, uid: 'other' } }, job),
       gitPodName(long, job),
     ];

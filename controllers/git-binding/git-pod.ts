@@ -7,7 +7,7 @@ import type { Pod } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
 import { runner } from '../../lib/tools/rows/run-file-tool.ts';
 import { buildPod, type PodSettings } from '../step-pods/template.ts';
-import type { Job } from './decide.ts';
+import type { BegunJob } from './decide.ts';
 import { gitLimits } from './limits.ts';
 
 export interface GitPodSettings extends PodSettings {
@@ -23,7 +23,7 @@ const credentialsVolume = 'credentials';
 const secretKeys = ['host', 'username', 'password', 'token', 'ssh-privatekey', 'known_hosts', 'ca.crt'] as const;
 
 /** The operations that reach the server. They alone get the Secret, and none of them reads files that a tenant writes. */
-const reachesServer: Readonly<Record<Job['op'], boolean>> = {
+const reachesServer: Readonly<Record<BegunJob['op'], boolean>> = {
   sync: true,
   push: true,
   commit: false,
@@ -31,15 +31,15 @@ const reachesServer: Readonly<Record<Job['op'], boolean>> = {
   diff: false,
 };
 
-const key = ({ metadata: { uid = '' } }: GitBinding, { id, attempt }: Job): string =>
-  shortHash(`${uid} ${id} ${attempt}`, 20);
+const key = ({ metadata: { uid = '' } }: GitBinding, { id, attempt, startedAt }: BegunJob): string =>
+  shortHash(`${uid} ${id} ${startedAt} ${attempt}`, 20);
 
 /** The same for the same pod of an operation, so that it is made once. */
-export const gitPodName = (binding: GitBinding, job: Job): string =>
+export const gitPodName = (binding: GitBinding, job: BegunJob): string =>
   `git-${binding.metadata.name.slice(0, 30).replace(/[^a-z0-9]+$/, '')}-${key(binding, job)}`;
 
 /** The pod of one operation: that of a step (design §6), whose command is `runner git`. It holds no finalizer. */
-export function buildGitPod(binding: GitBinding, volume: Volume, job: Job, settings: GitPodSettings): Pod {
+export function buildGitPod(binding: GitBinding, volume: Volume, job: BegunJob, settings: GitPodSettings): Pod {
   const { name, namespace = '', uid = '' } = binding.metadata;
   const owner = {
     apiVersion,
@@ -53,11 +53,11 @@ export function buildGitPod(binding: GitBinding, volume: Volume, job: Job, setti
   const pod = buildPod(owner, podName, planOf(binding, volume, job, settings), settings);
   const { finalizers: _held, ...metadata } = pod.metadata;
   const withDeadline = { ...pod.spec, activeDeadlineSeconds: gitLimits.seconds + gitLimits.queueMs / 1_000 };
-  const secret = secretOf(binding, job);
+  const secret = secretOf(job);
   return { ...pod, metadata, spec: secret === undefined ? withDeadline : withSecret(withDeadline, secret) };
 }
 
-const planOf = (binding: GitBinding, volume: Volume, job: Job, { gitImage, networks }: GitPodSettings) => ({
+const planOf = (binding: GitBinding, volume: Volume, job: BegunJob, { gitImage, networks }: GitPodSettings) => ({
   image: gitImage,
   imagePullPolicy: 'IfNotPresent' as const,
   argv: [runner, 'git', JSON.stringify(requestOf(binding, job, networks))],
@@ -69,8 +69,9 @@ const planOf = (binding: GitBinding, volume: Volume, job: Job, { gitImage, netwo
 });
 
 /** A request to `runner git`. It is an argument of a process: nothing of the Secret is in it. */
-function requestOf(binding: GitBinding, job: Job, networks: readonly string[]) {
-  const { repo_url: url, ref = '', depth = 1, size_limit_mb: mb = limits.gitVolumeMbDefault, author } = binding.spec;
+function requestOf(binding: GitBinding, job: BegunJob, networks: readonly string[]) {
+  const { repo_url: url, size_limit_mb: mb = limits.gitVolumeMbDefault, author } = binding.spec;
+  const { ref = '', depth } = job.source;
   return {
     op: job.op,
     id: key(binding, job),
@@ -84,12 +85,11 @@ function requestOf(binding: GitBinding, job: Job, networks: readonly string[]) {
     author: author ?? { name: 'Windlass', email: 'windlass@windlass.invalid' },
     root: folders.volume,
     scratch: folders.scratch,
-    credentials: secretOf(binding, job) === undefined ? '' : folders.credentials,
+    credentials: secretOf(job) === undefined ? '' : folders.credentials,
   };
 }
 
-const secretOf = ({ spec }: GitBinding, { op }: Job): string | undefined =>
-  reachesServer[op] ? spec.credentials?.secret.name : undefined;
+const secretOf = ({ op, source }: BegunJob): string | undefined => (reachesServer[op] ? source.secret : undefined);
 
 /** A Secret or a key that is not there is for the runner to tell: the kubelet would let the pod wait. */
 function withSecret(spec: Pod['spec'], secretName: string): Pod['spec'] {

@@ -9,6 +9,8 @@ export const gitLimits = {
   attempts: 3,
   /** Wait before looking again at a state without events. */
   lookAgainMs: 5_000,
+  /** Wait before looking again at a binding for which nothing can be done: what blocks it may have no event of its own. */
+  blockedAgainMs: 45_000,
   memory: '512Mi',
   messageLength: 1_024,
   /** Characters of what an operation found, as JSON. */

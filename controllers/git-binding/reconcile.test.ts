@@ -7,6 +7,7 @@ import { createManualClock } from '../../lib/manual-clock.ts';
 import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
 import type { StepOutcome } from '../step-pods/observation.ts';
 import { noOutput } from '../step-pods/outcome.ts';
+import { sourceOf, sourceText } from './decide.ts';
 import { gitLimits } from './limits.ts';
 import { createGitBindingReconcile } from './reconcile.ts';
 
@@ -174,6 +175,64 @@ describe('a binding', () => {
     expect(world.notes).toEqual(['sync: NOT_FOUND: no repository']);
     await world.look();
     expect(world.made).toHaveLength(1);
+  });
+
+  it('syncs again where its spec changed during a sync, whose pods follow the spec from its begin', async () => {
+    const world = setUp({ spec: { ref: 'main' } });
+    await world.look();
+    const before = world.bindings.get('tenant-acme/site') as GitBinding;
+    const spec = { ...before.spec, ref: 'next', depth: 7, credentials: { secret: { name: 'forge' } } };
+    world.bindings.replaceAll(
+      [{ ...before, spec, metadata: { ...before.metadata, generation: 4, resourceVersion: '30' } }],
+      '20',
+    );
+    world.pods.replaceAll([], '8');
+    await world.look();
+    await world.look();
+    const commandOf = (index: number) => JSON.stringify(world.made[index]?.spec.containers[0]?.command);
+    expect(commandOf(1)).toContain(String.raw`\"ref\":\"main\",\"depth\":1`);
+    expect(JSON.stringify(world.made[1])).not.toContain('forge');
+    world.start();
+    world.world.outcome = good();
+    await world.look();
+    world.world.outcome = undefined;
+    await world.look();
+    expect(world.status()?.request).toMatchObject({ id: 'sync-4', op: 'sync', phase: 'running' });
+    expect(commandOf(2)).toContain(String.raw`\"ref\":\"next\",\"depth\":7`);
+    expect(JSON.stringify(world.made[2])).toContain('forge');
+  });
+
+  it('has another pod for a request whose id was used before', async () => {
+    const request = { id: 'r1', op: 'status' } as const;
+    const known = {
+      tried_source: sourceText(sourceOf(aGitBinding())),
+      volume: { name: 'git-site', uid: 'volume-uid' },
+    };
+    const first = setUp({ spec: { request }, status: known });
+    await first.look();
+    const second = setUp({ spec: { request }, status: known });
+    await second.clock.advance(1);
+    await second.look();
+    expect(second.made[0]?.metadata.name).not.toBe(first.made[0]?.metadata.name);
+  });
+
+  it.each([
+    ['no image', { hasImage: false }],
+    ['a volume of another owner', { volume: aGitVolume({ owner: 'stranger' }) }],
+    ['a failed volume', { volume: aGitVolume({ phase: 'failed' }) }],
+  ])('that is blocked by %s is looked at again', async (_title, given) => {
+    const again = await setUp(given).look();
+    expect(again?.requeueAfterMs).toBeGreaterThanOrEqual(30_000);
+    expect(again?.requeueAfterMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it('syncs once nothing blocks it, also after a request for a sync was refused', async () => {
+    const spec = { request: { id: 'r1', op: 'sync' } } as const;
+    const blocked = setUp({ spec, hasImage: false });
+    await blocked.look();
+    const world = setUp({ spec, status: blocked.status() as GitBindingStatus });
+    await world.look();
+    expect(world.status()?.request).toMatchObject({ op: 'sync', phase: 'running' });
   });
 
   it('stays ready where a sync would hide work of the tenant', async () => {

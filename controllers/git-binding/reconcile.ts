@@ -24,7 +24,7 @@ import { podProblem } from '../step-pods/pod-problem.ts';
 import type { PodReader } from '../step-pods/pod-reader.ts';
 import { begunAt, waitingOf } from '../step-pods/pod-waiting.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
-import { decideGit, type GitDecision, type Job, openJob, volumeNameOf } from './decide.ts';
+import { type BegunJob, decideGit, type GitDecision, type Job, openJob, volumeNameOf } from './decide.ts';
 import { buildGitPod, gitPodName, type GitPodSettings } from './git-pod.ts';
 import { gitLimits } from './limits.ts';
 import { failedJob, type JobEnd, readAnswer } from './read-answer.ts';
@@ -96,7 +96,7 @@ async function block(
   const ended = job && { ...binding, status: endedStatus(binding, job, failedJob(why.reason, why.message), now) };
   const written = await write(deps, binding, statusWith(ended ?? binding, now, {}, why));
   if (job !== undefined) await removePod(deps, written, job);
-  return pending ? { requeueAfterMs: gitLimits.lookAgainMs, reason: why.reason } : undefined;
+  return { requeueAfterMs: pending ? gitLimits.lookAgainMs : gitLimits.blockedAgainMs, reason: why.reason };
 }
 
 /** The volume is deleted with its binding. */
@@ -119,7 +119,7 @@ async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<Ag
   return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'VolumesPending' };
 }
 
-async function follow(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: Job): Promise<Again> {
+async function follow(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: BegunJob): Promise<Again> {
   if (job.op === 'commit' && job.message === undefined)
     return finish(deps, binding, job, failedJob('CONFLICT', 'another request took the place of this one'));
   if (job.pod === undefined) return makePod(deps, binding, volume, job);
@@ -135,7 +135,7 @@ async function podOf({ kube, pods: cache }: GitBindingDeps, { metadata }: GitBin
   return found?.metadata.labels?.[labels.executionUid] === uid ? found : undefined;
 }
 
-async function makePod(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: Job): Promise<Again> {
+async function makePod(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: BegunJob): Promise<Again> {
   const { settings } = deps;
   if (settings === undefined) return undefined;
   const { uid } = binding.metadata;

@@ -2,8 +2,9 @@ import { conditionTypes, type GitBindingReason } from '../../crds/conditions.ts'
 import type { GitBinding, GitBindingStatus } from '../../crds/schema/git-binding.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { cutText } from '../../lib/cut-text.ts';
+import { defined } from '../../lib/defined.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
-import { type Job, sourceOf } from './decide.ts';
+import { type BegunJob, type Job, sourceText } from './decide.ts';
 import { gitLimits } from './limits.ts';
 import type { JobEnd } from './read-answer.ts';
 
@@ -59,14 +60,14 @@ const waitOf = ({ op, message }: NonNullable<GitBindingStatus['request']>): stri
   message === undefined ? `a pod works: ${op}` : `${op} waits: ${message}`;
 
 /** An operation is under way. It is written down before its pod is made. */
-export function begunStatus(binding: GitBinding, job: Job, volume: Volume, now: number): GitBindingStatus {
+export function begunStatus(binding: GitBinding, job: BegunJob, volume: Volume, now: number): GitBindingStatus {
   const { name, uid = '' } = volume.metadata;
   const isSame = binding.status?.volume?.uid === uid;
-  const { id, op, attempt } = job;
+  const { id, op, attempt, startedAt, source } = job;
   return statusWith(binding, now, {
     ...(isSame ? {} : emptyTree),
     volume: { name, uid },
-    request: { id, op, phase: 'running', attempt, started_at: new Date(now).toISOString() },
+    request: { id, op, phase: 'running', attempt, started_at: startedAt, source },
   });
 }
 
@@ -105,14 +106,18 @@ export function endedStatus(binding: GitBinding, job: Job, end: JobEnd, now: num
   const isAsked = binding.spec.request?.id === job.id;
   const { attempt, id, op } = job;
   const { started_at = at } = binding.status?.request ?? {};
-  const request = { id, op, attempt, started_at, finished_at: at, ...(end.kind === 'done' ? succeeded : failure(end)) };
+  const answer = { id, op, attempt, started_at, finished_at: at, ...(end.kind === 'done' ? succeeded : failure(end)) };
   return statusWith(binding, now, {
-    ...(isAsked ? { answered: { ...request, ...outputOf(end) } } : {}),
-    ...(op === 'sync' ? { tried_source: sourceOf(binding), tried_at: at, sync_error: syncError(end) } : {}),
+    ...(isAsked ? { answered: { ...answer, ...outputOf(end) } } : {}),
+    ...(op === 'sync' ? { ...triedOf(job), tried_at: at, sync_error: syncError(end) } : {}),
     ...(end.kind === 'done' ? treeOf(op, end, at) : {}),
-    request,
+    request: { ...answer, ...defined({ source: job.source }) },
   });
 }
+
+/** What the sync went by; one that never began has tried nothing. */
+const triedOf = ({ source }: Job): Partial<GitBindingStatus> =>
+  source === undefined ? {} : { tried_source: sourceText(source) };
 
 const succeeded = { phase: 'succeeded' } as const;
 

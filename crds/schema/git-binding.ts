@@ -118,10 +118,23 @@ const requestFields = {
   message: Type.Optional(Type.String({ description: 'Sentence about the failure.' })),
 };
 
-const GitRequestStatus = Type.Object(requestFields, {
-  additionalProperties: false,
-  description: 'The newest operation.',
-});
+const GitSource = Type.Object(
+  {
+    ref: Type.Optional(Type.String({ description: 'spec.ref.' })),
+    depth: Type.Integer({ description: 'spec.depth.' }),
+    secret: Type.Optional(Type.String({ description: 'Name of spec.credentials.secret.' })),
+  },
+  {
+    additionalProperties: false,
+    description: 'Fields of the spec that the operation works by: those of its begin, whatever is written meanwhile.',
+  },
+);
+export type GitSource = Static<typeof GitSource>;
+
+const GitRequestStatus = Type.Object(
+  { ...requestFields, source: Type.Optional(GitSource) },
+  { additionalProperties: false, description: 'The newest operation.' },
+);
 
 const GitAnswer = Type.Object(
   {

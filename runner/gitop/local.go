@@ -210,10 +210,10 @@ func push(ctx context.Context, w *work) (*result, error) {
 		return resultOf(g, false), nil
 	}
 	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--", w.to.asked(w.URL), g.state.Commit + ":" + headsPrefix + g.state.Branch}
-	out, err := w.git(ctx, g, call{args: args})
+	out, err := w.ask(ctx, g, call{args: args})
 	if err != nil {
 		if strings.Contains(out, "rejected]") {
-			return nil, fail(errRejected, "the server did not take the commits: %s", out)
+			return nil, fail(errRejected, "the server did not take the commits: it has others that the binding has not, or a rule of its own refuses them")
 		}
 		return nil, err
 	}

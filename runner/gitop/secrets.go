@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,34 +130,48 @@ func Credential(args []string, in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// clean is a text of a stranger as one line without control characters.
+// clean is a text of a stranger as one line without control characters, cut to its bound.
 func clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "�"))
-	text = strings.Join(strings.Fields(text), " ")
+	text = oneLine(text)
 	if len(text) > textLimit {
 		text = strings.ToValidUTF8(text[:textLimit], "") + "…"
 	}
 	return text
 }
 
-// cleanText takes the secrets out, as they are and as servers send them back.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "�"))
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// cleanText takes the secrets out, line by line, as they are and as servers send them back. Blanks and capitals do not count.
 func (s *secrets) cleanText(text string) string {
 	for _, key := range []string{"password", "token", privateKey} {
-		value := s.values[key]
-		if len(value) < shortest {
-			continue
-		}
-		pair := base64.StdEncoding.EncodeToString([]byte(s.user() + ":" + value))
-		for _, form := range []string{pair, value, url.QueryEscape(value), url.PathEscape(value), strconv.Quote(value)} {
-			text = strings.ReplaceAll(text, form, mark)
+		for line := range strings.Lines(s.values[key]) {
+			line = strings.TrimSpace(line)
+			if len(line) < shortest {
+				continue
+			}
+			pair := base64.StdEncoding.EncodeToString([]byte(s.user() + ":" + line))
+			for _, form := range []string{pair, line, url.QueryEscape(line), url.PathEscape(line), strconv.Quote(line)} {
+				text = maskOf(form).ReplaceAllLiteralString(text, mark)
+			}
 		}
 	}
 	return text
+}
+
+func maskOf(form string) *regexp.Regexp {
+	fields := strings.Fields(form)
+	for i, field := range fields {
+		fields[i] = regexp.QuoteMeta(field)
+	}
+	return regexp.MustCompile(`(?i)` + strings.Join(fields, `\s+`))
 }
 
 func (s *secrets) cleanError(err error) error {
@@ -165,7 +180,7 @@ func (s *secrets) cleanError(err error) error {
 	}
 	f := &failure{errBackend, err.Error()}
 	_ = errors.As(err, &f)
-	return &failure{f.code, clean(s.cleanText(f.message))}
+	return &failure{f.code, clean(s.cleanText(oneLine(s.cleanText(f.message))))}
 }
 
 func lower(text string) string { return strings.ToLower(text) }

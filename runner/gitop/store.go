@@ -205,8 +205,22 @@ func (s *store) sweep(kept *generation) error {
 // remove deletes a folder with its content; what git made read only is in folders that are not.
 func (s *store) remove(path string) error { return s.root.RemoveAll(path) }
 
+// noAlternates refuses a list of other folders of objects: git reads it line by line, and names its lines in errors.
+func (g *generation) noAlternates() error {
+	for _, name := range []string{"alternates", "http-alternates"} {
+		if _, err := g.store.root.Lstat(g.in(filepath.Join("objects", "info", name))); !errors.Is(err, fs.ErrNotExist) {
+			return fail(errBackend, "objects/info/%s is none that a sync wrote; delete the binding and make it again", name)
+		}
+	}
+	return nil
+}
+
+// begin makes the folders of a new tree. It never clears the one that readers see.
 func (s *store) begin(id string) (*generation, error) {
 	g := &generation{store: s, folder: filepath.Join(generations, id)}
+	if shown, err := s.root.Readlink(currentLink); err == nil && shown == filepath.Join(g.folder, treeFolder) {
+		return nil, fail(errBusy, "the tree of the operation %s is shown already; ask again with another id", id)
+	}
 	if err := s.remove(g.folder); err != nil {
 		return nil, explain(err)
 	}

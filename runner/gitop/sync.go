@@ -38,6 +38,10 @@ func syncTree(ctx context.Context, w *work) (*result, error) {
 		return resultOf(before, false), nil
 	}
 	next, err := w.bring(ctx, found)
+	if err == nil {
+		// The server took its time, and the tenant may have worked meanwhile.
+		err = w.nothingToLose(ctx, before)
+	}
 	if err != nil {
 		// The rest takes room until the next sync, should this not succeed.
 		_ = w.store.sweep(before)
@@ -87,7 +91,7 @@ func (w *work) find(ctx context.Context) (wanted, error) {
 		asked = []string{headsPrefix + w.Ref, "refs/tags/" + w.Ref, "refs/tags/" + w.Ref + "^{}"}
 	}
 	args := append([]string{"ls-remote", "--quiet", "--symref", "--", w.to.asked(w.URL)}, asked...)
-	out, err := w.git(ctx, nil, call{args: args, limit: refsLimit})
+	out, err := w.ask(ctx, nil, call{args: args, limit: refsLimit})
 	if err != nil {
 		return wanted{}, tooMuch(err, "the server lists too many refs")
 	}
@@ -130,8 +134,11 @@ func (w *work) bring(ctx context.Context, found wanted) (*generation, error) {
 	if w.Depth > 0 {
 		args = append(args, "--depth="+strconv.Itoa(w.Depth))
 	}
-	if _, err := w.git(ctx, g, call{args: append(args, "--", w.to.asked(w.URL), "+"+found.ref+":"+remoteRef)}); err != nil {
+	if _, err := w.ask(ctx, g, call{args: append(args, "--", w.to.asked(w.URL), "+"+found.ref+":"+remoteRef)}); err != nil {
 		return nil, tooMuch(err, "git wrote too much")
+	}
+	if err := g.noAlternates(); err != nil {
+		return nil, err
 	}
 	commit, err := w.git(ctx, g, call{args: []string{"rev-parse", "--verify", "--quiet", remoteRef + "^{commit}"}})
 	if err != nil {

@@ -29,6 +29,8 @@ type work struct {
 	store   *store
 	gate    *gate
 	gitDir  string
+	// isRemote: what git says may hold lines of the Secret, so no answer holds a word of it.
+	isRemote bool
 }
 
 func openWork(r *request, isRemote bool) (*work, error) {
@@ -36,7 +38,7 @@ func openWork(r *request, isRemote bool) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &work{request: r, to: to, secrets: &secrets{}}
+	w := &work{request: r, to: to, secrets: &secrets{}, isRemote: isRemote}
 	syscall.Umask(0o002)
 	if isRemote {
 		if err := w.openRemote(); err != nil {
@@ -85,20 +87,15 @@ func (w *work) close() {
 
 // initialize writes a git folder by hand: its configuration holds what is here and nothing else.
 func (w *work) initialize() error {
-	files := map[string]string{"HEAD": "ref: refs/heads/work\n", "config": w.config()}
-	if w.to.scheme == "ssh" && w.gate != nil {
-		files["ssh_config"] = w.sshConfig()
-		files["key"] = w.secrets.values[privateKey]
-		files["known_hosts"] = w.secrets.values[knownHosts]
-	}
-	if authority := w.secrets.values[authorityKey]; authority != "" {
-		files["ca.crt"] = authority
-	}
 	for _, folder := range []string{"objects", "refs/heads", "refs/windlass"} {
 		if err := os.MkdirAll(filepath.Join(w.gitDir, folder), 0o700); err != nil {
 			return err
 		}
 	}
+	return w.writeFiles(map[string]string{"HEAD": "ref: refs/heads/work\n", "config": w.config()})
+}
+
+func (w *work) writeFiles(files map[string]string) error {
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(w.gitDir, name), []byte(text), 0o600); err != nil {
 			return err
@@ -108,26 +105,57 @@ func (w *work) initialize() error {
 }
 
 func (w *work) config() string {
-	lines := []string{
+	return strings.Join([]string{
 		"[core]", "repositoryformatversion = 0", "bigFileThreshold = 8m", "bare = false", "hooksPath = /dev/null", "fsmonitor = false",
 		"attributesFile = /dev/null", "excludesFile = /dev/null", "symlinks = true", "protectNTFS = true", "protectHFS = true",
 		"[gc]", "auto = 0", "[maintenance]", "auto = false", "[submodule]", "recurse = false",
 		"[fetch]", "fsckObjects = true", "recurseSubmodules = false", "writeCommitGraph = false",
 		"[fetch \"fsck\"]", "zeroPaddedFilemode = ignore", "missingSpaceBeforeDate = ignore", "badTimezone = ignore",
 		"[transfer]", "fsckObjects = true", "bundleURI = false", "[push]", "recurseSubmodules = no", "gpgSign = false",
-		"[commit]", "gpgSign = false", "[diff]", "ignoreSubmodules = all", "[protocol]", "allow = never", "version = 2",
+		"[commit]", "gpgSign = false", "[diff]", "ignoreSubmodules = all", "[protocol]", "allow = never", "version = 2", "",
+	}, "\n")
+}
+
+// remoteFolder is the part of the git folder that is there while git asks the server, and holds the credentials.
+const remoteFolder = "remote"
+
+func (w *work) inRemote(name string) string { return filepath.Join(w.gitDir, remoteFolder, name) }
+
+// ask runs a command of git that reaches the server. No other one is given the way to it, nor the credentials.
+func (w *work) ask(ctx context.Context, g *generation, c call) (string, error) {
+	defer func() { _ = os.RemoveAll(w.inRemote("")) }()
+	if err := os.MkdirAll(w.inRemote(""), 0o700); err != nil {
+		return "", err
 	}
-	if w.gate != nil {
-		lines = append(lines, fmt.Sprintf("[protocol \"%s\"]", w.to.scheme), "allow = always")
+	files := map[string]string{"remote/config": w.remoteConfig()}
+	if w.to.scheme == "ssh" {
+		files["remote/ssh_config"] = w.sshConfig()
+		files["remote/key"] = w.secrets.values[privateKey]
+		files["remote/known_hosts"] = w.secrets.values[knownHosts]
 	}
-	if w.gate != nil && w.to.scheme != "ssh" {
+	if authority := w.secrets.values[authorityKey]; authority != "" {
+		files["remote/ca.crt"] = authority
+	}
+	if err := w.writeFiles(files); err != nil {
+		return "", err
+	}
+	c.env = append(c.env, "GIT_CONFIG_GLOBAL="+w.inRemote("config"))
+	if w.to.scheme == "ssh" {
+		c.env = append(c.env, "GIT_SSH_COMMAND=ssh -F '"+w.inRemote("ssh_config")+"'", "GIT_SSH_VARIANT=ssh")
+	}
+	return w.git(ctx, g, c)
+}
+
+func (w *work) remoteConfig() string {
+	lines := []string{fmt.Sprintf("[protocol \"%s\"]", w.to.scheme), "allow = always"}
+	if w.to.scheme != "ssh" {
 		lines = append(lines, "[http]", "proxy = socks5h://"+w.gate.address(), "followRedirects = initial",
 			"lowSpeedLimit = "+lowSpeed, "lowSpeedTime = "+lowSpeedTime, "emptyAuth = false", "delegation = none")
 		if w.secrets.values[authorityKey] != "" {
-			lines = append(lines, "sslCAInfo = "+filepath.Join(w.gitDir, "ca.crt"))
+			lines = append(lines, "sslCAInfo = "+w.inRemote("ca.crt"))
 		}
 	}
-	if w.gate != nil && w.to.scheme == "https" && w.secrets.password() != "" {
+	if w.to.scheme == "https" && w.secrets.password() != "" {
 		lines = append(lines, "[credential]", fmt.Sprintf("helper = \"!%s\"", w.helper()))
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -152,11 +180,10 @@ func (w *work) helper() string {
 // sshConfig leads every connection to the gate, and checks the key of the server under the server's own name.
 func (w *work) sshConfig() string {
 	host, port, _ := strings.Cut(w.gate.address(), ":")
-	in := func(name string) string { return filepath.Join(w.gitDir, name) }
 	return strings.Join([]string{
 		"Host *", "HostName " + host, "Port " + port, "HostKeyAlias " + w.to.name(),
-		"IdentityFile " + in("key"), "IdentitiesOnly yes", "IdentityAgent none", "BatchMode yes",
-		"StrictHostKeyChecking yes", "UserKnownHostsFile " + in("known_hosts"), "GlobalKnownHostsFile /dev/null",
+		"IdentityFile " + w.inRemote("key"), "IdentitiesOnly yes", "IdentityAgent none", "BatchMode yes",
+		"StrictHostKeyChecking yes", "UserKnownHostsFile " + w.inRemote("known_hosts"), "GlobalKnownHostsFile /dev/null",
 		"UpdateHostKeys no", "CheckHostIP no", "VerifyHostKeyDNS no", "PreferredAuthentications publickey",
 		"ConnectTimeout 20", "ServerAliveInterval 15", "ServerAliveCountMax 2", "ClearAllForwardings yes",
 		"ForwardAgent no", "ForwardX11 no", "PermitLocalCommand no", "ControlMaster no", "LogLevel ERROR", "",
@@ -170,9 +197,6 @@ func (w *work) environment(g *generation) []string {
 		"GIT_DIR=" + w.gitDir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ASKPASS=true", "SSH_ASKPASS=true",
 		"GIT_LITERAL_PATHSPECS=1",
-	}
-	if w.gate != nil && w.to.scheme == "ssh" {
-		env = append(env, "GIT_SSH_COMMAND=ssh -F '"+filepath.Join(w.gitDir, "ssh_config")+"'", "GIT_SSH_VARIANT=ssh")
 	}
 	if g != nil {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_WORK_TREE="+g.tree())
@@ -188,8 +212,13 @@ type call struct {
 	limit int64
 }
 
-// git runs a command to its end and gives its output. @return failure with what git said, without secrets
+// git runs a command to its end and gives its output. @return failure; what git said is in it only where no Secret is
 func (w *work) git(ctx context.Context, g *generation, c call) (string, error) {
+	if g != nil {
+		if err := g.noAlternates(); err != nil {
+			return "", err
+		}
+	}
 	limit := c.limit
 	if limit == 0 {
 		limit = outputLimit
@@ -212,37 +241,61 @@ func (w *work) git(ctx context.Context, g *generation, c call) (string, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fail(errBackend, "the image has no git")
 	}
-	return out.String(), w.why(said.String())
+	return out.String(), w.why(c.name(), said.String(), cmd.ProcessState.ExitCode())
+}
+
+// name of the command of git.
+func (c call) name() string {
+	if c.args[0] == "-C" {
+		return c.args[2]
+	}
+	return c.args[0]
 }
 
 // errOutput: git wrote more than the caller takes; the output holds the beginning.
 var errOutput = errors.New("git wrote too much")
 
-// words of git, curl and ssh, and what each means for the caller.
+// words of git, curl and ssh, what each means for the caller, and the sentence that says so.
 var words = []struct {
-	form *regexp.Regexp
-	code string
+	form           *regexp.Regexp
+	code, sentence string
 }{
-	{regexp.MustCompile(`Protocol "\w+" (not supported|is disabled)|transport '\w+' not allowed`), errAddress},
-	{regexp.MustCompile(`No space left on device|Disk quota exceeded`), errNoSpace},
-	{regexp.MustCompile(`Host key verification failed|REMOTE HOST IDENTIFICATION|No \S+ host key is known`), errHostKey},
-	{regexp.MustCompile(`Authentication failed|could not read (Username|Password)|Permission denied \(|returned error: 40[13]`), errAuthentication},
-	{regexp.MustCompile(`returned error: 404|repository '.*' not found|does not appear to be a git repository`), errNotFound},
-	{regexp.MustCompile(`couldn't find remote ref|not our ref`), errRef},
-	{regexp.MustCompile(`Operation too slow|timed out`), errTimeout},
-	{regexp.MustCompile(`\[(remote )?rejected\]|failed to push some refs`), errRejected},
+	{regexp.MustCompile(`Protocol "\w+" (not supported|is disabled)|transport '\w+' not allowed`), errAddress,
+		"the server leads to another protocol"},
+	{regexp.MustCompile(`No space left on device|Disk quota exceeded`), errNoSpace, "the volume is full"},
+	{regexp.MustCompile(`Host key verification failed|REMOTE HOST IDENTIFICATION|No \S+ host key is known`), errHostKey,
+		"the key of the server is not the one in known_hosts of the Secret"},
+	{regexp.MustCompile(`Authentication failed|could not read (Username|Password)|Permission denied \(|returned error: 40[13]`), errAuthentication,
+		"the server refuses the credentials, or wants some"},
+	{regexp.MustCompile(`returned error: 404|repository '.*' not found|does not appear to be a git repository`), errNotFound,
+		"the server has no such repository, or does not show it"},
+	{regexp.MustCompile(`couldn't find remote ref|not our ref`), errRef, "the repository has no such branch, tag or commit"},
+	{regexp.MustCompile(`Operation too slow|timed out`), errTimeout, "the server is too slow"},
+	{regexp.MustCompile(`\[(remote )?rejected\]|failed to push some refs`), errRejected,
+		"the server did not take the commits: it has others that the binding has not, or a rule of its own refuses them"},
+	{regexp.MustCompile(`SSL certificate|certificate verif`), errBackend,
+		"no authority that the binding knows vouches for the server; name it in the key ca.crt of the Secret"},
+	{regexp.MustCompile(`returned error: \d`), errBackend, "the server answers with an error"},
+	{regexp.MustCompile(`index-pack failed|fsck error`), errBackend, "the server sent objects that git does not take"},
 }
 
-func (w *work) why(said string) error {
+// why a command of git failed. With credentials it is a fixed sentence: git names what it reads in its errors, and a
+// tenant who writes the volume decides which files git reads (ADR 0098).
+func (w *work) why(name, said string, exit int) error {
 	if w.gate != nil && w.gate.problem() != nil {
 		return w.gate.problem()
 	}
+	code, sentence := errBackend, "git failed"
 	for _, word := range words {
 		if word.form.MatchString(said) {
-			return fail(word.code, "git: %s", said)
+			code, sentence = word.code, word.sentence
+			break
 		}
 	}
-	return fail(errBackend, "git: %s", said)
+	if !w.isRemote {
+		return fail(code, "git: %s", said)
+	}
+	return fail(code, "%s (git %s for %s, exit code %d)", sentence, name, w.to.name(), exit)
 }
 
 // bounded keeps the beginning of what is written, and takes the rest without keeping it.
