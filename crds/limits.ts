@@ -133,8 +133,12 @@ export const limits = {
   agentAsks: 50,
   askArgumentsLength: 32_768,
   askFeedbackLength: 8_192,
-  /** Ours: a call of a tool by a workflow, in bytes of UTF-8: of its arguments, and of its answer as JSON. */
+  /**
+   * Ours: a call of a tool by a workflow, in bytes: of its arguments in UTF-8, and of both arguments and answer as the API
+   * server stores them. etcd takes 1.5 MiB for the object, which holds both.
+   */
   toolCallArgumentsBytes: 262_144,
+  toolCallArgumentsStoredBytes: 524_288,
   toolCallResultBytes: 786_432,
   agentInputLength: 262_144,
   agentOutputLength: 262_144,

@@ -25,12 +25,22 @@ const pingMs = 2_000;
  * for dead. Later writes of it are refused.
  */
 export const lostAfterMs = 30_000;
+/** How often a replica looks for calls whose holder is gone. */
+export const scanMs = 5_000;
+/** Looks that are further apart say nothing of the time between them: there was no call of that holder meanwhile. */
+const apartMs = 2 * scanMs;
 
 /** Replicas that are remembered as missing: those that have ended since this one began. */
 const remembered = 1_000;
 
+/** A replica that did not answer, in looks without a gap, in milliseconds since 1970. */
+interface Missing {
+  readonly since: number;
+  readonly lookedAt: number;
+}
+
 export function createHolders({ bus, clock }: HoldersDeps): Holders {
-  const missingSince = new LRUCache<string, number>({ max: remembered });
+  const missing = new LRUCache<string, Missing>({ max: remembered });
   const asked = new Map<string, Promise<boolean>>();
   /** That this replica cannot ask says nothing of the other one. */
   const isMissing = async (holder: string): Promise<boolean> => {
@@ -42,11 +52,15 @@ export function createHolders({ bus, clock }: HoldersDeps): Holders {
     }
   };
   const look = async (holder: string): Promise<boolean> => {
-    const missing = await isMissing(holder);
-    const since = missingSince.get(holder) ?? clock.now();
-    if (missing) missingSince.set(holder, since);
-    else missingSince.delete(holder);
-    return missing && clock.now() - since >= lostAfterMs;
+    if (!(await isMissing(holder))) {
+      missing.delete(holder);
+      return false;
+    }
+    const now = clock.now();
+    const before = missing.get(holder);
+    const since = before === undefined || now - before.lookedAt > apartMs ? now : before.since;
+    missing.set(holder, { since, lookedAt: now });
+    return now - since >= lostAfterMs;
   };
   return {
     serve: (holder) => bus.serve(addressOf(holder), async () => 'here'),

@@ -1,6 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import type { ToolCallStatus } from '../../crds/schema/tool-call.ts';
 import { cutText } from '../../lib/cut-text.ts';
+import { cutToStored } from '../../lib/kube/stored-bytes.ts';
 import type { ToolAnswer } from '../../lib/tools/tool.ts';
 
 /** How a call ended. */
@@ -37,12 +38,19 @@ export function answeredCall({ content, isError }: ToolAnswer): CallOutcome {
 
 /** As much of an answer as a status holds: etcd takes 1.5 MiB for the object with its arguments. */
 export function resultOf(content: string): NonNullable<ToolCallStatus['result']> {
-  const most = limits.toolCallResultBytes;
   const whole = content.toWellFormed();
-  let kept = cutText(whole, most);
-  for (let bytes = jsonBytes(kept); bytes > most; bytes = jsonBytes(kept))
-    kept = cutText(kept, Math.floor((kept.length * most) / bytes));
+  const kept = cutToStored(whole, limits.toolCallResultBytes);
   return kept.length === whole.length ? { content: kept } : { content: kept, truncated: true };
 }
 
-const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+/**
+ * What is written in place of a status that the API server has no room for: the same without the answer, and why. Undefined
+ * for one without an answer.
+ */
+export function withoutAnswer(status: ToolCallStatus, problem: string): ToolCallStatus | undefined {
+  const { result, reason = 'OutcomeUnknown', message: said, ...rest } = status;
+  if (result === undefined) return undefined;
+  const why = `the tool was called, and its answer was not kept: ${problem}`;
+  const message = said === undefined ? why : `${cutText(said, shownLength)}; ${why}`;
+  return { ...rest, ...failedCall('OutcomeUnknown', message), reason };
+}

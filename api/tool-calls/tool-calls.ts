@@ -10,7 +10,7 @@ import type { Informer } from '../../lib/informer/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { givenUp } from '../../lib/tools/given-up.ts';
 import { patiently } from '../agents/patiently.ts';
-import type { Holders } from './holders.ts';
+import { type Holders, scanMs } from './holders.ts';
 import { isUnwanted, mayRunAgain, nextStep, type Replica } from './next-step.ts';
 import { type CallOutcome, cancelledCall, failedCall } from './outcome.ts';
 import { claimCall, type WriteDeps, writeStatus } from './write.ts';
@@ -37,8 +37,6 @@ export interface ToolCalls {
 
 /** Calls that one replica runs at a time; each may hold an answer of a mebibyte. */
 const poolSize = 64;
-/** How often a replica looks for calls whose holder is gone. */
-const scanMs = 5_000;
 /** How long calls of a stopping replica may go on that cannot be made again, and how long they may take to end then. */
 const graceMs = 6_000;
 const lastWordMs = 9_000;
@@ -156,6 +154,8 @@ class CallRunner implements ToolCalls {
     const whole = await claimCall(this.#deps, call, { claim, isWanted });
     const { uid = '' } = call.metadata;
     if (whole === undefined || this.#begun.has(uid)) return;
+    // It was cancelled while the answer to its claim was lost.
+    if (isUnwanted(whole)) return await this.#write(whole, replica.holder, cancelledCall);
     this.#begun.set(uid, true);
     await this.#run(whole, replica, signal);
   }
@@ -167,8 +167,8 @@ class CallRunner implements ToolCalls {
     const isLeft = leaves(limit.signal);
     // Another replica makes it again: nothing is lost by that, and its state waits for the answer.
     if (isLeft && outcome.phase !== 'completed' && mayRunAgain(call, isRepeatable(call.spec.tool)))
-      return await this.#writeWhole(call, holder, { ...(call.status?.claim && { claim: call.status.claim }) });
-    return await this.#write(call, holder, outcome);
+      return await this.#writeWhole(call, holder, claimOf(call), limit.signal);
+    return await this.#write(call, holder, outcome, limit.signal);
   }
 
   /** The signal of a call, which also ends with its timeout: the controllers may be away when its state is over. */
@@ -182,14 +182,14 @@ class CallRunner implements ToolCalls {
     return { signal: AbortSignal.any([signal, over.signal]), [Symbol.dispose]: () => ended.abort() };
   }
 
-  #write(call: ToolCall, holder: string | undefined, outcome: CallOutcome): Promise<void> {
+  /** `over`: the end of a call that has run. The next scan tries the others again. */
+  #write(call: ToolCall, holder: string | undefined, outcome: CallOutcome, over = AbortSignal.abort()): Promise<void> {
     const finished_at = new Date(this.#deps.clock.now()).toISOString();
-    const { claim } = call.status ?? {};
-    return this.#writeWhole(call, holder, { ...(claim && { claim }), ...outcome, finished_at });
+    return this.#writeWhole(call, holder, { ...claimOf(call), ...outcome, finished_at }, over);
   }
 
-  #writeWhole(call: ToolCall, holder: string | undefined, status: ToolCallStatus): Promise<void> {
-    return writeStatus(this.#deps, call, { holder, status }, this.#silent.signal);
+  #writeWhole(call: ToolCall, holder: string | undefined, status: ToolCallStatus, over: AbortSignal): Promise<void> {
+    return writeStatus(this.#deps, call, { holder, status }, { silent: this.#silent.signal, over });
   }
 
   #giveUp(uid: string): void {
@@ -209,6 +209,9 @@ class CallRunner implements ToolCalls {
     await ended;
   }
 }
+
+const claimOf = ({ status }: ToolCall): Pick<ToolCallStatus, 'claim'> =>
+  status?.claim === undefined ? {} : { claim: status.claim };
 
 const leaving = 'ReplicaStops';
 

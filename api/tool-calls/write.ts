@@ -2,8 +2,17 @@ import type { ToolCall, ToolCallClaim, ToolCallStatus } from '../../crds/schema/
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { toolCalls } from '../../lib/kinds.ts';
-import { findObject, isConflict, isInvalid, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import {
+  findAgain,
+  findObject,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  isTooLarge,
+  type KubeClient,
+} from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { withoutAnswer } from './outcome.ts';
 
 export interface WriteDeps {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatchStatus' | 'jsonPatchStatus'>;
@@ -24,7 +33,8 @@ interface Claiming {
 
 /**
  * Claims a call against the version that was read, so that exactly one replica has it. Gives the whole call as it is with the
- * claim; undefined where a newer version has nothing to claim. A claim that this replica has already is its own.
+ * claim; undefined where a newer version has nothing to claim. A claim that this replica has already is its own, and
+ * its call may be unwanted by now.
  * @throws KubeError; it leaves open whether the claim was written.
  */
 export async function claimCall(
@@ -32,8 +42,7 @@ export async function claimCall(
   call: ToolCall,
   claiming: Claiming,
 ): Promise<ToolCall | undefined> {
-  // The caches have no arguments.
-  if (isClaimedBy(call, claiming)) return findObject(kube, toolCalls, refOf(call));
+  if (isClaimedBy(call, claiming)) return findClaimed(kube, call, claiming);
   let latest: ToolCall | undefined = call;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     if (latest === undefined || latest.metadata.uid !== call.metadata.uid) return undefined;
@@ -44,6 +53,12 @@ export async function claimCall(
     latest = await findObject(kube, toolCalls, refOf(call));
   }
   return undefined;
+}
+
+/** The caches have no arguments, and another replica may have taken the call over since. */
+async function findClaimed(kube: WriteDeps['kube'], call: ToolCall, claiming: Claiming): Promise<ToolCall | undefined> {
+  const latest = await findAgain(kube, toolCalls, call);
+  return latest !== undefined && isClaimedBy(latest, claiming) ? latest : undefined;
 }
 
 /** A write that was sent twice, because its answer was lost, finds its own claim. */
@@ -68,22 +83,62 @@ async function tryToClaim(
 
 const retry = { firstMs: 100, mostMs: 5_000 } as const;
 
+/** Tries after the end of the call: about a minute. */
+const lastTries = 12;
+
+interface Until {
+  /** Aborts when the process has no time left to write. */
+  readonly silent: AbortSignal;
+  /** Aborts when nothing waits for the call any more: it keeps its place for a last minute. */
+  readonly over: AbortSignal;
+}
+
 /**
  * Writes the status that follows from what a call was when `holder` had it (undefined: no replica), once. A call that has
- * changed hands, has ended or is gone keeps what it is. Tries again until it succeeds or `signal` aborts.
+ * changed hands, has ended or is gone keeps what it is. A status that the API server has no room for is written without the
+ * answer. Tries again until it succeeds or `until` says no more.
  */
 export async function writeStatus(
   deps: WriteDeps,
   call: ToolCall,
   { holder, status }: { readonly holder: string | undefined; readonly status: ToolCallStatus },
-  signal: AbortSignal,
+  { silent, over }: Until,
 ): Promise<void> {
   const { kube, clock, logger } = deps;
+  const { namespace, name } = call.metadata;
+  let wanted = status;
+  let left = lastTries;
+  for (let pauseMs: number = retry.firstMs; !silent.aborted; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
+    try {
+      await kube.jsonPatchStatus(toolCalls, refOf(call), operationsOf(call, holder, wanted));
+      return;
+    } catch (error) {
+      const next = afterRefusal(status, wanted, error);
+      if (next === undefined) return;
+      wanted = next;
+      if (!isConflict(error))
+        logger.warn({ namespace, call: name, problem: messageOf(error) }, 'tool call not written yet');
+    }
+    if (over.aborted) left -= 1;
+    if (left === 0) return;
+    await clock.sleep(pauseMs, silent);
+  }
+}
+
+/** What is written next after a write that failed; undefined: nothing more. */
+function afterRefusal(status: ToolCallStatus, wanted: ToolCallStatus, error: unknown): ToolCallStatus | undefined {
+  if (isNotFound(error)) return undefined;
+  if (!isInvalid(error) && !isTooLarge(error)) return wanted;
+  // A call that is not ours any more refuses the smaller one too.
+  return wanted === status ? withoutAnswer(status, error.serverMessage) : undefined;
+}
+
+function operationsOf(call: ToolCall, holder: string | undefined, status: ToolCallStatus) {
   const held = [
     { op: 'test', path: '/status/phase', value: 'running' },
     { op: 'test', path: '/status/claim/by', value: holder },
   ] as const;
-  const operations = [
+  return [
     { op: 'test', path: '/metadata/uid', value: call.metadata.uid },
     // A call that no replica has ever had has no status, and one that was let go is claimed anew at once.
     ...(holder === undefined
@@ -91,16 +146,4 @@ export async function writeStatus(
       : held),
     { op: 'add', path: '/status', value: status },
   ] as const;
-  for (let pauseMs: number = retry.firstMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
-    try {
-      await kube.jsonPatchStatus(toolCalls, refOf(call), operations);
-      return;
-    } catch (error) {
-      if (isNotFound(error) || isInvalid(error)) return;
-      const { namespace, name } = call.metadata;
-      if (!isConflict(error))
-        logger.warn({ namespace, call: name, problem: messageOf(error) }, 'tool call not written yet');
-    }
-    await clock.sleep(pauseMs, signal);
-  }
 }

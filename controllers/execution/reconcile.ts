@@ -12,7 +12,6 @@ import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
   findWanted,
   type KubeClient,
-  KubeError,
   type KubeObject,
   keyOf,
   type ObjectMeta,
@@ -30,7 +29,7 @@ import type { Blocked } from './blocked.ts';
 import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
 import type { Action, Decision } from './engine/decision.ts';
-import type { Blockage, Definition, Facts, LinkedFact } from './engine/facts.ts';
+import type { Definition, Facts, LinkedFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { changesNothing, followPods } from './follow-pods.ts';
 import { tellWaiting } from './learn.ts';
@@ -47,6 +46,7 @@ import {
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
 import { releaseRecord } from '../archiving/release-record.ts';
+import { refusalOf } from './refusal-of.ts';
 import { rememberVolumes } from './remember-volumes.ts';
 import { settle } from './settle.ts';
 
@@ -165,30 +165,6 @@ async function act(
     throw new WaitError(refusal.reason, Math.min(blocked.retryMs(namespace), dueMs));
   }
 }
-
-/**
- * A refusal of the API server that a person may undo: grant a right, make room in a quota, or mend an object. A child
- * that is not valid is never made: no other action beside its create is refused so.
- */
-function refusalOf(error: unknown, actions: readonly Action[]): Blockage | undefined {
-  if (!(error instanceof KubeError)) return undefined;
-  const { message, status } = error;
-  if (status === 403) return { reason: message.includes('exceeded quota') ? 'QuotaExceeded' : 'Forbidden', message };
-  if (![400, 413, 422].includes(status)) return undefined;
-  return { reason: 'Refused', message, child: nameOfNew(actions) };
-}
-
-/** The object that is to be made: a child, an agent, a tool call, or what the end of this one starts. */
-function nameOfNew(actions: readonly Action[]): string | undefined {
-  for (const action of actions) {
-    if (action.kind === 'create_linked') return action.plan.name;
-    if (makesChild(action)) return action.name;
-  }
-  return undefined;
-}
-
-const makesChild = (action: Action) =>
-  action.kind === 'create_child' || action.kind === 'create_agent' || action.kind === 'create_tool_call';
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
   const { uid = '' } = execution.metadata;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { storedBytes } from './stored-bytes.ts';
+import { cutToStored, storedBytes } from './stored-bytes.ts';
 
 describe('what the API server stores of an object', () => {
   it.each<[title: string, object: object, want: number]>([
@@ -11,4 +11,15 @@ describe('what the API server stores of an object', () => {
   ])('is counted for %s', (_title, object, want) => {
     expect(storedBytes(object)).toBe(want);
   });
+});
+
+it.each<[title: string, text: string, most: number, want: string]>([
+  ['that fits is whole', 'abc<', 11, 'abc<'],
+  ['with one byte too many', 'abc<', 10, 'abc'],
+  ['of plain characters', 'abcdef', 5, 'abc'],
+  ['that begins with the long ones', '<<<abc', 2 + 12 + 5, '<<'],
+  ['keeps whole characters', 'a💩b', 6, 'a'],
+  ['without room', 'abc', 2, ''],
+])('a text %s is cut to what is stored', (_title, text, most, want) => {
+  expect(cutToStored(text, most)).toBe(want);
 });

@@ -4,7 +4,7 @@ import { createRegisteredTools } from '../../api/agents/registered/registered-to
 import { createToolSessions } from '../../api/agents/registered/tool-sessions.ts';
 import { callerOf } from '../../api/tool-calls/caller-of.ts';
 import { execute } from '../../api/tool-calls/execute.ts';
-import { createHolders, lostAfterMs } from '../../api/tool-calls/holders.ts';
+import { createHolders, lostAfterMs, scanMs } from '../../api/tool-calls/holders.ts';
 import { createToolCalls } from '../../api/tool-calls/tool-calls.ts';
 import { limits } from '../../crds/limits.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
@@ -34,6 +34,7 @@ let ran: { readonly tool: string; readonly caller: ToolCaller; readonly signal: 
 /** Ends the calls of the tool that hangs. */
 let finish: (answer: ToolAnswer) => void;
 let hanging: Promise<ToolAnswer>;
+let exported: string;
 const open: { stop(): Promise<void> }[] = [];
 
 const ok = (content: string): ToolAnswer => ({ content, isError: false });
@@ -44,7 +45,7 @@ const behaviours: Readonly<Record<string, (caller: ToolCaller, signal: AbortSign
   'svc.agent.create': () => hanging,
   'svc.agent.list': () => hanging,
   'svc.edge.fleet.invoke': () => hanging,
-  'svc.agent.export': async () => ok('z'.repeat(2 * 1024 * 1024)),
+  'svc.agent.export': async () => ok(exported),
   'svc.agent.delete': async () => ({ content: 'NOT_FOUND: there is no agent', isError: true }),
   'svc.agent.update': () => Promise.reject(new Error('the secret of the database')),
 };
@@ -75,6 +76,7 @@ beforeEach(() => {
   contexts = new Map();
   audited = [];
   ran = [];
+  exported = 'z'.repeat(2 * 1024 * 1024);
   const { promise, resolve } = Promise.withResolvers<ToolAnswer>();
   [hanging, finish] = [promise, resolve];
 });
@@ -186,6 +188,29 @@ describe('a tool call', () => {
     expect(ran).toHaveLength(1);
   });
 
+  it('is not run where it was cancelled while the answer to its claim was lost', async () => {
+    shared.losesAnswer = true;
+    const cancel = { by: 'windlass-controllers', at: new Date().toISOString() };
+    shared.whileLost = (call) => ({ ...call, spec: { ...call.spec, cancel } });
+    shared.add('lost');
+    startReplica();
+    expect(await ended('lost')).toMatchObject({ phase: 'cancelled', reason: 'Cancelled' });
+    expect(ran).toEqual([]);
+  });
+
+  it('is left to the replica that took it over while the answer to its claim was lost', async () => {
+    shared.losesAnswer = true;
+    const claim = { by: 'another-bus/replica', at: new Date().toISOString(), attempt: 2 };
+    shared.whileLost = (call) => ({ ...call, status: { ...call.status, claim } });
+    shared.add('lost');
+    startReplica();
+    shared.add('next');
+    await ended('next');
+    await systemClock.sleep(300);
+    expect(ran.map(({ caller }) => caller.callId)).toEqual(['next']);
+    expect(shared.status('lost')).toEqual({ phase: 'running', claim });
+  });
+
   it('is not run again where the cache does not show its end yet', async () => {
     const clock = createManualClock(Date.now());
     startReplica(clock);
@@ -289,6 +314,42 @@ describe('the answer of a tool', () => {
     const bytes = Buffer.byteLength(JSON.stringify(status?.result?.content));
     expect(bytes).toBeLessThanOrEqual(limits.toolCallResultBytes);
     expect(bytes).toBeGreaterThan(limits.toolCallResultBytes - 16);
+  });
+
+  it.each(['<', '>', '&', '\u2028'])('full of %j is cut by the bytes that the API server stores', async (char) => {
+    exported = char.repeat(1024 * 1024);
+    startReplica();
+    shared.add('html', { tool: 'svc.agent.export', arguments: '{"name":"x"}' });
+    const status = await ended('html');
+    expect(status).toMatchObject({ phase: 'completed', result: { truncated: true } });
+    expect(status?.result?.content).toBe(char.repeat(Math.floor((limits.toolCallResultBytes - 2) / 6)));
+  });
+
+  const create = (text: string) => ({ tool: 'svc.agent.create', arguments: JSON.stringify({ manifest_yaml: text }) });
+
+  it('that etcd has no room for beside the arguments ends the call, and says so', async () => {
+    startReplica();
+    shared.add('full', create('<'.repeat(200_000)));
+    await began();
+    finish(ok('<'.repeat(100_000)));
+    const status = await ended('full');
+    expect(status).toMatchObject({
+      phase: 'failed',
+      reason: 'OutcomeUnknown',
+      message: expect.stringContaining('request is too large'),
+    });
+    expect(status).not.toHaveProperty('result');
+  });
+
+  it('that the API server refuses as invalid ends the call, and a failure keeps its reason', async () => {
+    shared.refusesResults = true;
+    startReplica();
+    shared.add('error', { tool: 'svc.agent.delete', arguments: '{"agent_id":"x"}' });
+    expect(await ended('error')).toMatchObject({
+      phase: 'failed',
+      reason: 'ToolFailed',
+      message: expect.stringContaining('NOT_FOUND'),
+    });
   });
 
   it('a failure within Windlass shows nothing of it, and its outcome is unknown', async () => {
@@ -422,5 +483,38 @@ describe('a replica that ends in mid-call', () => {
     finish(ok('{"summary":{"ok":3}}'));
     expect(await ended('fleet')).toMatchObject({ phase: 'completed', claim: { attempt: 2 } });
     expect(new Set(ran.map(({ caller }) => caller.callId))).toEqual(new Set(['fleet']));
+  });
+});
+
+describe('whether a replica is lost', () => {
+  const gone = 'bus/gone';
+  let clock: ManualClock;
+  let holders: ReturnType<typeof createHolders>;
+  beforeEach(() => {
+    clock = createManualClock(Date.now());
+    holders = createHolders({ bus: nats.connect(), clock });
+  });
+  const lookFor = async (ms: number): Promise<boolean> => {
+    for (let past = 0; past < ms; past += scanMs) {
+      expect(await holders.isLost(gone)).toBe(false);
+      await clock.advance(scanMs);
+    }
+    return holders.isLost(gone);
+  };
+
+  it('one that is looked at in every scan is lost after the time, and not before', async () => {
+    expect(await lookFor(lostAfterMs - scanMs)).toBe(false);
+    await clock.advance(scanMs);
+    expect(await holders.isLost(gone)).toBe(true);
+  });
+
+  it.each([
+    [2 * scanMs, true],
+    [2 * scanMs + 1, false],
+    [3_600_000, false],
+  ])('a miss after a gap of %i ms adds to the earlier ones: %s', async (gapMs, isLost) => {
+    await lookFor(lostAfterMs - 2 * scanMs);
+    await clock.advance(gapMs);
+    expect(await holders.isLost(gone)).toBe(isLost);
   });
 });

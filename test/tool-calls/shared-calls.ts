@@ -2,8 +2,12 @@ import type { ToolCall, ToolCallSpec, ToolCallStatus } from '../../crds/schema/t
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { slimToolCall } from '../../lib/tools/slim-tool-call.ts';
 import { type JsonPatchOperation, KubeError } from '../../lib/kube/index.ts';
+import { storedBytes } from '../../lib/kube/stored-bytes.ts';
 
 const ref = { verb: 'patch', resource: 'toolcalls/status' };
+/** etcd takes no larger object. */
+const etcdBytes = 1_572_864;
+const tooLarge = { message: 'etcdserver: request is too large' };
 type Handler = (change: InformerChange<ToolCall>) => void;
 
 /** Tool calls as every replica of the API sees them: versions, conditional writes, and a watch. No API server is behind them. */
@@ -20,6 +24,10 @@ export class SharedCalls {
   readonly #sent = new Map<string, ToolCall>();
   /** Takes the next claim, and its answer is lost. */
   losesAnswer = false;
+  /** What others write between a claim whose answer is lost and the next read; the watch lags behind. */
+  whileLost: (call: ToolCall) => ToolCall = (call) => call;
+  /** The schema has no room for an answer. */
+  refusesResults = false;
 
   add(uid: string, spec: Partial<ToolCallSpec> = {}, namespace = 'tenant-acme'): void {
     this.put({
@@ -73,15 +81,18 @@ export class SharedCalls {
       const after = this.put({ ...call, status: { ...call.status, ...status } });
       if (!this.losesAnswer) return after;
       this.losesAnswer = false;
+      this.objects.set(name, this.whileLost(after));
       throw new KubeError(504, { reason: 'Timeout' }, ref);
     },
     jsonPatchStatus: async (_: unknown, { name }: { readonly name: string }, patch: readonly JsonPatchOperation[]) => {
       const call = this.#get(name);
       for (const { op, path, value } of patch as readonly (JsonPatchOperation & { readonly value?: unknown })[])
         if (op === 'test' && valueAt(call, path) !== value) throw new KubeError(422, { reason: 'Invalid' }, ref);
+      const status = (patch.at(-1) as { readonly value?: unknown }).value as ToolCallStatus;
+      if (this.refusesResults && status.result !== undefined) throw new KubeError(422, { reason: 'Invalid' }, ref);
+      if (storedBytes({ ...call, status }) > etcdBytes) throw new KubeError(500, tooLarge, ref);
       this.writes += 1;
-      const last = patch.at(-1) as { readonly value?: unknown };
-      return this.put({ ...call, status: last.value as ToolCallStatus });
+      return this.put({ ...call, status });
     },
   };
 

@@ -4,6 +4,7 @@ import type { StateOf } from '../../../crds/schema/state.ts';
 import type { ToolCallSpec } from '../../../crds/schema/tool-call.ts';
 import { callToolProblems } from '../../../lib/definition/check-call-tool.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
+import { storedBytes } from '../../../lib/kube/stored-bytes.ts';
 import { parseJson } from '../../../lib/work/parse-json.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, ToolCallFact, Waiting } from './facts.ts';
@@ -30,11 +31,8 @@ export function toolCallPlan(draft: Draft, state: StateOf<'System'>, current: Cu
   const given = argumentsOf(draft, env['arguments'] ?? '{}');
   if (given === undefined)
     return invalid(current, 'arguments are not the JSON text of one object when they are rendered');
-  const bytes = Buffer.byteLength(given);
-  if (bytes > limits.toolCallArgumentsBytes) {
-    const most = limits.toolCallArgumentsBytes;
-    return invalid(current, `arguments have ${bytes} bytes and a call takes ${most}; pass a reference in their place`);
-  }
+  const tooLarge = sizeProblem(given);
+  if (tooLarge !== undefined) return invalid(current, `${tooLarge}; pass a reference in their place`);
   const { tool = '', security_context } = env;
   return {
     spec: {
@@ -46,6 +44,16 @@ export function toolCallPlan(draft: Draft, state: StateOf<'System'>, current: Cu
       parent: parentOf(draft, current),
     },
   };
+}
+
+/** The object of the call must have room for the answer, and `<` is stored in six bytes. */
+function sizeProblem(given: string): string | undefined {
+  const { toolCallArgumentsBytes: most, toolCallArgumentsStoredBytes: mostStored } = limits;
+  const bytes = Buffer.byteLength(given);
+  if (bytes > most) return `arguments have ${bytes} bytes and a call takes ${most}`;
+  const stored = storedBytes(given);
+  if (stored <= mostStored) return undefined;
+  return `arguments have ${stored} bytes when they are stored and a call takes ${mostStored}; each <, > and & has six`;
 }
 
 const invalid = ({ state }: CurrentVisit, problem: string): { readonly failure: Failure } => ({

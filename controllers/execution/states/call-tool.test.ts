@@ -179,6 +179,22 @@ describe('hostile calls', () => {
     expect([world.toolCalls.size, lastVisit(world)?.reason]).toEqual(isMade ? [1, undefined] : [0, 'InvalidToolCall']);
   });
 
+  it.each(
+    ['<', '>', '&'].flatMap((char) => [
+      [char, 0, true],
+      [char, 1, false],
+    ]),
+  )('arguments full of %s are counted as the API server stores them: with %i bytes too many made %s', (...row) => {
+    const [char, over, isMade] = row as [string, number, boolean];
+    // As a text in an object: quotes around it, and a mark before each of its own.
+    const room = limits.toolCallArgumentsStoredBytes - '"{\\"a\\":\\"\\"}"'.length + over;
+    const text = char.repeat(Math.floor(room / 6)) + 'x'.repeat(room % 6);
+    const world = worldOf(call({ tool: 'web.fetch', arguments: '{"a":"{{input.text}}"}' }), {
+      spec: { input: { text } },
+    });
+    expect([world.toolCalls.size, lastVisit(world)?.reason]).toEqual(isMade ? [1, undefined] : [0, 'InvalidToolCall']);
+  });
+
   it('an answer of many bytes is in the output store, and the status stays small', () => {
     const world = worldOf(call({ tool: 'web.fetch' }));
     const content = 'y'.repeat(limits.toolCallResultBytes - 2);

@@ -8,6 +8,7 @@ import { requireFleetScope } from '../../../../lib/identity/index.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { findAgain, findObject, isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
+import { specOf } from '../../../../lib/registration/index.ts';
 import { callsFleetTools } from '../../../../lib/tools/fleet-rights.ts';
 import type { Cluster, Viewer } from '../../../cluster/index.ts';
 import { notFound, unknownWorkflow } from '../../not-found.ts';
@@ -57,15 +58,16 @@ export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move):
 
 async function registerThere(deps: MoveDeps, source: Workflow, move: Move): Promise<Workflow> {
   const { kube, write } = deps;
-  // In the global scope it acts in every tenant.
-  if (callsFleetTools(source.spec)) requireFleetScope(move, 'spec.states: a workflow that calls tools of hosts');
+  const older = await olderVersions(kube, source);
+  // In the global scope it acts in every tenant, and an execution may ask for any of its versions.
+  if ([source.spec, ...older.map(specOf)].some(callsFleetTools))
+    requireFleetScope(move, 'spec.states: a workflow with a version that calls tools of hosts');
   const wanted = inScope(source, move.scope, move.viewer);
   const namespace = namespaceOf(deps.cluster.tenants, move.viewer, move.scope);
   const existing = await findObject(kube, workflowKind, { namespace, name: wanted.metadata.name });
   const uid = source.metadata.uid ?? '';
   const isBegun = existing !== undefined && formerIdsOf(existing).includes(uid);
   const force = move.force || isBegun;
-  const older = await olderVersions(kube, source);
   if (existing !== undefined && !force) {
     if (!sameJson(existing.spec, source.spec)) throw occupied(existing, move.scope);
     await assertNoRival(kube, existing, older);

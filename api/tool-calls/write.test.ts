@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { ToolCall } from '../../crds/schema/tool-call.ts';
+import { KubeError } from '../../lib/kube/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { failedCall } from './outcome.ts';
+import { writeStatus } from './write.ts';
+
+const call = { metadata: { name: 'c', namespace: 'team', uid: 'u1' } } as ToolCall;
+const never = new AbortController().signal;
+const clock = { ...createManualClock(0), sleep: async () => undefined };
+
+/** Writes to an API server that refuses with `error`; gives how often it was tried, with what. */
+async function triesWith(error: KubeError, over: AbortController, overAfter = Number.POSITIVE_INFINITY) {
+  const tried: unknown[] = [];
+  const jsonPatchStatus = async (_: unknown, _ref: unknown, patch: readonly { readonly value: unknown }[]) => {
+    tried.push(patch.at(-1)?.value);
+    if (tried.length === overAfter) over.abort();
+    throw error;
+  };
+  const deps = { kube: { jsonPatchStatus } as never, clock, logger: silentLogger };
+  const status = { ...failedCall('ToolFailed', 'why'), result: { content: 'answer' } };
+  await writeStatus(deps, call, { holder: 'h', status }, { silent: never, over: over.signal });
+  return tried;
+}
+
+const refusal = (status: number, message: string) =>
+  new KubeError(status, { message }, { verb: 'patch', resource: 'toolcalls/status' });
+
+it.each([0, 1, 40])('tries of a write end soon after its call is over, which is so after %i tries', async (after) => {
+  const over = new AbortController();
+  if (after === 0) over.abort();
+  const tried = await triesWith(refusal(403, 'no right'), over, after);
+  expect(tried).toHaveLength(Math.max(after, 1) + 11);
+});
+
+it.each([
+  ['too large', refusal(500, 'etcdserver: request is too large'), 2],
+  ['a body that is too large', refusal(413, 'limit is 3145728'), 2],
+  ['invalid', refusal(422, 'spec.x'), 2],
+  ['gone', refusal(404, 'not found'), 1],
+])('a status that is %s is written once more at most', async (_what, error, want) => {
+  expect(await triesWith(error, new AbortController())).toHaveLength(want);
+});
