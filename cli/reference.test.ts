@@ -30,7 +30,9 @@ describe('the tree of commands', () => {
       ...['validate', 'register', 'list', 'get', 'versions', 'delete'].map((name) => `windlass agent ${name}`),
       ...['run', 'list', 'get', 'logs', 'watch', 'cancel'].map((name) => `windlass exec ${name}`),
       'windlass edge token',
-      ...['list', 'get', 'set', 'revoke'].map((name) => `windlass edge hosts ${name}`),
+      ...['list', 'get', 'set', 'revoke', 'drain', 'push-config', 'shutdown'].map(
+        (name) => `windlass edge hosts ${name}`,
+      ),
       ...['list', 'get', 'create', 'delete'].map((name) => `windlass edge groups ${name}`),
       'windlass edge run',
       ...['list', 'get'].map((name) => `windlass edge runs ${name}`),

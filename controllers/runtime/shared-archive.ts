@@ -26,16 +26,19 @@ interface SharedArchiveDeps extends ArchiveDeps {
   readonly registry: Registry;
 }
 
+export const createUnarchivedCounter = (registry: Registry): Counter =>
+  new Counter({
+    name: 'windlass_executions_unarchived_total',
+    help: 'Executions that were deleted without a record.',
+    registers: [registry],
+  });
+
 /** Undefined where no archive is configured. */
 export function openSharedArchive(deps: SharedArchiveDeps, config: ArchiveStoreConfig): SharedArchive | undefined {
   const store = createArchive(deps, config);
   if (store === undefined) return undefined;
   const { clock, logger, registry } = deps;
-  const unarchived = new Counter({
-    name: 'windlass_executions_unarchived_total',
-    help: 'Executions that were deleted without a record.',
-    registers: [registry],
-  });
+  const unarchived = createUnarchivedCounter(registry);
   return {
     store,
     room: createArchiveRoom(store, archiveBytes(config)),

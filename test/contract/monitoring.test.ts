@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { createServerMetrics } from '../../lib/process/server-metrics.ts';
 import { createExecutionMetrics } from '../../controllers/execution/metrics.ts';
 import { createMetrics } from '../../controllers/runtime/metrics.ts';
+import { createUnarchivedCounter } from '../../controllers/runtime/shared-archive.ts';
 import { createBusMetrics } from '../../lib/bus/index.ts';
 import { createModelMetrics } from '../../lib/models/metrics.ts';
 
@@ -33,6 +34,7 @@ beforeAll(async () => {
   createModelMetrics(api.registry);
   const controllers = createMetrics();
   createExecutionMetrics(controllers.registry, () => ({}));
+  createUnarchivedCounter(controllers.registry);
   const texts = [(await controllers.render()).text, await api.registry.metrics()];
   const types = texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]);
   known = new Set(

@@ -4,6 +4,7 @@ import type { StoredMsg } from '@nats-io/jetstream';
 import type { Session } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, StreamDefinition, StreamMessage } from './message-stream.ts';
+import { readAhead } from './read-ahead.ts';
 import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-subjects.ts';
 
 /** A stream of our own on NATS, which is made by the first use. */
@@ -83,29 +84,14 @@ interface Page {
   readonly after: number;
 }
 
-/** Requests for messages of one page that are under way at once. */
-const aheadMost = 32;
-
-/**
- * Each request finds the first message from a place on, by subject: the server seeks, and no consumer is made for a read. In
- * a log that nearly all belongs to the subject, such as that of a run over thousands of hosts, requests for the places that
- * follow find as many messages in one turn; where two find the same one, the next turn asks for one place alone.
- */
-async function readPage(session: Session, definition: StreamDefinition, page: Page): Promise<StreamMessage[]> {
+/** Each request finds the first message from a place on, by subject: the server seeks, and no consumer is made for a read. */
+async function readPage(
+  session: Session,
+  definition: StreamDefinition,
+  { filter, after }: Page,
+): Promise<StreamMessage[]> {
   const stream = ownStreamName(definition);
-  const found: StreamMessage[] = [];
-  let { after } = page;
-  for (let ahead = 1; found.length < busLimits.pageMessages; ) {
-    const places = Array.from({ length: ahead }, (_, index) => after + 1 + index);
-    const asked = await Promise.all(places.map((place) => session.next(stream, page.filter, place)));
-    const before = found.length;
-    for (const message of asked) {
-      if (message === null || message.seq <= after) continue;
-      found.push(messageOf(definition, message));
-      after = message.seq;
-    }
-    if (asked.includes(null)) break;
-    ahead = found.length - before < ahead ? 1 : Math.min(2 * ahead, aheadMost, busLimits.pageMessages - found.length);
-  }
-  return found;
+  const page = { after, most: busLimits.pageMessages };
+  const found = await readAhead((place) => session.next(stream, filter, place), page);
+  return found.map((message) => messageOf(definition, message));
 }
