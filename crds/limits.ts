@@ -95,6 +95,8 @@ export const limits = {
   /** Networks of a SecurityContext, and ports of each (ADR 0100; our own). */
   listedNetworks: 50,
   listedPorts: 16,
+  /** An admission policy asks for each of them (ADR 0098); the API server bounds what the questions of one policy cost. */
+  contextGitSecrets: 8,
   /** requirements AMB-154: what `?full=true` puts in its place, in bytes of the stored parts. */
   inlinedValuesBytes: 10 * 1024 * 1024,
   /** Largest depth of nested objects and lists in free JSON. */

@@ -69,7 +69,7 @@ beforeEach(() => {
   controllers = doing();
   let ids = 0;
   world = createServiceToolsWorld({ kube, newId: () => `id${(ids += 1)}` });
-  world.caller = aToolCaller({ security: { path_allowlist: ['volume:git-*/**'] } });
+  world.caller = aToolCaller({ security: { path_allowlist: ['volume:git-*/**'], git_secrets: ['forge'] } });
 });
 
 const url = 'https://git.example.org/site.git';
@@ -94,6 +94,24 @@ describe('svc.git.clone', () => {
     });
     expect(world.audited).toMatchObject([{ type: 'GitBindingCreated', subject: bindingId, data: { repo_url: url } }]);
   });
+
+  it.each([
+    ['forge', ['other', 'forge'], true],
+    ['forge', ['other'], false],
+    ['forge', ['forge-2', 'forg', '*'], false],
+    ['forge', [], false],
+    ['forge', undefined, false],
+  ])(
+    'TOOL-022 uses the Secret %s where git_secrets of the SecurityContext is %j: %s',
+    async (secret, names, isUsed) => {
+      world.caller = aToolCaller({ security: names === undefined ? {} : { git_secrets: names } });
+      const { content } = await clone({ secret });
+      const refused = content.startsWith(
+        'PERMISSION_DENIED: secret: the SecurityContext of this call does not name forge in git_secrets',
+      );
+      expect([refused, bindings.size]).toEqual(isUsed ? [false, 1] : [true, 0]);
+    },
+  );
 
   it.each([
     'file:///etc/passwd',
@@ -267,6 +285,41 @@ describe('an operation', () => {
       expect(bindings.get('site')?.spec.request).toBeUndefined();
     },
   );
+
+  const granted = { path_allowlist: ['volume:git-*/**'] };
+  const whole = ['commit', 'push', 'diff'];
+  it.each<[string, Parameters<typeof aToolCaller>[0], boolean]>([
+    ['no rule below', { security: granted }, false],
+    [
+      'a deny rule of a folder below',
+      { security: { ...granted, deny_list: ['volume:git-site/current/private'] } },
+      true,
+    ],
+    ['a deny glob of files below', { security: { ...granted, deny_list: ['volume:git-*/**/.env'] } }, true],
+    ['a deny glob with a choice', { security: { ...granted, deny_list: ['volume:git-*/{a,current}/x'] } }, true],
+    ['a deny glob one level down', { security: { ...granted, deny_list: ['volume:git-site/c*/*.key'] } }, true],
+    ['a deny rule beside', { security: { ...granted, deny_list: ['volume:git-site/generations/**'] } }, false],
+    ['a deny glob beside', { security: { ...granted, deny_list: ['volume:git-site/*.md', '/etc/**'] } }, false],
+    ['a deny rule of another volume', { security: { ...granted, deny_list: ['volume:git-other/current/x'] } }, false],
+    ['a boundary that ends at the folder', { security: { path_allowlist: ['volume:git-site/*'] } }, true],
+    ['a boundary of any folder', { security: { path_allowlist: ['volume:git-site/c*/**'] } }, false],
+    ['the folder alone', { security: { path_allowlist: ['volume:git-site/current'] } }, false],
+    [
+      'a deny rule in its own mount',
+      {
+        mounts: [{ path: '/workspace/site', writable: true, volume: 'git-site' }],
+        security: { deny_list: ['/workspace/**/secret/**'] },
+      },
+      true,
+    ],
+  ])('WF-STOR-13 an operation on the whole tree with %s', async (_title, parts, isRefused) => {
+    for (const name of whole) {
+      world.caller = aToolCaller(parts);
+      const { content } = await world.run(`svc.git.${name}`, { ...on, message: 'x' });
+      expect([name, content.startsWith('PERMISSION_DENIED: ')]).toEqual([name, isRefused]);
+    }
+    expect(bindings.get('site')?.spec.request === undefined).toBe(isRefused);
+  });
 
   it('gives up with its caller', async () => {
     controllers = () => undefined;

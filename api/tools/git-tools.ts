@@ -23,8 +23,8 @@ import {
 } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
-import { placeOf } from '../../lib/tools/volume-policy.ts';
 import { refusalOf } from '../routes/write-refusal.ts';
+import { assertLent, assertMay, folder, writes } from './git-rights.ts';
 import { type Give, invalid, textOf } from './give.ts';
 import { storageFact } from './storage-fact.ts';
 import { namespaceOf, volumeName } from './volume-tools.ts';
@@ -57,9 +57,6 @@ export function gitTools(deps: GitToolsDeps): Record<string, Give> {
 
 /** How often a binding is looked at, and how long at most: a pod has to start, and git has its own limit. */
 const waiting = { everyMs: 250, ms: 330_000 };
-
-/** Folder of the volume that holds the tree. */
-const folder = 'current';
 
 const summaryOf = ({ metadata, spec, status = {} }: GitBinding) => ({
   binding_id: metadata.uid,
@@ -99,6 +96,7 @@ function clones(deps: GitToolsDeps): Give {
   const { kube, tenants, audit } = deps;
   return async (caller, args, signal) => {
     const binding = bindingOf(args, namespaceOf(tenants, caller));
+    assertLent(caller, binding.spec.credentials?.secret.name);
     const made = await kube.create(gitBindings, binding).catch((error: unknown) => {
       throw asRefusal(error, binding.metadata.name);
     });
@@ -195,19 +193,6 @@ const overtaken: Pick<Answer, 'phase' | 'error' | 'message' | 'output'> = {
   error: 'OutcomeUnknown',
   message: 'other operations followed before the answer was read; ask for the status',
 };
-
-/** Operations that change files of the volume. */
-const writes: ReadonlySet<GitOperation> = new Set(['sync', 'commit']);
-
-/** The tree is files of a volume: the filesystem policy of the caller covers it as it covers svc.file (WF-STOR-13). */
-function assertMay(caller: ToolCaller, { metadata }: GitBinding, op: GitOperation): void {
-  const volume = `git-${metadata.name}`;
-  if (placeOf(caller, { volume, path: `/${folder}`, isWrite: writes.has(op) }) !== undefined) return;
-  const message =
-    `the volume ${volume} is outside what this agent may touch; mount the volume, or name volume:${volume}/… under ` +
-    'spec.security.filesystem of the agent or path_allowlist of the SecurityContext';
-  throw new AppError('forbidden', message, { reason: 'PERMISSION_DENIED' });
-}
 
 function messageOf(args: ToolArguments): string {
   const message = textOf(args, 'message');

@@ -589,6 +589,11 @@ export type CreateSecurityContextBody = {
   /** Commands that cmd.run may run, with the first arguments that each may have. */
   readonly subcommand_allowlist?: Readonly<Record<string, readonly string[]>>;
   /**
+   * Secrets of the namespace of the call that svc.git.clone may use, by their whole names; whose writer must be
+   * able to get them. Default: none.
+   */
+  readonly git_secrets?: readonly string[];
+  /**
    * none: the container reaches DNS and the API alone. listed: also what networks lists. web.* tools follow
    * domain_allowlist in both.
    */
@@ -638,6 +643,11 @@ export type ReadSecurityContextAnswer = {
   readonly domain_allowlist?: readonly string[];
   /** Commands that cmd.run may run, with the first arguments that each may have. */
   readonly subcommand_allowlist?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Secrets of the namespace of the call that svc.git.clone may use, by their whole names; whose writer must be
+   * able to get them. Default: none.
+   */
+  readonly git_secrets?: readonly string[];
   /**
    * none: the container reaches DNS and the API alone. listed: also what networks lists. web.* tools follow
    * domain_allowlist in both.
@@ -1185,8 +1195,8 @@ export interface Operations {
    *
    * `POST /v1/security-contexts`
    *
-   * - 403 `forbidden`: The tier opens tools of hosts, and the caller lacks the scope of fleets; or the network is
-   *   `listed`, which is written with kubectl.
+   * - 403 `forbidden`: The tier opens tools of hosts, and the caller lacks the scope of fleets; or the body has
+   *   the network `listed` or `git_secrets`, which are written with kubectl.
    */
   createSecurityContext(request: CreateSecurityContextRequest, options?: CallOptions): Promise<CreateSecurityContextReply>;
   /**

@@ -22,6 +22,7 @@ import {
 } from './ownership-policies.ts';
 import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
+import { contextSecretsPolicy, gitBindingPolicy } from './secret-policies.ts';
 import { statusPolicy } from './status-policy.ts';
 import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
@@ -41,32 +42,36 @@ const defaultIdentities: Identities = {
   labellers: [`system:serviceaccount:${systemNamespace}:windlass-namespace-labels`],
 };
 
+/** Policies that ask which account writes. */
+const ofAccounts = [
+  executionPolicy,
+  statusPolicy,
+  tenantPolicy,
+  workflowIdentityPolicy,
+  revisionPolicy,
+  agentIdentityPolicy,
+  agentRevisionPolicy,
+  stepPodPolicy,
+  podBindingPolicy,
+  agentExecutionPolicy,
+  toolCallPolicy,
+  agentPodPolicy,
+  agentTokenPolicy,
+  volumePolicy,
+  edgeHostPolicy,
+  apiSpecPolicy,
+  toolIdentityPolicy,
+  fleetRunPolicy,
+  securityContextPolicy,
+  listedNetworksPolicy,
+  agentGrantPolicy,
+  workflowGrantPolicy,
+  gitBindingPolicy,
+  contextSecretsPolicy,
+];
+
 /** Every policy with its binding, by the name of the policy. */
 export function admissionPolicies(identities: Identities = defaultIdentities): ReadonlyMap<string, readonly object[]> {
-  const ofAccounts = [
-    executionPolicy,
-    statusPolicy,
-    tenantPolicy,
-    workflowIdentityPolicy,
-    revisionPolicy,
-    agentIdentityPolicy,
-    agentRevisionPolicy,
-    stepPodPolicy,
-    podBindingPolicy,
-    agentExecutionPolicy,
-    toolCallPolicy,
-    agentPodPolicy,
-    agentTokenPolicy,
-    volumePolicy,
-    edgeHostPolicy,
-    apiSpecPolicy,
-    toolIdentityPolicy,
-    fleetRunPolicy,
-    securityContextPolicy,
-    listedNetworksPolicy,
-    agentGrantPolicy,
-    workflowGrantPolicy,
-  ].map((policy) => policy(identities));
   const policies = [
     definitionPolicy,
     versionPolicy,
@@ -75,7 +80,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     toolStepPolicy,
     eventPolicy,
     warningPolicy,
-    ...ofAccounts,
+    ...ofAccounts.map((policy) => policy(identities)),
   ];
   return new Map([
     ...policies.map((policy): [string, readonly object[]] => [policy.name, policyObjects(policy)]),

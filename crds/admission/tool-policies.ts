@@ -3,6 +3,7 @@ import { toolStepPattern } from '../tool-name.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { noIdAsName } from './ownership-policies.ts';
 import type { AdmissionPolicy } from './policy.ts';
+import { mayGetSecret } from './secret-policies.ts';
 import { isClusters } from './tenant-policy.ts';
 
 const policy = 'dyn(s).on_error';
@@ -69,8 +70,7 @@ export const apiSpecPolicy = (identities: Identities): AdmissionPolicy => ({
       reason: 'Forbidden',
     },
     {
-      expression:
-        "variables.secret == '' || !variables.isMoved || variables.isTrusted || authorizer.group('').resource('secrets').namespace(request.namespace).name(variables.secret).check('get').allowed()",
+      expression: `variables.secret == '' || !variables.isMoved || variables.isTrusted || ${mayGetSecret('variables.secret')}`,
       message:
         "'spec.credentials.secret: Secret ' + variables.secret + ' goes to the server of this object, which those who may get it decide only; ' + variables.user + ' may not'",
       reason: 'Forbidden',

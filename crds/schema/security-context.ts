@@ -66,6 +66,20 @@ export const SecurityContextSpec = Type.Object(
         description: 'Commands that cmd.run may run, with the first arguments that each may have.',
       }),
     ),
+    git_secrets: Type.Optional(
+      Type.Array(
+        Type.String({
+          minLength: 1,
+          maxLength: limits.objectNameLength,
+          pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$',
+        }),
+        {
+          maxItems: limits.contextGitSecrets,
+          description:
+            'Secrets of the namespace of the call that svc.git.clone may use, by their whole names; whose writer must be able to get them. Default: none.',
+        },
+      ),
+    ),
     network: Type.Optional(
       oneOf(['none', 'listed'], {
         default: 'none',

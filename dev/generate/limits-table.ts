@@ -262,6 +262,7 @@ const tools: LimitGroup = {
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
     items('`networks` of a SecurityContext', 'listedNetworks'),
     items('`ports` of one of the `networks`', 'listedPorts'),
+    items('`git_secrets` of a SecurityContext', 'contextGitSecrets'),
     items('`files` of a CliTool', 'cliToolFiles'),
     characters('A path that a file tool takes', 'toolPathLength'),
     characters('`path` of a file of a CliTool', 'cliToolPathLength'),

@@ -133,6 +133,26 @@ export function isDenied(deny: readonly string[], path: string): boolean {
   });
 }
 
+/** Whether a rule covers all of a folder, as far as its text says. */
+export function coversFolder(rule: string, folder: string): boolean {
+  if (covers(rule, folder)) return true;
+  return rule.endsWith('/**') && !/[[{\\]/.test(rule) && expressionOf(rule).matches(folder);
+}
+
+/** Whether a rule may be of a path in a folder, as far as its text says. */
+export function mayLieWithin(rule: string, folder: string): boolean {
+  const path = posix.normalize(rule);
+  // Sets and choices are the runner's to read; a choice may hold the slashes between names.
+  if (/[[{\\]/.test(path)) return isWithin(baseOf(path), folder) || isWithin(folder, baseOf(path));
+  const names = path.split('/');
+  for (const [at, name] of folder.split('/').entries()) {
+    const ruled = names[at];
+    if (ruled === undefined || ruled.includes('**')) return true;
+    if (!expressionOf(ruled).matches(name)) return false;
+  }
+  return true;
+}
+
 function touches(rule: string, path: string): boolean {
   if (!isGlob(rule)) return isWithin(rule, path);
   // Sets and choices are the runner's to read.

@@ -1,5 +1,14 @@
 import { posix } from 'node:path';
-import { type Boundary, boundariesOf, isDenied, isInside, narrowed, pathDenials } from './path-rules.ts';
+import {
+  type Boundary,
+  boundariesOf,
+  coversFolder,
+  isDenied,
+  isInside,
+  mayLieWithin,
+  narrowed,
+  pathDenials,
+} from './path-rules.ts';
 import type { ToolCaller } from './tool.ts';
 import { volumeRules } from './volume-rules.ts';
 
@@ -32,6 +41,20 @@ export function placeOf(caller: ToolCaller, file: WantedFile): VolumePlace | und
     const usable = file.isWrite ? boundaries.filter(({ write }) => write) : boundaries;
     return isInside(usable, path) && !isDenied(deny, path);
   });
+}
+
+/** Why a place does not open all of a folder, for a message; undefined: it does. */
+export function exceptionWithin(
+  { folder, boundaries, deny }: VolumePlace,
+  { path, isWrite }: Pick<WantedFile, 'path' | 'isWrite'>,
+): string | undefined {
+  const whole = posix.join(folder, path);
+  const denied = deny.find((rule) => mayLieWithin(rule, whole));
+  if (denied !== undefined) return `deny_list has the rule ${denied}`;
+  const usable = boundaries.filter(({ write }) => write || !isWrite);
+  return usable.some((boundary) => coversFolder(boundary.path, whole))
+    ? undefined
+    : 'no rule of path_allowlist or of the manifest covers all of it';
 }
 
 function placesOf(caller: ToolCaller, volume: string): readonly VolumePlace[] {

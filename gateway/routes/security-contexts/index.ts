@@ -38,6 +38,7 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
       await tenancy.assertOwn(caller, asserted);
       if (opensFleet(spec)) requireFleetScope(caller, `tier: ${spec.tier}`);
       if (spec.network === 'listed') throw opensNetworks();
+      if (spec.git_secrets !== undefined) throw lendsSecrets();
       const ref = { namespace: tenancy.namespaceOf(caller), name };
       const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
         throw refusalOf(error);
@@ -70,6 +71,13 @@ const opensNetworks = (): HttpError =>
   new HttpError({
     code: 'forbidden',
     message: 'network: listed is written with kubectl, by those who may create networkpolicies; use network: none here',
+  });
+
+/** The same for Secrets (ADR 0098). */
+const lendsSecrets = (): HttpError =>
+  new HttpError({
+    code: 'forbidden',
+    message: 'git_secrets: is written with kubectl, by those who may get the Secrets; leave it out here',
   });
 
 interface Ref {

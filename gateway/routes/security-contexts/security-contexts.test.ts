@@ -173,6 +173,12 @@ describe('/v1/security-contexts', () => {
     expect(stored.size).toBe(0);
   });
 
+  it.each([[['forge']], [[]]])('ADR 0098 lends no Secrets, as %j', async (git_secrets) => {
+    const { status, body } = await ask('POST', '', 'fleet', { name: 'desk', git_secrets });
+    expect([status, body.message]).toEqual([403, expect.stringContaining('git_secrets: is written with kubectl')]);
+    expect(stored.size).toBe(0);
+  });
+
   it('GW-TEN-04 refuses a context for another tenant, after an event', async () => {
     expect((await ask('POST', '', 'acme', { name: 'desk', tenant_id: 'rival' })).status).toBe(403);
     expect([mismatches, stored.size]).toEqual([1, 0]);

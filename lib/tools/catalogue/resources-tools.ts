@@ -56,7 +56,9 @@ export const resourcesTools: readonly ToolRow[] = [
     },
     optional: {
       ref: text("Branch, tag or commit; default: the server's own branch."),
-      secret: text('Name of a Secret of the tenant whose key host names the server.'),
+      secret: text(
+        'Name of a Secret of the tenant whose key host names the server; git_secrets of the SecurityContext has to name it.',
+      ),
     },
     marks: ['judged'],
   }),

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiVersion } from '../../../crds/labels.ts';
 import type { GitBinding } from '../../../crds/schema/git-binding.ts';
+import { securityContexts } from '../../../lib/kinds.ts';
 import { KubeError, pods } from '../../../lib/kube/index.ts';
 import { type GatewayStage, openGatewayStage, type SigningSession } from '../gateway/stage.ts';
 import { isNativeCluster } from '../harness/cluster.ts';
@@ -25,8 +27,12 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
   beforeAll(async () => {
     stage = await openGatewayStage('git');
     server = await startGitServer(stage.kube, stage.tenant);
-    const admin = await stage.client(['svc:admin']);
-    await admin.createSecurityContext({ body: { name: 'git', path_allowlist: ['volume:git-*/**'] } });
+    await stage.kube.create(securityContexts, {
+      apiVersion,
+      kind: 'SecurityContext',
+      metadata: { name: 'git', namespace: stage.tenant },
+      spec: { path_allowlist: ['volume:git-*/**'], git_secrets: ['https', 'ssh', 'for-others', 'absent'] },
+    });
     session = await stage.session({ context: 'git' });
   });
   afterAll(async () => {
@@ -106,6 +112,8 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
     expect(await textOf('svc.git.clone', foreign)).toMatch(/^CredentialFailed: /);
     const unknown = { label: 'unknown', repo_url: server.https, secret: 'absent' };
     expect(await textOf('svc.git.clone', unknown)).toMatch(/^CredentialFailed: /);
+    const notLent = { label: 'not-lent', repo_url: server.https, secret: 'not-lent' };
+    expect(await textOf('svc.git.clone', notLent)).toMatch(/^PERMISSION_DENIED: secret: .* git_secrets/);
     const wrong = { label: 'wrong', repo_url: server.http, ref: 'nowhere' };
     expect(await textOf('svc.git.clone', wrong)).toMatch(/^RefNotFound: /);
     await waitForNone(stage.kube, {

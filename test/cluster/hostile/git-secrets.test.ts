@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../crds/limits.ts';
+import { type RoleBinding, roleBindings } from '../../../lib/kube/index.ts';
+import { clusterNames } from '../../../lib/tenant/names.ts';
+import { type Answer, createSend, type Send } from '../admission/api.ts';
+import { type ApiWorld, startApiWorld } from '../api/harness/index.ts';
+import { kubeconfigPath } from '../harness/cluster.ts';
+
+/** Bob defines bindings and contexts (`windlass-operator`), and reads no Secret. Eddy may read those of the namespace. */
+let world: ApiWorld;
+let send: Send;
+
+beforeAll(async () => {
+  world = await startApiWorld({ purpose: 'git-secrets', nats: false });
+  send = await createSend(kubeconfigPath());
+  await bind(clusterNames.operator, 'bob');
+  await bind('edit', 'eddy');
+});
+afterAll(() => world?.close());
+
+async function bind(role: string, user: string): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const binding: RoleBinding = {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: `${role}-of-${user}`, namespace: world.tenant },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+    subjects: [{ apiGroup, kind: 'User', name: user }],
+  };
+  await world.kube.create(roleBindings, binding);
+}
+
+interface Written {
+  readonly kind: 'GitBinding' | 'SecurityContext';
+  readonly name: string;
+  readonly spec: object;
+}
+
+const at = (kind: Written['kind'], name = ''): string =>
+  `/apis/windlass.dev/v1/namespaces/${world.tenant}/${kind.toLowerCase()}s${name === '' ? '' : `/${name}`}`;
+const write = (user: string, { kind, name, spec }: Written): Promise<Answer> =>
+  send(
+    'POST',
+    at(kind),
+    { apiVersion: 'windlass.dev/v1', kind, metadata: { name, namespace: world.tenant }, spec },
+    { as: user, rights: 'own' },
+  );
+const change = (user: string, path: string, spec: object): Promise<Answer> =>
+  send('PATCH', path, { spec }, { as: user, rights: 'own', contentType: 'application/merge-patch+json' });
+
+const repo_url = 'https://git.example.org/site.git';
+const credentials = { secret: { name: 'forge' } };
+
+describe('ADR 0098 a Secret of a git server', () => {
+  it('is named in a binding by those who may get it', async () => {
+    const refused = await write('bob', { kind: 'GitBinding', name: 'mine', spec: { repo_url, credentials } });
+    expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('spec.credentials.secret')]);
+    expect((await write('bob', { kind: 'GitBinding', name: 'open', spec: { repo_url } })).status).toBe(201);
+    expect((await change('bob', at('GitBinding', 'open'), { credentials })).status).toBe(403);
+    expect((await write('eddy', { kind: 'GitBinding', name: 'hers', spec: { repo_url, credentials } })).status).toBe(
+      201,
+    );
+    expect((await change('bob', at('GitBinding', 'hers'), { ref: 'next' })).status).toBe(200);
+    expect((await change('bob', at('GitBinding', 'hers'), { credentials: null })).status).toBe(200);
+  });
+
+  it('is lent by a context whose writer may get it', async () => {
+    const refused = await write('bob', { kind: 'SecurityContext', name: 'mine', spec: { git_secrets: ['forge'] } });
+    expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('spec.git_secrets: Secret forge')]);
+    const all = Array.from({ length: limits.contextGitSecrets }, (_, index) => `forge-${index}`);
+    expect((await write('bob', { kind: 'SecurityContext', name: 'mine', spec: { git_secrets: all } })).status).toBe(
+      403,
+    );
+    expect((await write('eddy', { kind: 'SecurityContext', name: 'hers', spec: { git_secrets: all } })).status).toBe(
+      201,
+    );
+    expect((await change('bob', at('SecurityContext', 'hers'), { max_calls: 9 })).status).toBe(403);
+    expect((await change('bob', at('SecurityContext', 'hers'), { git_secrets: null })).status).toBe(200);
+    const more = { git_secrets: [...all, 'one-more'] };
+    expect((await write('eddy', { kind: 'SecurityContext', name: 'more', spec: more })).status).toBe(422);
+  });
+});
