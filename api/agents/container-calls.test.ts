@@ -16,6 +16,7 @@ import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { type ContainerCalls, createContainerCalls } from './container-calls.ts';
 import { createConversationFeed } from './live.ts';
 import type { Offered } from './pod-door.ts';
+import { signedAddress } from './signed-calls.ts';
 
 let nats: TestBus;
 beforeAll(async () => void (nats = await startTestBus()));
@@ -103,6 +104,20 @@ describe('signed calls of tools that run in the pod', () => {
       'signed_ended',
     ]);
     finish();
+  });
+
+  it('that the driver does not answer in time may run, and their answer says so', async () => {
+    const [bus, feedBus] = [nats.connect(), nats.connect()];
+    const shared = new SharedExecutions();
+    shared.put(executionOf('mute'));
+    const mute = bus.serve(signedAddress('mute'), () => new Promise(() => undefined));
+    await mute.ready;
+    const drivers = { open: () => Promise.reject(new Error('it has a driver')) };
+    const feed = createConversationFeed(feedBus, systemClock);
+    const deps = { bus: feedBus, clock: systemClock, newId, executions: shared.informer, drivers, feed };
+    const { content, isError } = await ls(createContainerCalls(deps), 'mute');
+    expect([isError, content]).toEqual([true, expect.stringMatching(/^OutcomeUnknown: .*may run/)]);
+    await mute.close(0);
   });
 
   it('go to the next driver with their command, which runs once', { timeout: 60_000 }, async () => {

@@ -40,6 +40,8 @@ interface ContainerCallsDeps {
 /** How long the call may take to reach the driver, and how long a replica may take to become the driver. */
 const handOverMs = 10_000;
 const retryMs = 200;
+/** Errors that the caller gets as the answer of the tool. */
+const answers: ReadonlySet<string> = new Set(['ContainerBusy', 'OutcomeUnknown']);
 /** Room for the other fields of the message. */
 const argumentBytes = busLimits.requestBytes - 4_096;
 
@@ -56,7 +58,7 @@ export function createContainerCalls(deps: ContainerCallsDeps): ContainerCalls {
       try {
         return await runInPod(deps, call, signal);
       } catch (error) {
-        if (error instanceof AppError && error.reason === 'ContainerBusy') return failure(error.reason, error.message);
+        if (error instanceof AppError && answers.has(error.reason)) return failure(error.reason, error.message);
         throw error;
       }
     },
@@ -104,7 +106,10 @@ async function submit(
 ): Promise<number> {
   using deadline = startDeadline(deps.clock, handOverMs, signal);
   while (!deadline.signal.aborted) {
-    const taken = await ask(deps, executionId, call, deadline.signal).catch(afterwards);
+    const taken = await ask(deps, executionId, call, deadline.signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      return afterwards(error, deadline.signal);
+    });
     if (typeof taken === 'number') return taken;
     // Where there is no driver, this replica becomes it.
     const execution = taken === 'undriven' ? deps.executions.cache.getByUid(executionId) : undefined;
@@ -122,10 +127,14 @@ const again: Readonly<Record<string, 'undriven' | 'moving'>> = {
   Stopped: 'moving',
 };
 
-function afterwards(error: unknown): 'undriven' | 'moving' {
-  const what = error instanceof AppError ? again[error.reason] : undefined;
-  if (what === undefined) throw error;
-  return what;
+/** The driver may have written down a call to which it gives no answer in time. */
+function afterwards(error: unknown, over: AbortSignal): 'undriven' | 'moving' {
+  const reason = error instanceof AppError ? error.reason : '';
+  const what = again[reason];
+  if (what !== undefined) return what;
+  if (reason !== 'RequestTimeout' && !over.aborted) throw error;
+  const message = 'the driver of the execution did not answer; the command may run. Look before you call again.';
+  throw new AppError('timeout', message, { reason: 'OutcomeUnknown', cause: error });
 }
 
 async function ask(
