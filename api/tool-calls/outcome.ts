@@ -40,7 +40,9 @@ export function answeredCall({ content, isError }: ToolAnswer): CallOutcome {
 export function resultOf(content: string): NonNullable<ToolCallStatus['result']> {
   const whole = content.toWellFormed();
   const kept = cutToStored(whole, limits.toolCallResultBytes);
-  return kept.length === whole.length ? { content: kept } : { content: kept, truncated: true };
+  if (kept.length === whole.length) return { content: kept };
+  // A part of a text holds the memory of the whole.
+  return { content: Buffer.from(kept).toString(), truncated: true };
 }
 
 /**

@@ -35,7 +35,7 @@ export interface ToolCalls {
   run(stop: AbortSignal): Promise<void>;
 }
 
-/** Calls that one replica runs at a time; each may hold an answer of a mebibyte. */
+/** Calls that one replica runs at a time; each may hold an answer of a mebibyte. Larger ones have the room of their tool. */
 const poolSize = 64;
 /** How long calls of a stopping replica may go on that cannot be made again, and how long they may take to end then. */
 const graceMs = 6_000;

@@ -79,7 +79,7 @@ async function exchange(dispatcher: Dispatcher, request: UpstreamRequest, target
   response.body.on('error', () => undefined);
   const { statusCode: status } = response;
   try {
-    return { status, body: await readBody(response.body, codingOf(response), responseBytes) };
+    return { status, body: await readBody(response.body, codingOf(response), { most: responseBytes }) };
   } catch (error) {
     throw upstreamErrorOf(error, target.host, signal, status);
   }

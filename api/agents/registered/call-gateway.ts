@@ -7,6 +7,7 @@ import type { NewId } from '../../../lib/ids.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { ToolAnswer } from '../../../lib/tools/tool.ts';
+import { type AnswerRoom, createAnswerRoom, memoryOf } from '../../../lib/tools/web/answer-room.ts';
 import { readBody } from '../../../lib/tools/web/read-response.ts';
 import type { CallRegistered } from './registered-tools.ts';
 import type { ToolSession, ToolSessions } from './tool-sessions.ts';
@@ -24,17 +25,21 @@ interface CallDeps {
 const callMs = 610_000;
 /** An answer of an upstream has 10 MiB, and the body holds it twice as JSON. */
 const answerBytes = 64 * 1_024 * 1_024;
+/** Memory for large answers that one process reads at once. The largest has all of it. */
+const roomBytes = memoryOf(answerBytes);
 
 /**
  * Calls tools at `/v1/invoke` of the gateway, by envelopes that this process signs: session, checks, credentials and audit
  * are the gateway's (ADR 0084). A refusal is an answer of the tool, which its agent reads.
  */
 export function createGatewayCalls({ clock, logger, newId, sessions, url }: CallDeps): CallRegistered {
+  const room = createAnswerRoom({ clock, size: roomBytes, waitMs: callMs });
   return async (caller, { tool, args }, signal) => {
     using deadline = startDeadline(clock, callMs, signal);
     const send = async (session: ToolSession): Promise<Answered> => {
       const envelope = envelopeOf(session, { tool, args, id: newId(), now: clock.now() });
-      return readAnswer(await post(`${url}/v1/invoke`, envelope, deadline.signal));
+      const { tenant } = caller;
+      return post(`${url}/v1/invoke`, envelope, { tenant, room, signal: deadline.signal });
     };
     const session = await sessions.of(caller);
     try {
@@ -64,11 +69,21 @@ interface Call {
 const envelopeOf = ({ executionId, token, key }: ToolSession, { tool, args, id, now }: Call): string =>
   JSON.stringify(signEnvelope(key, { executionId, token, tool, arguments: args, id, now }));
 
-async function post(url: string, body: string, signal: AbortSignal): Promise<unknown> {
+interface Reading {
+  readonly tenant: string;
+  readonly room: AnswerRoom;
+  readonly signal: AbortSignal;
+}
+
+async function post(url: string, body: string, { tenant, room, signal }: Reading): Promise<Answered> {
   const headers = { 'content-type': 'application/json' };
   const options = { method: 'POST', headers, body, signal, headersTimeout: 0, bodyTimeout: 0 } as const;
   const response = await request(url, options);
-  return JSON.parse((await readBody(response.body, '', answerBytes)).toString());
+  // The gateway is ours: the length that it gives is the length that it sends.
+  const length = Number(response.headers['content-length'] ?? answerBytes);
+  using taken = room.of({ tenant, cost: memoryOf(Math.min(length, answerBytes)), signal });
+  const bytes = await readBody(response.body, '', { most: answerBytes, grow: taken.grow });
+  return readAnswer(JSON.parse(bytes.toString()));
 }
 
 /** `isRefused`: the gateway has stopped the call before the tool. */

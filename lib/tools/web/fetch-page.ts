@@ -21,6 +21,8 @@ export interface PageRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
+  /** Takes room for a large body. */
+  readonly grow: () => Promise<void>;
 }
 
 export interface Page {
@@ -65,7 +67,7 @@ function assertAllowed({ hostname }: URL, domains: readonly string[] | undefined
 }
 
 async function fetchOnce({ agent }: PageDeps, url: URL, asked: PageRequest): Promise<Page> {
-  const { method = 'GET', body = null, signal } = asked;
+  const { method = 'GET', body = null, signal, grow } = asked;
   const headers = { 'user-agent': 'windlass', accept: '*/*', 'accept-encoding': acceptedCodings, ...asked.headers };
   try {
     const response = await request(url, { dispatcher: agent, method, headers, body, signal });
@@ -77,7 +79,7 @@ async function fetchOnce({ agent }: PageDeps, url: URL, asked: PageRequest): Pro
       response.body.destroy();
       return { status: response.statusCode, text: '', contentType, location };
     }
-    const bytes = await readBody(response.body, headerOf(response, 'content-encoding'));
+    const bytes = await readBody(response.body, headerOf(response, 'content-encoding'), { grow });
     // The content of an error page is not needed.
     return {
       status: response.statusCode,

@@ -15,17 +15,28 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
+/** A body of so many bytes is read without room for it. */
+const smallBytes = 1_024 * 1_024;
+
+interface Bounds {
+  readonly most?: number;
+  /** Called for a body that is larger than a mebibyte, before more of it is read. */
+  readonly grow?: () => Promise<void>;
+}
+
 /**
  * The bytes of a body, unpacked.
- * @throws AppError `limit_exceeded` beyond `most` bytes, however few were sent; `invalid` for an unrequested coding.
+ * @throws what `grow` throws; AppError `limit_exceeded` beyond `most` bytes, however few were sent; `invalid` for an unrequested coding.
  */
-export async function readBody(body: Readable, coding: string, most: number = bodyBytes): Promise<Buffer> {
+export async function readBody(body: Readable, coding: string, bounds: Bounds = {}): Promise<Buffer> {
+  const { most = bodyBytes, grow } = bounds;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of unpacked(body, coding.trim().toLowerCase())) {
     bytes += (chunk as Buffer).length;
     if (bytes > most) throw tooLarge(most);
     chunks.push(chunk as Buffer);
+    if (bytes > smallBytes) await grow?.();
   }
   return Buffer.concat(chunks);
 }

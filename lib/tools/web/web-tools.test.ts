@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aToolCaller } from '../../../test/builders/tool-caller.ts';
 import { systemClock } from '../../clock.ts';
 import { isRefusal, type ToolAnswer, type ToolArguments } from '../tool.ts';
@@ -344,5 +344,47 @@ describe('Markdown of hostile pages', () => {
       (error: { code: string }) => error.code,
     );
     expect(['made', 'limit_exceeded']).toContain(ended);
+  });
+});
+
+describe('large pages', () => {
+  const mebibyte = 1_024 * 1_024;
+  const plain = { 'content-type': 'text/plain' };
+
+  it('that are read at once have a bound in memory with shares, and small pages need none', async () => {
+    const slow: ServerResponse[] = [];
+    reply = ({ url }, response) => {
+      response.writeHead(200, plain);
+      if (url === '/small') return void response.end('small');
+      if (url !== '/slow') return void response.end('x'.repeat(3 * mebibyte));
+      response.write('x'.repeat(2 * mebibyte));
+      slow.push(response);
+    };
+    const tools = createWebTools({
+      clock: systemClock,
+      toMarkdown,
+      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+      permittedNetworks: ['127.0.0.0/8'],
+    });
+    const run = tools['web.fetch'];
+    const fetch = async (tenant: string, path: string): Promise<number> => {
+      if (run?.kind !== 'api') throw new Error('runs in the API');
+      const caller = aToolCaller({ tenant, security: { domain_allowlist: ['a.test'] } });
+      const { content } = await run.run(caller, { url: `http://a.test:${port}${path}` }, new AbortController().signal);
+      return content.length;
+    };
+    const begun = [1, 2, 3].map(() => fetch('acme', '/slow'));
+    await vi.waitFor(() => expect(slow).toHaveLength(3), { timeout: 10_000 });
+    // Each of the three has more than a mebibyte, and the room for all of it.
+    await systemClock.sleep(300);
+    let fourth = 0;
+    const waits = fetch('acme', '/large').then((length) => (fourth = length));
+    expect(await fetch('globex', '/large')).toBe(3 * mebibyte);
+    expect(await fetch('acme', '/small')).toBe('small'.length);
+    await systemClock.sleep(1_000);
+    expect(fourth).toBe(0);
+    for (const response of slow) response.end();
+    expect(await Promise.all(begun)).toEqual([2 * mebibyte, 2 * mebibyte, 2 * mebibyte]);
+    expect(await waits).toBe(3 * mebibyte);
   });
 });

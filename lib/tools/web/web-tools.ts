@@ -5,9 +5,11 @@ import { answer, failure } from '../answers.ts';
 import { domainProblem } from '../domain-policy.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller } from '../tool.ts';
 import type { ToolRuns } from '../toolbox.ts';
+import { type AnswerRoom, createAnswerRoom, memoryOf } from './answer-room.ts';
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
 import { fetchPage, type Page, type PageDeps } from './fetch-page.ts';
 import type { ToMarkdown } from './markdown.ts';
+import { bodyBytes } from './read-response.ts';
 import { type SearchResult, searchProviders } from './search-providers.ts';
 import { createVettedAgent, type Resolve } from './vetted-agent.ts';
 
@@ -28,8 +30,12 @@ export interface WebToolsDeps {
   readonly permittedNetworks?: readonly string[];
 }
 
+/** Memory for large pages that one process reads at once: four, of which one tenant has three. */
+const roomBytes = 128 * 1_024 * 1_024;
+
 /** `web.fetch` and `web.search` (spec 3 §10.4). */
-export function createWebTools(deps: WebToolsDeps): ToolRuns {
+export function createWebTools(given: WebToolsDeps): ToolRuns {
+  const deps = { ...given, room: createAnswerRoom({ clock: given.clock, size: roomBytes }) };
   const isPermitted = createAddressPolicy(deps.permittedNetworks);
   const page = pageDeps(deps, isPermitted);
   // An operator's own address of a provider may be an internal one.
@@ -54,15 +60,24 @@ const pageDeps = ({ resolve }: WebToolsDeps, isPermitted: AddressPolicy): PageDe
 
 type Call = readonly [caller: ToolCaller, args: ToolArguments, signal: AbortSignal];
 
+interface RunDeps extends WebToolsDeps {
+  readonly room: AnswerRoom;
+}
+
+const roomFor = ({ room }: RunDeps, { tenant }: ToolCaller, signal: AbortSignal) =>
+  room.of({ tenant, cost: memoryOf(bodyBytes), signal });
+
 const secondsDefault = 30;
 
-async function fetchTool(deps: WebToolsDeps, page: PageDeps, ...[caller, args, signal]: Call): Promise<ToolAnswer> {
+async function fetchTool(deps: RunDeps, page: PageDeps, ...[caller, args, signal]: Call): Promise<ToolAnswer> {
   using deadline = startDeadline(deps.clock, numberOr(args['timeout_secs'], secondsDefault) * 1_000, signal);
+  using taken = roomFor(deps, caller, deadline.signal);
   const found = await fetchPage(page, {
     url: args['url'] as string,
     domains: caller.security.domain_allowlist,
     followRedirects: args['follow_redirects'] !== false,
     signal: deadline.signal,
+    grow: taken.grow,
   });
   if (found.location !== undefined)
     return answer(`HTTP ${found.status}: redirects to ${found.location}, which was not followed`);
@@ -92,14 +107,16 @@ function configured({ search }: WebToolsDeps): Configured | undefined {
 const requestOf = ({ name, ...settings }: Configured, asked: { readonly query: string; readonly count: number }) =>
   searchProviders[name].request({ ...settings, ...asked });
 
-async function searchTool(deps: WebToolsDeps, page: PageDeps, ...[caller, args, signal]: Call): Promise<ToolAnswer> {
+async function searchTool(deps: RunDeps, page: PageDeps, ...[caller, args, signal]: Call): Promise<ToolAnswer> {
   const settings = configured(deps);
   if (settings === undefined) return { content: notConfigured, isError: true };
   using deadline = startDeadline(deps.clock, secondsDefault * 1_000, signal);
   const count = numberOr(args['max_results'], resultsDefault);
   const request = requestOf(settings, { query: args['query'] as string, count });
   const domains = caller.security.domain_allowlist;
-  const found = await fetchPage(page, { ...request, domains, followRedirects: false, signal: deadline.signal });
+  using taken = roomFor(deps, caller, deadline.signal);
+  const asked = { ...request, domains, followRedirects: false, signal: deadline.signal, grow: taken.grow };
+  const found = await fetchPage(page, asked);
   if (found.status !== 200) return failure('HttpError', `the search provider answered ${found.status}`);
   return answer(listOf(searchProviders[settings.name].results(JSON.parse(found.text) as unknown).slice(0, count)));
 }

@@ -1,0 +1,58 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
+import { silentLogger } from '../../../lib/logger.ts';
+import { createGatewayCalls } from './call-gateway.ts';
+
+const mebibyte = 1_024 * 1_024;
+const answerOf = (text: string) => JSON.stringify({ result: { isError: false, content: [{ type: 'text', text }] } });
+const replies: ((response: ServerResponse) => void)[] = [];
+const server = createServer((request, response) => {
+  request.resume().on('end', () => replies.shift()?.(response));
+});
+beforeAll(() => new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve)));
+afterAll(() => void server.close());
+
+const send = (text: string) => (response: ServerResponse) => void response.end(answerOf(text));
+
+it('large answers that are read at once have a bound in memory, and small ones need none', async () => {
+  const { privateKey: key } = generateKeyPairSync('ed25519');
+  const session = { sessionId: 's', executionId: 'e', token: 't', key };
+  const sessions = { of: async () => session, again: async () => session };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const calls = createGatewayCalls({
+    clock: systemClock,
+    logger: silentLogger,
+    newId,
+    sessions: sessions as never,
+    url,
+  });
+  const call = async (tenant: string) => {
+    const { content } = await calls({ tenant } as never, { tool: 'x.y', args: {} }, new AbortController().signal);
+    return content.length;
+  };
+  const largest = answerOf('x'.repeat(63 * mebibyte));
+  let rest: () => void = () => undefined;
+  replies.push((response) => {
+    response.writeHead(200, { 'content-length': 64 * mebibyte });
+    response.write(largest.slice(0, 2 * mebibyte));
+    rest = () => void response.end(largest.slice(2 * mebibyte).padEnd(62 * mebibyte));
+  });
+  const first = call('acme');
+  await vi.waitFor(() => expect(replies).toHaveLength(0), { timeout: 10_000 });
+  await systemClock.sleep(300);
+  let second = 0;
+  replies.push(send('x'.repeat(2 * mebibyte)));
+  const waits = call('globex').then((length) => (second = length));
+  await vi.waitFor(() => expect(replies).toHaveLength(0), { timeout: 10_000 });
+  replies.push(send('small'));
+  expect(await call('acme')).toBe('small'.length);
+  await systemClock.sleep(1_000);
+  expect(second).toBe(0);
+  rest();
+  expect(await first).toBe(63 * mebibyte);
+  expect(await waits).toBe(2 * mebibyte);
+});
