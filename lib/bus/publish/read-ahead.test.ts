@@ -2,25 +2,39 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAhead } from './read-ahead.ts';
 
-/** A log of these places that grows by one with each request. */
-function growing(places: readonly number[], known: number) {
+/** A log of these places that grows by one of `bursts` behind each request. */
+function growing(places: readonly number[], known: number, bursts: readonly number[]) {
   let length = known;
+  let requests = 0;
   return async (from: number) => {
     const seq = places.slice(0, length).find((place) => place >= from);
-    length += 1;
+    length += bursts[requests % bursts.length] ?? 0;
+    requests += 1;
     return seq === undefined ? null : { seq };
   };
 }
 
+/** Mostly nothing comes between two requests. */
+const bursts = fc.array(
+  fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat({ max: 9 }) }),
+  {
+    minLength: 1,
+    maxLength: 12,
+  },
+);
+/** Places that mostly follow one another, as those of a log that nearly all belongs to one subject. */
+const step = fc.oneof({ weight: 20, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constant(3) });
 const rising = fc
-  .array(fc.integer({ min: 1, max: 3 }), { maxLength: 200 })
+  .array(step, { maxLength: 200, size: 'max' })
   .map((steps) => steps.reduce<number[]>((places, step) => [...places, (places.at(-1) ?? 0) + step], []));
 
 describe('reading ahead', () => {
   it('leaves out no message that came while others were asked for', async () => {
     await fc.assert(
-      fc.asyncProperty(rising, fc.nat({ max: 200 }), async (places, known) => {
-        const found = (await readAhead(growing(places, known), { after: 0, most: 1_000 })).map(({ seq }) => seq);
+      fc.asyncProperty(rising, fc.nat({ max: 200 }), bursts, async (places, known, growth) => {
+        const found = (await readAhead(growing(places, known, growth), { after: 0, most: 1_000 })).map(
+          ({ seq }) => seq,
+        );
         expect(found).toEqual(places.slice(0, found.length));
       }),
     );
