@@ -165,7 +165,8 @@ describe('a chart with an issuer', () => {
     };
     const gateway = { enabled: true };
     const relay = { enabled: true, cleartext: true };
-    const values = { api: whole, outputStore: s3, nats: bus, nodeConfig, gateway, relay };
+    const git = { image: 'windlass-git:0.1.0' };
+    const values = { api: whole, outputStore: s3, nats: bus, nodeConfig, gateway, relay, git };
     const env = environment(await render(values), clusterNames.api);
     const reads = Object.keys({ ...ApiConfig.properties, ...GrpcConfig.properties });
     const all = [...reads, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].sort();
@@ -423,9 +424,11 @@ describe('a chart with an issuer', () => {
       'agentexecutions: create patch delete',
       'edgegroups: create patch delete',
       'fleetruns: create patch delete',
+      'toolcalls/status: patch',
       'edgehosts: patch',
       'volumes: create get list delete',
       'scripts: create get list patch delete',
+      'gitbindings: create get list patch delete',
       'resourcequotas: list',
       'stimulusrouters: patch',
       'controllerrevisions: create',
@@ -443,6 +446,7 @@ describe('a chart with an issuer', () => {
       'edgehosts: get list watch',
       'edgegroups: get list watch',
       'fleetruns: get list watch',
+      'toolcalls: get list watch',
       'namespaces: get list watch',
       'controllerrevisions: get list watch',
       'tokenreviews: create',

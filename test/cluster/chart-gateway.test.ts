@@ -73,7 +73,14 @@ describe('a chart with a gateway', () => {
 
   it('GW-ENV-01 GW-ENV-08 sets every variable that the gateway reads and that its README lists, and no other', async () => {
     const values = {
-      api: { oidc: { issuer, jwksUrl: 'https://id.example.com/keys', caConfigMap: 'authority' } },
+      api: {
+        oidc: {
+          issuer,
+          jwksUrl: 'https://id.example.com/keys',
+          caConfigMap: 'authority',
+          roleScopes: { fleet: ['svc.edge.fleet.read'] },
+        },
+      },
       gateway,
       nats: {
         url: 'tls://nats:4222',

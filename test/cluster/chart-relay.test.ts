@@ -308,7 +308,6 @@ describe('the installed relay', () => {
     `create windlass.dev/edgehosts in ${foreign}`,
     'update windlass.dev/edgehosts/status in -',
     `patch windlass.dev/edgehosts in ${tenant}`,
-    `delete windlass.dev/edgehosts in ${tenant}`,
     `create windlass.dev/fleetruns in ${tenant}`,
     'get windlass.dev/fleetruns in -',
     'list ./pods in -',

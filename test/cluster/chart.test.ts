@@ -128,6 +128,7 @@ describe('the rendered chart', () => {
         nodeConfig,
         api: issuer,
         relay: { enabled: true, cleartext: true },
+        git: { image: 'windlass-git:0.1.0', allowInternalAddresses: ['10.0.0.0/8'] },
       }),
       clusterNames.controllers,
     );
@@ -277,8 +278,8 @@ describe('the rendered chart', () => {
     expect(cluster.map((binding) => binding.roleRef.name)).toEqual([clusterNames.controllers, clusterNames.api]);
     const { rules } = find<Role>(objects, 'ClusterRole', clusterNames.controllers);
     const writing = rules.filter((rule) => rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
-    // Relays write the status of hosts; that of a group or a script is not written at all.
-    const judged = kinds.filter(({ kind }) => !['EdgeHost', 'EdgeGroup', 'Script'].includes(kind));
+    // Relays write the status of hosts, and the API that of tool calls; that of a group or a script is not written at all.
+    const judged = kinds.filter(({ kind }) => !['EdgeHost', 'EdgeGroup', 'Script', 'ToolCall'].includes(kind));
     expect(writing).toEqual([
       { apiGroups: ['windlass.dev'], resources: judged.map((kind) => `${kind.plural}/status`), verbs: ['patch'] },
     ]);

@@ -90,5 +90,6 @@ export const dispatchGateway = defineContract({
     unknown,
     over,
     { status: 409, error: 'conflict', when: 'Another result of this dispatch was taken before.' },
+    { status: 429, error: 'rate_limited', when: 'Four requests of the execution wait already.' },
   ],
 });

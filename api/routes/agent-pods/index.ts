@@ -13,6 +13,7 @@ import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Pod } from '../../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { WaitingRequests } from './waiting-requests.ts';
 import { preferredWaitMs } from './preferred-wait.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
 import { type Generate, readShape, type Result } from './shapes.ts';
@@ -33,9 +34,10 @@ export interface AgentPodDeps {
 
 /** Operations for the pods of agents on the internal listener (spec 1 §4.4 and §4.5). */
 export function createAgentPodRoutes<Caller>(deps: AgentPodDeps): Route<Caller>[] {
+  const waiting = new WaitingRequests();
   return [
     defineRoute<typeof attestPod, Caller>(attestPod, async (request) => json(await attest(deps, request))),
-    defineRoute<typeof dispatchGateway, Caller>(dispatchGateway, async (request) => exchange(deps, request)),
+    defineRoute<typeof dispatchGateway, Caller>(dispatchGateway, async (request) => exchange(deps, waiting, request)),
   ];
 }
 
@@ -93,7 +95,9 @@ function find({ executions }: AgentPodDeps, executionId: string): AgentExecution
 
 const over = (): AppError => new AppError('gone', 'the execution is over', { reason: 'ExecutionOver' });
 
-async function exchange(deps: AgentPodDeps, request: RouteRequest<typeof dispatchGateway, unknown>): Promise<Reply> {
+type DispatchRequest = RouteRequest<typeof dispatchGateway, unknown>;
+
+async function exchange(deps: AgentPodDeps, waiting: WaitingRequests, request: DispatchRequest): Promise<Reply> {
   const shape = readShape(request.body);
   const execution = find(deps, shape.execution_id);
   const pod = await deps.identity.require(execution, senderOf(request));
@@ -102,6 +106,7 @@ async function exchange(deps: AgentPodDeps, request: RouteRequest<typeof dispatc
     throw new AppError('forbidden', 'the pod has not attested: call /v1/seal/attest first', { reason: 'NotAttested' });
   }
   if (shape.type === 'generate') await checkGenerate(deps, execution, shape);
+  using _place = waiting.enter(shape.execution_id);
   const waitMs = preferredWaitMs(request);
   if (waitMs === undefined) return await converse(deps, { execution, podUid, shape }, request.signal);
   using deadline = startDeadline(deps.clock, waitMs, request.signal);

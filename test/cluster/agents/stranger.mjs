@@ -28,7 +28,7 @@ async function ask(url, init) {
 const post = (path, body, headers = bearer(token)) =>
   ask(gateway + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', prefer: 'wait=10', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
@@ -149,8 +149,8 @@ async function steal() {
     const answer = status === 200 ? JSON.parse(answers[0]) : {};
     if (answer.type !== 'dispatch' && status !== 200 && status !== 410) continue;
     const { dispatch_id } = answer;
-    const told = [{ dispatch_id }, { dispatch_id }, { dispatch_id, stdout: 'another', exit_code: 3 }, {}];
-    await Promise.all(told.map(async (fields) => process.stdout.write(`${await report(fields)} `)));
+    const results = [{ dispatch_id }, { dispatch_id }, { dispatch_id, stdout: 'another', exit_code: 3 }, {}];
+    await Promise.all(results.map(async (fields) => process.stdout.write(`${await report(fields)} `)));
     return;
   }
 }
