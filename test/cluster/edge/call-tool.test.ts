@@ -41,7 +41,7 @@ beforeAll(async () => {
   const context = await example<SecurityContext>('fleet-operator.yaml');
   await world.kube.create(securityContexts, { ...context, metadata: { ...context.metadata, namespace: world.tenant } });
   const answer = await world.http('/v1/edge/groups', { body: { name: 'all', selector: {} } });
-  group = answer.json<{ readonly group_id: string }>().group_id;
+  group = answer.json<{ readonly id: string }>().id;
 });
 afterAll(async () => {
   for (const each of hosts) await each[Symbol.asyncDispose]();
@@ -158,7 +158,8 @@ describe('a call that ends early', () => {
       await world.kube.delete(pods, ref, { gracePeriodSeconds: 0 });
     }
     const { status } = await end(name);
-    expect(status?.history?.[0]).toMatchObject({ status: 'success', exit_code: 0 });
+    expect(status?.history?.[0]).toMatchObject({ status: 'success' });
+    expect(status?.blackboard?.['call']?.value).toMatchObject({ status: 'success', exit_code: 0 });
     expect((await callOf(name))?.status?.claim?.attempt).toBe(2);
     for (const host of hosts) {
       const mine = [...(await marksOf(host)).keys()].filter((each) => each.startsWith(mark));
@@ -176,7 +177,8 @@ describe('a call that is refused', () => {
   ])('%s', async (name, env, reason, message) => {
     await workflowOf(name, env);
     const { status } = await end(await start(name));
-    expect(status?.history?.[0]).toMatchObject({ status: 'failed', reason, exit_code: -1 });
+    expect(status?.history?.[0]).toMatchObject({ status: 'failed', reason });
+    expect(status?.blackboard?.['call']?.value).toMatchObject({ status: 'failed', exit_code: -1 });
     expect(status?.history?.[0]?.message).toContain(message);
   });
 
