@@ -59,7 +59,7 @@ export const contextSecretsPolicy = (identities: Identities): AdmissionPolicy =>
     {
       expression: '!variables.isChanged || size(variables.refused) == 0',
       message:
-        "'spec.git_secrets: Secret ' + variables.refused[0] + ' is lent by those who may get it only, and ' + variables.user + ' may not; leave it out'",
+        "'spec.git_secrets: names a Secret that ' + variables.user + ' may not get, and those who may get it lend it only; leave it out'",
       reason: 'Forbidden',
     },
   ],

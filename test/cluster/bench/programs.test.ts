@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchCluster, chartLimits, withBenchCluster } from '../../../dev/bench/bench-cluster.ts';
-import { measureEdge } from '../../../dev/bench/edge/measure-edge.ts';
 import { measureBesideWorst } from '../../../dev/bench/programs/beside-worst.ts';
 import { measureHostile } from '../../../dev/bench/programs/hostile-memory.ts';
 import { measureMany } from '../../../dev/bench/programs/many-executions.ts';
@@ -57,24 +56,4 @@ describe('the benchmark in small', () => {
     expect(found.controllersMiB).toBeLessThan(chartLimits.controllers);
     expect(found.apiMiB).toBeLessThan(chartLimits.api);
   }, 240_000);
-
-  it('light daemons enroll at a relay and a bare server holds as many: memory, restarts, commands and a fleet command', async () => {
-    const load = {
-      streams: 20,
-      fleetTurns: 1,
-      rate: { perSecond: 50, seconds: 2 },
-      heartbeatSeconds: 5,
-      quietSeconds: 5,
-      restarts: 1,
-    };
-    const found = await small('edge', (bench) => measureEdge(bench, load, () => undefined));
-    expect(found.memory.ours.allMiB).toBeGreaterThan(30);
-    expect(found.memory.bare.allMiB).toBeGreaterThan(30);
-    expect(found.heartbeats.ours).toBeGreaterThanOrEqual(0);
-    expect(found.quietWrites).toBe(0);
-    expect(found.reconnects.map(({ ours, bare }) => [ours.refused, bare.refused])).toEqual([[{}, {}]]);
-    expect(found.rate).toMatchObject({ failed: 0, times: { length: 100 } });
-    // A run with a host that did not run its command is an error.
-    expect(found.fleet).toHaveLength(1);
-  }, 600_000);
 });

@@ -66,7 +66,10 @@ describe('ADR 0098 a Secret of a git server', () => {
 
   it('is lent by a context whose writer may get it', async () => {
     const refused = await write('bob', { kind: 'SecurityContext', name: 'mine', spec: { git_secrets: ['forge'] } });
-    expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('spec.git_secrets: Secret forge')]);
+    expect([refused.status, refused.message]).toEqual([
+      403,
+      expect.stringContaining('spec.git_secrets: names a Secret that bob may not get'),
+    ]);
     const all = Array.from({ length: limits.contextGitSecrets }, (_, index) => `forge-${index}`);
     expect((await write('bob', { kind: 'SecurityContext', name: 'mine', spec: { git_secrets: all } })).status).toBe(
       403,
