@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { finished } from '../lib/execution/finished.ts';
-import { createManualClock } from '../lib/manual-clock.ts';
 import { anExecution } from '../test/builders/execution-builder.ts';
+import { createManualClock } from '../test/support/manual-clock.ts';
 import { waitFor } from './run-to-end.ts';
 import type { Session } from './session.ts';
 

@@ -1,13 +1,14 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createKubeClient } from '../lib/kube/index.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ConfigError, type Environment } from '../lib/config.ts';
 import { newId } from '../lib/ids.ts';
-import { createLogger, silentLogger } from '../lib/logger.ts';
+import { createKubeClient } from '../lib/kube/index.ts';
+import { createLogger } from '../lib/logger.ts';
 import { createServerMetrics } from '../lib/process/server-metrics.ts';
 import { startTestBus, type TestBus } from '../test/nats/test-bus.ts';
 import { type GatewayWorld, startGatewayWorld } from '../test/support/gateway-world.ts';
+import { silentLogger } from '../test/support/silent-logger.ts';
 import { bypassHeader } from './bypass.ts';
 import { isBypass, readGatewayConfig } from './config.ts';
 import { createOperatorAuthentication } from './identity/operator.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from './manual-clock.ts';
-import { bigWaitMs, createFairPool, longestWaitMs, type FairPool, mayHold, type Place } from './fair-pool.ts';
+import { createManualClock } from '../test/support/manual-clock.ts';
+import { bigWaitMs, createFairPool, type FairPool, longestWaitMs, mayHold, type Place } from './fair-pool.ts';
 
 /** A pool whose clock does not advance. */
 const poolOf = (options: Omit<Parameters<typeof createFairPool>[0], 'clock'>): FairPool =>

@@ -116,12 +116,3 @@ function replaceMembers(
   }
   return copy ?? fields;
 }
-
-/** A logger that writes nothing. */
-export const silentLogger: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  child: () => silentLogger,
-};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from './manual-clock.ts';
+import { createManualClock } from '../test/support/manual-clock.ts';
 import { createPacedTask } from './paced-task.ts';
 
 /** A task that ends when the test ends it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from './manual-clock.ts';
+import { createManualClock } from '../test/support/manual-clock.ts';
 import { createRejectionBudget, type RejectionBudget } from './rejection-budget.ts';
 
 const taken = (budget: RejectionBudget, times: number, source = 'ci'): number =>

@@ -16,7 +16,6 @@ import {
   mintEnrollmentToken,
 } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
-import { silentLogger } from '../lib/logger.ts';
 import { HealthClient } from '../proto/generated/health/v1/health.ts';
 import { EdgeCapabilities, type NodeClusterServiceClient } from '../proto/generated/windlass/node/v1/node.ts';
 import { startTestBus, type TestBus } from '../test/nats/test-bus.ts';
@@ -29,6 +28,7 @@ import {
   rotate,
 } from '../test/support/edge-client.ts';
 import { createMemoryHosts, type MemoryHosts } from '../test/support/memory-hosts.ts';
+import { silentLogger } from '../test/support/silent-logger.ts';
 import { startTestRelay, type TestRelay, type TestRelayOptions } from '../test/support/test-relay.ts';
 import { watchOver } from './watch-over.ts';
 

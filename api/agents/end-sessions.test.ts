@@ -3,8 +3,8 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createSessions, type Session, type Sessions } from '../../lib/envelope/index.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createEndSessions } from './end-sessions.ts';
 import { toolSessionId } from './registered/tool-sessions.ts';
 

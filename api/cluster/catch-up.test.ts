@@ -3,8 +3,8 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { createCache } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createCatchUp } from './catch-up.ts';
 
 function execution(name: string, resourceVersion: string): WorkflowExecution {

@@ -3,8 +3,8 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createExecutions } from './executions.ts';
 
 const uid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;

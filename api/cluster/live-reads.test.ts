@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createLiveReads } from './live-reads.ts';
 
 /** A server whose answers for the tenant `flood` never come; nothing is there for anybody else. */

@@ -4,8 +4,8 @@ import type { Agent } from '../../crds/schema/agent.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { agents as agentKind } from '../../lib/kinds.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createTenantObjects } from './tenant-objects.ts';
 
 const uid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;

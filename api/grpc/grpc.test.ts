@@ -10,7 +10,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
 import { createRateLimit, type RateLimit } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { type LogFields, silentLogger } from '../../lib/logger.ts';
+import type { LogFields } from '../../lib/logger.ts';
 import { ServerReflectionClient } from '../../proto/generated/grpc/reflection/v1/reflection.ts';
 import { HealthClient } from '../../proto/generated/health/v1/health.ts';
 import {
@@ -19,6 +19,7 @@ import {
   RuntimeServiceClient,
 } from '../../proto/generated/windlass/runtime/v1/runtime.ts';
 import { type Authority, type CertificateFields, type Issued, makeAuthority } from '../../test/builders/x509.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { IngestError, type Submission } from '../ingest/index.ts';
 import { startGrpc } from './index.ts';
 

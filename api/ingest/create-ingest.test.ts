@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { BusEvent } from '../../lib/bus/event-bus.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createIngest } from './create-ingest.ts';
 
 const never = (): never => {

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { stimulusClassified } from '../../lib/stimulus/stimulus-events.ts';
 import { storedEvents } from '../../test/nats/stored-events.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { followPatterns, type Pattern, withChoice } from './patterns.ts';
 
 const choice = (workflowId: string, sequence: number) => ({ stimulusId: 's', source: 'x', workflowId, sequence });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { BusEvent } from '../../lib/bus/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import type { ClassifyRequest } from './classifier.ts';
 import type { Classification, Routing } from './decide-route.ts';
 import { routeStimulus } from './route-stimulus.ts';

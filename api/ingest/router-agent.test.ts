@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createRouterAgent } from './router-agent.ts';
 
 const stimulus: Stimulus = {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { failedCall } from './outcome.ts';
 import { writeStatus } from './write.ts';
 

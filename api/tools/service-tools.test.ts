@@ -1,7 +1,17 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../lib/errors.ts';
+import { defineContract } from '../../lib/http/contract.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { defineRoute, json, type Reply, type Route } from '../../lib/http/route.ts';
+import type { Caller } from '../../lib/identity/caller.ts';
+import { emptyNodeConfig, Secret } from '../../lib/node-config/index.ts';
+import { givenUp } from '../../lib/tools/given-up.ts';
+import type { ToolAnswer, ToolArguments } from '../../lib/tools/tool.ts';
+import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { aToolCaller } from '../../test/builders/tool-caller.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import {
   agentUid,
   aManifestReader,
@@ -9,16 +19,6 @@ import {
   type OperationCall,
   type ServiceToolsWorld,
 } from '../../test/support/service-tools.ts';
-import { AppError } from '../../lib/errors.ts';
-import { defineContract } from '../../lib/http/contract.ts';
-import { HttpError } from '../../lib/http/http-error.ts';
-import { defineRoute, json, type Reply, type Route } from '../../lib/http/route.ts';
-import type { Caller } from '../../lib/identity/caller.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
-import { emptyNodeConfig, Secret } from '../../lib/node-config/index.ts';
-import { givenUp } from '../../lib/tools/given-up.ts';
-import type { ToolAnswer, ToolArguments } from '../../lib/tools/tool.ts';
-import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { contracts } from '../routes/contracts.ts';
 import { createOperations } from './operations.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { deviceLogin } from './device-login.ts';
 import type { DeviceCode, Tokens } from './provider.ts';
 

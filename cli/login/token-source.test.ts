@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import type { Login, LoginStore } from './login.ts';
 import type { OidcProvider, Tokens } from './provider.ts';
 import { createTokenSource, type TokenDeps } from './token-source.ts';

@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
 import { createCredentialSource } from '../../lib/kube/credentials.ts';
 import { createKubeClient } from '../../lib/kube/http-client.ts';
-import { answerJson, startHttpPeer } from '../../test/support/http-peer.ts';
 import { KubeError } from '../../lib/kube/kube-error.ts';
 import { configMaps } from '../../lib/kube/resource.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { answerJson, startHttpPeer } from '../../test/support/http-peer.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { withCountedQuota } from './counted-quota.ts';
 
 const cleanups: (() => Promise<void>)[] = [];

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { archiveFinalizer, labels } from '../../crds/labels.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
-import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type JsonPatchOperation, KubeError, type NetworkPolicy, type Pod } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { revisionOf } from '../../lib/registration/revision.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Archives, noArchives } from '../archiving/archives.ts';
 import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import type { Fact } from '../runtime/facts.ts';

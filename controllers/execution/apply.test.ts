@@ -6,13 +6,13 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { KubeError, type KubeObject, type Pod } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { createQuotaGate } from '../step-pods/quota-gate.ts';
+import type { PodSettings } from '../step-pods/template.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Action } from './engine/decision.ts';
 import { podName } from './engine/names.ts';
-import type { PodSettings } from '../step-pods/template.ts';
-import { createQuotaGate } from '../step-pods/quota-gate.ts';
 import { takenUid } from './linked.ts';
 
 const execution = anExecution('demo-1').build();

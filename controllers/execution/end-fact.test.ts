@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { BusEvent } from '../../lib/bus/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { after, anExecution, begin } from '../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createFactSink } from '../runtime/facts.ts';
 import { endFact } from './end-fact.ts';
 

@@ -6,13 +6,13 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { anExecution, begin } from '../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
 import { createBlocked } from './blocked.ts';
 import { createBugs } from './bugs.ts';
-import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { createMadeChildren } from './made-children.ts';
+import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 
 interface Seen {
   /** The reason of the execution's wait after one reconcile. */

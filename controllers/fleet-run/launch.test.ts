@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../lib/errors.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { launch } from './launch.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { FleetCommand } from './ports.ts';

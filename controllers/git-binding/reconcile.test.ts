@@ -3,8 +3,8 @@ import type { GitBinding, GitBindingSpec, GitBindingStatus } from '../../crds/sc
 import type { Volume } from '../../crds/schema/volume.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { type JsonPatchOperation, KubeError, type Pod } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import type { StepOutcome } from '../step-pods/observation.ts';
 import { noOutput } from '../step-pods/outcome.ts';
 import { sourceOf, sourceText } from './decide.ts';

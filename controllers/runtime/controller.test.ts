@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError, TerminalError, WaitError } from '../../lib/errors.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import type { LogFields, Logger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createController, type Reconcile } from './controller.ts';
 import { RefusedError } from './outcome.ts';
 

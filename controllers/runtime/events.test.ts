@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../lib/kube/index.ts';
 import { pods } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createEventRecorder, type Happening } from './events.ts';
 
 function setUp(send: (event: Event) => Promise<unknown> = async () => undefined) {

@@ -4,9 +4,9 @@ export {
   type Reconcile,
 } from './controller.ts';
 export { createEventRecorder, type EventRecorder, type Happening } from './events.ts';
-export { createLeaseElection, type LeaseElection } from './lease-election.ts';
-export { LostLeadership } from './tenure.ts';
 export { type Keeper, startKeeper } from './keeper/keeper.ts';
+export { createLeaseElection, type LeaseElection } from './lease-election.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export { type ReconcileResult, RefusedError } from './outcome.ts';
+export { RefusedError } from './outcome.ts';
 export { runReplica } from './run.ts';
+export { LostLeadership } from './tenure.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../lib/errors.ts';
 import type { Lease } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createLeaseElection } from './lease-election.ts';
-import { LostLeadership } from './tenure.ts';
 import { durationOf, microTime, newLease, released, renewed, takenOver } from './lease-record.ts';
+import { LostLeadership } from './tenure.ts';
 
 const claim = { ref: { namespace: 'windlass-system', name: 'controllers' }, identity: 'pod-a', leaseMs: 15_000 };
 const now = Date.parse('2026-01-02T03:04:05.678Z');

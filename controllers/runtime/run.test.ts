@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../lib/logger.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { Controller } from './controller.ts';
 import { type RunDeps, runReplica } from './run.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 function setUp(options: { random?: number; workers?: number } = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, ListOptions, Pod } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createPodNotes, newest } from './pod-notes.ts';
 
 const pod = { metadata: { name: 'p', namespace: 'team-a', uid: 'u1' }, spec: { containers: [] } } as Pod;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KubeError } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createQuotaGate } from './quota-gate.ts';
 
 const request = { verb: 'create', resource: 'pods' };

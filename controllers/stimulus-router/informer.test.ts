@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { routerInformer } from './informer.ts';
 
 it('the cache of routers keeps nothing that others wrote on one', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { KubeError, type PersistentVolumeClaim, type Pod } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import type { Happening } from '../runtime/events.ts';
 import { createVolumeReconcile } from './reconcile.ts';
 

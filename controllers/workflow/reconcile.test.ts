@@ -4,8 +4,8 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { workflowIndexes } from '../../lib/catalogue/index.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import type { ControllerRevision } from '../../lib/kube/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
 import { createWorkflowReconcile } from './reconcile.ts';
 

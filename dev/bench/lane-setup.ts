@@ -7,7 +7,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { parseConfig } from '../../lib/config.ts';
 import type { SealVerifier } from '../../lib/envelope/index.ts';
 import { type HttpApp, listen } from '../../lib/http/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 
 /** Settings of a process of the invocation lane from its parent, as JSON in its first argument. */
 export interface LaneSetup {

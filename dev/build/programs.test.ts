@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startKeeper } from '../../controllers/runtime/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { type BundledFile, bundle } from './bundle.ts';
 import { programs } from './programs.ts';
 

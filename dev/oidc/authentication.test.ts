@@ -1,10 +1,10 @@
 import { decodeJwt, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { IdentityConfig } from '../../lib/identity/config.ts';
-import { type Authentication, createAuthentication } from '../../lib/identity/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type Environment, parseConfig } from '../../lib/config.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { IdentityConfig } from '../../lib/identity/config.ts';
+import { type Authentication, createAuthentication } from '../../lib/identity/index.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { type FaultProxy, type KeysFault, startFaultProxy } from './fault-proxy.ts';
 import { type OidcServer, startOidc } from './server.ts';
 import { serviceAccountToken, userToken } from './sign-in.ts';

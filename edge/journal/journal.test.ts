@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { daemonLimits } from '../limits.ts';
 import { openJournal } from './journal.ts';
 

@@ -1,12 +1,12 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createEventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ConfigError } from '../../lib/config.ts';
-import { createEventBus } from '../../lib/bus/index.ts';
 import { issueToken, type SealKey, type SealVerifier } from '../../lib/envelope/index.ts';
 import { readToken } from '../../lib/envelope/token.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { readGatewayConfig } from '../config.ts';
 import { createLane } from './lane.ts';
 

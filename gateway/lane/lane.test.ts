@@ -1,28 +1,27 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { createRefusalNotes } from './note-refusal.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
-import { aSigner, type Signer } from '../../test/support/seal-world.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import { aborted } from '../../lib/aborted.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import {
+  createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
-  createVouch,
   createRevocations,
   createSessions,
+  createVouch,
   issueToken,
   type Revocations,
   type SealKey,
-  createCallCounter,
 } from '../../lib/envelope/index.ts';
-import { aborted } from '../../lib/aborted.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createHttpApp, type Listener, listen } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { aSigner, type Signer } from '../../test/support/seal-world.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { Operator } from '../identity/operator.ts';
 import { createTenancy } from '../identity/tenancy.ts';
 import { createInvokeRoutes } from '../routes/invoke/index.ts';
@@ -32,6 +31,7 @@ import { createSessionView } from '../sessions/session-view.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
 import { createInvoke } from './invoke.ts';
+import { createRefusalNotes } from './note-refusal.ts';
 
 const pair = generateKeyPairSync('ed25519');
 const key: SealKey = { ...pair, issuer: 'windlass', audience: 'windlass-tools' };

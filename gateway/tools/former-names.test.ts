@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import type { InformerChange } from '../../lib/informer/informer.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import type { InformerChange } from '../../lib/informer/informer.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createFormerNames } from './former-names.ts';
 
 let nats: TestBus;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createInvocationAudit } from './invocation-audit.ts';
 import type { GatewayCaller } from './tool-source.ts';
 

@@ -8,9 +8,9 @@ import { systemClock } from '../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { KubeError, type Secret } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { GatewayCaller } from './tool-source.ts';
 import { createWorkflowSource } from './workflow-source.ts';
 

@@ -3,10 +3,11 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { EventBus } from '../bus/index.ts';
 import { systemClock } from '../clock.ts';
 import { newId } from '../ids.ts';
-import { silentLogger } from '../logger.ts';
+import { publicHalf } from './checkpoint.ts';
 import {
   type AuditChain,
   type AuditQuery,
@@ -19,7 +20,6 @@ import {
   keyIdOf,
   verify,
 } from './index.ts';
-import { publicHalf } from './checkpoint.ts';
 
 /** The audit on a real server. */
 let nats: TestBus;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createAbsentBus } from './absent-bus.ts';
 import { type AuditEntry, createAuditTrail } from './audit.ts';
 import type { BusEvent } from './event-bus.ts';

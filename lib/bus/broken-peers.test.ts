@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type NatsServer, startNatsServer } from '../../test/nats/nats-server.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
-import { silentLogger } from '../logger.ts';
 import { BusConfig, busOptions } from './bus-config.ts';
 import { createEventBus } from './create-event-bus.ts';
 import type { EventBus } from './event-bus.ts';

@@ -7,14 +7,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../test/cluster/harness/certificate.ts';
 import { type NatsServer, startNatsServer } from '../../test/nats/nats-server.ts';
 import { makeOperator } from '../../test/nats/operator.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { silentLogger } from '../logger.ts';
-import { buckets } from './kv/buckets.ts';
 import { type BusConfig, busOptions } from './bus-config.ts';
 import type { BusObserver } from './bus-observer.ts';
 import { createEventBus } from './create-event-bus.ts';
 import type { BusEvent, EventBus } from './event-bus.ts';
+import { buckets } from './kv/buckets.ts';
 
 /** The adapter against the real server. */
 let server: NatsServer;

@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createMemoryBucket } from '../bus/kv/memory-bucket.ts';
 import { newId } from '../ids.ts';
-import { silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { issueSession } from './issue-session.ts';
 import { loadSealKey, type SealKey } from './seal-key.ts';
 import { createSessions } from './sessions.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeAuthority } from '../../test/builders/x509.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { LogFields } from '../logger.ts';
-import { silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { followTlsFiles, readServerTls, readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 const paths = { certificate: 'tls.crt', key: 'tls.key', clientAuthorities: 'ca.crt' };

@@ -2,10 +2,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createManualClock } from '../manual-clock.ts';
-import { defineContract } from './contract.ts';
-import { encodeEvent } from './event-stream.ts';
-import { defineRoute, type EventFrame, type RouteRequest } from './route.ts';
 import {
   requestText,
   sendRaw,
@@ -13,6 +9,10 @@ import {
   type TestCaller,
   type TestServer,
 } from '../../test/support/http-server.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { defineContract } from './contract.ts';
+import { encodeEvent } from './event-stream.ts';
+import { defineRoute, type EventFrame, type RouteRequest } from './route.ts';
 
 const follow = defineContract({
   operationId: 'follow',

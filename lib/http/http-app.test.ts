@@ -3,14 +3,6 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AppError } from '../errors.ts';
-import { KubeError } from '../kube/kube-error.ts';
-import { createManualClock } from '../manual-clock.ts';
-import { type Contract, defineContract } from './contract.ts';
-import { HttpError } from './http-error.ts';
-import type { RequestReport } from './http-metrics.ts';
-import { createRateLimit } from './rate-limit.ts';
-import { defineRoute, json, type Route } from './route.ts';
 import {
   readAnswer,
   requestText,
@@ -19,6 +11,14 @@ import {
   type TestCaller,
   type TestServer,
 } from '../../test/support/http-server.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { AppError } from '../errors.ts';
+import { KubeError } from '../kube/kube-error.ts';
+import { type Contract, defineContract } from './contract.ts';
+import { HttpError } from './http-error.ts';
+import type { RequestReport } from './http-metrics.ts';
+import { createRateLimit } from './rate-limit.ts';
+import { defineRoute, json, type Route } from './route.ts';
 
 const common = {
   tag: 'Test',

@@ -1,9 +1,9 @@
 import type { JSONWebKeySet } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { silentLogger } from '../logger.ts';
-import { createManualClock, type ManualClock } from '../manual-clock.ts';
-import { createKeySet, type KeySet } from './key-set.ts';
 import { makeKey, type TestKey } from '../../test/support/keys.ts';
+import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import { createKeySet, type KeySet } from './key-set.ts';
 
 const TTL = 300_000;
 const GRACE = 60_000;

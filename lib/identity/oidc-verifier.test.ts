@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
 import { answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
-import { silentLogger } from '../logger.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import { systemClock } from '../clock.ts';
 import { createOidcVerifier } from './oidc-verifier.ts';
 
 let peer: HttpPeer;

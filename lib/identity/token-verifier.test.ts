@@ -2,11 +2,12 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
 import { CompactSign, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { createLogger, silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
+import { makeKey, type TestKey } from '../../test/support/keys.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import { createLogger } from '../logger.ts';
 import { defaultAlgorithms } from './algorithms.ts';
 import { createKeySet } from './key-set.ts';
-import { makeKey, type TestKey } from '../../test/support/keys.ts';
 import { createTokenVerifier, type TokenVerifierOptions } from './token-verifier.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createVerifiedTokens } from './verified-tokens.ts';
 
 describe('verified tokens', () => {

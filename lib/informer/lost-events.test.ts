@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
 import { answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
+import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import { systemClock } from '../clock.ts';
 import { createCredentialSource, createKubeClient, type KubeClient, type Pod, pods } from '../kube/index.ts';
-import { silentLogger } from '../logger.ts';
-import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { createInformer, type Informer } from './informer.ts';
 
 const pod = (name: string, version: number): Pod => ({

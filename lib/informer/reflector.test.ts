@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerJson, type HttpPeer, type ReceivedRequest, startHttpPeer } from '../../test/support/http-peer.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
 import { TerminalError } from '../errors.ts';
-import { answerJson, type HttpPeer, type ReceivedRequest, startHttpPeer } from '../../test/support/http-peer.ts';
 import {
   createCredentialSource,
   createKubeClient,
@@ -11,8 +13,6 @@ import {
   type Pod,
   pods,
 } from '../kube/index.ts';
-import { silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { createInformer, type Informer, type InformerChange } from './informer.ts';
 import { createReflector } from './reflector.ts';
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
 import { answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import { systemClock } from '../clock.ts';
 import { createCredentialSource, createKubeClient, type KubeClient, type Pod, pods } from '../kube/index.ts';
-import { silentLogger } from '../logger.ts';
 import { createInformer } from './informer.ts';
 import { createWholeObjects } from './whole-objects.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
-import { longestWaitMs } from '../fair-pool.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { slimExecution } from '../execution/slim-execution.ts';
+import { longestWaitMs } from '../fair-pool.ts';
 import { workflowExecutions } from '../kinds.ts';
 import { KubeError } from '../kube/index.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { createWholeObjects } from './whole-objects.ts';
 
 const slim = (execution: WorkflowExecution): WorkflowExecution => slimExecution(execution);

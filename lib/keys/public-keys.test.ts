@@ -1,9 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { ConfigMap } from '../kube/index.ts';
 import { KubeError } from '../kube/index.ts';
-import { silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { publicKeysName, publishPublicKeys, readEdgePublicKey, readPublicKeys } from './public-keys.ts';
 
 const aKey = (): KeyObject => generateKeyPairSync('ed25519').publicKey;

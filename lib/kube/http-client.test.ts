@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Answerer, answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { KubeClient } from './client.ts';
 import { createCredentialSource, type Endpoint } from './credentials.ts';
 import { withFence } from './fence.ts';
 import { createKubeClient } from './http-client.ts';
-import { type Answerer, answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound, isRetryable, KubeError } from './kube-error.ts';
 import { configMaps, leases, metadataOf, namespaces, nodes, pods } from './resource.ts';
 import type { RequestReport } from './transport.ts';

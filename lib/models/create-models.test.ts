@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Dialect, dialects, say } from '../../test/support/model-dialects.ts';
 import { type Answer, hangUp, type ModelServer, openModelServer, refuse } from '../../test/support/model-server.ts';
 import { createLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { type NodeConfig, readNodeConfig } from '../node-config/index.ts';
 import { createModels, waitBefore } from './create-models.ts';
 import { ModelError, type ModelRequest } from './models.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Answer, type ModelServer, openModelServer } from '../../test/support/model-server.ts';
-import { silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { readNodeConfig } from '../node-config/index.ts';
 import { createModels } from './create-models.ts';
 import type { ModelRequest } from './models.ts';

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { begin, type Dialect, dialects, say } from '../../test/support/model-dialects.ts';
 import {
   type Answer,
@@ -10,7 +11,6 @@ import {
   refuse,
 } from '../../test/support/model-server.ts';
 import { createLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
 import { readNodeConfig } from '../node-config/index.ts';
 import { createModels } from './create-models.ts';
 import { modelLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createProcessRuntime } from './process-runtime.ts';
 
 function setUp() {

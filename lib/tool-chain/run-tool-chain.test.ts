@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
-import { silentLogger } from '../logger.ts';
 import { createUpstream, type Upstream } from '../upstream/index.ts';
 import { type ChainLimits, chainLimitsDefault } from './limits.ts';
 import { type ChainOutcome, runToolChain } from './run-tool-chain.ts';

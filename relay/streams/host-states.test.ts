@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { monotonicMs, systemClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { createMemoryHosts } from '../../test/support/memory-hosts.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
 import { HostStates } from './host-states.ts';
 import { LiveStream } from './live-stream.ts';

@@ -1,19 +1,19 @@
-import type { AgentSpec } from '../../crds/schema/agent.ts';
-import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
-import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
-import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
-import type { EventBus } from '../../lib/bus/index.ts';
 import { createApprovals } from '../../api/agents/approvals.ts';
 import { createClaims } from '../../api/agents/claims.ts';
+import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
 import { noRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/index.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 /** The cluster as all replicas see it: executions, and the outcomes that were written. */
 export class SharedExecutions {

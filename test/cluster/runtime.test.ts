@@ -27,7 +27,7 @@ import {
   pods,
   type WatchEvent,
 } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 import { type Cluster, connect } from './harness/cluster.ts';
 import { projectDir } from './harness/project.ts';
 import { makeTestNamespace, type TestNamespace } from './harness/test-namespace.ts';

@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createConversationFeed } from '../../api/agents/live.ts';
 import { createGatewayCalls } from '../../api/agents/registered/call-gateway.ts';
 import { createRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/registered-tools.ts';
 import { createToolSessions } from '../../api/agents/registered/tool-sessions.ts';
-import { createConversationFeed } from '../../api/agents/live.ts';
 import { createGatewayClient } from '../../client/index.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { executionOf, type Replica, replyOf, SharedExecutions, specOf, startReplica } from '../agents/replica.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { echoTool, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 /** The API's drivers and a gateway over HTTP, on one NATS server; the tools and the model are the test's. */
 let nats: TestBus;

@@ -1,16 +1,16 @@
-import { randomUUID, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contracts } from '../../api/routes/edge/index.ts';
 import { type OidcServer, startOidc } from '../../dev/oidc/server.ts';
 import { serviceAccountToken, userToken } from '../../dev/oidc/sign-in.ts';
-import { contracts } from '../../api/routes/edge/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { parseConfig } from '../../lib/config.ts';
 import { mintEnrollmentToken, mintNodeToken } from '../../lib/edge/index.ts';
 import { createHttpApp, type Listener, listen } from '../../lib/http/index.ts';
 import { type Authentication, createAuthentication, IdentityConfig } from '../../lib/identity/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { edgeWorld, everyEdgeScope } from '../builders/edge-world.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 let provider: OidcServer;
 let stranger: OidcServer;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createModels } from '../../lib/models/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { createModels } from '../../lib/models/index.ts';
 import { readNodeConfig } from '../../lib/node-config/index.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 const program = resolve(import.meta.dirname, '../../examples/agents/scripted-model.mjs');
 

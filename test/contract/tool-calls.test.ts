@@ -14,13 +14,13 @@ import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter, createSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock, type ManualClock } from '../../lib/manual-clock.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolAnswer, ToolCaller } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { echoTool, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 import { SharedCalls } from '../tool-calls/shared-calls.ts';
 
 /** Replicas of the API that run tool calls, on one real NATS server, with a real gateway beside them. */

@@ -5,12 +5,12 @@ import type { SecurityContextSpec } from '../../crds/schema/security-context.ts'
 import { createBuiltinSource } from '../../gateway/tools/builtin-source.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { issueToken, type SealKey } from '../../lib/envelope/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { type GatewayWorld, startGatewayWorld } from '../support/gateway-world.ts';
 import { aSigner, type Signer } from '../support/seal-world.ts';
 import { createServiceToolsWorld, type ServiceToolsWorld } from '../support/service-tools.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 /**
  * Signed calls of fleet tools at the gateway, which the API runs: HTTP, NATS, sessions and signatures are real, and a test

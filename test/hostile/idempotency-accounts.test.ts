@@ -12,8 +12,8 @@ import { limits } from '../../crds/limits.ts';
 import { buckets, type EventBus, ShareUsedError } from '../../lib/bus/index.ts';
 import { blockUseMs } from '../../lib/bus/kv/key-accounts.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 /**
  * 1 MiB for keys, 300 bytes each and 64 in a block, makes 54 blocks; a tenant alone has 43 of them, as on a server

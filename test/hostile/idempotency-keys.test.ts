@@ -7,7 +7,7 @@ import { limits } from '../../crds/limits.ts';
 import { createAbsentBus } from '../../lib/bus/absent-bus.ts';
 import { buckets } from '../../lib/bus/index.ts';
 import { toErrorReply } from '../../lib/http/error-reply.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 const day = limits.idempotencySeconds * 1_000;
 /** The share of 100,000 keys that the memory of the API holds. */

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createInformer } from '../../lib/informer/index.ts';
-import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts';
 import {
   createCredentialSource,
   createKubeClient,
@@ -11,7 +10,8 @@ import {
   listPages,
   pods,
 } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 /**
  * The attacker fills a namespace with objects as large as the API server takes. Every process lists them when it starts,

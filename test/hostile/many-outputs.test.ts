@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createCaptures } from '../../controllers/step-pods/captures.ts';
 import { stepPodLimits } from '../../controllers/step-pods/limits.ts';
 import type { LogOptions, ObjectRef, Pod } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 const report = (text: string) => ({
   bytes: text.length,

@@ -5,8 +5,8 @@ import { limits } from '../../crds/limits.ts';
 import { buckets } from '../../lib/bus/index.ts';
 import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
 import { AppError } from '../../lib/errors.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 /** The attacker has seen one delivery: its body, signature and key. The secret is not known to her. */
 const seen = { signature: 'a'.repeat(64), isBound: false, source: 'my-ci', idempotencyKey: 'k', tenant: 'acme' };

@@ -6,7 +6,7 @@ import { defineContract } from '../../lib/http/contract.ts';
 import { bodyLimits, endlessLimits } from '../../lib/http/in-flight.ts';
 import { defineRoute, type Route } from '../../lib/http/route.ts';
 import { requestText, startTestServer, type TestCaller, type TestServer } from '../support/http-server.ts';
-import { createManualClock, type ManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
 /**
  * The attacker has a token. She asks for large answers, or for logs without an end, over as many connections as she likes,

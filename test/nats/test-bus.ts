@@ -1,7 +1,8 @@
 import { type BusConfig, busOptions } from '../../lib/bus/bus-config.ts';
 import { type BusObserver, createEventBus, type EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { type Logger, silentLogger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';
 
 /** A nats-server of its own, and buses that are connected to it. */

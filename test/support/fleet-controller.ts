@@ -20,9 +20,9 @@ import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
+import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
+import { silentLogger } from './silent-logger.ts';
 
 /** The API server as far as a run meets it: one run, and the ConfigMaps of its record. */
 export class FleetServer {

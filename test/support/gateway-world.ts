@@ -1,5 +1,4 @@
 import { globalNamespace } from '../../crds/labels.ts';
-import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
@@ -7,17 +6,17 @@ import { marked } from '../../gateway/bypass.ts';
 import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createBypassProof, createBypassSession } from '../../gateway/lane/bypass-proof.ts';
-import { createMcpServer } from '../../gateway/mcp/mcp-server.ts';
-import { createMcpRoutes } from '../../gateway/routes/mcp/index.ts';
-
 import { createInvoke } from '../../gateway/lane/invoke.ts';
+import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
+import { createMcpServer } from '../../gateway/mcp/mcp-server.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
+import { createMcpRoutes } from '../../gateway/routes/mcp/index.ts';
 import { createSessionRoutes } from '../../gateway/routes/sessions/index.ts';
 import { createToolRoutes } from '../../gateway/routes/tools/index.ts';
 import { createSessionView } from '../../gateway/sessions/session-view.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
-import { createWorkflowSource } from '../../gateway/tools/workflow-source.ts';
 import type { ToolSource } from '../../gateway/tools/tool-source.ts';
+import { createWorkflowSource } from '../../gateway/tools/workflow-source.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -26,20 +25,21 @@ import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
-  createVouch,
   createRevocations,
   createSessionProof,
   createSessions,
+  createVouch,
   type SealVerifier,
 } from '../../lib/envelope/index.ts';
 import { createHttpApp, listen, type Route } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { type Logger, silentLogger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/logger.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import type { ChainLimits } from '../../lib/tool-chain/limits.ts';
 import type { Resolve } from '../../lib/tools/web/vetted-agent.ts';
 import { createUpstream } from '../../lib/upstream/index.ts';
-import { answerJson, type Answerer, startHttpPeer } from './http-peer.ts';
+import { type Answerer, answerJson, startHttpPeer } from './http-peer.ts';
+import { silentLogger } from './silent-logger.ts';
 
 /** One replica of the gateway with everything real but the cluster and the provider of identities, and its upstream. */
 export interface GatewayWorld {

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import { createSealTokenRoute } from '../../api/routes/seal/token.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
+import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
 import { createAuditEventRoutes } from '../../gateway/routes/audit-events/index.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createSessionRoutes } from '../../gateway/routes/sessions/index.ts';
@@ -20,15 +20,15 @@ import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
-  createVouch,
   createRevocations,
   createSessions,
+  createVouch,
   type SealKey,
 } from '../../lib/envelope/index.ts';
 import type { Caller } from '../../lib/identity/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/logger.ts';
 import { startTestServer, type TestServer } from './http-server.ts';
+import { silentLogger } from './silent-logger.ts';
 
 /** A tool gateway and the API's issuer of tokens, both on real NATS. There is no cluster. */
 export interface TestGateway {

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
 import type { BucketDefinition } from '../../lib/bus/index.ts';
+import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
 import { createSessions, issueSession, loadSealKey, type Session } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+import { createManualClock } from './manual-clock.ts';
+import { silentLogger } from './silent-logger.ts';
 
 /** An agent's steps to sign a call, without any code of lib/envelope. */
 export interface Signer {

@@ -1,13 +1,13 @@
+import type { Asked } from '../../api/tools/operations.ts';
+import { createServiceTools, type ServiceToolsDeps } from '../../api/tools/service-tools.ts';
 import type { AuditEntry, BusEvent } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createManualClock, type ManualClock } from '../../lib/manual-clock.ts';
 import { createManifestReader, type ManifestReader } from '../../lib/manifest/index.ts';
 import { emptyNodeConfig } from '../../lib/node-config/index.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
-import type { Asked } from '../../api/tools/operations.ts';
-import { createServiceTools, type ServiceToolsDeps } from '../../api/tools/service-tools.ts';
 import { aToolCaller } from '../builders/tool-caller.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
 
 export interface OperationCall extends Asked {
   readonly operationId: string;

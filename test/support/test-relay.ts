@@ -5,11 +5,12 @@ import { createEdgeResults, createRecentCommands, edgeLimits, relayAddress } fro
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KeyPair } from '../../lib/keys/private-key.ts';
-import { type Logger, silentLogger } from '../../lib/logger.ts';
+import type { Logger } from '../../lib/logger.ts';
 import type { HostStore } from '../../relay/hosts/host-store.ts';
 import { ordersAtOnce, takeOrder } from '../../relay/orders.ts';
 import { serveRelay } from '../../relay/serve-grpc.ts';
 import { Streams } from '../../relay/streams/streams.ts';
+import { silentLogger } from './silent-logger.ts';
 
 export interface TestRelay {
   readonly relayId: string;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { createGatewayCalls } from './call-gateway.ts';
 
 const mebibyte = 1_024 * 1_024;

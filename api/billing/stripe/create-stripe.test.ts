@@ -2,8 +2,9 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
-import { createLogger, silentLogger } from '../../../lib/logger.ts';
+import { createLogger } from '../../../lib/logger.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../../../test/payment-provider/payment-provider.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import type { PaymentProvider } from '../payment-provider.ts';
 import { createStripe, type StripeDeps, type StripeOptions } from './create-stripe.ts';
 

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { systemClock } from '../../../lib/clock.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { createHttpApp, type Listener, listen } from '../../../lib/http/index.ts';
-import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import { type PaymentProviderDouble, startPaymentProvider } from '../../../test/payment-provider/payment-provider.ts';
-import { createStripe } from '../../billing/stripe/create-stripe.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
+import { newId } from '../../../lib/ids.ts';
+import { type PaymentProviderDouble, startPaymentProvider } from '../../../test/payment-provider/payment-provider.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
+import { createStripe } from '../../billing/stripe/create-stripe.ts';
 import { contracts, createBillingRoutes } from './index.ts';
 
 /** The token holds the tenant, since tests of billing need no identity provider. */

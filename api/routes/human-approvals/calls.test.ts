@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../../lib/bus/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
-import { createManualClock } from '../../../lib/manual-clock.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { createHumanApprovalRoutes } from './index.ts';
 
 const clock = createManualClock();

@@ -4,8 +4,8 @@ import type { AuditEntry } from '../../../lib/bus/index.ts';
 import { answeredIdOf, approvalId } from '../../../lib/decision/approval-id.ts';
 import { slimExecution } from '../../../lib/execution/slim-execution.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { createManualClock } from '../../../lib/manual-clock.ts';
 import { after, anExecution } from '../../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { createDecideRoutes, type DecideDeps } from './decide.ts';
 
 const asked = (signals: Signal[] = []) =>

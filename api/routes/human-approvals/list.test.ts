@@ -4,10 +4,10 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import { systemClock } from '../../../lib/clock.ts';
 import { approvalId } from '../../../lib/decision/approval-id.ts';
 import { createHttpApp, type Listener, listen } from '../../../lib/http/index.ts';
-import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import { after, anExecution, begin } from '../../../test/builders/execution-builder.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
+import { newId } from '../../../lib/ids.ts';
+import { after, anExecution, begin } from '../../../test/builders/execution-builder.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { ApprovalRequest } from './contract.ts';
 import { createListRoute, type ReadDeps } from './read.ts';
 

@@ -6,6 +6,7 @@ import { limits } from '../../../crds/limits.ts';
 import type { BusEvent } from '../../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { createRateLimit } from '../../../lib/http/index.ts';
+import { newId } from '../../../lib/ids.ts';
 import {
   readAnswer,
   requestText,
@@ -13,8 +14,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../../../test/support/http-server.ts';
-import { newId } from '../../../lib/ids.ts';
-import { createManualClock } from '../../../lib/manual-clock.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import type { Submission } from '../../ingest/index.ts';
 import { createWebhookRoutes } from './handler.ts';
 import { secretsFromEnvironment } from './secrets.ts';

@@ -3,8 +3,8 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import { AppError } from '../../../lib/errors.ts';
 import type { WatchEvent } from '../../../lib/kube/index.ts';
 import { KubeError } from '../../../lib/kube/kube-error.ts';
-import { createManualClock } from '../../../lib/manual-clock.ts';
 import { anExecution } from '../../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { type FollowDeps, followExecution } from './follow.ts';
 
 const ref = { namespace: 'default', name: 'demo-1' };

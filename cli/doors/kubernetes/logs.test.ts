@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { KubeError } from '../../../lib/kube/kube-error.ts';
-import { createManualClock } from '../../../lib/manual-clock.ts';
 import { anExecution } from '../../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import type { KubernetesDeps } from './deps.ts';
 import { createLogs } from './logs.ts';
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { silentLogger } from '../../../lib/logger.ts';
-import { createManualClock } from '../../../lib/manual-clock.ts';
 import { systemClock } from '../../../lib/clock.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { type Keeper, startKeeper } from './keeper.ts';
 
 const thread = join(import.meta.dirname, 'thread.ts');

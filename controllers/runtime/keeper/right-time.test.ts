@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Lease } from '../../../lib/kube/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import { createManualClock } from '../../../lib/manual-clock.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { createLeaseElection } from '../lease-election.ts';
 import { createRightTime } from './right-time.ts';
 

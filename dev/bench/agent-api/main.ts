@@ -8,13 +8,13 @@ import { systemClock } from '../../../lib/clock.ts';
 import { createHttpApp } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { createModels } from '../../../lib/models/create-models.ts';
 import { readNodeConfig } from '../../../lib/node-config/index.ts';
 import { createServerMetrics } from '../../../lib/process/server-metrics.ts';
 import { archiveOf } from '../../../test/agents/archive-of.ts';
 import { executionOf, SharedExecutions, startReplica } from '../../../test/agents/replica.ts';
-import { agentTenant, type AgentSetup, nodeConfigOf } from '../agent-setup.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
+import { type AgentSetup, agentTenant, nodeConfigOf } from '../agent-setup.ts';
 import { benchBus, serveForParent } from '../lane-setup.ts';
 
 // As in the API's own main.ts.

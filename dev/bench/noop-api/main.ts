@@ -7,10 +7,10 @@ import { systemClock } from '../../../lib/clock.ts';
 import { createCallCounter, createEnvelopeProof, createSessions, createVouch } from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { createServerMetrics } from '../../../lib/process/server-metrics.ts';
 import { createToolbox } from '../../../lib/tools/toolbox.ts';
 import { aToolCaller } from '../../../test/builders/tool-caller.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { benchBus, serveForParent, setupOf, verifierIn } from '../lane-setup.ts';
 
 // As in the API's own main.ts.

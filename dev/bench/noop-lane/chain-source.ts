@@ -5,9 +5,9 @@ import { createWorkflowSource } from '../../../gateway/tools/workflow-source.ts'
 import type { AuditChain } from '../../../lib/audit-chain/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../../lib/credentials/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { readOpenApi } from '../../../lib/openapi-document/index.ts';
 import { createUpstream } from '../../../lib/upstream/index.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { laneTool } from '../lane-setup.ts';
 
 const namespace = 'acme';

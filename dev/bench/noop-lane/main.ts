@@ -2,11 +2,12 @@
  * The invocation lane of the gateway, with everything real but the cluster and the tool: that one does nothing, or is a chain
  * of one step. Beside it the parent measures bare-verifier.
  */
-import { createRefusalNotes } from '../../../gateway/lane/note-refusal.ts';
+
 import { generateKeyPairSync } from 'node:crypto';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { createInvoke } from '../../../gateway/lane/invoke.ts';
+import { createRefusalNotes } from '../../../gateway/lane/note-refusal.ts';
 import { createInvokeRoutes } from '../../../gateway/routes/invoke/index.ts';
 import { createSessionView } from '../../../gateway/sessions/session-view.ts';
 import { createToolRegistry } from '../../../gateway/tools/tool-registry.ts';
@@ -23,8 +24,8 @@ import {
 } from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { createServerMetrics } from '../../../lib/process/server-metrics.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { benchBus, laneTool, serveForParent, setupOf, verifierIn } from '../lane-setup.ts';
 import { chainSource } from './chain-source.ts';
 

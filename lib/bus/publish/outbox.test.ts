@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { AppError } from '../../errors.ts';
-import { type Logger, silentLogger } from '../../logger.ts';
-import { createManualClock } from '../../manual-clock.ts';
+import type { Logger } from '../../logger.ts';
 import type { BusEvent } from '../event-bus.ts';
 import { createOutbox, type OutboxLimits } from './outbox.ts';
 

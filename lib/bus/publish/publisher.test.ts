@@ -1,6 +1,6 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../manual-clock.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { createPublisher } from './publisher.ts';
 
 type Callback = (error: Error | null, answer: Msg) => void;

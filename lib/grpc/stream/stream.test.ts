@@ -1,20 +1,20 @@
-import { connect as connectHttp2, type ClientHttp2Stream, constants } from 'node:http2';
+import { type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Client, type ClientDuplexStream, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Issued, makeAuthority } from '../../../test/builders/x509.ts';
+import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { silentLogger } from '../../logger.ts';
 import { GrpcError } from '../grpc-error.ts';
 import { createHealth } from '../health.ts';
 import { type GrpcListener, listenGrpc } from '../listen-grpc.ts';
 import { MutualTls } from '../mutual-tls.ts';
 import { sized } from '../sized.ts';
 import { keepStream } from './keep-stream.ts';
-import { type HandleStream, serveStream, type ServerStream, type StreamOptions } from './serve-stream.ts';
+import { type HandleStream, type ServerStream, type StreamOptions, serveStream } from './serve-stream.ts';
 
 /** Long streams between real peers over TLS on loopback. */
 const method = {

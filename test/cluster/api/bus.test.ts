@@ -6,8 +6,8 @@ import { buckets, createEventBus, type EventBus } from '../../../lib/bus/index.t
 import { systemClock } from '../../../lib/clock.ts';
 import { volumes } from '../../../lib/kinds.ts';
 import { type KubeClient, pods } from '../../../lib/kube/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { eventsOf, type InstalledNats, installedNats } from '../../nats/installed-nats.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import { connect, isNativeCluster } from '../harness/cluster.ts';
 import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { makeTestNamespace, type TestNamespace } from '../harness/test-namespace.ts';

@@ -10,7 +10,7 @@ import {
   pods,
   type Resource,
 } from '../../../lib/kube/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import { render } from '../chart/rendering.ts';
 import { connect, isNativeCluster } from '../harness/cluster.ts';
 import { makeTestNamespace, type TestNamespace } from '../harness/test-namespace.ts';

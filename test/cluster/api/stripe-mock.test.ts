@@ -3,7 +3,7 @@ import type { PaymentProvider } from '../../../api/billing/payment-provider.ts';
 import { createStripe } from '../../../api/billing/stripe/create-stripe.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Daemon, startDaemon } from '../outputs/daemon.ts';
 import { programPath } from '../outputs/programs.ts';

@@ -3,7 +3,7 @@ import { createLeaseElection } from '../../../controllers/runtime/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { configMaps, createKubeClient, findCredentials, withFence } from '../../../lib/kube/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 
 /**
  * A process that competes for a Lease and, while it leads, writes as fast as it can through the fence: eight writers

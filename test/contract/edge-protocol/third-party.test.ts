@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Client } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EdgeHost } from '../../../crds/schema/edge-host.ts';
 import { type EdgeNews, mintCommandToken, nodeIdOf } from '../../../lib/edge/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { type FleetProcess, FleetServer, perNodeOf, startFleetController } from '../../support/fleet-controller.ts';
 import { type PythonDaemon, pythonDaemon } from '../../support/python-daemon.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import { type Claimed, ProtocolWorld } from './protocol-world.ts';
 

@@ -7,7 +7,6 @@ import { createMcpSource } from '../../../gateway/tools/mcp-source.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createSessions } from '../../../lib/envelope/index.ts';
 import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { createMcpServers, type McpServers } from '../../../lib/mcp/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import { Secret } from '../../../lib/node-config/index.ts';
@@ -16,6 +15,7 @@ import { executionOf, type Replica, replyOf, SharedExecutions, specOf, startRepl
 import { startTestBus, type TestBus } from '../../nats/test-bus.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 import { startTestMcpServer, type TestMcpServer } from '../../support/mcp-server.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 
 /** The driver of conversations, a gateway over HTTP and an MCP server over HTTP; the model is the test's. */
 const canary = 'canary-mcp-key-5e2b';

@@ -7,11 +7,11 @@ import type { SecurityContextSpec } from '../../../crds/schema/security-context.
 import { createMcpSource } from '../../../gateway/tools/mcp-source.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { issueToken, type SealKey, signEnvelope } from '../../../lib/envelope/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { createMcpServers, type McpServers } from '../../../lib/mcp/index.ts';
 import { readNodeConfig } from '../../../lib/node-config/index.ts';
 import { startTestBus, type TestBus } from '../../nats/test-bus.ts';
 import { type GatewayWorld, startGatewayWorld } from '../../support/gateway-world.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import { installPeers, type Program, startProgram } from './mcp-peers.ts';
 
 /** The reference server of the protocol, in a process of its own, behind the gateway's lane. */

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { systemClock } from '../../../lib/clock.ts';
 import { edgeBuckets, type LivingRelay } from '../../../lib/edge/index.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { watchOver } from '../../../relay/watch-over.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import type { WireHost } from '../../support/wire-daemon.ts';
 

@@ -1,9 +1,9 @@
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { watchOver } from '../../../relay/watch-over.ts';
 import { anyAddress, ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import { field, fields } from '../../support/wire.ts';
 import {

@@ -1,11 +1,12 @@
-import { connect, type ClientHttp2Session } from 'node:http2';
+import { type ClientHttp2Session, connect } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { type Client, status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { type Logger, silentLogger } from '../../../lib/logger.ts';
 import { edgeBuckets } from '../../../lib/edge/index.ts';
+import type { Logger } from '../../../lib/logger.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import { field, fields } from '../../support/wire.ts';
 import type { WireHost, WireStream } from '../../support/wire-daemon.ts';

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import type { Pod } from '../../../../lib/kube/index.ts';
-import { createManualClock } from '../../../../lib/manual-clock.ts';
 import { slotMetadata } from '../../../../lib/pod-slot.ts';
 import { anExecution } from '../../../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../../../test/support/manual-clock.ts';
 import { executionOutput, type LogWish } from './follow-output.ts';
 
 const hash = '0'.repeat(64);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Signal, WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditEntry } from '../../../../lib/bus/index.ts';
-import { createManualClock } from '../../../../lib/manual-clock.ts';
 import { after, anExecution } from '../../../../test/builders/execution-builder.ts';
+import { createManualClock } from '../../../../test/support/manual-clock.ts';
 import { createCancelRoute } from '../cancel/handler.ts';
 import { createSignalRoute, type SignalDeps } from './handler.ts';
 

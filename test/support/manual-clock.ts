@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 
 /** A clock for tests: time stops until a test moves it. */
 export interface ManualClock extends Clock {
