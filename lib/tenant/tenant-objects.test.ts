@@ -1,5 +1,6 @@
 import { BlockList } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { kinds } from '../../crds/kinds.ts';
 import { AppError } from '../errors.ts';
 import type { KubeObject, NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
 import { parseTenantSlug, tenantNamespace } from './names.ts';
@@ -11,6 +12,9 @@ function one<T extends KubeObject>(objects: readonly KubeObject[], kind: string,
   if (found.length !== 1) throw new Error(`${found.length} objects ${kind}/${name}`);
   return found[0] as T;
 }
+
+const words = (names: string, before: string, after = ''): string[] =>
+  names.split(' ').map((name) => `${before}${name}${after}`);
 
 describe('the slug of a tenant', () => {
   it.each(['a', 'a-1', '9', 'x'.repeat(55), 'x'.repeat(56)])('%j is accepted', (slug) => {
@@ -94,6 +98,32 @@ describe('the objects of a tenant', () => {
     expect(hard(tenantObjects({ slug: 'acme' }))).toEqual(defaultQuota);
     expect(hard(tenantObjects({ slug: 'acme', quota: { pods: '3' } }))).toEqual({ pods: '3' });
     expect(tenantObjects({ slug: 'acme', quota: {} }).map((object) => object.kind)).not.toContain('ResourceQuota');
+  });
+
+  it('bound every kind of ours, every kind that the ClusterRole edit may create, and the ports of nodes', () => {
+    const counted = Object.keys(defaultQuota);
+    const ours = kinds.map(({ plural }) => `count/${plural}.windlass.dev`);
+    // `pods` leaves out those that have ended; Kubernetes counts no events.
+    const core = [
+      'pods',
+      'persistentvolumeclaims',
+      ...words('pods configmaps secrets services serviceaccounts', 'count/'),
+    ];
+    const others = [
+      'count/replicationcontrollers',
+      ...words('deployments replicasets statefulsets daemonsets controllerrevisions', 'count/', '.apps'),
+      ...words('jobs cronjobs', 'count/', '.batch'),
+      'count/horizontalpodautoscalers.autoscaling',
+      'count/poddisruptionbudgets.policy',
+      ...words('ingresses networkpolicies', 'count/', '.networking.k8s.io'),
+      'count/leases.coordination.k8s.io',
+      ...words('nodeports loadbalancers', 'services.'),
+    ];
+    expect(counted.toSorted()).toEqual([...ours, ...core, ...others].toSorted());
+    // Each execution of an agent whose context lists networks has a policy.
+    expect(defaultQuota['count/networkpolicies.networking.k8s.io']).toBe(
+      defaultQuota['count/agentexecutions.windlass.dev'],
+    );
   });
 
   it('deny all traffic of all pods, then let pods of steps out', () => {

@@ -30,11 +30,14 @@ export interface TenantOptions {
 
 /**
  * Bounds what one tenant can take of the API server, of storage and of every replica's memory: pods and claims, our own
- * objects, and what the controllers make of them (a revision for each version, ConfigMaps for large outputs). Not CPU or
- * memory: those would refuse every pod that names no request.
+ * objects, what the controllers make of them (a revision for each version, ConfigMaps for large outputs, a NetworkPolicy
+ * for an execution of an agent), and every other kind that the ClusterRole `edit` lets a tenant create. Not CPU or memory:
+ * those would refuse every pod that names no request.
  */
 export const defaultQuota = {
   pods: '500',
+  // Those that have ended as well, of which the garbage collector leaves 12,500 in the cluster by default.
+  'count/pods': '20000',
   persistentvolumeclaims: '200',
   'count/workflowexecutions.windlass.dev': '10000',
   'count/workflows.windlass.dev': '1000',
@@ -54,6 +57,23 @@ export const defaultQuota = {
   'count/edgehosts.windlass.dev': '10000',
   'count/controllerrevisions.apps': '5000',
   'count/configmaps': '20000',
+  'count/secrets': '2000',
+  'count/services': '200',
+  'services.nodeports': '20',
+  'services.loadbalancers': '5',
+  'count/serviceaccounts': '200',
+  'count/replicationcontrollers': '200',
+  'count/deployments.apps': '200',
+  'count/replicasets.apps': '2000',
+  'count/statefulsets.apps': '200',
+  'count/daemonsets.apps': '100',
+  'count/jobs.batch': '2000',
+  'count/cronjobs.batch': '200',
+  'count/horizontalpodautoscalers.autoscaling': '200',
+  'count/poddisruptionbudgets.policy': '200',
+  'count/ingresses.networking.k8s.io': '200',
+  'count/networkpolicies.networking.k8s.io': '10000',
+  'count/leases.coordination.k8s.io': '500',
 } as const;
 
 /**

@@ -6,7 +6,9 @@ import {
   type KubeClient,
   namespaces,
   networkPolicies,
+  type Resource,
   resourceQuotas,
+  type Role,
   roleBindings,
 } from '../../lib/kube/index.ts';
 import { quantityValue } from '../../lib/quantity.ts';
@@ -109,6 +111,17 @@ describe('windlass tenant', () => {
     expect(await windlass('tenant', 'delete', `${slug}-counts`, '--yes')).toMatchObject({ code: exitCodes.ok });
   });
 
+  it('the default quota bounds every kind that the ClusterRole edit may create', async () => {
+    const { rules } = await kube.get(clusterRoles, { name: 'edit' });
+    const names = rules
+      .filter(({ verbs }) => verbs.includes('create'))
+      .flatMap(({ apiGroups, resources }) => apiGroups.flatMap((group) => resources.map((name) => ({ group, name }))))
+      .filter(({ group, name }) => !name.includes('/') && !isUnbounded(group, name))
+      .map(({ group, name }) => (group === '' ? name : `${name}.${group}`));
+    expect(names).toEqual(expect.arrayContaining(['secrets', 'jobs.batch', 'workflows.windlass.dev']));
+    expect(names.filter((name) => !(name in defaultQuota) && !(`count/${name}` in defaultQuota))).toEqual([]);
+  });
+
   it('a namespace that does not exist is said to be none, by every command that looks into it', async () => {
     const nowhere = ['-n', 'cli-nowhere'];
     const missing = {
@@ -122,6 +135,21 @@ describe('windlass tenant', () => {
     }
   });
 });
+
+const clusterRoles: Resource<Role> = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+};
+
+/**
+ * Kubernetes counts no events and deletes them within an hour; no server has `extensions` any more; and those before 1.34
+ * have no devices.
+ */
+const isUnbounded = (group: string, name: string): boolean =>
+  name === 'events' || group === 'extensions' || group === 'resource.k8s.io';
 
 /** Amounts as numbers: the API server writes 10000 as 10k. */
 function amountsOf(hard: Readonly<Record<string, string>>): Record<string, number | undefined> {
