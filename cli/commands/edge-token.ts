@@ -22,7 +22,10 @@ export function edgeTokenCommand(launch: Launch): Command {
     .option('--ttl <duration>', 'how long the token can be used, at most 15m; by default 15m')
     .option('--team <tenant>', 'tenant of a team that you administer; by default your own tenant')
     .option('--qr', 'draw the token as a QR code instead of printing it')
-    .addHelpText('after', examples('windlass edge token --name build-7 >token', 'windlass edge token --ttl 5m --qr'))
+    .addHelpText(
+      'after',
+      examples('(umask 077 && windlass edge token --name build-7 >token)', 'windlass edge token --ttl 5m --qr'),
+    )
     .action(launch(token));
 }
 

@@ -122,7 +122,7 @@ function curl(contract: Contract): string {
     ...(access === 'signature' && isProofInBody !== true ? ['-H "X-Svc-Signature: sha256=$DIGEST"'] : []),
     ...bodyFlags(sent),
   ];
-  return ['curl', ...flags, url].join(' \\\n  ');
+  return ['curl --fail-with-body', ...flags, url].join(' \\\n  ');
 }
 
 function bodyFlags(sent: Contract['body']): string[] {
