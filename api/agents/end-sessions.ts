@@ -2,6 +2,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Sessions } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { toolSessionId } from './registered/tool-sessions.ts';
@@ -26,13 +27,11 @@ const idleMs = 60_000;
 const waitingMax = 10_000;
 
 /** An outcome, a cancellation or a deletion: none of them is ever taken back. */
-const hasEnded = ({ metadata, spec, status }: AgentExecution): boolean =>
-  spec.result !== undefined ||
-  spec.cancel !== undefined ||
-  metadata.deletionTimestamp !== undefined ||
-  status?.phase === 'completed' ||
-  status?.phase === 'failed' ||
-  status?.phase === 'cancelled';
+const isOver = (execution: AgentExecution): boolean =>
+  execution.spec.result !== undefined ||
+  execution.spec.cancel !== undefined ||
+  execution.metadata.deletionTimestamp !== undefined ||
+  finished(execution);
 
 /**
  * A session ends with its execution: that of its pod, and that by which replicas call registered tools for it. Each replica
@@ -49,7 +48,7 @@ export function createEndSessions({ executions, sessions, clock, logger }: EndSe
     wake();
   };
   executions.onChange(({ before, after }) => {
-    if (after === undefined || (hasEnded(after) && (before === undefined || !hasEnded(before))))
+    if (after === undefined || (isOver(after) && (before === undefined || !isOver(before))))
       note((after ?? before)?.metadata.uid);
   });
   const revoke = async (uid: string): Promise<boolean> => {

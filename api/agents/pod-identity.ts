@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -98,11 +99,12 @@ const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i,
 /** The uid of the pod that a projected token says it is bound to. */
 function claimedPod(token: string): unknown {
   try {
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as {
-      readonly 'kubernetes.io'?: { readonly pod?: { readonly uid?: unknown } };
-    };
-    return claims['kubernetes.io']?.pod?.uid;
+    return decodeJwt<BoundClaims>(token)['kubernetes.io']?.pod?.uid;
   } catch {
     return undefined;
   }
+}
+
+interface BoundClaims {
+  readonly 'kubernetes.io'?: { readonly pod?: { readonly uid?: unknown } };
 }

@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { type Lineage, lineageMarks, lineageOf } from '../../lib/agent/lineage.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -40,9 +41,7 @@ export function createLineages({ agentExecutions, executions }: LineagesDeps): L
   };
 }
 
-const ends: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
-
-const goesOn = ({ status }: AgentExecution | WorkflowExecution): boolean => !ends.has(status?.phase);
+const goesOn = (execution: AgentExecution | WorkflowExecution): boolean => !finished(execution);
 
 /** The first one has no mark. */
 const isOf = (execution: AgentExecution | WorkflowExecution, root: string): boolean => {

@@ -5,6 +5,7 @@ import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execut
 import type { ListedWorkflow } from '../../lib/catalogue/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { createUnlessExists, findObject, type KubeClient } from '../../lib/kube/index.ts';
@@ -177,17 +178,14 @@ async function waitFor(
   const end = clock.now() + bounds.waitMs;
   while (clock.now() < end && signal?.aborted !== true) {
     const execution = current(uid);
-    if (execution !== undefined && hasEnded(execution)) return execution;
+    if (execution !== undefined && hasAnswer(execution)) return execution;
     await clock.sleep(bounds.lookMs, signal);
   }
   return undefined;
 }
 
-const endings: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
-
 /** The result is there before the status says so. */
-const hasEnded = ({ spec, status }: AgentExecution): boolean =>
-  spec.result !== undefined || endings.has(status?.phase ?? '');
+const hasAnswer = (execution: AgentExecution): boolean => execution.spec.result !== undefined || finished(execution);
 
 /** It costs tokens for as long as it runs; where it cannot be cancelled, its own timeout ends it. */
 async function cancel(

@@ -2,6 +2,7 @@ import { isUid } from '../../crds/uid.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
+import { isEnd } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
@@ -102,9 +103,9 @@ const fleetHeader = 'X-Fleet-Command-Id';
 
 /** The longest wait of a call, where it does not say, and how often the execution is looked at. */
 const waiting = { seconds: 60, everyMs: 1_000 };
-const ends: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
 
-export const hasEnded = (value: unknown): boolean => !isJsonObject(value) || ends.has(value['status']);
+/** Whether an answer of the API shows an execution at its end; the words of its status are those of a phase. */
+export const hasEnded = (value: unknown): boolean => !isJsonObject(value) || isEnd(value['status']);
 
 function waits(deps: ExecutionToolsDeps): Record<string, Give> {
   const task = waitsFor(deps, (caller, args) =>

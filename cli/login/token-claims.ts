@@ -1,9 +1,9 @@
+import { decodeJwt } from 'jose/jwt/decode';
+
 /** Claims of a token, for display only: its signature is not verified. Empty for text that is no JWT. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
-  const [, payload = ''] = token.split('.');
   try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-    return typeof claims === 'object' && claims !== null ? { ...claims } : {};
+    return decodeJwt(token);
   } catch {
     return {};
   }

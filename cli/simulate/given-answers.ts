@@ -1,6 +1,7 @@
 import type { Json } from '../../crds/schema/parts.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { isEnd } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { CliError } from '../exit-codes.ts';
 import { parseValue } from '../parse-pairs.ts';
@@ -23,10 +24,6 @@ const fieldsOf: Readonly<Record<Kind, Readonly<Record<string, (value: Json) => b
 
 function isText(value: Json): boolean {
   return typeof value === 'string';
-}
-
-function isEnd(value: Json): boolean {
-  return typeof value === 'string' && ['completed', 'failed', 'cancelled'].includes(value);
 }
 
 function isFraction(value: Json): boolean {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentExecution, AgentExecutionSpec, AgentExecutionStatus } from '../../crds/schema/agent-execution.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import type { Pod, PodStatus } from '../../lib/kube/index.ts';
-import { decideEnd, decidePod, isOver, nextAttempt } from './decide.ts';
+import { decideEnd, decidePod, nextAttempt } from './decide.ts';
 import { agentLimits } from './limits.ts';
 
 const at = Date.parse('2026-01-02T00:00:00Z');
@@ -81,7 +82,7 @@ describe('an execution of an agent ends', () => {
     ['cancelled', true],
     ['unheard', false],
   ])('once: %s is over: %s', (phase, over) => {
-    expect(isOver({ status: { phase: phase as 'failed' } })).toBe(over);
+    expect(finished({ status: { phase: phase as 'failed' } })).toBe(over);
   });
 });
 

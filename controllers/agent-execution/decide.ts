@@ -1,7 +1,7 @@
 import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentExecution, AgentExecutionStatus, AgentResult } from '../../crds/schema/agent-execution.ts';
-import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { openAsk } from '../../lib/decision/open-ask.ts';
+import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { disruptionOf, isDisruption } from '../step-pods/disruption.ts';
 import { podProblem, silenceEndsAt } from '../step-pods/pod-problem.ts';
@@ -32,10 +32,6 @@ const numberFields = [
   'output_tokens',
   'cost_usd',
 ] as const;
-
-const endPhases: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
-
-export const isOver = ({ status }: Pick<AgentExecution, 'status'>): boolean => endPhases.has(status?.phase ?? '');
 
 /**
  * Whether an execution ends now. An outcome counts, whatever came after it: the agent has done its work. Then its

@@ -5,25 +5,25 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import { needsPod } from '../../lib/agent/needs-pod.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { parseDuration } from '../../lib/duration.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { findObject, type KubeClient, type Pod, pods } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
-import { afterwards, type AfterwardsDeps, type Again, letGo } from './afterwards.ts';
+import { type AfterwardsDeps, type Again, afterwards, letGo } from './afterwards.ts';
 import { openNetworks } from './agent-network.ts';
-import { agentPodName, type AgentPodSettings } from './agent-pod.ts';
+import { type AgentPodSettings, agentPodName } from './agent-pod.ts';
 import {
   decideEnd,
   decidePod,
   type End,
   failed,
-  isOver,
   nextAttempt,
-  waitsForPerson,
   type PodDecision,
   type Reasoned,
+  waitsForPerson,
 } from './decide.ts';
 import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
@@ -50,7 +50,7 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
     const execution = deps.executions.get(key);
     if (execution === undefined) return undefined;
     if (isGoing(deps, execution)) return letGo(deps, execution);
-    if (isOver(execution)) return goOnAfterwards(deps, execution);
+    if (finished(execution)) return goOnAfterwards(deps, execution);
     const end = decideEnd(execution, deps.clock.now());
     if (end !== undefined) return finish(deps, execution, end);
     if (execution.status?.agent === undefined) return begin(deps, execution);

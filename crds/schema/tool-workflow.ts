@@ -8,8 +8,8 @@ import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
 import { anySchema, cel, mapOf } from './parts.ts';
 
-/** spec 3 §3.3; the object has one key. */
-export type OnError = 'AbortWorkflow' | 'Continue' | { RetryN: number };
+/** How a failed step ends (spec 3 §3.3). The object has one key; `RetryN` counts further attempts. */
+export type OnError = 'AbortWorkflow' | 'Continue' | { readonly RetryN: number };
 
 const ToolStep = Type.Object(
   {

@@ -1,3 +1,4 @@
+import { cutText } from '../cut-text.ts';
 import { isJsonObject } from '../json-object.ts';
 import { conversationLimits } from './limits.ts';
 
@@ -37,7 +38,7 @@ function shortenedObject(content: string): string | undefined {
 function head(text: string, length: number): string {
   if (text.length <= length) return text;
   const mark = (left: number): string => `\n[cut: ${left} more characters]`;
-  const kept = text.slice(0, Math.max(0, length - mark(text.length).length)).toWellFormed();
+  const kept = cutText(text, Math.max(0, length - mark(text.length).length)).toWellFormed();
   return kept + mark(text.length - kept.length);
 }
 

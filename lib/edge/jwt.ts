@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { decodeJwt, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { edgeLimits } from './limits.ts';
 
 /** Issuer of every token of edge mode, unless a part says otherwise. */
@@ -34,9 +34,8 @@ export async function verifiedClaims(
 /** When the token says that it was issued: at that moment it was valid, if it ever was. */
 function issuedOf(token: string): number {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    const issued = typeof claims === 'object' && claims !== null && 'iat' in claims ? claims.iat : undefined;
-    return typeof issued === 'number' && Number.isSafeInteger(issued) ? issued * 1_000 : 0;
+    const { iat = 0 } = decodeJwt(token);
+    return Number.isSafeInteger(iat) ? iat * 1_000 : 0;
   } catch {
     return 0;
   }

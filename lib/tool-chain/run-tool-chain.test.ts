@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { OnError, ToolStep } from '../../crds/schema/tool-workflow.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
 import { createUpstream, type Upstream } from '../upstream/index.ts';
 import { type ChainLimits, chainLimitsDefault } from './limits.ts';
 import { type ChainOutcome, runToolChain } from './run-tool-chain.ts';
-import type { OnError, ToolStep } from './tool-workflow.ts';
 
 const seen: { method: string | undefined; url: string | undefined; body: string }[] = [];
 const noted: string[] = [];

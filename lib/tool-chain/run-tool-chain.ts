@@ -1,3 +1,4 @@
+import type { ToolStep } from '../../crds/schema/tool-workflow.ts';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
@@ -7,7 +8,6 @@ import { extract } from './extract.ts';
 import type { ChainLimits } from './limits.ts';
 import { readResponse, StepFailure } from './read-response.ts';
 import { type BodyContext, renderBody } from './render-body.ts';
-import type { ToolStep } from './tool-workflow.ts';
 
 /** One request of a chain. */
 export interface ChainRequest {

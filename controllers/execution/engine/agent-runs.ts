@@ -12,8 +12,6 @@ export interface AgentRun {
   readonly judge?: number | undefined;
 }
 
-export const hasEnded = ({ phase }: AgentFact): boolean => phase !== 'pending' && phase !== 'running';
-
 /** The AgentExecution of a visit, or of one of its judges. */
 export function findAgent(
   { facts }: Draft,

@@ -1,5 +1,5 @@
+import { isTerminal } from '../../../lib/execution/finished.ts';
 import type { Draft } from './draft.ts';
-import { hasEnded } from './agent-runs.ts';
 import type { AgentFact } from './facts.ts';
 import { reasonOf } from './release-children.ts';
 
@@ -9,7 +9,7 @@ import { reasonOf } from './release-children.ts';
  */
 export function releaseAgents(draft: Draft): void {
   for (const agent of draft.facts.agents ?? []) {
-    if (agent.cancelled || hasEnded(agent) || isWanted(draft, agent)) continue;
+    if (agent.cancelled || isTerminal(agent) || isWanted(draft, agent)) continue;
     draft.act({ kind: 'cancel_agent', name: agent.name, uid: agent.uid, reason: reasonOf(draft) });
   }
 }

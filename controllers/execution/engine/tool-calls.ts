@@ -11,8 +11,6 @@ import type { Failure, ToolCallFact, Waiting } from './facts.ts';
 import type { CurrentVisit } from './reduce.ts';
 import { renderText, scopeOf } from './scope.ts';
 
-export const hasEnded = ({ phase }: ToolCallFact): boolean => phase !== 'pending' && phase !== 'running';
-
 /** The ToolCall of a visit. Its name says nothing: another user may have taken the expected one. */
 export const findToolCall = ({ facts }: Draft, { state, visit }: CurrentVisit): ToolCallFact | undefined =>
   facts.toolCalls?.find(({ madeBy }) => madeBy.state === state && madeBy.visit === visit);

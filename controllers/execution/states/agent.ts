@@ -1,5 +1,6 @@
 import type { StateOf } from '../../../crds/schema/state.ts';
 import { defined } from '../../../lib/defined.ts';
+import { isTerminal } from '../../../lib/execution/finished.ts';
 import {
   type AgentRun,
   agentFailure,
@@ -7,7 +8,6 @@ import {
   causeOf,
   findAgent,
   goneFailure,
-  hasEnded,
   madeUid,
   notStartedInTime,
   refusalOf,
@@ -30,7 +30,7 @@ export const agent: StateHandler<'Agent'> = (draft, state, current) => {
   const run = current.child ?? { name: agentName(draft.facts.execution, current) };
   const found = findAgent(draft, current, run);
   if (found === undefined) return absent(draft, state, current, run);
-  if (hasEnded(found)) return { outcome: ended(found) };
+  if (isTerminal(found)) return { outcome: ended(found) };
   if (stopping(draft, current)) return failed(lateness(current, found));
   return after({ child: { name: found.name, uid: found.uid } }, awaitEnd(draft, current, found));
 };

@@ -1,4 +1,5 @@
 import type { StateOf } from '../../../crds/schema/state.ts';
+import { isTerminal } from '../../../lib/execution/finished.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
 import type { Failure, ToolCallFact } from '../engine/facts.ts';
@@ -7,7 +8,7 @@ import { containerResult, noOutput, noResult, type VisitOutcome, withTwins } fro
 import { type CurrentVisit, patched } from '../engine/reduce.ts';
 import { childNeverStarted, noteStart, showWaiting } from '../engine/starting.ts';
 import { after, type VisitUpdate } from '../engine/state-handler.ts';
-import { findToolCall, hasEnded, noReplica, toolCallPlan, waitingOf } from '../engine/tool-calls.ts';
+import { findToolCall, noReplica, toolCallPlan, waitingOf } from '../engine/tool-calls.ts';
 
 /** Calls one tool within a SecurityContext, as a ToolCall that a replica of the API runs (ADR 0096). */
 export function callTool(draft: Draft, state: StateOf<'System'>, current: CurrentVisit): VisitUpdate {
@@ -15,7 +16,7 @@ export function callTool(draft: Draft, state: StateOf<'System'>, current: Curren
   const name = current.child?.name ?? toolCallName(draft.facts.execution, current);
   const found = findToolCall(draft, current);
   if (found === undefined) return absent(draft, state, current, name);
-  if (hasEnded(found)) return { outcome: ended(current, found) };
+  if (isTerminal(found)) return { outcome: ended(current, found) };
   if (stopping(draft, current)) return failed(lateness(current, found));
   return after({ child: { name: found.name, uid: found.uid } }, awaitEnd(draft, current, found));
 }

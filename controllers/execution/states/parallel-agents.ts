@@ -1,12 +1,12 @@
 import { limits } from '../../../crds/limits.ts';
 import type { Judge } from '../../../crds/schema/consensus.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
+import { isTerminal } from '../../../lib/execution/finished.ts';
 import {
   agentFailure,
   agentNeverStarted,
   findAgent,
   goneFailure,
-  hasEnded,
   madeUid,
   refusalOf,
   waitingOf,
@@ -70,7 +70,7 @@ function endOf(
   if (agent === undefined) {
     return uid === undefined ? start(draft, state, current, seat) : missed(seat, goneFailure({ name }));
   }
-  if (hasEnded(agent)) return endedInTime(seat, agent);
+  if (isTerminal(agent)) return endedInTime(seat, agent);
   if (agent.startedAt === undefined) {
     const late = agentNeverStarted(draft, current, agent);
     return late && missed(seat, late);
@@ -83,7 +83,7 @@ function endOf(
 
 /** For a state that is over by its timeout or a refusal: judges that ended keep their verdicts. */
 const endAt = (seat: Seat, failure: Failure): JudgeEnd =>
-  seat.agent !== undefined && hasEnded(seat.agent) ? endedInTime(seat, seat.agent) : missed(seat, failure);
+  seat.agent !== undefined && isTerminal(seat.agent) ? endedInTime(seat, seat.agent) : missed(seat, failure);
 
 function start(
   draft: Draft,
@@ -143,7 +143,7 @@ function awaitOthers(draft: Draft, current: CurrentVisit, seats: readonly Seat[]
 
 function cancelLate(draft: Draft, seat: Seat): void {
   const { agent } = seat;
-  if (agent?.startedAt === undefined || agent.cancelled || hasEnded(agent)) return;
+  if (agent?.startedAt === undefined || agent.cancelled || isTerminal(agent)) return;
   if (draft.now < dueOf(seat, agent.startedAt)) return;
   draft.act({ kind: 'cancel_agent', name: agent.name, uid: agent.uid, reason: lateness(seat) });
 }
