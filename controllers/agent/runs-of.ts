@@ -1,9 +1,9 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agents } from '../../lib/kinds.ts';
-import { type ControllerRevision, type KubeClient, keyOf } from '../../lib/kube/index.ts';
-import { subjectOf } from '../../lib/registration/index.ts';
+import type { ControllerRevision, KubeClient } from '../../lib/kube/index.ts';
 import type { CollectDeps } from '../definition/collect-revisions.ts';
+import { neededRevisions } from '../definition/runs-of.ts';
 
 export interface AgentRevisions {
   readonly kube: Pick<KubeClient, 'get' | 'delete'>;
@@ -13,27 +13,10 @@ export interface AgentRevisions {
 }
 
 /** Which revisions of agents are there, and which of them executions need. */
-export function agentCollection({ kube, revisions, executions }: AgentRevisions): CollectDeps {
-  const runs = (revision: ControllerRevision): AgentExecution[] => runsOf(executions, revision);
-  return {
-    kube,
-    resource: agents,
-    revisions,
-    revisionsOfKey: (key) => revisions.byIndex('agentKey', key),
-    isInUse: (revision) => runs(revision).some((execution) => !hasEnded(execution)),
-    isNamed: (revision) => runs(revision).length > 0,
-  };
-}
-
-/** Executions that run it, and those that have not been looked at yet and may be about to, by name or uid. */
-function runsOf(executions: AgentRevisions['executions'], revision: ControllerRevision): AgentExecution[] {
-  const { name = '', uid = '' } = subjectOf(revision) ?? {};
-  const all = [...executions.byIndex('agent', name), ...executions.byIndex('agent', uid)];
-  const unseen = all.filter(({ status }) => status?.agent === undefined);
-  return [...executions.byIndex('revision', keyOf(revision)), ...unseen];
-}
-
-const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
-
-/** Whether nothing more happens to an execution. */
-export const hasEnded = ({ status }: AgentExecution): boolean => ended.has(status?.phase ?? '');
+export const agentCollection = ({ kube, revisions, executions }: AgentRevisions): CollectDeps => ({
+  kube,
+  resource: agents,
+  revisions,
+  revisionsOfKey: (key) => revisions.byIndex('agentKey', key),
+  ...neededRevisions({ executions, definition: 'agent', isUnseen: ({ status }) => status?.agent === undefined }),
+});

@@ -1,9 +1,7 @@
-import { apiVersion } from '../../crds/labels.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { inheritedLineage } from '../../lib/agent/lineage.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { childLabels, ownerOf } from './create-child.ts';
+import { ownedObject } from './create-child.ts';
 import { type CreateNamedDeps, createNamed } from './create-named.ts';
 
 interface Wish {
@@ -20,7 +18,7 @@ export async function createAgent(
   return createNamed(deps, parent, {
     resource: agentExecutions,
     name,
-    build: (as) => agentObject(parent, { name: as, spec }),
+    build: (as) => ownedObject(parent, 'AgentExecution', { name: as, spec }),
     isOurs: (there) => placeOf(there.spec) === placeOf(spec),
   });
 }
@@ -28,16 +26,3 @@ export async function createAgent(
 /** Which visit it is for, or which judge of it. */
 const placeOf = ({ parent }: AgentExecutionSpec): string =>
   JSON.stringify([parent?.uid, parent?.state, parent?.visit, parent?.judge]);
-
-const agentObject = (parent: WorkflowExecution, { name, spec }: Wish): AgentExecution => ({
-  apiVersion,
-  kind: 'AgentExecution',
-  metadata: {
-    name,
-    ...(parent.metadata.namespace === undefined ? {} : { namespace: parent.metadata.namespace }),
-    labels: childLabels(parent),
-    annotations: inheritedLineage(parent),
-    ownerReferences: [ownerOf(parent)],
-  },
-  spec,
-});

@@ -1,4 +1,5 @@
 import { apiVersion, labels } from '../../crds/labels.ts';
+import type { KubernetesObject } from '../../crds/schema/object.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import { inheritedLineage } from '../../lib/agent/lineage.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
@@ -28,8 +29,26 @@ export async function createChild(
   });
 }
 
+/** An object that always goes with the execution: of such a kind only the controllers make one for a visit. */
+export const ownedObject = <Kind extends string, Spec>(
+  parent: WorkflowExecution,
+  kind: Kind,
+  { name, spec }: { readonly name: string; readonly spec: Spec },
+): KubernetesObject<Kind, Spec, never> => ({
+  apiVersion,
+  kind,
+  metadata: {
+    name,
+    ...(parent.metadata.namespace === undefined ? {} : { namespace: parent.metadata.namespace }),
+    labels: childLabels(parent),
+    annotations: inheritedLineage(parent),
+    ownerReferences: [ownerOf(parent)],
+  },
+  spec,
+});
+
 /** The reference that makes an object go with the execution. */
-export const ownerOf = ({ metadata: { name, uid = '' } }: WorkflowExecution) => ({
+const ownerOf = ({ metadata: { name, uid = '' } }: WorkflowExecution) => ({
   apiVersion,
   kind: 'WorkflowExecution',
   name,
@@ -38,7 +57,7 @@ export const ownerOf = ({ metadata: { name, uid = '' } }: WorkflowExecution) => 
 });
 
 /** Labels of what an execution starts. */
-export const childLabels = ({ metadata: { uid = '' } }: WorkflowExecution): Record<string, string> => ({
+const childLabels = ({ metadata: { uid = '' } }: WorkflowExecution): Record<string, string> => ({
   [labels.parentUid]: uid,
   [labels.managedBy]: 'windlass',
 });

@@ -1,9 +1,7 @@
-import { apiVersion } from '../../crds/labels.ts';
 import type { ToolCall, ToolCallSpec } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { inheritedLineage } from '../../lib/agent/lineage.ts';
 import { toolCalls } from '../../lib/kinds.ts';
-import { childLabels, ownerOf } from './create-child.ts';
+import { ownedObject } from './create-child.ts';
 import { type CreateNamedDeps, createNamed } from './create-named.ts';
 
 interface Wish {
@@ -20,23 +18,10 @@ export async function createToolCall(
   return createNamed(deps, parent, {
     resource: toolCalls,
     name,
-    build: (as) => toolCallObject(parent, { name: as, spec }),
+    build: (as) => ownedObject(parent, 'ToolCall', { name: as, spec }),
     isOurs: (there) => placeOf(there.spec) === placeOf(spec),
   });
 }
 
 /** Which visit it is for. */
 const placeOf = ({ parent }: ToolCallSpec): string => JSON.stringify([parent.uid, parent.state, parent.visit]);
-
-const toolCallObject = (parent: WorkflowExecution, { name, spec }: Wish): ToolCall => ({
-  apiVersion,
-  kind: 'ToolCall',
-  metadata: {
-    name,
-    ...(parent.metadata.namespace === undefined ? {} : { namespace: parent.metadata.namespace }),
-    labels: childLabels(parent),
-    annotations: inheritedLineage(parent),
-    ownerReferences: [ownerOf(parent)],
-  },
-  spec,
-});
