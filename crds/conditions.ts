@@ -198,6 +198,7 @@ export const eventReasons = {
   StimulusSent: 'The end of the execution started another one, as a StimulusRouter says.',
   StimulusRefused: 'The end of the execution started none; status.stimulus says why.',
   OutputsHeld: 'An execution cannot be deleted: its outputs are in S3, and the controllers have no bucket.',
+  CommandsLeft: 'A fleet run was deleted, and commands of it may run on to their deadlines; the message says why.',
 } as const;
 export type EventReason = keyof typeof eventReasons;
 

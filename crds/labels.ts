@@ -89,6 +89,8 @@ export const captureFinalizer = 'windlass.dev/capture';
 export const outputsFinalizer = 'windlass.dev/outputs';
 /** Held by a finished execution that could not be archived at once (requirements AMB-174). */
 export const archiveFinalizer = 'windlass.dev/archive';
+/** Held by a fleet run while its commands may be under way (ADR 0104). */
+export const commandsFinalizer = 'windlass.dev/commands';
 
 /** Namespace of workflows, agents and registered tools that all tenants share (design §3). It belongs to no tenant. */
 export const globalNamespace = 'windlass-global';

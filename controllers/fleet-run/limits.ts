@@ -1,4 +1,5 @@
 import { edgeLimits } from '../../lib/edge/index.ts';
+import { fleetTimes } from '../../lib/fleet/plan.ts';
 
 /** Numbers of fleet runs that are no part of the contract. */
 export const fleetRunLimits = {
@@ -19,6 +20,11 @@ export const fleetRunLimits = {
   retryMs: 1_000,
   /** A cancellation without an answer is sent again after so long. */
   cancelAgainMs: 5_000,
+  /**
+   * A run that is deleted is let go after so long, whatever its commands do: as long as a cancellation may be tried, and as
+   * long as its answer may take.
+   */
+  leaveMs: 2 * fleetTimes.cancelGraceMs,
   /** An outcome that was said in place of a host is said again after so long, until the log has it. */
   sayAgainMs: 10_000,
   /** As long as a run may have to wait for its turn to hand a command over. */

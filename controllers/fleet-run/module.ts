@@ -11,42 +11,40 @@ import { defineModule, type Services } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
+import type { DriveDeps } from './drive.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
 import { createCommandLane, createNewsReader } from './lane.ts';
 import { fleetRunLimits } from './limits.ts';
 import { serveOpenRecords } from './open-records.ts';
 import type { CommandLane } from './ports.ts';
-import { closeSession, createFleetRunReconcile, leaveRun } from './reconcile.ts';
+import { createFleetRunReconcile, leaveRun } from './reconcile.ts';
 import type { RunSession } from './session.ts';
+import { closeSession } from './sessions.ts';
 
 export const fleetRunModule = defineModule({
   kind: 'FleetRun',
   informers: { runs: fleetRunInformer, hosts: edgeHostInformer, groups: edgeGroupInformer },
   wakes: { runs: (change: InformerChange<FleetRun>) => wakeUnseen(change) },
   reconcile(context) {
-    const { kube, clock, events, facts, tenants, bus, informers, wake, whileLeading } = context;
+    const { kube, logger, events, facts, tenants, bus, informers, wake, whileLeading } = context;
     const sessions = new Map<string, RunSession>();
-    const closeAll = (): void => [...sessions.keys()].forEach((uid) => closeSession(sessions, uid));
+    const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
     whileLeading(async (stop) => {
       await aborted(stop);
-      closeAll();
+      for (const uid of sessions.keys()) closeSession(sessions, uid);
+      leaving.clear();
     });
     const lane = laneOf(context);
-    const results = createEdgeResults({ bus, clock });
-    const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });
-    const drive = {
-      clock,
-      lane: lane ?? noLane,
-      news: results,
-      recent: createRecentCommands({ bus }),
-      launches: poolOf(fleetRunLimits.launches),
-      cancels: poolOf(fleetRunLimits.cancels),
-    };
-    onGone(informers.runs, (uid) => void leaveRun(drive, sessions, uid));
+    const drive = driveOf(context, lane ?? noLane);
+    onGone(informers.runs, (uid) => {
+      leaving.delete(uid);
+      void leaveRun(drive, sessions, uid);
+    });
     return createFleetRunReconcile({
       ...drive,
       kube,
+      logger,
       events,
       facts,
       tenants,
@@ -59,11 +57,24 @@ export const fleetRunModule = defineModule({
       newsReader: createNewsReader(bus),
       fleetCapable: createFleetCapable({ bus }),
       sessions,
+      leaving,
       serveRecords: serveOpenRecords(bus),
       wake,
     });
   },
 });
+
+function driveOf({ bus, clock }: Pick<Services, 'bus' | 'clock'>, lane: CommandLane): DriveDeps {
+  const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });
+  return {
+    clock,
+    lane,
+    news: createEdgeResults({ bus, clock }),
+    recent: createRecentCommands({ bus }),
+    launches: poolOf(fleetRunLimits.launches),
+    cancels: poolOf(fleetRunLimits.cancels),
+  };
+}
 
 const noKey = {
   reason: 'EdgeKeyMissing',

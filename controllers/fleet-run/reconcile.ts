@@ -5,14 +5,12 @@ import { limits } from '../../crds/limits.ts';
 import { AppError } from '../../lib/errors.ts';
 import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
-import { type FrozenTargets, readRecords, readTargets, storeReader } from '../../lib/fleet/run-record.ts';
+import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
-import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { FleetCapable } from '../../lib/tools/fleet-capable.ts';
-import type { EventRecorder } from '../runtime/events.ts';
 import type { FactSink } from '../runtime/facts.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { deleteAsRead } from '../volume/delete-as-read.ts';
@@ -21,27 +19,22 @@ import { begin, type Refusal } from './begin.ts';
 import { type DriveDeps, drive } from './drive.ts';
 import { endRevoked } from './end-revoked.ts';
 import { endFact, startFact } from './facts.ts';
+import { hold, isHeld, letGo } from './hold.ts';
+import { leave, type LeaveDeps } from './leave.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { NewsReader } from './ports.ts';
 import { storeRecords, storeTargets } from './records.ts';
-import { RunSession } from './session.ts';
+import type { RunSession } from './session.ts';
+import { closeSession, openSession, reopenSession } from './sessions.ts';
 import { endedStatus, type RunEnd, statusWith } from './status.ts';
 
-export interface FleetRunDeps extends DriveDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'delete' | 'jsonPatchStatus'>;
-  readonly events: EventRecorder;
+export interface FleetRunDeps extends LeaveDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
   readonly facts: FactSink;
-  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   readonly runs: Pick<CacheReader<FleetRun>, 'get' | 'remember'>;
   readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'byIndex' | 'getByUid'>;
   readonly groups: Pick<CacheReader<EdgeGroup, 'namespace'>, 'byIndex'>;
   readonly store: Pick<OutputStore, 'put' | 'get'>;
-  readonly newsReader: NewsReader;
   readonly fleetCapable: FleetCapable;
-  readonly sessions: Map<string, RunSession>;
-  /** Called for each session that opens; what it serves ends with the session. */
-  readonly serveRecords: (session: RunSession) => void;
-  readonly wake: (key: string) => void;
   /** Undefined: commands can be sent. Else why not. */
   readonly problem?: Refusal | undefined;
 }
@@ -54,6 +47,8 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
     const run = deps.runs.get(key);
     if (run === undefined) return undefined;
     if (run.metadata.deletionTimestamp !== undefined) {
+      if (isHeld(run)) return leave(deps, run);
+      // An older version of the controllers began it.
       void leaveRun(deps, deps.sessions, run.metadata.uid ?? '');
       return undefined;
     }
@@ -71,20 +66,16 @@ async function follow(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
 }
 
 /** A run that has ended needs no session any more, and is deleted when its time is over. */
-async function afterwards(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
-  closeSession(deps.sessions, run.metadata.uid ?? '');
-  const fact = endFact(run);
+async function afterwards(deps: FleetRunDeps, ended: FleetRun): Promise<Again> {
+  closeSession(deps.sessions, ended.metadata.uid ?? '');
+  const fact = endFact(ended);
   if (fact !== undefined) deps.facts.raise(fact);
+  const run = await letGo(deps, ended);
   const seconds = run.spec.ttl_seconds_after_finished ?? limits.fleetRunTtlSecondsDefault;
   const left = Date.parse(run.status?.ended_at ?? '') + seconds * 1_000 - deps.clock.now();
   if (left > 0) return { requeueAfterMs: left, reason: 'time to live' };
   await deleteAsRead(deps.kube, fleetRuns, run);
   return undefined;
-}
-
-export function closeSession(sessions: Map<string, RunSession>, uid: string): void {
-  sessions.get(uid)?.stop.abort();
-  sessions.delete(uid);
 }
 
 /** A run whose object is deleted has nothing left to be written, but may have commands in flight. Never rejects. */
@@ -104,7 +95,9 @@ const noSummary = { ok: 0, err: 0, timed_out: 0, cancelled: 0, not_started: 0 } 
 /** Begins a run, unless the cache is behind: another process may have begun it, and have sent commands. */
 async function start(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   const run = await findAgain(deps.kube, fleetRuns, cached);
-  if (run === undefined || run.status?.phase === 'Ended') return undefined;
+  // The cache is behind; it wakes the run when it has seen as much.
+  if (run === undefined || run.metadata.deletionTimestamp !== undefined) return undefined;
+  if (run.status?.phase === 'Ended') return undefined;
   return run.status?.started_at === undefined ? fixTargets(deps, run) : follow(deps, run);
 }
 
@@ -124,7 +117,8 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
     if (age < fleetRunLimits.unknownMs) return { requeueAfterMs: fleetRunLimits.retryMs, reason: begun.why.reason };
     return refuse(deps, run, begun.why, begun.targets);
   }
-  const status = statusWith(run, now, {
+  const held = await hold(deps, run);
+  const status = statusWith(held, now, {
     phase: 'Running',
     started_at: new Date(now).toISOString(),
     in_flight: 0,
@@ -132,7 +126,7 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
     ...counts(begun.targets),
     ...(await storeTargets(deps.store, run, begun.targets)),
   });
-  const written = await write(deps, run, status);
+  const written = await write(deps, held, status);
   const fact = startFact(written);
   if (fact !== undefined) deps.facts.raise(fact);
   openSession(deps, { run: written, tenant, targets: begun.targets, records: [], isNew: true });
@@ -173,19 +167,6 @@ async function finish(deps: FleetRunDeps, run: FleetRun, end: RunEnd, fields: Pa
   return afterwards(deps, written);
 }
 
-type SessionFacts = ConstructorParameters<typeof RunSession>[1];
-
-function openSession(deps: FleetRunDeps, facts: SessionFacts): RunSession {
-  const { name, namespace = '' } = facts.run.metadata;
-  const { newsReader: news, clock } = deps;
-  closeSession(deps.sessions, facts.run.metadata.uid ?? '');
-  const session = new RunSession({ news, clock, wake: () => deps.wake(`${namespace}/${name}`) }, facts);
-  deps.sessions.set(session.uid, session);
-  deps.serveRecords(session);
-  void session.follow();
-  return session;
-}
-
 /** Another process, or this one before it lost the lease, has begun the run. */
 async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   const run = await findAgain(deps.kube, fleetRuns, cached);
@@ -194,9 +175,8 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   // The cache is behind; it wakes the run when it has seen as much.
   if (run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended') return undefined;
   try {
-    const read = storeReader(deps.store);
-    const [targets, records] = await Promise.all([readTargets(read, run), readRecords(read, run)]);
-    openSession(deps, { run, tenant, targets, records, isNew: false });
+    // One that an older version began is not held yet.
+    await reopenSession(deps, await hold(deps, run), tenant);
     return undefined;
   } catch (error) {
     if (!(error instanceof AppError) || error.reason !== 'OutputLost') throw error;

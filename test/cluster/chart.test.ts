@@ -271,7 +271,7 @@ describe('the rendered chart', () => {
     }
   });
 
-  it('binds cluster-wide only what reads, and the status of our kinds', () => {
+  it('binds cluster-wide only what reads, the status of our kinds, and what lets fleet runs go', () => {
     const cluster = objects.filter(({ kind }) => kind === 'ClusterRoleBinding') as (KubeObject & {
       roleRef: { name: string };
     })[];
@@ -282,6 +282,7 @@ describe('the rendered chart', () => {
     const judged = kinds.filter(({ kind }) => !['EdgeHost', 'EdgeGroup', 'Script', 'ToolCall'].includes(kind));
     expect(writing).toEqual([
       { apiGroups: ['windlass.dev'], resources: judged.map((kind) => `${kind.plural}/status`), verbs: ['patch'] },
+      { apiGroups: ['windlass.dev'], resources: ['fleetruns'], verbs: ['patch'] },
     ]);
   });
 
@@ -378,6 +379,7 @@ describe('the installed chart', () => {
     'watch windlass.dev/workflowexecutions in -',
     'watch windlass.dev/volumes in -',
     'patch windlass.dev/workflowexecutions/status in -',
+    'patch windlass.dev/fleetruns in -',
     'watch apps/controllerrevisions in -',
     'watch ./persistentvolumeclaims in -',
     `create ./pods in ${tenant}`,
@@ -430,6 +432,9 @@ describe('the installed chart', () => {
     `patch windlass.dev/workflows in ${tenant}`,
     `delete windlass.dev/workflows in ${tenant}`,
     'create windlass.dev/workflowexecutions in default',
+    'patch windlass.dev/workflowexecutions in default',
+    'create windlass.dev/fleetruns in -',
+    'delete windlass.dev/fleetruns in default',
     'update coordination.k8s.io/leases in kube-system',
     `delete coordination.k8s.io/leases in ${namespace}`,
   ])('the controllers may not %s', async (access) => {

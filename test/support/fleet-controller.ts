@@ -4,15 +4,16 @@ import { createRunRecords } from '../../api/routes/edge/fleet/records.ts';
 import { createCommandLane, createNewsReader } from '../../controllers/fleet-run/lane.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
 import type { CommandLane, NewsWriter } from '../../controllers/fleet-run/ports.ts';
-import { closeSession, createFleetRunReconcile, leaveRun } from '../../controllers/fleet-run/reconcile.ts';
+import { createFleetRunReconcile, leaveRun } from '../../controllers/fleet-run/reconcile.ts';
 import type { RunSession } from '../../controllers/fleet-run/session.ts';
+import { closeSession } from '../../controllers/fleet-run/sessions.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
 import type { Fact } from '../../controllers/runtime/facts.ts';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createOutputReader } from '../../lib/execution/output-reader.ts';
@@ -28,6 +29,8 @@ import { silentLogger } from './silent-logger.ts';
 export class FleetServer {
   run: FleetRun;
   writes = 0;
+  /** Deleted, and held by no finalizer any more. */
+  isGone = false;
   readonly maps = new Map<string, ConfigMap>();
 
   constructor(spec: Partial<FleetRunSpec>) {
@@ -48,7 +51,7 @@ export class FleetServer {
 
   readonly kube = {
     get: async (resource: { plural: string }, { name }: { name: string }) => {
-      const found = resource.plural === 'fleetruns' ? this.run : this.maps.get(name);
+      const found = resource.plural === 'fleetruns' ? this.#there : this.maps.get(name);
       if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
       return found;
     },
@@ -58,32 +61,45 @@ export class FleetServer {
     },
     strategicPatch: async (_: unknown, object: unknown) => object,
     delete: async () => undefined,
-    jsonPatchStatus: async (
-      _: unknown,
-      __: unknown,
-      patch: readonly { op: string; path: string; value?: unknown }[],
-    ) => {
-      const read = patch.find(({ path }) => path === '/metadata/resourceVersion')?.value;
-      if (read !== this.run.metadata.resourceVersion) {
-        throw new KubeError(409, { reason: 'Conflict' }, { verb: 'patch', resource: 'x' });
-      }
+    jsonPatch: async (_: unknown, __: unknown, patch: JsonPatch) => this.#write(patch),
+    jsonPatchStatus: async (_: unknown, __: unknown, patch: JsonPatch) => {
+      const run = this.#write(patch);
       this.writes += 1;
-      const next = structuredClone(this.run) as unknown as Record<string, unknown>;
-      for (const { op, path, value } of patch) {
-        const names = path.slice(1).split('/');
-        const last = names.pop() ?? '';
-        let at = next;
-        for (const name of names) at = at[name] as Record<string, unknown>;
-        if (Array.isArray(at) && last === '-') at.push(value);
-        else if (op === 'remove') delete at[last];
-        else at[last] = value;
-      }
-      const version = String(Number(this.run.metadata.resourceVersion) + 1);
-      this.run = next as unknown as FleetRun;
-      this.run.metadata = { ...this.run.metadata, resourceVersion: version };
-      return this.run;
+      return run;
     },
   };
+
+  get #there(): FleetRun | undefined {
+    return this.isGone ? undefined : this.run;
+  }
+
+  #write(patch: JsonPatch): FleetRun {
+    const read = patch.find(({ path }) => path === '/metadata/resourceVersion')?.value;
+    if (this.isGone) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'patch', resource: 'x' });
+    if (read !== this.run.metadata.resourceVersion) {
+      throw new KubeError(409, { reason: 'Conflict' }, { verb: 'patch', resource: 'x' });
+    }
+    const next = structuredClone(this.run) as unknown as Record<string, unknown>;
+    for (const { op, path, value } of patch) {
+      const names = path.slice(1).split('/');
+      const last = names.pop() ?? '';
+      let at = next;
+      for (const name of names) at = at[name] as Record<string, unknown>;
+      if (Array.isArray(at) && last === '-') at.push(value);
+      else if (op === 'remove') delete at[last];
+      else at[last] = value;
+    }
+    const version = String(Number(this.run.metadata.resourceVersion) + 1);
+    this.run = next as unknown as FleetRun;
+    this.run.metadata = { ...this.run.metadata, resourceVersion: version };
+    this.#collect();
+    return this.run;
+  }
+
+  #collect(): void {
+    const { deletionTimestamp, finalizers = [] } = this.run.metadata;
+    this.isGone ||= deletionTimestamp !== undefined && finalizers.length === 0;
+  }
 
   get status() {
     return this.run.status ?? {};
@@ -99,11 +115,21 @@ export class FleetServer {
       metadata: { ...metadata, ...fields.metadata, resourceVersion },
     };
   }
+
+  /** A deletion by a client. */
+  delete(): void {
+    this.change({ metadata: { deletionTimestamp: new Date().toISOString() } });
+    this.#collect();
+  }
 }
+
+type JsonPatch = readonly { readonly op: string; readonly path: string; readonly value?: unknown }[];
 
 /** A process of the controllers. */
 export interface FleetProcess {
   readonly facts: Fact[];
+  /** Reasons of the Events that it wrote. */
+  readonly events: string[];
   /** Hosts as the cache has them from now on. */
   see(hosts: readonly EdgeHost[]): void;
   wake(): void;
@@ -125,6 +151,7 @@ export interface FleetControllerFacts {
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
   /** The run as the cache has it. */
   readonly seen?: () => FleetRun;
+  readonly clock?: Clock;
 }
 
 const same = <T>(value: T): T => value;
@@ -135,10 +162,12 @@ export const poolOf = (size: number): FairPool =>
 
 /** A process of the controllers with this one module, on its own connection. */
 export function startFleetController(given: FleetControllerFacts): FleetProcess {
-  const { bus, edgeKey, server, hosts, groups = [], wrapLane = same, wrapNews = same, seen = () => server.run } = given;
+  const { bus, edgeKey, server, hosts, groups = [], wrapLane = same, wrapNews = same } = given;
+  const { clock = systemClock, seen = () => (server.isGone ? undefined : server.run) } = given;
   const stop = new AbortController();
   const sessions = new Map<string, RunSession>();
   const facts: Fact[] = [];
+  const events: string[] = [];
   const cache = createCache<EdgeHost, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
   cache.replaceAll([...hosts], '1');
   const groupCache = createCache<EdgeGroup, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
@@ -148,9 +177,9 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   };
   const kube = server.kube as unknown as Parameters<typeof createFleetRunReconcile>[0]['kube'];
   const drive = {
-    clock: systemClock,
-    lane: wrapLane(createCommandLane({ bus, clock: systemClock, edgeKey, guard })),
-    news: wrapNews(createEdgeResults({ bus, clock: systemClock })),
+    clock,
+    lane: wrapLane(createCommandLane({ bus, clock, edgeKey, guard })),
+    news: wrapNews(createEdgeResults({ bus, clock })),
     recent: createRecentCommands({ bus }),
     launches: given.launches ?? poolOf(64),
     cancels: poolOf(64),
@@ -158,7 +187,9 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   const reconcile = createFleetRunReconcile({
     ...drive,
     kube,
-    events: { record: () => undefined } as unknown as Parameters<typeof createFleetRunReconcile>[0]['events'],
+    events: { record: ({ reason }) => void events.push(reason), flush: async () => undefined },
+    logger: silentLogger,
+    leaving: new Map(),
     facts: { raise: (fact) => void facts.push(fact) },
     tenants: { tenantOf: () => 'acme' },
     runs: { get: () => (guard(), seen()), remember: () => undefined },
@@ -177,6 +208,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   controller.queue.add('tenant-acme/run');
   return {
     facts,
+    events,
     see: (now) => cache.replaceAll([...now], '2'),
     wake: () => controller.queue.add('tenant-acme/run'),
     gone: () => void leaveRun(drive, sessions, server.run.metadata.uid ?? ''),

@@ -5,11 +5,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandsFinalizer } from '../../../crds/labels.ts';
 import { edgeHostName } from '../../../crds/schema/edge-host.ts';
 import { mintEnrollmentToken } from '../../../lib/edge/index.ts';
+import { findObject } from '../../../lib/kube/index.ts';
 import { HealthClient, HealthCheckResponse_ServingStatus } from '../../../proto/generated/health/v1/health.ts';
 import type { ReceivedEvent } from '../api/harness/http.ts';
 import { podsOf } from '../chart/release.ts';
+import { restoreInstalled, scaleInstalledTo } from '../harness/installed.ts';
 import { edgeHosts, fleetRuns } from '../harness/kinds.ts';
 import { waitForObject } from '../harness/wait.ts';
 import { edgeScopes, type EdgeWorld, openEdgeWorld } from './harness/edge-world.ts';
@@ -34,6 +37,20 @@ afterAll(async () => {
 });
 
 const shell = (script: string) => ({ tool: 'cmd.run', args: { command: 'sh', args: ['-c', script] } });
+
+/** Makes a run for the first host with kubectl. Returns its name. */
+async function createRun(spec: object): Promise<string> {
+  const requested_by = await world.kubectl(['auth', 'whoami', '--output', 'jsonpath={.status.userInfo.username}']);
+  const object = {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'FleetRun',
+    metadata: { generateName: 'by-kubectl-', namespace: world.tenant },
+    spec: { target: { Node: host(0).nodeId }, ...spec, requested_by },
+  };
+  const made = await world.kubectl(['create', '--filename', '-', '--output', 'name'], JSON.stringify(object));
+  return made.trim().replace(/^.*\//, '');
+}
+
 const dataOf = <T>(events: readonly ReceivedEvent[], type: string): T[] =>
   events.filter(({ event }) => event === type).map(({ data }) => data as T);
 interface Told {
@@ -173,15 +190,7 @@ describe('connected hosts', () => {
 
   it('EDGE-RES-19 EDGE-RES-26 run a tool that kubectl asks for', async () => {
     const mark = randomUUID();
-    const who = await world.kubectl(['auth', 'whoami', '--output', 'jsonpath={.status.userInfo.username}']);
-    const object = {
-      apiVersion: 'windlass.dev/v1',
-      kind: 'FleetRun',
-      metadata: { generateName: 'by-kubectl-', namespace: world.tenant },
-      spec: { target: { Node: host(0).nodeId }, ...shell(`echo ran >>$MARKS/${mark}`), requested_by: who },
-    };
-    const made = await world.kubectl(['create', '--filename', '-', '--output', 'name'], JSON.stringify(object));
-    const name = made.trim().replace(/^.*\//, '');
+    const name = await createRun(shell(`echo ran >>$MARKS/${mark}`));
     const ended = await waitForObject(
       world.kube,
       { resource: fleetRuns, namespace: world.tenant, name },
@@ -211,6 +220,27 @@ describe('connected hosts', () => {
     expect(events.at(-1)).toMatchObject({ event: 'fleet_result', data: { summary: { cancelled: 1 } } });
     expect((await world.http(`/v1/edge/fleet/runs/${id}`)).json()).toMatchObject({ outcome: 'cancelled' });
     await expect.poll(() => existsSync(process), { timeout: 10_000 }).toBe(false);
+  });
+});
+
+describe('a run that is deleted while no controller leads', () => {
+  it('EDGE-FLOW-16 is cancelled by the next leader: its process ends, and then the run is gone', async () => {
+    const mark = randomUUID();
+    const policy = { per_target_deadline_secs: 900 };
+    const name = await createRun({ ...shell(`echo $$ >>$MARKS/${mark}; exec sleep 611`), policy });
+    await expect.poll(async () => (await marksOf(host(0))).get(mark), { timeout: 30_000 }).toBe(1);
+    const process = `/proc/${(await readFile(join(host(0).marks, mark), 'utf8')).trim()}`;
+    const where = { namespace: world.tenant, name };
+    try {
+      await scaleInstalledTo(world.kube, 0);
+      await world.kubectl(['--namespace', world.tenant, 'delete', 'fleetrun', name, '--wait=false']);
+      expect((await world.kube.get(fleetRuns, where)).metadata.finalizers).toEqual([commandsFinalizer]);
+      expect(existsSync(process)).toBe(true);
+    } finally {
+      await restoreInstalled(world.kube);
+    }
+    await expect.poll(() => existsSync(process), { timeout: 60_000 }).toBe(false);
+    await expect.poll(() => findObject(world.kube, fleetRuns, where), { timeout: 60_000 }).toBeUndefined();
   });
 });
 

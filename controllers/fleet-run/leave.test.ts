@@ -1,0 +1,186 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { commandsFinalizer } from '../../crds/labels.ts';
+import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { EdgeOutcome } from '../../lib/edge/index.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { type FleetProcess, FleetServer, startFleetController } from '../../test/support/fleet-controller.ts';
+import { hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
+import { fleetRunLimits } from './limits.ts';
+import type { CommandLane } from './ports.ts';
+
+const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
+let nats: TestBus;
+beforeAll(async () => void (nats = await startTestBus()), 60_000);
+afterAll(() => nats.stop());
+
+const open: FleetProcess[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((process) => process.kill()));
+});
+
+type More = Partial<Parameters<typeof startFleetController>[0]>;
+
+function start(server: FleetServer, hosts: readonly EdgeHost[], more: More = {}): FleetProcess {
+  const process = startFleetController({ bus: nats.connect(), edgeKey, server, hosts, ...more });
+  open.push(process);
+  return process;
+}
+
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
+const isGone = (server: FleetServer) => soon(() => expect(server.isGone).toBe(true));
+const ok: EdgeOutcome = { outcome: 'ok', exit_code: 0, duration_ms: 5 };
+const stopped: EdgeOutcome = { outcome: 'cancelled', reason: 'asked' };
+const silent = async () => undefined;
+const isHeld = ({ run }: FleetServer): boolean => run.metadata.finalizers?.includes(commandsFinalizer) === true;
+
+/** Time that a test moves on. */
+class MovedClock implements Clock {
+  ahead = 0;
+  readonly now = (): number => Date.now() + this.ahead;
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);
+}
+
+interface UnderWay {
+  readonly hosts: readonly EdgeHost[];
+  readonly peer: RelayPeer;
+  readonly server: FleetServer;
+  readonly process: FleetProcess;
+}
+
+/** A run whose one command is on its host, which says nothing. */
+async function underWay(bus = nats): Promise<UnderWay> {
+  const hosts = hostsNamed(1);
+  const peer = await startRelayPeer(bus.connect(), hosts, silent);
+  const server = new FleetServer({ policy: { per_target_deadline_secs: 600 } });
+  const process = start(server, hosts, { bus: bus.connect() });
+  await soon(() => expect([peer.invoked.length, server.status.in_flight]).toEqual([1, 1]));
+  return { hosts, peer, server, process };
+}
+
+async function answer({ peer }: UnderWay, result: EdgeOutcome): Promise<void> {
+  const [invoke] = peer.invokes;
+  if (invoke !== undefined) await peer.say(invoke, result);
+}
+
+describe('a fleet run holds its object', { timeout: 60_000 }, () => {
+  it('while its commands may be under way, and not after its end', async () => {
+    const run = await underWay();
+    expect(isHeld(run.server)).toBe(true);
+    await answer(run, ok);
+    await soon(() => expect(run.server.status.phase).toBe('Ended'));
+    await soon(() => expect(isHeld(run.server)).toBe(false));
+  });
+
+  it('where another process goes on with one that an older version began', async () => {
+    const { hosts, server, process } = await underWay();
+    await process.kill();
+    server.change({ metadata: { finalizers: ['other/one'] } });
+    start(server, hosts);
+    await soon(() => expect(server.run.metadata.finalizers).toEqual(['other/one', commandsFinalizer]));
+  });
+
+  it('and not where it is refused', async () => {
+    const server = new FleetServer({ policy: { require_min_targets: 3 } });
+    const written: boolean[] = [];
+    const { jsonPatch } = server.kube;
+    Object.assign(server.kube, {
+      jsonPatch: (...args: Parameters<typeof jsonPatch>) => (written.push(true), jsonPatch(...args)),
+    });
+    start(server, hostsNamed(1));
+    await soon(() => expect(server.status.outcome).toBe('refused'));
+    expect(written).toEqual([]);
+  });
+});
+
+describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
+  it.each(['while a process leads', 'while none leads'])(
+    'EDGE-FLOW-16 goes when the command that was under way has been cancelled and has ended: %s',
+    async (when) => {
+      const run = await underWay();
+      const { hosts, peer, server, process } = run;
+      if (when === 'while none leads') await process.kill();
+      server.delete();
+      const leader = when === 'while none leads' ? start(server, hosts) : process;
+      leader.wake();
+      await soon(() => expect(peer.cancels).toBe(1));
+      expect(peer.got.at(-1)).toMatchObject({ kind: 'cancel', reason: 'the run was deleted' });
+      expect(server.isGone).toBe(false);
+      await answer(run, stopped);
+      await isGone(server);
+      expect(leader.events).toEqual([]);
+      expect(peer.invoked.length).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it('goes at once where it never began, and sends nothing', async () => {
+    const hosts = hostsNamed(1);
+    const peer = await startRelayPeer(nats.connect(), hosts, silent);
+    const server = new FleetServer({});
+    server.change({ metadata: { finalizers: [commandsFinalizer] } });
+    server.delete();
+    const { events } = start(server, hosts);
+    await isGone(server);
+    expect([peer.got, events]).toEqual([[], []]);
+  });
+
+  it('goes at once where it had ended, and was not let go', async () => {
+    const run = await underWay();
+    await answer(run, ok);
+    await soon(() => expect(run.server.status.phase).toBe('Ended'));
+    await run.process.kill();
+    run.server.change({ metadata: { finalizers: [commandsFinalizer] } });
+    run.server.delete();
+    const { events } = start(run.server, run.hosts);
+    await isGone(run.server);
+    expect([run.peer.cancels, events]).toEqual([0, []]);
+  });
+
+  it('goes where the host does not answer its cancellation', async () => {
+    const { hosts, peer, server, process } = await underWay();
+    await process.kill();
+    server.delete();
+    const clock = new MovedClock();
+    let isHandedOver = false;
+    const cancel =
+      (lane: CommandLane): CommandLane['cancel'] =>
+      async (command, reason) => {
+        await lane.cancel(command, reason);
+        isHandedOver = true;
+      };
+    const leader = start(server, hosts, { clock, wrapLane: (lane) => ({ ...lane, cancel: cancel(lane) }) });
+    await soon(() => expect([peer.cancels, isHandedOver]).toEqual([1, true]));
+    clock.ahead = 16_000;
+    leader.wake();
+    await isGone(server);
+    expect(leader.events).toEqual([]);
+  });
+
+  it.each(['the event bus is away', 'its record is lost'])(
+    'goes when its time is over, with a warning, where %s',
+    async (why) => {
+      const bus = await startTestBus();
+      try {
+        const { hosts, server, process } = await underWay(bus);
+        await process.kill();
+        server.delete();
+        if (why === 'its record is lost') server.maps.clear();
+        else await bus.server.stop();
+        let looks = 0;
+        const { get } = server.kube;
+        Object.assign(server.kube, { get: (...args: Parameters<typeof get>) => ((looks += 1), get(...args)) });
+        const clock = new MovedClock();
+        const leader = start(server, hosts, { bus: bus.connect(), clock });
+        await soon(() => expect(looks).toBeGreaterThan(0));
+        expect([server.isGone, leader.events]).toEqual([false, []]);
+        clock.ahead = fleetRunLimits.leaveMs + 1;
+        leader.wake();
+        await isGone(server);
+        await soon(() => expect(leader.events).toEqual(['CommandsLeft']));
+      } finally {
+        await bus.stop();
+      }
+    },
+  );
+});
