@@ -218,7 +218,8 @@ function takeCancel(run: FleetRun, session: RunSession): Pick<FleetRunStatus, 'c
     if (written === undefined && isFinished) return {};
     session.isCancelTaken = true;
     session.cancellation = written ?? { cancelled, already_terminal: terminal };
-    session.progress.record({ kind: 'cancel' });
+    // The facts of a run that another process continues come anew; the count says which of them came before.
+    session.progress.record({ kind: 'cancel', afterResults: session.cancellation.already_terminal });
   }
   return written === undefined && session.cancellation !== undefined ? { cancellation: session.cancellation } : {};
 }

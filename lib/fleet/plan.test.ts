@@ -99,6 +99,37 @@ describe('the plan of a fleet run', () => {
     });
   });
 
+  it('EDGE-REST-39 a run that was halted stays so, whatever succeeds or is cancelled afterwards', () => {
+    const plan = planOf(5, { failure_policy: { StopAfter: 1 }, max_concurrency: 3 });
+    const halted: FleetFact[] = [sent(a), sent(b), sent(c), result(a, 'err')];
+    expect(next(plan, [...halted, result(b), result(c)], 0)).toMatchObject({
+      commands: [],
+      end: { outcome: 'halted' },
+    });
+    const cancelled: FleetFact[] = [...halted, result(b), { kind: 'cancel' }];
+    expect(next(plan, cancelled, 0)).toMatchObject({ commands: [], cancels: [c] });
+    expect(next(plan, [...cancelled, result(c, 'cancelled')], 0).end).toMatchObject({
+      outcome: 'halted',
+      summary: { ok: 1, err: 1, cancelled: 1, not_started: 2 },
+    });
+  });
+
+  it('EDGE-REST-40 a run that was cancelled stays so, whatever fails afterwards', () => {
+    const plan = planOf(3, { failure_policy: 'FailFast', max_concurrency: 2 });
+    const facts: FleetFact[] = [sent(a), sent(b), { kind: 'cancel' }, result(a, 'err'), result(b, 'cancelled')];
+    expect(next(plan, facts, 0).end?.outcome).toBe('cancelled');
+  });
+
+  it.each([
+    [0, 'cancelled'],
+    [1, 'halted'],
+    [2, 'halted'],
+  ])('EDGE-REST-39 a cancellation that came after %i results, told after all of them, ends %s', (count, want) => {
+    const plan = planOf(3, { failure_policy: 'FailFast', max_concurrency: 2 });
+    const results = [sent(a), sent(b), result(a, 'err'), result(b)];
+    expect(next(plan, [...results, { kind: 'cancel', afterResults: count }], 0).end?.outcome).toBe(want);
+  });
+
   it('EDGE-RES-24 a host without a result counts as timed out when deadline and grace are over, not before', () => {
     const plan = planOf(1, { per_target_deadline_secs: 5 });
     const over = 5_000 + fleetTimes.resultGraceMs;
@@ -192,7 +223,10 @@ class Sim {
   readonly open = new Set<string>();
   most = 0;
   #facts: FleetFact[] = [];
-  #isCancelled = false;
+  isCancelled = false;
+  /** Failures that had come when it was cancelled, and results of any kind. */
+  failedAtCancel = 0;
+  #resultsAtCancel = 0;
   #isResumed = false;
 
   constructor(plan: FleetPlan, script: Script) {
@@ -209,11 +243,13 @@ class Sim {
         this.#isResumed = true;
         this.#facts = [];
         for (const fact of this.stream) this.#tell(progress, fact);
-        if (this.#isCancelled) this.#tell(progress, { kind: 'cancel' });
+        if (this.isCancelled) this.#tell(progress, { kind: 'cancel', afterResults: this.#resultsAtCancel });
         isNew = true;
       }
       if (step === this.#script.cancelAt && progress.next(now).end === undefined) {
-        this.#isCancelled = true;
+        this.isCancelled = true;
+        this.failedAtCancel = progress.summary.err + progress.summary.timed_out;
+        this.#resultsAtCancel = progress.terminal;
         this.#tell(progress, { kind: 'cancel' });
       }
       const decision = progress.next(now);
@@ -303,12 +339,13 @@ describe('any plan over any hosts, with a process that dies at any step', () => 
   });
 
   it('EDGE-REST-39 halts exactly where as many hosts failed as the policy says, and was not cancelled', () => {
-    simulate((_sim, { end }, { policy }) => {
+    simulate((sim, { end }, { policy }) => {
       const failed = end.summary.err + end.summary.timed_out;
       const { failure_policy: failure } = policy;
       const allowed = typeof failure === 'object' ? failure.StopAfter : failure === 'FailFast' ? 1 : Infinity;
       const want = failed >= allowed ? 'halted' : 'complete';
-      expect([want, 'cancelled']).toContain(end.outcome);
+      expect([want, sim.isCancelled ? 'cancelled' : want]).toContain(end.outcome);
+      if (sim.isCancelled) expect(end.outcome).toBe(sim.failedAtCancel >= allowed ? 'halted' : 'cancelled');
       expect(end.outcome === 'complete' ? end.summary.not_started + end.summary.cancelled : 0).toBe(0);
     });
   });

@@ -22,7 +22,8 @@ export type FleetFact =
   | { readonly kind: 'sent'; readonly node: string; readonly at: number }
   /** The first result of a host counts, later ones change nothing. */
   | { readonly kind: 'result'; readonly node: string; readonly outcome: NodeOutcome }
-  | { readonly kind: 'cancel' }
+  /** `afterResults`: how many hosts had an outcome when it was taken up; absent: as many as the facts before it tell of. */
+  | { readonly kind: 'cancel'; readonly afterResults?: number }
   /** The cancellation was handed over. */
   | { readonly kind: 'cancel_sent'; readonly node: string; readonly at: number }
   /** It is known of each host that a process before this one may have sent a command to whether it has. */
@@ -103,8 +104,9 @@ class Progress implements FleetProgress {
   readonly #implied = new Set<string>();
   readonly #toCancel = new Set<string>();
   readonly #cancelSent = new Map<string, number>();
-  #isCancelled = false;
-  #isHalted = false;
+  /** How many hosts had an outcome when each came; undefined: it has not come. */
+  #cancelledAfter: number | undefined;
+  #haltedAfter: number | undefined;
   #isUncertain: boolean;
 
   constructor(plan: FleetPlan) {
@@ -126,7 +128,7 @@ class Progress implements FleetProgress {
   }
 
   get isStopped(): boolean {
-    return this.#isHalted || this.#isCancelled;
+    return this.#haltedAfter !== undefined || this.#cancelledAfter !== undefined;
   }
 
   get isFinished(): boolean {
@@ -150,7 +152,7 @@ class Progress implements FleetProgress {
       case 'result':
         return this.#recordResult(fact.node, fact.outcome);
       case 'cancel':
-        this.#isCancelled = true;
+        this.#cancelledAfter ??= fact.afterResults ?? this.terminal;
         return this.#cancelAll();
       case 'cancel_sent':
         if (this.#toCancel.delete(fact.node)) this.#cancelSent.set(fact.node, fact.at);
@@ -182,7 +184,7 @@ class Progress implements FleetProgress {
       open.delete(node);
     const failed = this.#counts.err + this.#counts.timed_out;
     if (!failures.has(outcome) || failed < failuresAllowed(this.#plan.policy)) return;
-    this.#isHalted = true;
+    this.#haltedAfter ??= this.terminal;
     this.#cancelAll();
   }
 
@@ -195,7 +197,8 @@ class Progress implements FleetProgress {
   }
 
   get #cancelsInFlight(): boolean {
-    return this.#isCancelled || (this.#isHalted && this.#plan.policy.failure_policy === 'FailFast');
+    const isHalted = this.#haltedAfter !== undefined;
+    return this.#cancelledAfter !== undefined || (isHalted && this.#plan.policy.failure_policy === 'FailFast');
   }
 
   #cancelAll(): void {
@@ -269,10 +272,16 @@ class Progress implements FleetProgress {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
+  /** A run that was halted stays so when it is cancelled afterwards (spec 2 §3: a cancellation is of a run that runs). */
+  #outcome(): FleetEnd['outcome'] {
+    const { cancelled, halted } = { cancelled: this.#cancelledAfter, halted: this.#haltedAfter };
+    if (halted !== undefined && halted <= (cancelled ?? halted)) return 'halted';
+    return cancelled === undefined ? 'complete' : 'cancelled';
+  }
+
   #end(): FleetEnd {
     const open = this.#plan.nodes.length - this.#outcomes.size;
     const summary = { ...this.#counts, not_started: this.#counts.not_started + open };
-    if (this.#isCancelled) return { outcome: 'cancelled', summary };
-    return { outcome: this.#isHalted ? 'halted' : 'complete', summary };
+    return { outcome: this.#outcome(), summary };
   }
 }
