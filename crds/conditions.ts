@@ -40,7 +40,7 @@ export const executionReasons = {
   ToolUnavailable: 'A service that the tool needs could not be reached; nothing ran.',
   OutcomeUnknown: 'The tool was called, and how the call ended is not known; look before it is called again.',
   InvalidAgentInput: 'The rendered input or intent of an agent is longer than an agent takes.',
-  TooFewJudges: 'Fewer judges completed than min_judges_required, or only judges of weight 0 did.',
+  TooFewJudges: 'Fewer judges completed than min_judges_required, or all that are weighed have weight 0.',
   TemplateFailed: 'A template could not be rendered within its bounds.',
   ExpressionFailed: 'A custom expression could not be evaluated within its bounds.',
   WorkBudgetExceeded: 'One state needs too much work for one turn of the controllers.',

@@ -62,7 +62,7 @@ export const agreementOf = ({ min_agreement_confidence: own, agreement }: Consen
 
 /**
  * The consensus of judges (spec 1 §2.6, requirements AMB-082). Undefined where nothing can be weighed: no judge completed,
- * or all that did have the weight 0 and the strategy weighs.
+ * or all judges that the strategy weighs have the weight 0.
  */
 export function consensusOf(rule: Consensus, ballots: readonly Ballot[]): ConsensusResult | undefined {
   const votes = relative(ballots.flatMap(toVote));
@@ -140,11 +140,14 @@ function unanimous({ votes, threshold, judges }: Panel): Outcome {
   };
 }
 
-/** The n judges with the highest score × confidence, the earlier one first among equals, and their weighted average. */
+/**
+ * The n judges with the highest score × confidence, the earlier one first among equals, and their weighted average. The
+ * weight has no part in the rank (WF-PAR-19): a judge of weight 0 takes a place and adds nothing.
+ */
 function bestOfN({ rule, votes }: Panel): Outcome | undefined {
   const rank = ({ score, confidence }: Vote): number => fraction(score * confidence);
-  const ranked = counting(votes).toSorted((one, other) => rank(other) - rank(one) || one.index - other.index);
+  const ranked = votes.toSorted((one, other) => rank(other) - rank(one) || one.index - other.index);
   const best = ranked.slice(0, rule.n ?? ranked.length);
-  const outcome = average(rule, best);
+  const outcome = average(rule, counting(best));
   return outcome && { ...outcome, metadata: { ...outcome.metadata, selected: best.map(({ index }) => index) } };
 }

@@ -70,7 +70,7 @@ function shortage(
   const why = rows.flatMap(({ judge, problem }, index) =>
     problem === undefined ? [] : [`judge ${index} (${judge.agent}): ${problem}`],
   );
-  const weight = completed >= least ? ['every judge that completed has weight 0'] : [];
+  const weight = completed >= least ? [`every judge that ${consensus.strategy} weighs has weight 0`] : [];
   return { reason: 'TooFewJudges', message: [counts, ...weight, ...why].join('; ') };
 }
 
