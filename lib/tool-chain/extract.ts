@@ -1,4 +1,3 @@
-import { JSONPath } from 'jsonpath-plus';
 import { isRawNumber, rawText } from './exact-json.ts';
 import { type Comparison, type Filter, type Operator, parseExtractor, type Segment } from './parse-extractor.ts';
 
@@ -6,71 +5,59 @@ import { type Comparison, type Filter, type Operator, parseExtractor, type Segme
 export type Extracted = { readonly value: unknown } | undefined;
 
 /**
- * The first match of a JSONPath over a parsed response. The gate's own rendering of the path is given to the library, and
- * filters are compared here: the library runs nothing of the expression, and ends at the first match.
+ * The first match of a JSONPath over a parsed response, in the order of RFC 9535: an object or a list before its members.
+ * A list or an object that matches is the value as a whole (spec 3 §2.4). The search ends at the first match.
  * @throws ExtractorError
  */
 export function extract(expression: string, body: unknown): Extracted {
-  const segments = parseExtractor(expression);
-  if (segments.length === 0) return { value: body };
-  // The library takes a falsy document for none; no path leads into one.
-  if (typeof body !== 'object' || body === null) return undefined;
-  const filters = segments.flatMap((segment) => (segment.kind === 'filter' ? [segment.filter] : []));
-  boundCache();
-  const search = new FirstMatch();
-  try {
-    JSONPath({
-      path: `$${segments.map(createWriter()).join('')}`,
-      json: body,
-      wrap: true,
-      eval: holds,
-      sandbox: { filters },
-      callback: (value: unknown) => search.end(value),
-    });
-    return undefined;
-  } catch (error) {
-    if (error === search) return { value: search.match };
-    throw error;
+  return firstMatch(parseExtractor(expression), 0, body);
+}
+
+function firstMatch(segments: readonly Segment[], from: number, value: unknown): Extracted {
+  const segment = segments[from];
+  if (segment === undefined) return { value };
+  for (const next of nextOf(segment, value)) {
+    const found = firstMatch(segments, from + 1, next);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Values to which a segment leads. Only own members count: nothing of a prototype is read. */
+function nextOf(segment: Segment, value: unknown): Iterable<unknown> {
+  switch (segment.kind) {
+    case 'name':
+      return isList(value) ? [] : member(value, segment.name);
+    case 'index':
+      return isList(value) ? member(value, segment.index) : [];
+    case 'every':
+      return childrenOf(value);
+    case 'descend':
+      return withDescendants(value);
+    case 'filter':
+      return childrenOf(value).filter((child) => holds(segment.filter, child));
   }
 }
 
-/** Thrown through the library to end its search. */
-class FirstMatch extends Error {
-  match: unknown;
+type Members = Readonly<Record<string | number, unknown>>;
 
-  end(value: unknown): never {
-    this.match = value;
-    throw this;
-  }
+const isParent = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !isRawNumber(value);
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+const member = (value: unknown, key: string | number): unknown[] =>
+  isParent(value) && Object.hasOwn(value, key) ? [value[key]] : [];
+
+const childrenOf = (value: unknown): unknown[] => (isParent(value) ? Object.values(value) : []);
+
+function* withDescendants(value: unknown): Generator<unknown> {
+  yield value;
+  for (const child of childrenOf(value)) if (isParent(child)) yield* withDescendants(child);
 }
 
-/** Paths in the form of the library. A name is marked so that it is never taken for an operator; a filter is its number. */
-function createWriter(): (segment: Segment) => string {
-  let filters = 0;
-  return (segment) => {
-    switch (segment.kind) {
-      case 'name':
-        return `['\`${segment.name}']`;
-      case 'index':
-        return `[${segment.index}]`;
-      case 'every':
-        return '[*]';
-      case 'descend':
-        return '..';
-      case 'filter':
-        return `[?(${filters++})]`;
-    }
-  };
-}
-
-interface Sandbox {
-  readonly filters: readonly Filter[];
-  readonly _$_v?: unknown;
-}
-
-/** The library keeps the first function of this text for all searches, so everything comes by the sandbox. */
-const holds = (code: string, { filters, _$_v: value }: Sandbox): boolean =>
-  filters[Number(code)]?.some((comparisons) => comparisons.every((comparison) => isTrue(comparison, value))) ?? false;
+const holds = (filter: Filter, item: unknown): boolean =>
+  filter.some((comparisons) => comparisons.every((comparison) => isTrue(comparison, item)));
 
 function isTrue({ path, operator, value: wanted }: Comparison, item: unknown): boolean {
   const found = follow(item, path);
@@ -81,11 +68,7 @@ function isTrue({ path, operator, value: wanted }: Comparison, item: unknown): b
 
 function follow(start: unknown, path: readonly (string | number)[]): unknown {
   let value = start;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || isRawNumber(value) || !Object.hasOwn(value, key))
-      return undefined;
-    value = (value as Readonly<Record<string | number, unknown>>)[key];
-  }
+  for (const key of path) [value] = isList(value) === (typeof key === 'number') ? member(value, key) : [];
   return value;
 }
 
@@ -111,14 +94,3 @@ const compare: Readonly<Record<Operator, Compare>> = {
   '>': ordered((found, wanted) => found > wanted),
   '>=': ordered((found, wanted) => found >= wanted),
 };
-
-/** Expressions that the library has parsed since its cache was emptied; it keeps them for ever otherwise. */
-let parsed = 0;
-const parsedMax = 1_000;
-
-function boundCache(): void {
-  parsed += 1;
-  if (parsed <= parsedMax) return;
-  parsed = 0;
-  Object.assign(JSONPath, { cache: {} });
-}

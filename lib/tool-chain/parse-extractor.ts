@@ -23,6 +23,10 @@ export interface Comparison {
 const operators = ['===', '!==', '==', '!=', '<=', '>=', '<', '>'] as const;
 export type Operator = (typeof operators)[number];
 
+/** Whether a path looks at more than the one value that its names and indexes lead to. */
+export const isSearch = (segments: readonly Segment[]): boolean =>
+  segments.some(({ kind }) => kind !== 'name' && kind !== 'index');
+
 /** An expression that the gate refuses; the message says where and why. */
 export class ExtractorError extends AppError {
   override readonly name = 'ExtractorError';
@@ -33,8 +37,8 @@ export class ExtractorError extends AppError {
 }
 
 /**
- * The grammar gate before the JSONPath library: only members, indexes, `*`, one `..` and filters of comparisons pass, so
- * that nothing of an expression is ever run as JavaScript (ADR 0061). The last expressions are remembered.
+ * The grammar of extractors: members, indexes, `*`, one `..` and filters of comparisons, and nothing of an expression is
+ * ever run as JavaScript (ADR 0061). The last expressions are remembered.
  * @throws ExtractorError
  */
 export const parseExtractor: (text: string) => readonly Segment[] = memoize(
@@ -49,8 +53,6 @@ const number = /-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?(?:[eE][+-]?\d{1,2})?/y;
 const quoted = /'((?:[^'\\\p{Cc}]|\\['"\\])*)'|"((?:[^"\\\p{Cc}]|\\['"\\])*)"/uy;
 const blanks = /[ \t]*/y;
 const constant = /(?:true|false|null)(?![\p{L}\p{N}_$])/uy;
-/** Characters that mean something to the library within the quotes of a name. */
-const dangerous = /['"\\[\]();,~^`#%@*?:]|^\$$|^\.\.?$/;
 
 /** Comparisons of one filter. */
 const comparisonsMax = 8;
@@ -91,7 +93,7 @@ class ExtractorParser {
   #dotted(): void {
     if (this.#take('*')) return void this.#segments.push({ kind: 'every' });
     const name = this.#match(word)?.[0] ?? this.#refuse("needs a name or '*' here; write other names as ['a name']");
-    this.#segments.push({ kind: 'name', name: this.#checked(name) });
+    this.#segments.push({ kind: 'name', name });
   }
 
   #bracket(): void {
@@ -109,9 +111,7 @@ class ExtractorParser {
   #key(): string | number {
     const index = this.#match(whole)?.[0];
     if (index !== undefined && !index.startsWith('-')) return Number(index);
-    const name = this.#quoted();
-    if (name === undefined) return this.#refuse("takes an index, a 'name', * or a filter ?(@.name == 'value') here");
-    return this.#checked(name);
+    return this.#quoted() ?? this.#refuse("takes an index, a 'name', * or a filter ?(@.name == 'value') here");
   }
 
   #filter(): Filter {
@@ -159,11 +159,6 @@ class ExtractorParser {
     const match = this.#match(quoted);
     if (match === undefined) return undefined;
     return (match[1] ?? match[2] ?? '').replaceAll(/\\(['"\\])/g, '$1');
-  }
-
-  #checked(name: string): string {
-    if (name === '' || dangerous.test(name)) this.#refuse(`takes no name such as ${JSON.stringify(name.slice(0, 40))}`);
-    return name;
   }
 
   #take(token: string): boolean {

@@ -3,6 +3,7 @@ import { isTooDeep } from '../nesting.ts';
 import { parseExactJson } from './exact-json.ts';
 import type { Extracted } from './extract.ts';
 import { responseLimits } from './limits.ts';
+import { isSearch, parseExtractor } from './parse-extractor.ts';
 
 /** A response that makes its step fail (requirements AMB-126); the message quotes nothing of it. */
 export class StepFailure extends Error {
@@ -31,13 +32,13 @@ export function readResponse({ status, body }: { readonly status: number; readon
   return {
     value,
     extract: async (expression, run) => {
-      const isSearch = /\*|\.\.|\?/.test(expression);
-      if (isSearch && values > responseLimits.searched) {
+      const isWide = isSearch(parseExtractor(expression));
+      if (isWide && values > responseLimits.searched) {
         throw new StepFailure(
           `the response holds more than ${responseLimits.searched} values, too many to search with *, .. or a filter`,
         );
       }
-      if (isSearch) await setImmediate();
+      if (isWide) await setImmediate();
       return run(expression, value);
     },
   };
