@@ -1,18 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { imageReferencePattern } from './image-reference.ts';
 import { pointerKeys } from './json-pointer.ts';
-import { labelNamePattern } from './label-name.ts';
+import { patternText } from './pattern-text.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
-import { stateNamePattern, volumeNamePattern } from './reserved-names.ts';
-import {
-  backoffPattern,
-  durationPattern,
-  memoryPattern,
-  pullSecretPattern,
-  semanticVersionPattern,
-} from './schema/parts.ts';
 import { isSimilar } from './similar-name.ts';
-import { uidPattern } from './uid.ts';
 
 /** An ajv error in this project's words. `at` is the place of the value, or of the missing or unknown field. */
 interface Finding {
@@ -52,13 +42,16 @@ const explanations: Readonly<Record<string, Explain>> = {
     message: 'is required',
   }),
   additionalProperties: (error, at) => unknownField(String(param(error, 'additionalProperty')), error, at),
-  enum: (error, at) => ({ at, rule: 'enum', message: `must be ${oneOfList(param(error, 'allowedValues'))}` }),
+  enum: (error, at) => {
+    const allowed = param(error, 'allowedValues');
+    return { at, rule: 'enum', message: `must be ${oneOfList(allowed)}${meantBy(error.data, allowed)}` };
+  },
   discriminator: (error, at) => wrongTag(error, at),
-  type: (error, at) => ({
-    at,
-    rule: 'type',
-    message: `must be ${withArticle(String(param(error, 'type')))}, not ${describe(error.data)}`,
-  }),
+  type: (error, at) => {
+    const type = String(param(error, 'type'));
+    const message = `must be ${withArticle(type)}, not ${describe(error.data)}${typeFix(type, error)}`;
+    return { at, rule: 'type', message };
+  },
   pattern: (error, at) => ({ at, rule: 'pattern', message: patternText(String(param(error, 'pattern'))) }),
   const: (error, at) => ({ at, rule: 'const', message: `must be ${JSON.stringify(param(error, 'allowedValue'))}` }),
   format: (error, at) => ({ at, rule: 'format', message: formatText(String(param(error, 'format'))) }),
@@ -93,32 +86,31 @@ function wrongTag(error: ErrorObject, at: Place): Finding {
   return {
     at: [...at, tag],
     rule: isMissing ? 'required' : 'enum',
-    message: `${isMissing ? 'is required and ' : ''}must be ${oneOfList(kinds)}`,
+    message: `${isMissing ? 'is required and ' : ''}must be ${oneOfList(kinds)}${meantBy(value, kinds)}`,
   };
 }
 
 function unknownField(name: string, error: ErrorObject, at: Place): Finding {
   const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
-  const similar = known.find((candidate) => isSimilar(candidate, name));
-  const hint = similar === undefined ? '' : `; did you mean ${similar}?`;
-  return { at: [...at, name], rule: 'unknown_field', message: `unknown field${hint}` };
+  return { at: [...at, name], rule: 'unknown_field', message: `unknown field${meantBy(name, known)}` };
 }
 
-const patternTexts: Readonly<Record<string, string>> = {
-  [durationPattern]: 'must be a whole number above zero and s, m or h, as 300s, 5m or 1h',
-  [backoffPattern]: 'must be 0s, or a whole number above zero and s, m or h, as 10s',
-  [stateNamePattern]: 'must begin with a letter or _ and have up to 63 letters, digits, _ or -',
-  [semanticVersionPattern]: 'must be a semantic version, as 1.0.0',
-  [uidPattern]: 'must be the uid of a Volume, as 8e0bdc27-1f6c-4c28-9f1b-0d4e5c8a1b2c',
-  [memoryPattern]: 'must be an amount that Kubernetes takes, as 512Mi, 1.5Gi or 512M',
-  [imageReferencePattern]:
-    'must be an image reference, its path in lower case and without blanks, as docker.io/library/busybox:1.36',
-  [pullSecretPattern]:
-    'must be NAME or NAME/KEY of a Secret, and KEY .dockerconfigjson or .dockercfg, for kubelets read no other key',
-  [labelNamePattern]: 'must have up to 63 lower-case letters, digits or dashes, no dash first or last',
-  [volumeNamePattern]: 'must have 1 to 63 characters, none of them / or a control character',
-  '^/': 'must be an absolute path',
-};
+/** The probable meaning of a mistyped word, as the end of a sentence. */
+function meantBy(written: unknown, allowed: unknown): string {
+  if (typeof written !== 'string' || !Array.isArray(allowed) || allowed.length < 2) return '';
+  const similar = allowed.find((candidate) => typeof candidate === 'string' && isSimilar(candidate, written));
+  return similar === undefined ? '' : `; did you mean ${String(similar)}?`;
+}
+
+/** The way to mend a value of the wrong type, where there is one way, as the end of a sentence. */
+function typeFix(type: string, { data, parentSchema }: ErrorObject): string {
+  const pattern: unknown = parentSchema?.['pattern'];
+  if (type === 'string') return typeof pattern === 'string' ? `; it ${patternText(pattern)}` : '';
+  if (typeof data !== 'string') return '';
+  if (type === 'array') return '; put its items between [ and ]';
+  const isBare = /^(-?\d+(\.\d+)?|true|false)$/.test(data);
+  return isBare && ['integer', 'number', 'boolean'].includes(type) ? '; leave out the quotes' : '';
+}
 
 const formatTexts: Readonly<Record<string, string>> = {
   'date-time': 'must be a date and time as 2026-01-31T12:00:00Z',
@@ -127,8 +119,6 @@ const formatTexts: Readonly<Record<string, string>> = {
 };
 
 const formatText = (format: string): string => formatTexts[format] ?? `must be a ${format}`;
-
-const patternText = (pattern: string): string => patternTexts[pattern] ?? `must match ${pattern}`;
 
 const oneOfList = (values: unknown): string => {
   const texts = (Array.isArray(values) ? values : []).map(String);

@@ -37,6 +37,27 @@ describe('the validators', () => {
       spec: { ...state({ kind: 'System', command: 'true', transitions: [] }), version: '1.0.0-rc.01' },
       want: ['spec.version: must be a semantic version, as 1.0.0'],
     },
+    'AMB-060 a mistyped word is named with the word that was meant': {
+      spec: state({ kind: 'System', command: 'true', transitions: [{ condition: 'on_sucess', target: 'a' }] }),
+      want: [
+        'spec.states.a.transitions[0].condition: must be one of always, on_success, on_failure, exit_code_zero, exit_code_non_zero, exit_code, score_above, score_below, score_between, confidence_above, consensus, all_approved, any_rejected, input_equals, input_equals_yes, input_equals_no, custom; did you mean on_success?',
+      ],
+    },
+    'a value of the wrong type is mended by the message': {
+      spec: state({
+        kind: 'ContainerRun',
+        image: 'busybox',
+        command: 'echo',
+        resources: { timeout: 5 },
+        retry: { max_attempts: '3' },
+        transitions: [],
+      }),
+      want: [
+        'spec.states.a.command: must be a list, not the string "echo"; put its items between [ and ]',
+        'spec.states.a.resources.timeout: must be a string, not the number 5; it must be a whole number above zero and s, m or h, as 300s, 5m or 1h',
+        'spec.states.a.retry.max_attempts: must be a whole number, not the string "3"; leave out the quotes',
+      ],
+    },
     'nothing at all': {
       spec: {},
       want: ['spec.version: is required', 'spec.initial_state: is required', 'spec.states: is required'],

@@ -7,19 +7,24 @@ export function checkGraph(definition: Definition): readonly Problem[] {
   const initial = spec.initial_state;
   return [
     ...(initial !== undefined && stateNames.size > 0 && !stateNames.has(initial)
-      ? [errorAt(['spec', 'initial_state'], 'unknown_state', `'${initial}' is not a key of states`)]
+      ? [errorAt(['spec', 'initial_state'], 'unknown_state', unknownState(definition, initial))]
       : []),
-    ...states.flatMap((named) => [...checkTargets(named, stateNames), ...checkOrder(named)]),
+    ...states.flatMap((named) => [...checkTargets(named, definition), ...checkOrder(named)]),
     ...unreachable(definition),
   ];
 }
 
-function checkTargets({ at, state }: NamedState, stateNames: ReadonlySet<string>): Problem[] {
+function checkTargets({ at, state }: NamedState, definition: Definition): Problem[] {
   return state.transitions.flatMap(({ target }, index) =>
-    stateNames.has(target)
+    definition.stateNames.has(target)
       ? []
-      : [errorAt([...at, 'transitions', index, 'target'], 'unknown_state', `'${target}' is not a key of states`)],
+      : [errorAt([...at, 'transitions', index, 'target'], 'unknown_state', unknownState(definition, target))],
   );
+}
+
+function unknownState({ hints, stateNames }: Definition, written: string): string {
+  const meant = hints.meant(() => stateNames, written);
+  return `'${written}' is not a key of states${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
 /** The first match wins, so nothing behind a rule that always matches is ever tested (WF-COND-26). */

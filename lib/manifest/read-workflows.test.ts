@@ -63,6 +63,10 @@ describe('problems have path, line and column', () => {
       text: manifest.replace('initial_state: a', 'initial_state: b'),
       want: ["7:3 spec.initial_state: 'b' is not a key of states"],
     },
+    'AMB-060 a mistyped state': {
+      text: manifest.replace('initial_state: a', 'initial_state: A'),
+      want: ["7:3 spec.initial_state: 'A' is not a key of states; did you mean a?"],
+    },
     'WF-MAN-05 under metadata, where the manifest has it': {
       text: manifest.replace('version: 1.0.0', 'version: one'),
       want: ['5:3 metadata.version: must be a semantic version, as 1.0.0'],
@@ -73,7 +77,7 @@ describe('problems have path, line and column', () => {
     },
     'WF-MAN-04 a name in upper case': {
       text: manifest.replace('name: small', 'name: Small'),
-      want: ['4:3 metadata.name: must match ^[a-z0-9][a-z0-9-]{0,62}$'],
+      want: ['4:3 metadata.name: must have up to 63 lower-case letters, digits or dashes, no dash first'],
     },
     'WF-MAN-15 a scope': {
       text: manifest.replace('version: 1.0.0', 'version: 1.0.0\n  scope: global'),
@@ -90,7 +94,7 @@ describe('problems have path, line and column', () => {
     'WF-STATE-01 of a state in flow style': {
       text: resource.replace('kind: System', 'kind: system'),
       want: [
-        '9:16 spec.states.a.kind: must be one of Agent, System, Human, ParallelAgents, ContainerRun, ParallelContainerRun, Subworkflow',
+        '9:16 spec.states.a.kind: must be one of Agent, System, Human, ParallelAgents, ContainerRun, ParallelContainerRun, Subworkflow; did you mean System?',
       ],
     },
     'AMB-178 a label of the custom resource that Kubernetes refuses': {

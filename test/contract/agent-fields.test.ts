@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AgentSpec } from '../../crds/schema/agent.ts';
 
 interface Schema {
-  readonly default?: unknown;
+  readonly default?: string | number | boolean;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
@@ -18,7 +18,7 @@ interface Schema {
 
 const read = (path: string): string => readFileSync(resolve(import.meta.dirname, '../..', path), 'utf8');
 /** The source of the custom resource: the stored kind leaves defaults to the controllers. */
-const root: Schema = { properties: { spec: AgentSpec as Schema } };
+const root: Schema = { properties: { spec: AgentSpec as unknown as Schema } };
 
 function fieldAt(path: string): { readonly schema: Schema; readonly isRequired: boolean } {
   let schema = root;
