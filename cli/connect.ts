@@ -46,8 +46,8 @@ export function connect(deps: ConnectDeps): Doors {
       if (choice.kind === 'http') return choice.server;
       throw new CliError(
         'usage',
-        'which server? A kubeconfig needs no login',
-        'Give --server URL, or set WINDLASS_SERVER.',
+        '--server is missing: a login is for the HTTP API',
+        'Give --server URL, or set WINDLASS_SERVER. A kubeconfig needs no login.',
       );
     },
     accounts: () => accountsOf(deps),

@@ -51,7 +51,8 @@ function explained(error: unknown, flags: string): Parts {
 function appParts(error: AppError, exitCode: ExitCode): Parts {
   const message = firstLine(error.message);
   if (error.reason.startsWith('Kubeconfig')) {
-    const hint = 'Set KUBECONFIG, or give --kubeconfig FILE and --context NAME.';
+    const hint =
+      'Set KUBECONFIG, or give --kubeconfig FILE and --context NAME. For the HTTP API give --server URL, or set WINDLASS_SERVER.';
     return { message, facts: [], hint, exitCode: exitCodes.cluster };
   }
   if (error.reason === 'OutputStoreNotConfigured') {
@@ -148,7 +149,8 @@ function apiHint(apiError: WindlassApiError, flags: string): string | undefined 
   const { status, error, retryAfterMs, requestId } = apiError;
   if (isElsewhere(apiError)) return 'Is this the address of the API? Check with curl URL/health.';
   if (error === 'already_exists') return 'Choose another name with --name.';
-  if (status === 401) return `Has the token expired? Get another one, or log in: windlass login${flags}`;
+  if (status === 401)
+    return `Has the token expired? Give another one by --token-file or WINDLASS_TOKEN, or log in: windlass login${flags}`;
   if (status === 403)
     return `Ask the administrator of the server for a tenant or role, or see who you are: windlass whoami${flags}`;
   const later = retryAfterMs === undefined ? 'Try again later' : `Try again in ${Math.ceil(retryAfterMs / 1000)} s`;

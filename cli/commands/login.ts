@@ -11,13 +11,27 @@ export function loginCommand(launch: Launch): Command {
       'Logs you in to the HTTP API of --server, through the provider that it trusts: open the link that is shown, on ' +
         'this machine or another, and check the code. The login is kept below $XDG_CONFIG_HOME/windlass (by default ' +
         '~/.config/windlass), where only you can read it, and renewed without a word. Programs set WINDLASS_TOKEN or ' +
-        'give --token-file instead.',
+        'give --token-file instead. WINDLASS_SERVER replaces --server, and NODE_EXTRA_CA_CERTS names a file with the ' +
+        'certificates of an authority of your own.',
     )
-    .option('--issuer <url>', 'another provider than the one the server names')
-    .option('--client-id <id>', 'another client of the provider')
-    .option('--scope <scopes>', 'what to ask the provider for, with blanks between them')
-    .option('--audience <audience>', 'audience of the token, where the provider needs one')
-    .addHelpText('after', examples('windlass login --server https://windlass.example.com'))
+    .option('--issuer <url>', 'OpenID Connect provider; by default the one that the server names')
+    .option(
+      '--client-id <id>',
+      'public client of the provider, with the device grant; by default the one that the server names, with --issuer windlass-cli',
+    )
+    .option(
+      '--scope <scopes>',
+      'scopes to ask for, with blanks between them; by default those that the server names, with --issuer "openid offline_access"',
+    )
+    .option('--audience <audience>', 'audience of the token, such as windlass, where the provider needs one')
+    .addHelpText(
+      'after',
+      examples(
+        'windlass login --server https://windlass.example.com',
+        'WINDLASS_SERVER=https://windlass.example.com windlass login  # the same',
+        'windlass login --server https://windlass.example.com --issuer https://id.example.com --client-id cli --audience windlass',
+      ),
+    )
     .action(launch(login));
 }
 

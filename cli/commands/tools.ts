@@ -93,7 +93,7 @@ const list: Run<ListOptions> = async (session, _args, { query: q, source, securi
 const call: Run<CallOptions> = async (session, [tool = ''], { sign, dryRun, ...input }): Promise<ExitCode> => {
   if (sign === undefined) {
     const hint = 'Give --sign FILE; make one: windlass gateway session create EXECUTION --out FILE';
-    throw new CliError('usage', 'calls are signed, and by which session?', hint);
+    throw new CliError('usage', '--sign is missing: the file of the session that signs the call', hint);
   }
   const file = sign === true ? 'session.json' : sign;
   const { session: signer, key } = await readSessionFile(session.files, file);
@@ -122,8 +122,9 @@ function refused(error: unknown, file: string): unknown {
   if (error.status === 401) return new CliError('cluster', error.message, again);
   if (error.status === 403)
     return new CliError('cluster', error.message, 'List what there is: windlass tools list --security-context NAME');
-  if (error.status === 404) return new CliError('not_found', error.message);
-  return error.status < 429 ? new CliError('usage', error.message) : error;
+  const list = 'See the tools and their arguments: windlass tools list -o yaml';
+  if (error.status === 404) return new CliError('not_found', error.message, list);
+  return error.status < 429 ? new CliError('usage', error.message, list) : error;
 }
 
 /** Timeout of one call; the gateway ends it after ten minutes. */

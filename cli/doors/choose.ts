@@ -58,7 +58,7 @@ export function chooseGateway(options: GlobalOptions, env: Environment): Gateway
   const gateway = options.gateway ?? env['WINDLASS_GATEWAY'];
   if (!gateway) {
     const hint = 'Give --gateway URL, or set WINDLASS_GATEWAY; in the cluster it is http://windlass-gateway:8090.';
-    throw new CliError('usage', 'where is the tool gateway?', hint);
+    throw new CliError('usage', '--gateway is missing: the address of the tool gateway', hint);
   }
   const server = options.server ?? env['WINDLASS_SERVER'];
   return { gateway: addressOf(gateway), ...(server ? { server: addressOf(server) } : {}) };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import type { Login, LoginStore } from './login.ts';
 import type { OidcProvider, Tokens } from './provider.ts';
+import { CliError } from '../exit-codes.ts';
 import { createTokenSource, type TokenDeps } from './token-source.ts';
 
 const server = 'https://w.example';
@@ -55,9 +56,19 @@ describe('the token of a command', () => {
     async (text) => {
       const { deps } = world(undefined);
       const getToken = createTokenSource({ ...deps, files: { read: async () => text } }, { ...choice, tokenFile: 'f' });
-      await expect(getToken()).rejects.toMatchObject({ exit: 'usage', message: 'f holds no token' });
+      await expect(getToken()).rejects.toMatchObject({ exit: 'usage', message: '--token-file f holds no token' });
     },
   );
+
+  it.each([
+    [{}, { tokenFile: 'gone' }, '--token-file must name a file that holds a token.'],
+    [{ WINDLASS_TOKEN_FILE: 'gone' }, {}, 'WINDLASS_TOKEN_FILE must name a file that holds a token.'],
+  ])('is in no file, and the error names the flag or variable of %j %j', async (env, chosen, hint) => {
+    const { deps } = world(undefined);
+    const read = (): Promise<string> => Promise.reject(new CliError('usage', 'cannot read gone', 'Check the path.'));
+    const getToken = createTokenSource({ ...deps, env, files: { read } }, { ...choice, ...chosen });
+    await expect(getToken()).rejects.toMatchObject({ message: 'cannot read gone', hint });
+  });
 
   it.each(['eyJhbGciOi.eyJzdWIi.c2ln', 'opaque-_~+/9==', 'x'])('may be %s', async (text) => {
     const { deps } = world(undefined);

@@ -36,8 +36,18 @@ export function createTokenSource(deps: TokenDeps, choice: TokenChoice): GetToke
   const token = env['WINDLASS_TOKEN'];
   if (choice.tokenFile === undefined && token) return async () => tokenOf(token, 'WINDLASS_TOKEN');
   const file = choice.tokenFile ?? env['WINDLASS_TOKEN_FILE'];
-  if (file) return async () => tokenOf(await files.read(file), file);
+  const place = choice.tokenFile === undefined ? 'WINDLASS_TOKEN_FILE' : '--token-file';
+  if (file) return async () => tokenOf(await readToken(files, file, place), `${place} ${file}`);
   return (refused) => ofLogin(deps, choice, refused);
+}
+
+async function readToken(files: TokenDeps['files'], file: string, place: string): Promise<string> {
+  try {
+    return await files.read(file);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError('usage', error.message, `${place} must name a file that holds a token.`);
+  }
 }
 
 /** RFC 6750 §2.1. Anything else is no token, and may be a secret that is not meant for the server. */

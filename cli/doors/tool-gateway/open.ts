@@ -35,7 +35,7 @@ export function openGateway(
         return createWindlassClient({ ...common, server, tenant });
       }
       const hint = 'Give --server URL, set WINDLASS_SERVER, or give --session-token-file with a token that you have.';
-      throw new CliError('usage', 'the HTTP API issues tokens of sessions, and where is it?', hint);
+      throw new CliError('usage', '--server is missing: the HTTP API issues the tokens of sessions', hint);
     },
   };
 }
