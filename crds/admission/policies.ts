@@ -23,6 +23,7 @@ import {
 import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
 import { contextSecretsPolicy, gitBindingPolicy } from './secret-policies.ts';
+import { servicePolicy } from './service-policy.ts';
 import { statusPolicy } from './status-policy.ts';
 import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
@@ -79,6 +80,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     routerPolicy,
     toolStepPolicy,
     eventPolicy,
+    servicePolicy,
     warningPolicy,
     ...ofAccounts.map((policy) => policy(identities)),
   ];

@@ -363,6 +363,35 @@ describe('Mallory, with every right in her namespace', () => {
     expect(answer.message).toContain('execution-volumes.windlass.dev');
   });
 
+  it('CVE-2020-8554 takes no address of others for a Service, in its spec or its status, new or later', async () => {
+    const services = `/api/v1/namespaces/${world.otherTenant}/services`;
+    const addresses = ['8.8.8.8', '10.96.0.1'];
+    const service = (spec: object) => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'mine' },
+      spec: { ports: [{ port: 53 }], ...spec },
+    });
+    const guarded = [403, expect.stringContaining('service-addresses.windlass.dev')];
+    const taken = await asMallory('POST', services, service({ externalIPs: addresses }));
+    expect([taken.status, taken.message]).toEqual(guarded);
+    expect((await asMallory('POST', services, service({ type: 'LoadBalancer' }))).status).toBe(201);
+    const path = `${services}/mine`;
+    const later = await asMallory('PATCH', path, { spec: { externalIPs: addresses } });
+    expect([later.status, later.message]).toEqual(guarded);
+    const ingress = { status: { loadBalancer: { ingress: addresses.map((ip) => ({ ip })) } } };
+    const balanced = await asMallory('PATCH', `${path}/status`, ingress);
+    expect([balanced.status, balanced.message]).toEqual(guarded);
+    // An administrator of the cluster and a controller of load balancers may; she keeps what they gave.
+    const given = await send('PATCH', path, { spec: { externalIPs: ['192.0.2.7'] } }, patchType('PATCH'));
+    expect([given.status, given.message]).toEqual([200, '']);
+    const balancer = { status: { loadBalancer: { ingress: [{ ip: '192.0.2.8' }] } } };
+    expect((await send('PATCH', `${path}/status`, balancer, patchType('PATCH'))).status).toBe(200);
+    expect((await asMallory('PATCH', path, { spec: { ports: [{ port: 54 }] } })).status).toBe(200);
+    expect((await asMallory('PATCH', path, { spec: { externalIPs: null } })).status).toBe(200);
+    expect((await asMallory('DELETE', path)).status).toBe(200);
+  });
+
   it.each<[string, KubeObject['metadata']]>([
     ['another tenant', { labels: { [labels.tenant]: 'ada' } }],
     ['no tenant', { labels: { [labels.tenant]: null as unknown as string } }],
