@@ -187,6 +187,7 @@ export const gitBindingReasons = {
   VolumeTaken: 'Another object has the name of the volume; delete it, or make a binding of another name.',
   VolumeFailed: 'The volume of the binding could not be made, or is gone.',
   VolumesPending: 'The volume of the binding is being made.',
+  QuotaExceeded: 'The quota of the namespace has no room yet for the volume or the pod; it fails after an hour.',
 } as const;
 export type GitBindingReason = keyof typeof gitBindingReasons;
 

@@ -5,7 +5,10 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import {
   isForbidden,
   isInvalid,
+  isQuotaExceeded,
+  isQuotaUncounted,
   type KubeClient,
+  keyOf,
   KubeError,
   type NetworkPolicy,
   networkPolicies,
@@ -13,13 +16,21 @@ import {
 } from '../../lib/kube/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { readSecurityContext } from '../../lib/agent/security-context.ts';
+import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { agentObjectName } from './agent-pod.ts';
 import type { Reasoned } from './decide.ts';
+import type { Wait } from './make-pod.ts';
 
 export type Opened =
   | { readonly kind: 'open' }
-  | { readonly kind: 'waits'; readonly why: Reasoned }
+  | (Wait & { readonly kind: 'waits' })
   | { readonly kind: 'failed'; readonly why: Reasoned };
+
+export interface NetworkDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'create'>;
+  /** A policy counts in the quota of its namespace. */
+  readonly quota: Pick<QuotaGate, 'create'>;
+}
 
 const open: Opened = { kind: 'open' };
 
@@ -28,7 +39,7 @@ const open: Opened = { kind: 'open' };
  * that changes later changes nothing for an execution that has begun.
  */
 export async function openNetworks(
-  kube: Pick<KubeClient, 'get' | 'create'>,
+  { kube, quota }: NetworkDeps,
   execution: AgentExecution,
   agent: AgentSpec,
 ): Promise<Opened> {
@@ -40,7 +51,8 @@ export async function openNetworks(
     if (listed.length === 0) return open;
     const wanted = networkPolicyOf(execution, listed);
     const isOurs = ({ metadata }: NetworkPolicy): boolean => metadata.labels?.[labels.executionUid] === uid;
-    const made = await takeOrCreateOwn(kube, networkPolicies, wanted, isOurs);
+    const wish = { namespace, resource: networkPolicies.plural, key: keyOf(execution) };
+    const made = await quota.create(wish, () => takeOrCreateOwn(kube, networkPolicies, wanted, isOurs));
     return made.kind === 'ours' ? open : rejected(`${wanted.metadata.name} is another's NetworkPolicy; delete it`);
   } catch (error) {
     return refused(error);
@@ -58,6 +70,8 @@ function refused(error: unknown): Opened {
   if (!(error instanceof KubeError)) throw error;
   const { serverMessage: message } = error;
   if (isInvalid(error)) return rejected(message);
+  const isFull = isQuotaExceeded(error) || isQuotaUncounted(error);
+  if (isFull) return { kind: 'waits', why: { reason: 'QuotaExceeded', message }, inLine: isQuotaExceeded(error) };
   if (isForbidden(error)) return { kind: 'waits', why: { reason: 'Forbidden', message } };
   throw error;
 }

@@ -14,8 +14,10 @@ export const agentLimits = {
   unknownMs: 10_000,
   /** Wait before looking again at a state without events. */
   lookAgainMs: 2_000,
-  /** Wait before a full quota is asked again. */
-  quotaMs: 5_000,
+  /** Wait before a pod that was refused is asked for again. */
+  roomMs: 5_000,
+  /** The same where a quota is full: its line wakes one execution at a time long before. */
+  quotaMs: 60_000,
   /** The kubelet ends a pod that has outlived its execution by so much, should the controllers be away. */
   deadlineGraceMs: 60_000,
   messageLength: 2_048,

@@ -2,44 +2,53 @@ import { labels } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import {
-  createOwn,
   isForbidden,
   isNotFound,
   isQuotaExceeded,
   isQuotaUncounted,
-  type KubeClient,
   KubeError,
   type Pod,
-  pods,
 } from '../../lib/kube/index.ts';
 import { rejectionOf } from '../step-pods/create-pod.ts';
+import { makeOwnPod, type OwnPodDeps } from '../step-pods/own-pod.ts';
 import { type AgentPodSettings, buildAgentPod } from './agent-pod.ts';
 import type { Reasoned } from './decide.ts';
 import type { AgentPodPlan } from './plan-pod.ts';
 
-export interface MakePodDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'get'>;
+export interface MakePodDeps extends OwnPodDeps {
   readonly pods: Pick<CacheReader<Pod>, 'remember'>;
   readonly settings: AgentPodSettings;
 }
 
+/** For what an object waits that the API server does not take now. */
+export interface Wait {
+  readonly why: Reasoned;
+  /** The execution stands in the line of a full quota, which wakes it. */
+  readonly inLine?: boolean;
+}
+
 export type MadePod =
   | { readonly kind: 'made'; readonly pod: Pod }
-  | { readonly kind: 'waits'; readonly why: Reasoned }
+  | (Wait & { readonly kind: 'waits' })
   | { readonly kind: 'failed'; readonly why: Reasoned };
 
 /** Makes the pod of an attempt, or finds that it was made before. Only the controllers write the label with the uid. */
 export async function makePod(
-  { kube, pods: cache, settings }: MakePodDeps,
+  deps: MakePodDeps,
   execution: AgentExecution,
   attempt: number,
   plan: AgentPodPlan,
 ): Promise<MadePod> {
   const { uid } = execution.metadata;
-  const wanted = buildAgentPod(execution, attempt, plan, settings);
+  const wanted = buildAgentPod(execution, attempt, plan, deps.settings);
   const name = wanted.metadata.name ?? '';
   try {
-    const made = await createOwn(kube, pods, wanted, ({ metadata }) => metadata.labels?.[labels.executionUid] === uid);
+    const made = await makeOwnPod(
+      deps,
+      execution,
+      wanted,
+      ({ metadata }) => metadata.labels?.[labels.executionUid] === uid,
+    );
     if (made.kind === 'foreign') {
       const message = `a pod named ${name} that Windlass did not make is in the way; delete it`;
       return { kind: 'failed', why: { reason: 'PodRejected', message } };
@@ -47,7 +56,7 @@ export async function makePod(
     // It was made and deleted in between: the next look makes it out.
     if (made.object === undefined)
       return { kind: 'waits', why: { reason: 'PodDeleted', message: `pod ${name} is gone` } };
-    cache.remember(made.object);
+    deps.pods.remember(made.object);
     return { kind: 'made', pod: made.object };
   } catch (error) {
     return refused(error);
@@ -64,7 +73,7 @@ function refused(error: unknown): MadePod {
   if (!(error instanceof KubeError) || isNotFound(error)) throw error;
   const { serverMessage: message } = error;
   const isFull = isQuotaExceeded(error) || isQuotaUncounted(error);
-  if (isFull) return { kind: 'waits', why: { reason: 'QuotaExceeded', message } };
+  if (isFull) return { kind: 'waits', why: { reason: 'QuotaExceeded', message }, inLine: isQuotaExceeded(error) };
   if (isForbidden(error) && lacksRuntimeClass.test(message)) {
     return { kind: 'failed', why: { reason: 'IsolationUnavailable', message } };
   }

@@ -9,6 +9,7 @@ import { defineModule, type ModuleContext } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
+import { podQuotaGate } from '../step-pods/own-pod.ts';
 import { ownerKey } from '../step-pods/owner.ts';
 import { podSettings } from '../step-pods/settings.ts';
 import { endingNamespaces, tenantInformer } from '../tenants.ts';
@@ -49,10 +50,15 @@ export const agentExecutionModule = defineModule({
   },
   /** Asks the server for its version once. */
   async reconcile(context) {
-    const { kube, clock, events, facts, config, nodeConfig, informers } = context;
+    const { kube, clock, events, facts, config, nodeConfig, informers, wake } = context;
     const { executions, agents, pods, volumes, tenants } = informers;
     const archives = archivesOf(context);
     onGone(executions, (uid) => archives.forget(uid));
+    const quota = podQuotaGate(clock, pods, wake);
+    // A policy of networks goes with its execution.
+    executions.onChange(({ before, after }) => {
+      if (after === undefined) quota.freed(before?.metadata.namespace ?? '');
+    });
     return createAgentExecutionReconcile({
       kube,
       clock,
@@ -65,6 +71,7 @@ export const agentExecutionModule = defineModule({
       volumes: volumes.cache,
       settings: { ...(await podSettings(kube, config)), gateway: config.WINDLASS_AGENT_GATEWAY },
       archives,
+      quota,
       isEnding: endingNamespaces(tenants),
       ttlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,
       archiveGraceSeconds: config.WINDLASS_ARCHIVE_GRACE_SECONDS,

@@ -12,6 +12,7 @@ import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type Archives, noArchives } from '../archiving/archives.ts';
 import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import type { Fact } from '../runtime/facts.ts';
+import { createQuotaGate } from '../step-pods/quota-gate.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
 
 const key = 'tenant-a/run';
@@ -35,6 +36,10 @@ interface Given {
   readonly ready?: 'True' | 'False';
   readonly isThere?: boolean;
   readonly refusal?: KubeError;
+  /** The policies of networks are refused so. */
+  readonly policyRefusal?: KubeError;
+  /** The pod that the server has where a name is asked for. */
+  readonly stored?: Pod;
   readonly archives?: Archives<AgentExecution>;
   readonly context?: SecurityContextSpec;
 }
@@ -107,7 +112,7 @@ function world(given: Given = {}) {
   const pods = held<Pod>();
   const agents = createCache<Agent>();
   if (given.isThere !== false) agents.replaceAll([agent], '1');
-  const made: Pod[] = [];
+  const [made, asked]: [Pod[], string[]] = [[], []];
   const opened: NetworkPolicy[] = [];
   const deleted: string[] = [];
   const facts: Fact[] = [];
@@ -117,9 +122,12 @@ function world(given: Given = {}) {
       if (plural === 'agentexecutions') return execution();
       if (plural === 'securitycontexts' && given.context !== undefined) return { spec: given.context };
       if (plural === 'controllerrevisions') return revision;
+      if (plural === 'pods' && given.stored !== undefined) return given.stored;
       throw notFound;
     },
     async create(_resource: unknown, pod: Pod | NetworkPolicy) {
+      asked.push(pod.kind ?? '');
+      if (isPolicy(pod) && given.policyRefusal !== undefined) throw given.policyRefusal;
       if (isPolicy(pod)) return void opened.push(pod);
       if (given.refusal !== undefined) throw given.refusal;
       const uid = `pod-${made.length + 1}`;
@@ -140,7 +148,9 @@ function world(given: Given = {}) {
       return true;
     },
   };
+  const woken: string[] = [];
   const reconcile = createAgentExecutionReconcile({
+    quota: createQuotaGate(clock, (each) => void woken.push(each)),
     kube: kube as never,
     clock,
     events: { record: () => undefined, flush: async () => undefined },
@@ -160,6 +170,8 @@ function world(given: Given = {}) {
   return {
     clock,
     made,
+    asked,
+    woken,
     opened,
     deleted,
     facts,
@@ -266,6 +278,37 @@ describe('an execution of an agent begins', () => {
   it('when a full quota has room again', async () => {
     const message = 'exceeded quota: windlass';
     expect(await refused(403, message)).toMatchObject({ phase: 'running', reason: 'QuotaExceeded', message });
+  });
+
+  const full = (resource: string): KubeError =>
+    new KubeError(403, { reason: 'Forbidden', message: 'x: exceeded quota: windlass' }, { verb: 'create', resource });
+
+  it('in the line of its namespace: nothing is asked of the server before its turn', async () => {
+    const there = world({ refusal: full('pods') });
+    for (let look = 0; look < 5; look++) await there.run();
+    expect(there.asked).toEqual(['Pod']);
+    await there.clock.advance(2_000);
+    expect(there.woken).toEqual([key]);
+    await there.run();
+    expect(there.asked).toEqual(['Pod', 'Pod']);
+  });
+
+  it('with the pod that was made before, which may be what fills the quota', async () => {
+    const before = world();
+    await before.run();
+    const [stored] = before.made;
+    const after = world({ refusal: full('pods'), ...(stored === undefined ? {} : { stored }) });
+    await after.run();
+    expect(after.status()).toMatchObject({ phase: 'running', pod: { name: stored?.metadata.name, uid: 'pod-1' } });
+    expect(after.status()?.reason).toBeUndefined();
+  });
+
+  it('when there is room for the policy of its networks', async () => {
+    const networks = [{ cidr: '10.1.0.0/16', ports: [443] }];
+    const policyRefusal = full('networkpolicies');
+    const there = world({ context: { network: 'listed', networks }, policyRefusal });
+    await there.run();
+    expect(there.status()).toMatchObject({ phase: 'running', reason: 'QuotaExceeded' });
   });
 
   it('never where its pod is refused', async () => {

@@ -8,9 +8,10 @@ import { parseDuration } from '../../lib/duration.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, type KubeClient, type Pod, pods } from '../../lib/kube/index.ts';
+import { findObject, keyOf, type KubeClient, type Pod, pods } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { writeStatus } from '../runtime/write-status.ts';
+import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
 import { type AfterwardsDeps, type Again, afterwards, letGo } from './afterwards.ts';
 import { openNetworks } from './agent-network.ts';
@@ -27,7 +28,7 @@ import {
 } from './decide.ts';
 import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
-import { makePod } from './make-pod.ts';
+import { makePod, type Wait } from './make-pod.ts';
 import { planPod } from './plan-pod.ts';
 import { endedStatus, statusWith } from './status.ts';
 
@@ -39,6 +40,8 @@ export interface AgentExecutionDeps extends AfterwardsDeps {
   readonly volumes: Pick<CacheReader<Volume>, 'get'>;
   readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;
   readonly settings: AgentPodSettings;
+  /** What counts in a quota is made through it. */
+  readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 
 /**
@@ -48,6 +51,8 @@ export interface AgentExecutionDeps extends AfterwardsDeps {
 export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
   return async (key: string): Promise<Again> => {
     const execution = deps.executions.get(key);
+    const wantsNothing = execution === undefined || isGoing(deps, execution) || finished(execution);
+    if (wantsNothing) deps.quota.leave(key);
     if (execution === undefined) return undefined;
     if (isGoing(deps, execution)) return letGo(deps, execution);
     if (finished(execution)) return goOnAfterwards(deps, execution);
@@ -69,6 +74,7 @@ async function goOnAfterwards(deps: AgentExecutionDeps, execution: AgentExecutio
 }
 
 async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<Again> {
+  deps.quota.leave(keyOf(execution));
   const written = await write(deps, execution, endedStatus(execution, deps.clock.now(), end));
   tell(deps, execution, end.phase === 'failed' ? 'Warning' : 'Normal', end);
   return goOnAfterwards(deps, written);
@@ -147,21 +153,21 @@ async function givePod(
   });
   if (planned.kind === 'failed') return finish(deps, execution, failed(planned.why));
   if (planned.kind === 'waits') return waitFor(deps, execution, planned.why, agentLimits.lookAgainMs);
-  const opened = await openNetworks(deps.kube, execution, agent);
+  const opened = await openNetworks(deps, execution, agent);
   if (opened.kind === 'failed') return finish(deps, execution, failed(opened.why));
-  if (opened.kind === 'waits') return waitForRoom(deps, execution, opened.why);
+  if (opened.kind === 'waits') return waitForRoom(deps, execution, opened);
   const made = await makePod(deps, execution, attempt, planned.plan);
   if (made.kind === 'failed') return finish(deps, execution, failed(made.why));
-  if (made.kind === 'waits') return waitForRoom(deps, execution, made.why);
+  if (made.kind === 'waits') return waitForRoom(deps, execution, made);
   const { name = '', uid } = made.pod.metadata;
   const status = statusWith(execution, now, { pod: { name, attempt, ...(uid === undefined ? {} : { uid }) } });
   return followPod(deps, await write(deps, execution, status), uid ?? '');
 }
 
-async function waitForRoom(deps: AgentExecutionDeps, execution: AgentExecution, why: Reasoned): Promise<Again> {
+async function waitForRoom(deps: AgentExecutionDeps, execution: AgentExecution, { why, inLine }: Wait): Promise<Again> {
   const begun = Date.parse(execution.status?.started_at ?? '');
   if (deps.clock.now() >= begun + agentLimits.queueMs) return finish(deps, execution, failed(why));
-  return waitFor(deps, execution, why, agentLimits.quotaMs);
+  return waitFor(deps, execution, why, inLine === true ? agentLimits.quotaMs : agentLimits.roomMs);
 }
 
 async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<Again> {

@@ -6,8 +6,9 @@ import type { ControllersConfig } from '../config.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
 import { ownerKey } from '../step-pods/owner.ts';
+import { podQuotaGate } from '../step-pods/own-pod.ts';
 import { createPodReader, type PodReader } from '../step-pods/pod-reader.ts';
-import { createQuotaGate, type QuotaGate } from '../step-pods/quota-gate.ts';
+import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { createRejectedPods, type RejectedPods } from '../step-pods/rejected-pods.ts';
 import { podSettings } from '../step-pods/settings.ts';
 import type { PodSettings } from '../step-pods/template.ts';
@@ -147,12 +148,7 @@ function countOutcome({ informers }: Context, metrics: ExecutionMetrics): Execut
 /** Pods that have ended count no more; neither does what is gone. */
 function quotaGate({ clock, wake, informers }: Context): QuotaGate {
   const { pods, executions, volumes, agents, toolCalls } = informers;
-  const gate = createQuotaGate(clock, wake);
-  const counts = (pod: Pod | undefined): boolean =>
-    pod !== undefined && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
-  pods.onChange(({ before, after }) => {
-    if (counts(before) && !counts(after)) gate.freed(before?.metadata.namespace ?? '');
-  });
+  const gate = podQuotaGate(clock, pods, wake);
   for (const informer of [executions, volumes, agents, toolCalls]) {
     informer.onChange(({ before, after }) => {
       if (after === undefined) gate.freed(before?.metadata.namespace ?? '');

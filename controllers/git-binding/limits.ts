@@ -5,6 +5,10 @@ export const gitLimits = {
   graceSeconds: 15,
   /** From its creation on a pod may wait so long for its container. */
   queueMs: 5 * 60_000,
+  /** From its begin on an operation may wait so long for room in a quota. */
+  quotaMs: 60 * 60_000,
+  /** Wait before a full quota is asked again: its line wakes one binding at a time long before. */
+  quotaAgainMs: 60_000,
   /** Pods of one operation: one that was lost is made again. */
   attempts: 3,
   /** Wait before looking again at a state without events. */

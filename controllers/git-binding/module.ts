@@ -7,7 +7,9 @@ import { defineModule, type InformerSpec, type ModuleContext } from '../runtime/
 import { wakeItself } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
 import { ownerKey } from '../step-pods/owner.ts';
+import { podQuotaGate } from '../step-pods/own-pod.ts';
 import { createPodReader } from '../step-pods/pod-reader.ts';
+import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { podSettings } from '../step-pods/settings.ts';
 import { volumeInformer } from '../volume/informers.ts';
 import type { GitPodSettings } from './git-pod.ts';
@@ -51,10 +53,20 @@ export const gitBindingModule = defineModule({
       pods: opened.pods.cache,
       reader: createPodReader({ kube, clock, logger, pods: opened.pods, onNews, signal: runtime.abandon }),
       isTenant: (namespace) => tenants.tenantOf(namespace) !== undefined,
+      quota: gateOf(context),
       settings: await gitSettings(context, context.config),
     });
   },
 });
+
+/** Volumes count in a quota until they are gone. */
+function gateOf({ clock, wake, informers: { pods, volumes } }: ModuleContext<typeof informers>): QuotaGate {
+  const gate = podQuotaGate(clock, pods, wake);
+  volumes.onChange(({ before, after }) => {
+    if (after === undefined) gate.freed(before?.metadata.namespace ?? '');
+  });
+  return gate;
+}
 
 async function gitSettings(
   { kube }: Pick<ModuleContext<typeof informers>, 'kube'>,

@@ -7,6 +7,7 @@ import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import type { StepOutcome } from '../step-pods/observation.ts';
 import { noOutput } from '../step-pods/outcome.ts';
+import { createQuotaGate } from '../step-pods/quota-gate.ts';
 import { sourceOf, sourceText } from './decide.ts';
 import { gitLimits } from './limits.ts';
 import { createGitBindingReconcile } from './reconcile.ts';
@@ -41,9 +42,15 @@ function setUp(given: Given = {}) {
   volumes.replaceAll(volume === undefined ? [] : [volume], '5');
   pods.replaceAll([], '5');
   const [made, deleted, notes]: [Pod[], string[], string[]] = [[], [], []];
-  const world = { outcome: undefined as StepOutcome | undefined, refusal: undefined as KubeError | undefined };
+  const world = {
+    outcome: undefined as StepOutcome | undefined,
+    refusal: undefined as KubeError | undefined,
+    stored: undefined as Pod | undefined,
+    asked: [] as string[],
+  };
   const kube = {
     async create(resource: { kind: string }, object: Pod) {
+      world.asked.push(resource.kind);
       if (world.refusal !== undefined) throw world.refusal;
       const { creationTimestamp = new Date(clock.now()).toISOString() } = object.metadata;
       const name = object.metadata.name ?? '';
@@ -54,7 +61,8 @@ function setUp(given: Given = {}) {
       if (resource.kind === 'Pod') made.push(stored);
       return stored;
     },
-    get: async () => {
+    get: async (_: unknown, { name }: { name: string }) => {
+      if (name === world.stored?.metadata.name) return world.stored;
       throw new KubeError(404, { reason: 'NotFound' } as never, { verb: 'get', resource: 'pods' });
     },
     async delete(_: unknown, { name }: { name: string }) {
@@ -66,7 +74,9 @@ function setUp(given: Given = {}) {
       return applied(before, patch);
     },
   };
+  const woken: string[] = [];
   const reconcile = createGitBindingReconcile({
+    quota: createQuotaGate(clock, (key) => void woken.push(key)),
     kube: kube as never,
     clock,
     bindings,
@@ -100,6 +110,7 @@ function setUp(given: Given = {}) {
     start,
     pods,
     bindings,
+    woken,
     look: () => reconcile('tenant-acme/site'),
   };
 }
@@ -282,19 +293,75 @@ describe('a binding', () => {
     expect(world.made[1]?.metadata.name).toBe(world.made[0]?.metadata.name);
   });
 
-  it('waits for room, and fails where its pod never starts', async () => {
+  const full = new KubeError(
+    403,
+    { reason: 'Forbidden', message: 'pods "x" is forbidden: exceeded quota: windlass' } as never,
+    { verb: 'create', resource: 'pods' },
+  );
+
+  it('says that it waits for room, asks in the line of its namespace, and fails after an hour', async () => {
     const world = setUp();
-    world.world.refusal = new KubeError(
-      403,
-      { reason: 'Forbidden', message: 'pods "x" is forbidden: exceeded quota: windlass' } as never,
-      { verb: 'create', resource: 'pods' },
-    );
+    world.world.refusal = full;
+    const began = world.clock.now();
     await world.look();
-    expect(world.status()?.request).toMatchObject({
-      phase: 'running',
-      message: expect.stringContaining('exceeded quota') as unknown,
+    expect(world.status()).toMatchObject({
+      phase: 'working',
+      request: { phase: 'running', message: expect.stringContaining('exceeded quota') as unknown },
+      conditions: [{ status: 'False', reason: 'QuotaExceeded' }],
     });
+    // Until its turn comes nothing is asked of the server, however often it is looked at.
+    for (let look = 0; look < 5; look++) await world.look();
+    expect(world.world.asked).toEqual(['Pod']);
+    await world.clock.advance(2_000);
+    expect(world.woken).toEqual(['tenant-acme/site']);
+    await world.clock.advance(began + gitLimits.quotaMs - 1 - world.clock.now());
+    expect(await world.look()).toMatchObject({ requeueAfterMs: 1 });
+    await world.clock.advance(1);
+    await world.look();
+    expect(world.status()).toMatchObject({ phase: 'failed', request: { phase: 'failed', error: 'QuotaExceeded' } });
+  });
+
+  it('keeps its tree as ready while a later operation waits for room', async () => {
+    const known = setUp();
+    await known.look();
+    known.start();
+    known.world.outcome = good();
+    await known.look();
+    const world = setUp({ spec: { request: { id: 'r1', op: 'push' } }, status: known.status() as GitBindingStatus });
+    world.world.refusal = full;
+    await world.look();
+    expect(world.status()).toMatchObject({
+      request: { id: 'r1', message: expect.stringContaining('exceeded quota') as unknown },
+      conditions: [{ status: 'True', reason: 'Synced' }],
+    });
+  });
+
+  it('finds a pod that was made before though the quota is full, of which that pod is a part', async () => {
+    const world = setUp();
+    await world.look();
+    const { request, ...rest } = world.status() ?? {};
+    const { pod: _pod, ...unnamed } = request ?? { id: '', op: 'sync', phase: 'running', attempt: 1 };
+    const behind = aGitBinding({}, { ...rest, request: unnamed as never });
+    world.bindings.replaceAll([{ ...behind, metadata: { ...behind.metadata, resourceVersion: '50' } }], '50');
+    world.world.refusal = full;
+    world.world.stored = world.made[0];
+    await world.look();
+    expect(world.status()?.request?.pod).toBe(world.made[0]?.metadata.name);
+  });
+
+  it('waits for room for its volume, and says so', async () => {
+    const world = setUp({ volume: undefined });
+    world.world.refusal = full;
+    await world.look();
+    expect(world.status()).toMatchObject({ phase: 'pending', conditions: [{ reason: 'QuotaExceeded' }] });
     world.world.refusal = undefined;
+    await world.clock.advance(2_000);
+    await world.look();
+    expect(world.status()).toMatchObject({ conditions: [{ reason: 'VolumesPending' }] });
+  });
+
+  it('fails where its pod never starts', async () => {
+    const world = setUp();
     await world.look();
     world.pods.replaceAll(world.made, '7');
     await world.clock.advance(gitLimits.queueMs - 1);

@@ -6,11 +6,11 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { gitBindings, volumes } from '../../lib/kinds.ts';
 import {
-  createOwn,
   createUnlessExists,
   findObject,
   isQuotaExceeded,
   isQuotaUncounted,
+  keyOf,
   type KubeClient,
   KubeError,
   type Pod,
@@ -20,9 +20,11 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { rejectionOf } from '../step-pods/create-pod.ts';
 import { isDisruption } from '../step-pods/disruption.ts';
+import { makeOwnPod } from '../step-pods/own-pod.ts';
 import { podProblem } from '../step-pods/pod-problem.ts';
 import type { PodReader } from '../step-pods/pod-reader.ts';
 import { begunAt, waitingOf } from '../step-pods/pod-waiting.ts';
+import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
 import { type BegunJob, decideGit, type GitDecision, type Job, openJob, volumeNameOf } from './decide.ts';
 import { buildGitPod, gitPodName, type GitPodSettings } from './git-pod.ts';
@@ -41,6 +43,8 @@ export interface GitBindingDeps {
   readonly isTenant: (namespace: string) => boolean;
   /** Undefined: the installation has no image with git. */
   readonly settings: GitPodSettings | undefined;
+  /** What counts in a quota is made through it. */
+  readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 
 type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
@@ -49,7 +53,10 @@ type Again = { readonly requeueAfterMs: number; readonly reason: string } | unde
 export function createGitBindingReconcile(deps: GitBindingDeps) {
   return async (key: string): Promise<Again> => {
     const binding = deps.bindings.get(key);
-    if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return undefined;
+    if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
+      deps.quota.leave(key);
+      return undefined;
+    }
     const { namespace = '' } = binding.metadata;
     const decision = decideGit({
       binding,
@@ -101,8 +108,8 @@ async function block(
 
 /** The volume is deleted with its binding. */
 async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<Again> {
-  const { name, namespace, uid = '' } = binding.metadata;
-  const made = await createUnlessExists(deps.kube, volumes, {
+  const { name, namespace = '', uid = '' } = binding.metadata;
+  const wanted: Volume = {
     apiVersion,
     kind: 'Volume',
     metadata: {
@@ -112,8 +119,16 @@ async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<Ag
       ownerReferences: [{ apiVersion, kind: 'GitBinding', name, uid, controller: true }],
     },
     spec: { storage_class: 'persistent', size_limit_mb: binding.spec.size_limit_mb ?? limits.gitVolumeMbDefault },
-  });
-  if (made !== undefined) deps.volumes.remember(made);
+  };
+  const wish = { namespace, resource: volumes.plural, key: keyOf(binding) };
+  try {
+    const made = await deps.quota.create(wish, () => createUnlessExists(deps.kube, volumes, wanted));
+    if (made !== undefined) deps.volumes.remember(made);
+  } catch (error) {
+    const waits = waitOf(error);
+    if (waits === undefined) throw error;
+    return block(deps, binding, { kind: 'blocked', ...waits });
+  }
   const why = { reason: 'VolumesPending', message: 'the volume is being made' } as const;
   await write(deps, binding, statusWith(binding, deps.clock.now(), {}, why));
   return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'VolumesPending' };
@@ -142,9 +157,9 @@ async function makePod(deps: GitBindingDeps, binding: GitBinding, volume: Volume
   let isForeign: boolean;
   try {
     const wanted = buildGitPod(binding, volume, job, settings);
-    const made = await createOwn(
-      deps.kube,
-      pods,
+    const made = await makeOwnPod(
+      deps,
+      binding,
       wanted,
       ({ metadata }) => metadata.labels?.[labels.executionUid] === uid,
     );
@@ -160,12 +175,24 @@ async function makePod(deps: GitBindingDeps, binding: GitBinding, volume: Volume
 }
 
 /** A quota may have room again; a pod that breaks a rule never runs. */
-async function refused(deps: GitBindingDeps, binding: GitBinding, job: Job, error: unknown): Promise<Again> {
+async function refused(deps: GitBindingDeps, binding: GitBinding, job: BegunJob, error: unknown): Promise<Again> {
   const rejection = rejectionOf(error);
   if (rejection !== undefined) return finish(deps, binding, job, failedJob(rejection.reason, rejection.message));
-  if (!(error instanceof KubeError) || !(isQuotaExceeded(error) || isQuotaUncounted(error))) throw error;
-  await write(deps, binding, goingStatus(binding, deps.clock.now(), job, error.serverMessage));
-  return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'QuotaExceeded' };
+  const waits = waitOf(error);
+  if (waits === undefined) throw error;
+  const now = deps.clock.now();
+  const until = Date.parse(job.startedAt) + gitLimits.quotaMs;
+  if (now >= until) return finish(deps, binding, job, failedJob(waits.reason, waits.message));
+  await write(deps, binding, goingStatus(binding, now, job, waits));
+  // Without a count there is no line, and nothing else wakes the binding.
+  const againMs = isQuotaExceeded(error) ? gitLimits.quotaAgainMs : gitLimits.lookAgainMs;
+  return { requeueAfterMs: Math.min(againMs, until - now), reason: waits.reason };
+}
+
+/** A full quota, or one that the server has not counted yet. */
+function waitOf(error: unknown) {
+  if (!(error instanceof KubeError) || !(isQuotaExceeded(error) || isQuotaUncounted(error))) return undefined;
+  return { reason: 'QuotaExceeded', message: error.serverMessage } as const;
 }
 
 async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<Again> {
@@ -192,7 +219,7 @@ async function waitForPod(deps: GitBindingDeps, binding: GitBinding, job: Job, p
   if (now >= Date.parse(pod.metadata.creationTimestamp ?? '') + gitLimits.queueMs)
     return finish(deps, binding, job, failedJob('NeverStarted', message));
   if (waiting !== undefined && now >= waiting.since)
-    await write(deps, binding, goingStatus(binding, now, job, message));
+    await write(deps, binding, goingStatus(binding, now, job, { reason: 'Working', message }));
   return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'pod waits' };
 }
 
@@ -206,6 +233,7 @@ async function makeAnother(deps: GitBindingDeps, binding: GitBinding, job: Job, 
 }
 
 async function finish(deps: GitBindingDeps, binding: GitBinding, job: Job, end: JobEnd): Promise<Again> {
+  deps.quota.leave(keyOf(binding));
   const status = endedStatus(binding, job, end, deps.clock.now());
   const written = await write(deps, binding, status);
   tell(deps, written, job, end);

@@ -21,7 +21,7 @@ export function statusWith(
   why?: Said,
 ): GitBindingStatus {
   const next: GitBindingStatus = { ...binding.status, ...fields };
-  const said = why ?? saying(next);
+  const said = why === undefined || why.reason === 'QuotaExceeded' ? saying(next, why) : why;
   return {
     ...next,
     observedGeneration: binding.metadata.generation ?? 0,
@@ -42,16 +42,19 @@ export function statusWith(
 }
 
 function phaseOf({ request, sync_error, commit }: GitBindingStatus, why: Said | undefined): GitBindingStatus['phase'] {
-  if (why !== undefined) return why.reason === 'VolumesPending' ? 'pending' : 'failed';
+  if (why !== undefined && why.reason !== 'QuotaExceeded')
+    return why.reason === 'VolumesPending' ? 'pending' : 'failed';
   if (request?.phase === 'running') return 'working';
   if (sync_error !== undefined) return 'failed';
   return commit === undefined ? 'pending' : 'ready';
 }
 
-function saying({ request, sync_error, commit, branch }: GitBindingStatus): Said {
+/** `waits` is for what the binding waits; it is no news where there is a tree, or why there is none. */
+function saying({ request, sync_error, commit, branch }: GitBindingStatus, waits?: Said): Said {
   if (sync_error !== undefined) return { reason: 'SyncFailed', message: sync_error };
   if (commit !== undefined)
     return { reason: 'Synced', message: `the tree is that of ${commit}${branch === undefined ? '' : ` on ${branch}`}` };
+  if (waits !== undefined) return waits;
   if (request?.phase === 'running') return { reason: 'Working', message: waitOf(request) };
   return { reason: 'Pending', message: 'the first sync has not begun' };
 }
@@ -85,19 +88,18 @@ export function goingStatus(
   binding: GitBinding,
   now: number,
   { attempt, pod }: Pick<Job, 'attempt' | 'pod'>,
-  waits?: string,
+  waits?: Said,
 ): GitBindingStatus {
   const { request } = binding.status ?? {};
   if (request === undefined) return statusWith(binding, now, {});
   const { pod: _pod, message: _message, ...rest } = request;
-  return statusWith(binding, now, {
-    request: {
-      ...rest,
-      attempt,
-      ...(pod === undefined ? {} : { pod }),
-      ...(waits === undefined ? {} : { message: cutText(waits, gitLimits.messageLength) }),
-    },
-  });
+  const going = {
+    ...rest,
+    attempt,
+    ...(pod === undefined ? {} : { pod }),
+    ...(waits === undefined ? {} : { message: cutText(waits.message, gitLimits.messageLength) }),
+  };
+  return statusWith(binding, now, { request: going }, waits?.reason === 'QuotaExceeded' ? waits : undefined);
 }
 
 /** An operation has ended. */

@@ -1,0 +1,58 @@
+import type { Informer } from '../../lib/informer/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import {
+  createOwn,
+  findObject,
+  isQuotaExceeded,
+  type KubeClient,
+  type KubeObject,
+  keyOf,
+  type Own,
+  type Pod,
+  pods,
+} from '../../lib/kube/index.ts';
+import { createQuotaGate, type QuotaGate } from './quota-gate.ts';
+
+export interface OwnPodDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get'>;
+  readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
+}
+
+/**
+ * Makes the one pod of its owner in the line of its namespace (`quota-gate.ts`), or finds that it was made before. A full
+ * quota refuses even what exists, and the pod that exists may be what fills it.
+ * @throws KubeError of the refusal
+ */
+export async function makeOwnPod(
+  { kube, quota }: OwnPodDeps,
+  owner: KubeObject,
+  wanted: Pod,
+  isOurs: (there: Pod) => boolean,
+): Promise<Own<Pod>> {
+  const { name = '', namespace = '' } = wanted.metadata;
+  const key = keyOf(owner);
+  try {
+    const wish = { namespace, resource: pods.plural, key };
+    return await quota.create(wish, () => createOwn(kube, pods, wanted, isOurs));
+  } catch (error) {
+    const there = isQuotaExceeded(error) ? await findObject(kube, pods, { namespace, name }) : undefined;
+    if (there === undefined) throw error;
+    quota.leave(key);
+    return isOurs(there) ? { kind: 'ours', object: there } : { kind: 'foreign' };
+  }
+}
+
+/** A gate that pods of steps open when they end: from then on they count in no quota of pods. */
+export function podQuotaGate(
+  clock: Clock,
+  pods: Pick<Informer<Pod>, 'onChange'>,
+  wake: (key: string) => void,
+): QuotaGate {
+  const gate = createQuotaGate(clock, wake);
+  const counts = (pod: Pod | undefined): boolean =>
+    pod !== undefined && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
+  pods.onChange(({ before, after }) => {
+    if (counts(before) && !counts(after)) gate.freed(before?.metadata.namespace ?? '');
+  });
+  return gate;
+}
