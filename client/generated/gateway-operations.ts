@@ -617,6 +617,8 @@ export type CreateSecurityContextBody = {
 export type CreateSecurityContextAnswer = {
   readonly id: string;
   readonly name: string;
+  /** Patterns of tools that fit none, and names that are near. */
+  readonly warnings?: readonly string[];
 };
 
 export type ListSecurityContextsAnswer = {

@@ -28,6 +28,7 @@ import { statusPolicy } from './status-policy.ts';
 import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
 import { toolCallPolicy } from './tool-call-policy.ts';
+import { toolPatternPolicy } from './tool-pattern-policy.ts';
 import { apiSpecPolicy, toolIdentityPolicy, toolStepPolicy } from './tool-policies.ts';
 import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
@@ -82,6 +83,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     eventPolicy,
     servicePolicy,
     warningPolicy,
+    toolPatternPolicy,
     ...ofAccounts.map((policy) => policy(identities)),
   ];
   return new Map([

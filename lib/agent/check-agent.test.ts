@@ -22,6 +22,8 @@ describe('the spec of an agent', () => {
     ['AGENT-14 a legal template', { task: { instruction: '{{#if}}' } }, 'spec.task.instruction template error'],
     ['AGENT-10 a semantic version', { version: 'one' }, 'spec.version pattern error'],
     ['AGENT-15 each tool once', { tools: [{ name: 'a' }, { name: 'a' }] }, 'spec.tools[1].name duplicate error'],
+    ['a tool that there is', { tools: [{ name: 'svc.file.raed' }] }, 'spec.tools[0].name unknown_reference error'],
+    ['no slip of a tool', { tools: [{ name: 'web_fetch' }] }, 'spec.tools[0].name unknown_reference warning'],
     ['a known field', { tols: [] }, 'spec.tols unknown_field error'],
     ['a duration', { execution: { timeout: 'soon' } }, 'spec.execution.timeout pattern error'],
     ['a JSON Schema', { output_schema: { type: 'thing' } }, 'spec.output_schema.type json_schema error'],
@@ -98,6 +100,15 @@ describe('the spec of an agent', () => {
   ])('AGENT-15 has %i tools: %s', (count, legal) => {
     const tools = Array.from({ length: count }, (_, index) => ({ name: `tool.${index}` }));
     expect(problems({ tools }).length === 0).toBe(legal);
+  });
+
+  it('AGENT-15 has as many tools and patterns compared as there may be, where a list is longer', () => {
+    const tools = Array.from({ length: limits.agentTools + 5 }, () => ({ name: 'svc.file.raed' }));
+    const approval = { tools: Array.from({ length: limits.approvalPatterns + 5 }, () => 'orders.list') };
+    const found = problems({ tools, approval });
+    expect(found.filter((line) => line.startsWith('spec.tools['))).toHaveLength(limits.agentTools);
+    expect(found.filter((line) => line.startsWith('spec.approval.tools['))).toHaveLength(limits.approvalPatterns);
+    expect(found).toEqual(expect.arrayContaining(['spec.tools maxItems error', 'spec.approval.tools maxItems error']));
   });
 
   it.each([null, 'text', []])('is a map, and %j is none', (value) => {

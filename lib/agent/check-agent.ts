@@ -1,9 +1,11 @@
+import { limits } from '../../crds/limits.ts';
 import { errorAt, formatPlace, type Problem, warningAt } from '../../crds/problem.ts';
 import { validateSpec } from '../../crds/validators.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
 import { checkTemplate } from '../template/parse.ts';
+import { toolNameProblem } from '../tools/known-names.ts';
 import { matchesName } from '../tools/name-pattern.ts';
 import { workLimits } from '../work/limits.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
@@ -52,26 +54,41 @@ function checkWithin(spec: Readonly<Record<string, unknown>>): readonly Problem[
   }
 }
 
-/** The API server takes a name once in a list of this kind. */
+/** Names of the entries of `spec.tools`, as many as there may be: a longer list is refused, and costs nothing more. */
+const toolNames = (tools: unknown): readonly (string | undefined)[] =>
+  Array.isArray(tools) ? tools.slice(0, limits.agentTools).map(nameOf) : [];
+
+/** The API server takes a name once in a list of this kind, and knows no tools. */
 function checkTools(tools: unknown): Problem[] {
-  if (!Array.isArray(tools)) return [];
-  const names = tools.map((tool: unknown) => (isJsonObject(tool) ? tool['name'] : undefined));
-  return names.flatMap((name, index) =>
-    typeof name === 'string' && names.indexOf(name) < index
-      ? [errorAt(['spec', 'tools', index, 'name'], 'duplicate', `${name} is in the list already`)]
-      : [],
-  );
+  const names = toolNames(tools);
+  return names.flatMap((name, index) => {
+    const at = ['spec', 'tools', index, 'name'];
+    if (name === undefined) return [];
+    if (names.indexOf(name) < index) return [errorAt(at, 'duplicate', `${name} is in the list already`)];
+    const problem = toolNameProblem(name.slice(0, limits.toolNameLength));
+    if (problem === undefined) return [];
+    const problemAt = problem.severity === 'error' ? errorAt : warningAt;
+    return [problemAt(at, 'unknown_reference', problem.message)];
+  });
 }
 
 /** A pattern that fits no tool of the agent is mostly a slip, and then calls run that a person was to see. */
 function checkApproval({ approval, tools }: Readonly<Record<string, unknown>>): Problem[] {
   const patterns = isJsonObject(approval) && Array.isArray(approval['tools']) ? approval['tools'] : [];
-  const names = Array.isArray(tools) ? tools.flatMap((tool: unknown) => nameOf(tool) ?? []) : [];
-  return patterns.flatMap((pattern: unknown, index) =>
-    typeof pattern !== 'string' || names.some((name) => mayFit(pattern, name))
-      ? []
-      : [warningAt(['spec', 'approval', 'tools', index], 'unknown_reference', `${pattern} fits no tool of spec.tools`)],
-  );
+  const names = toolNames(tools).filter((name) => name !== undefined);
+  return patterns
+    .slice(0, limits.approvalPatterns)
+    .flatMap((pattern: unknown, index) =>
+      typeof pattern !== 'string' || names.some((name) => mayFit(pattern, name))
+        ? []
+        : [
+            warningAt(
+              ['spec', 'approval', 'tools', index],
+              'unknown_reference',
+              `${pattern} fits no tool of spec.tools`,
+            ),
+          ],
+    );
 }
 
 function nameOf(tool: unknown): string | undefined {

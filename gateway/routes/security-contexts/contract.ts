@@ -35,7 +35,16 @@ export const createSecurityContext = defineContract({
   success: {
     kind: 'json',
     description: 'It is there.',
-    schema: Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false }),
+    schema: Type.Object(
+      {
+        id: Type.String(),
+        name: Type.String(),
+        warnings: Type.Optional(
+          Type.Array(Type.String(), { description: 'Patterns of tools that fit none, and names that are near.' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
     example: { id: example.id, name: 'desk' },
   },
   errors: [

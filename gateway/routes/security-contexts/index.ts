@@ -8,6 +8,7 @@ import { requireFleetScope } from '../../../lib/identity/index.ts';
 import { securityContexts } from '../../../lib/kinds.ts';
 import { createUnlessExists, findObject, type KubeClient } from '../../../lib/kube/index.ts';
 import { opensFleet } from '../../../lib/tools/fleet-rights.ts';
+import { toolPatternProblem } from '../../../lib/tools/known-names.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { scopeOf } from '../../registry/present.ts';
@@ -43,7 +44,8 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
       const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
         throw refusalOf(error);
       });
-      return json({ id: metadata.uid ?? '', name });
+      const warnings = patternWarnings(spec);
+      return json({ id: metadata.uid ?? '', name, ...(warnings.length === 0 ? {} : { warnings }) });
     }),
     defineRoute<typeof listSecurityContexts, Operator>(listSecurityContexts, async ({ caller, query }) => {
       const page = pageOf(seen(deps, caller), order, { limit: query.limit, after: nameCursor.decode(query.cursor) });
@@ -65,6 +67,15 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     }),
   ];
 }
+
+/** Patterns that permit or deny nothing: a slip, mostly. */
+const patternWarnings = (spec: SecurityContext['spec']): string[] =>
+  (['tools', 'deny_list'] as const).flatMap((field) =>
+    (spec[field] ?? []).flatMap((pattern, index) => {
+      const problem = toolPatternProblem(pattern);
+      return problem === undefined ? [] : [`${field}[${index}]: ${problem}`];
+    }),
+  );
 
 /** Admission asks the writer for a right of Kubernetes, which the account of the gateway has not (ADR 0100). */
 const opensNetworks = (): HttpError =>

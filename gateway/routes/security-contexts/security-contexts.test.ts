@@ -118,6 +118,19 @@ describe('/v1/security-contexts', () => {
     for (const method of ['GET', 'DELETE']) expect((await ask(method, '/desk', 'acme')).status).toBe(404);
   });
 
+  it('warns of patterns that begin as built-in tools do and fit none, in either list, and writes the context', async () => {
+    const lists = { tools: ['fs.*', 'svc.file.raed', 'orders.*'], deny_list: ['/etc/**', 'cmd.runs'] };
+    const { status, body } = await ask('POST', '', 'acme', { name: 'desk', ...lists });
+    expect([status, body.warnings]).toEqual([
+      200,
+      [
+        'tools[1]: svc.file.raed fits no tool; did you mean svc.file.read?',
+        'deny_list[1]: cmd.runs fits no tool; did you mean cmd.run?',
+      ],
+    ]);
+    expect((await ask('GET', '/desk', 'acme')).body).toMatchObject(lists);
+  });
+
   it('AMB-125 AMB-196 shows the scope of a context to every caller, and shares that of an administrator alone', async () => {
     expect((await ask('POST', '', 'nobody', { name: 'mine' })).status).toBe(403);
     await ask('POST', '', 'admin', { name: 'shared' });

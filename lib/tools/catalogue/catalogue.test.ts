@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { builtInTools } from '../../../crds/tool-name.ts';
 import { catalogue } from './catalogue.ts';
 
 /** Rows of the specification: requirement, tool, required arguments in order, skip_judge where it is listed. */
@@ -94,6 +95,10 @@ describe('the catalogue of tools', () => {
     const row = catalogue.get(name);
     expect(row?.input_schema.required?.join(' ')).toBe(required);
     expect(row?.skip_judge).toBe(skips ?? row?.skip_judge);
+  });
+
+  it('has the names that kinds and policies know, and no other', () => {
+    expect([...catalogue.keys()].toSorted()).toEqual(builtInTools);
   });
 
   it('holds these tools and no others', () => {

@@ -90,6 +90,19 @@ describe('a user of the tenant without the right to run tools on hosts', () => {
     expect((await change('bob', path, { spec: { tier: 'user', tools: ['*'] } })).status).toBe(200);
   });
 
+  it('is warned by kubectl of patterns of a context that fit no tool, and of no others', async () => {
+    const slips = context('slips', {
+      tools: ['fs.*', 'orders.*', 'svc.file.raed', '*'],
+      deny_list: ['/etc/**', 'web.f*x'],
+    });
+    const { status, warnings } = await write('bob', 'securitycontexts', slips);
+    expect([status, warnings.length]).toEqual([201, 2]);
+    expect(warnings.join()).toContain('spec.tools: svc.file.raed fits no tool');
+    expect(warnings.join()).toContain('spec.deny_list: web.f*x fits no tool');
+    const right = context('right', { tools: ['svc.*.read', 'web.fetch'], deny_list: ['cmd.*', 'volume:a/**'] });
+    expect(await write('bob', 'securitycontexts', right)).toMatchObject({ status: 201, warnings: [] });
+  });
+
   it.each(['svc.edge.fleet.invoke', 'svc.edge.*'])(
     'EDGE-AUTH-07 gives no agent the tools %s with kubectl',
     async (tool) => {
