@@ -117,9 +117,10 @@ func (g *gate) dial() (net.Conn, error) {
 	defer cancel()
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.to.host)
 	if err != nil {
-		return nil, fail(errNotFound, "the host %s cannot be resolved", g.to.host)
+		addresses = nil
 	}
-	var last error = fail(errAddress, "%s has no public address, and the operator opened no internal one of it", g.to.host)
+	// A name that is none is answered as an internal one is: which names there are inside is not for the caller to learn.
+	var last error = fail(errAddress, "%s has no public address, and the operator opened no internal one of it; check the name", g.to.host)
 	for _, address := range addresses {
 		address = address.Unmap()
 		if !isPermitted(address, g.opened) {

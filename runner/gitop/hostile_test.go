@@ -124,7 +124,7 @@ func TestAddressesThatAreNotOpened(t *testing.T) {
 	g.bad("sync", errAddress, closed)
 	for _, url := range []string{"http://127.1/a", "http://169.254.169.254/latest/a", "http://[::1]/a", "http://[::ffff:10.0.0.1]/a", "http://0x7f000001/a"} {
 		g.url = url
-		if _, err := g.run("sync", closed); err == nil || (err.code != errAddress && err.code != errNotFound) {
+		if _, err := g.run("sync", closed); err == nil || err.code != errAddress {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -136,6 +136,43 @@ func TestAddressesThatAreNotOpened(t *testing.T) {
 		if got := isPermitted(netip.MustParseAddr(text), opened); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
+	}
+}
+
+// A name that is none and one that leads inside have one answer: it tells nothing of the names of the cluster.
+func TestHostsThatTheTenantCannotSee(t *testing.T) {
+	g := newRig(t)
+	g.serve(g.backend())
+	answers := map[string]bool{}
+	for _, host := range []string{"localhost", "no-such-host.invalid"} {
+		g.url = "http://" + host + "/a"
+		f := g.bad("sync", errAddress, func(r *request) { r.Networks = nil })
+		answers[strings.ReplaceAll(f.message, host, "HOST")] = true
+	}
+	if len(answers) != 1 {
+		t.Errorf("%v", answers)
+	}
+}
+
+// A repository that is none, one that the credentials do not open, and one that wants others have one answer.
+func TestRepositoriesThatTheTenantCannotSee(t *testing.T) {
+	g := newRig(t)
+	g.serveTLS(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound} {
+			if strings.Contains(r.URL.Path, strconv.Itoa(status)) {
+				w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+				http.Error(w, "private", status)
+			}
+		}
+	}))
+	base := g.url
+	answers := map[string]bool{}
+	for _, status := range []string{"401", "403", "404"} {
+		g.url = base + "/" + status
+		answers[g.bad("sync", errNotFound).message] = true
+	}
+	if len(answers) != 1 {
+		t.Errorf("%v", answers)
 	}
 }
 
@@ -179,9 +216,9 @@ func TestCredentialsAreForTheirHostAlone(t *testing.T) {
 		}
 	}
 	g.secret(map[string]string{"host": "127.0.0.1", "token": "wrong-token", "ca.crt": string(authority)})
-	g.bad("sync", errAuthentication)
+	g.bad("sync", errNotFound)
 	g.secret(map[string]string{"host": "127.0.0.1", "ca.crt": string(authority)})
-	g.bad("sync", errAuthentication)
+	g.bad("sync", errNotFound)
 	g.secret(map[string]string{"host": "127.0.0.1", "token": canary})
 	g.bad("sync", errBackend) // no authority vouches for the server
 	plain := newRig(t)

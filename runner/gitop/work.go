@@ -265,10 +265,11 @@ var words = []struct {
 	{regexp.MustCompile(`No space left on device|Disk quota exceeded`), errNoSpace, "the volume is full"},
 	{regexp.MustCompile(`Host key verification failed|REMOTE HOST IDENTIFICATION|No \S+ host key is known`), errHostKey,
 		"the key of the server is not the one in known_hosts of the Secret"},
-	{regexp.MustCompile(`Authentication failed|could not read (Username|Password)|Permission denied \(|returned error: 40[13]`), errAuthentication,
-		"the server refuses the credentials, or wants some"},
-	{regexp.MustCompile(`returned error: 404|repository '.*' not found|does not appear to be a git repository`), errNotFound,
-		"the server has no such repository, or does not show it"},
+	// SSH refuses a key before it hears of a repository.
+	{regexp.MustCompile(`Permission denied \(`), errAuthentication, "the server refuses the key of the Secret"},
+	// One answer for all that a server does not show: which of its private repositories exist is not for the caller to learn.
+	{regexp.MustCompile(`Authentication failed|could not read (Username|Password)|returned error: 40[134]|repository '.*' not found|does not appear to be a git repository|Could not read from remote repository`), errNotFound,
+		"the server has no such repository, or does not show it to these credentials; check repo_url and the Secret"},
 	{regexp.MustCompile(`couldn't find remote ref|not our ref`), errRef, "the repository has no such branch, tag or commit"},
 	{regexp.MustCompile(`Operation too slow|timed out`), errTimeout, "the server is too slow"},
 	{regexp.MustCompile(`\[(remote )?rejected\]|failed to push some refs`), errRejected,
