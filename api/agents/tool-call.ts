@@ -1,17 +1,18 @@
-import { startDeadline } from '../../lib/deadline.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { shortened } from '../../lib/conversation/shorten.ts';
+import { startDeadline } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
-import { argumentProblem } from '../../lib/tools/arguments.ts';
-import { isRefusal, type Tool, type ToolAnswer, type ToolArguments, type ToolRefusal } from '../../lib/tools/tool.ts';
+import { admitCall } from '../../lib/tools/admission.ts';
+import { callsSpent, refusalText } from '../../lib/tools/refusals.ts';
+import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { patiently } from './patiently.ts';
 import { registeredTools } from './registered-offer.ts';
-import { refusalByPerson } from './tool-approval.ts';
 import { type FileCall, storageEvent } from './storage-event.ts';
+import { refusalByPerson } from './tool-approval.ts';
 
 type CallTool = EffectOf<'call_tool'>;
 
@@ -27,10 +28,12 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     const most = conversationLimits.argumentsLength / 1024;
     return refuse(deps, effect, `InvalidArguments: arguments must be one JSON object of at most ${most} KiB`);
   }
-  const admitted = await admit(deps, call.name, args, signal);
+  const { toolbox, caller } = deps;
+  const registered = () => registeredTools(deps, signal);
+  const admitted = await admitCall({ toolbox, caller, registered }, call.name, args);
   if (isRefusal(admitted)) {
     if (admitted.kind === 'policy') raiseStorageEvent(deps, { effect, args }, 'denied');
-    return refuse(deps, effect, `${admitted.code}: ${admitted.message}`);
+    return refuse(deps, effect, refusalText(admitted));
   }
   const asked = { call, args, maxOutputTokens: effect.maxOutputTokens };
   // A person is not asked about what the judge refuses.
@@ -38,19 +41,6 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     (await verdictOf(deps, admitted, asked, signal)) ?? (await refusalByPerson(deps, admitted, asked, signal));
   if (verdict !== undefined) return refuse(deps, effect, verdict);
   return run(deps, admitted, { effect, args }, signal);
-}
-
-/** Built-in tools come first; the tenant cannot register their names. */
-async function admit(
-  deps: ConversationDeps,
-  name: string,
-  args: ToolArguments,
-  signal: AbortSignal,
-): Promise<Tool | ToolRefusal> {
-  const admitted = deps.toolbox.admit(deps.caller, name, args);
-  if (!isRefusal(admitted) || admitted.kind !== 'unknown_tool') return admitted;
-  const tool = (await registeredTools(deps, signal)).find((offered) => offered.name === name);
-  return tool === undefined ? admitted : (argumentProblem(tool, args) ?? tool);
 }
 
 function argumentsOf(text: string): ToolArguments | undefined {
@@ -140,8 +130,7 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
   if (!isAgain) {
     const most = deps.caller.security.max_calls;
     if (most !== undefined && !(await counts(deps, most, signal))) {
-      const spent = `MaxCallsExceeded: the execution has had its ${most} calls (max_calls); answer without tools`;
-      return refuse(deps, running.effect, spent);
+      return refuse(deps, running.effect, `${refusalText(callsSpent(most))}; answer without tools`);
     }
     await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
   }

@@ -5,15 +5,9 @@ import type { CallCounter } from '../../lib/envelope/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { argumentProblem } from '../../lib/tools/arguments.ts';
-import {
-  isRefusal,
-  type Tool,
-  type ToolAnswer,
-  type ToolArguments,
-  type Toolbox,
-  type ToolRefusal,
-} from '../../lib/tools/tool.ts';
+import { admitCall } from '../../lib/tools/admission.ts';
+import { callsSpent, refusalText } from '../../lib/tools/refusals.ts';
+import { isRefusal, type Tool, type ToolAnswer, type ToolArguments, type Toolbox } from '../../lib/tools/tool.ts';
 import { patientlyFor } from '../agents/patiently.ts';
 import type { RegisteredCaller, RegisteredToolSource } from '../agents/registered/index.ts';
 import { answeredCall, type CallOutcome, cancelledCall, failedCall } from './outcome.ts';
@@ -63,38 +57,20 @@ async function prepare(deps: ExecuteDeps, call: ToolCall, signal: AbortSignal): 
   const args: unknown = JSON.parse(call.spec.arguments);
   if (!isJsonObject(args)) return failedCall('ToolRefused', 'InvalidArguments: arguments must be one JSON object');
   const caller = await retried(() => deps.callerOf(call));
-  const tool = await admit(deps, caller, { name: call.spec.tool, args }, retried);
-  if (isRefusal(tool)) return failedCall('ToolRefused', `${tool.code}: ${tool.message}`);
+  const registered = () => retried(() => deps.registered.offered(caller, AbortSignal.timeout(patienceMs)));
+  const tool = await admitCall({ toolbox: deps.toolbox, caller, registered }, call.spec.tool, args);
+  if (isRefusal(tool)) return failedCall('ToolRefused', refusalText(tool));
   if (tool.run.kind !== 'api')
     return failedCall('ToolRefused', `NotInContainer: ${tool.name} runs in the container of an agent alone`);
   const { max_calls: most } = caller.security;
   const account = { execution_id: call.spec.parent.uid, tenant: caller.tenant };
   if (most !== undefined && !(await retried(() => calls.take(account, most))))
-    return failedCall('ToolRefused', `MaxCallsExceeded: the execution has had its ${most} calls (max_calls)`);
+    return failedCall('ToolRefused', refusalText(callsSpent(most)));
   return { caller, tool, args };
 }
 
 /** Makes a call of the bus or of the API server, again while that is away. */
 type Retried = <T>(what: () => Promise<T>) => Promise<T>;
-
-interface Asked {
-  readonly name: string;
-  readonly args: ToolArguments;
-}
-
-/** Built-in tools come first; the tenant cannot register their names. */
-async function admit(
-  { toolbox, registered }: ExecuteDeps,
-  caller: RegisteredCaller,
-  { name, args }: Asked,
-  retried: Retried,
-): Promise<Tool | ToolRefusal> {
-  const admitted = toolbox.admit(caller, name, args);
-  if (!isRefusal(admitted) || admitted.kind !== 'unknown_tool') return admitted;
-  const offered = await retried(() => registered.offered(caller, AbortSignal.timeout(patienceMs)));
-  const tool = offered.find((one) => one.name === name);
-  return tool === undefined ? admitted : (argumentProblem(tool, args) ?? tool);
-}
 
 function unprepared({ logger }: ExecuteDeps, { metadata }: ToolCall, error: unknown): CallOutcome {
   if (error instanceof AppError && error.code !== 'internal')

@@ -5,6 +5,9 @@ import { cutText } from '../../lib/cut-text.ts';
 import { startDeadline } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import { fleetScopes } from '../../lib/tools/fleet-rights.ts';
+import { approvalProblem } from '../../lib/tools/needs-approval.ts';
+import { refusalText } from '../../lib/tools/refusals.ts';
 import {
   type BuiltinCall,
   builtinCallsService,
@@ -12,8 +15,6 @@ import {
   builtinStopService,
   readBuiltinCall,
 } from '../../lib/tools/remote.ts';
-import { fleetScopes } from '../../lib/tools/fleet-rights.ts';
-import { approvalProblem } from '../../lib/tools/needs-approval.ts';
 import { isRefusal, type ToolAnswer, type Toolbox, type ToolCaller } from '../../lib/tools/tool.ts';
 
 interface ServeBuiltinDeps {
@@ -93,7 +94,7 @@ async function serve(
 async function run(deps: ServeBuiltinDeps, call: BuiltinCall, signal: AbortSignal): Promise<ToolAnswer> {
   const caller = await callerOf(deps, call);
   const admitted = approvalProblem(caller, call.tool) ?? deps.toolbox.admit(caller, call.tool, call.args);
-  if (isRefusal(admitted)) return { content: `${admitted.code}: ${admitted.message}`, isError: true };
+  if (isRefusal(admitted)) return { content: refusalText(admitted), isError: true };
   if (admitted.run.kind !== 'api')
     return { content: `NOT_AVAILABLE: ${call.tool} runs in the container of an agent alone`, isError: true };
   return admitted.run.run(caller, call.args, signal);

@@ -3,13 +3,13 @@ import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { startDeadline } from '../../lib/deadline.ts';
 import {
+  type CallCounter,
   type CallsUnderWay,
   type Envelope,
   EnvelopeError,
   isSessionRevoked,
   type ProveEnvelope,
   type Session,
-  type CallCounter,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -17,9 +17,10 @@ import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { givenArguments } from '../../lib/tools/arguments.ts';
+import { callsSpent } from '../../lib/tools/refusals.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
-import { argumentsProblem, sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
+import { argumentsProblem, sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
 import type { SecurityOf } from './security-of.ts';
 
@@ -138,7 +139,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
   if (problem !== undefined) return problem;
   if (!isJsonObject(args)) throw new AppError('internal', 'arguments that are no object passed their check');
   if (security.max_calls !== undefined && !(await deps.counter.take(session, security.max_calls)))
-    return policy('MaxCallsExceeded', `the execution has had its ${security.max_calls} calls (max_calls)`);
+    return callsSpent(security.max_calls);
   const caller: GatewayCaller = {
     tenant,
     subject: subjectOf(session),

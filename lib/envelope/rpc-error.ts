@@ -1,8 +1,9 @@
-import { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
 import { AppError, type ErrorCode, messageOf } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
 import { KubeError } from '../kube/index.ts';
+import { refusalText } from '../tools/refusals.ts';
 import type { ToolRefusal } from '../tools/tool.ts';
+import { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
 
 /** How a call is refused (spec 3 §7.2). */
 interface RpcForm {
@@ -59,9 +60,9 @@ export function answeredError(error: unknown, id: Id): HttpError | undefined {
 type Id = string | number | null;
 
 /** The answer to a call that a policy or the check of its arguments refuses. */
-export function refusalError({ kind, code, message }: ToolRefusal, id: Id): HttpError {
-  const text = kind === 'arguments' ? message : `${code}: ${message}`;
-  return rpcError(refusals[kind], { message: text, id });
+export function refusalError(refusal: ToolRefusal, id: Id): HttpError {
+  const { kind, message } = refusal;
+  return rpcError(refusals[kind], { message: kind === 'arguments' ? message : refusalText(refusal), id });
 }
 
 /** The answer to whatever else was thrown; of an error of no known kind it tells nothing. */

@@ -9,27 +9,28 @@ import {
   type Session,
   type Vouch,
 } from '../../../lib/envelope/index.ts';
-import type { NewId } from '../../../lib/ids.ts';
-import { isJsonObject } from '../../../lib/json-object.ts';
+import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { RateLimit } from '../../../lib/http/rate-limit.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
+import type { NewId } from '../../../lib/ids.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
+import { approvalProblem } from '../../../lib/tools/needs-approval.ts';
+import { callsSpent } from '../../../lib/tools/refusals.ts';
 import {
   isRefusal,
   type Tool,
   type ToolAnswer,
   type ToolArguments,
   type Toolbox,
-  type ToolRefusal,
   type ToolCaller,
+  type ToolRefusal,
 } from '../../../lib/tools/tool.ts';
-import { approvalProblem } from '../../../lib/tools/needs-approval.ts';
 import type { ContainerCalls } from '../../agents/container-calls.ts';
 import { storageEvent } from '../../agents/storage-event.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
-import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 
 export interface SealInvokeDeps {
   readonly audit: AuditTrail;
@@ -92,16 +93,10 @@ async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, 
     approvalProblem(caller, admitted.name) ?? containerProblem(deps, { caller, tool: admitted, envelope });
   if (problem !== undefined) throw refusalError(problem, envelope.id);
   const most = caller.security.max_calls;
-  if (most !== undefined && !(await deps.calls.take(session, most))) throw refusalError(spent(most), envelope.id);
+  if (most !== undefined && !(await deps.calls.take(session, most))) throw refusalError(callsSpent(most), envelope.id);
   const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signal);
   return json({ jsonrpc: '2.0', id: envelope.id, result: { content: [{ type: 'text', text: content }], isError } });
 }
-
-const spent = (most: number): ToolRefusal => ({
-  kind: 'policy',
-  code: 'MaxCallsExceeded',
-  message: `the execution has had its ${most} calls (max_calls)`,
-});
 
 /** Calls of file tools that the policy refuses are StorageEvents (requirements AMB-199). */
 function refuse(
