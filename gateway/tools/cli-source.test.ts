@@ -7,7 +7,6 @@ import { systemClock } from '../../lib/clock.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { KubeError, type KubeObject, type Resource } from '../../lib/kube/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
-import { silentLogger } from '../../test/support/silent-logger.ts';
 import { cliAnswer } from './cli-answer.ts';
 import { createCliRuns } from './cli-runs.ts';
 import { createCliSource } from './cli-source.ts';
@@ -48,9 +47,17 @@ const ended = (entry: Json, refs?: BlobRef[]): WorkflowExecution => {
 };
 
 /** The API server, as far as a run needs it: what it was sent, and one execution that the watch brings to its end. */
-function open({ refusal, tool = aTool() }: { readonly refusal?: KubeError; readonly tool?: CliTool } = {}) {
+interface Given {
+  readonly refusal?: KubeError;
+  readonly tool?: CliTool;
+  /** How the API server refuses a cancellation. */
+  readonly uncancelled?: Error;
+}
+
+function open({ refusal, tool = aTool(), uncancelled }: Given = {}) {
   const sent: { verb: string; object: KubeObject }[] = [];
   const patches: object[] = [];
+  const warned: unknown[] = [];
   const cache = { get: () => latest };
   const handlers: ((change: InformerChange<WorkflowExecution>) => void)[] = [];
   let latest: WorkflowExecution | undefined;
@@ -68,12 +75,15 @@ function open({ refusal, tool = aTool() }: { readonly refusal?: KubeError; reado
   };
   const source = createCliSource({
     clock: systemClock,
-    logger: silentLogger,
+    logger: { warn: (fields) => void warned.push(fields) },
     kube: {
       apply: write('apply') as never,
       create: write('create') as never,
       get: (async () => latest) as never,
-      mergePatch: (async (_kind: unknown, _ref: unknown, patch: object) => void patches.push(patch)) as never,
+      mergePatch: (async (_kind: unknown, _ref: unknown, patch: object) => {
+        patches.push(patch);
+        if (uncancelled !== undefined) throw uncancelled;
+      }) as never,
       whoAmI: async () => ({ username: 'gateway', groups: [] }),
     },
     outputs: () => reading,
@@ -87,7 +97,7 @@ function open({ refusal, tool = aTool() }: { readonly refusal?: KubeError; reado
   const isCreated = () => expect.poll(() => sent.some(({ verb }) => verb === 'create')).toBe(true);
   const end = (execution: WorkflowExecution, name = 'cli-i-1'): void =>
     bring({ ...execution, metadata: { name, namespace: 'tenant-acme', uid: 'run-1' } });
-  return { source, sent, patches, call, isCreated, bring, end };
+  return { source, sent, patches, warned, call, isCreated, bring, end };
 }
 
 describe('a call of a CLI tool', () => {
@@ -167,6 +177,35 @@ describe('a call of a CLI tool', () => {
       world.bring(after);
       await expect(answer).rejects.toMatchObject({ code: 'not_found' });
     }
+  });
+
+  it('cancels no other execution that has the name of its own by now', async () => {
+    const world = open();
+    const answer = world.call();
+    await world.isCreated();
+    world.bring({
+      ...anExecution('cli-i-1').build(),
+      metadata: { name: 'cli-i-1', namespace: 'tenant-acme', uid: 'other' },
+    });
+    await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+    expect(world.patches).toEqual([]);
+  });
+
+  const patched = { verb: 'patch', resource: 'workflowexecutions' };
+  it.each([
+    { title: 'is gone', status: 404, warnings: 0 },
+    { title: 'has its name from another one', status: 409, warnings: 0 },
+    { title: 'was cancelled by others', status: 422, warnings: 0 },
+    { title: 'the API server cannot change', status: 500, warnings: 1 },
+  ])('ends as it would where the execution that it cancels $title', async ({ status, warnings }) => {
+    const world = open({ uncancelled: new KubeError(status, {}, patched) });
+    const stop = new AbortController();
+    const answer = world.call(stop.signal);
+    await world.isCreated();
+    stop.abort(new Error('over'));
+    await expect(answer).rejects.toThrow('over');
+    expect(world.patches).toMatchObject([{ metadata: { uid: 'run-1' } }]);
+    expect(world.warned).toHaveLength(warnings);
   });
 
   const asked = { verb: 'create', resource: 'workflowexecutions' };

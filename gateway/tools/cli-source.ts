@@ -12,7 +12,7 @@ import { finished } from '../../lib/execution/finished.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
+import { type KubeClient, unlessChanged } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import { cliAnswer } from './cli-answer.ts';
@@ -155,17 +155,23 @@ async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<
   }
 }
 
-/** Never rejects: an execution without a cancellation ends by its own timeout. */
-async function cancel(deps: InvokeDeps, { namespace, name }: Omit<CliRun, 'uid'>): Promise<void> {
+/**
+ * Never rejects: an execution without a cancellation ends by its own timeout. One that is gone, that others have cancelled, or
+ * whose name another one has by now is left alone. Without `uid` it is unknown whether there is one.
+ */
+async function cancel(deps: InvokeDeps, { namespace, name, uid }: RunName & Partial<CliRun>): Promise<void> {
   const { kube, clock, logger } = deps;
   const options = { timeoutMs: cancelMs };
   try {
     const found = await kube.get(workflowExecutions, { namespace, name }, options).catch(() => undefined);
-    if (found === undefined || finished(found)) return;
+    if (found === undefined || finished(found) || found.metadata.uid !== (uid ?? found.metadata.uid)) return;
     const { username: by } = await kube.whoAmI(options);
     const at = new Date(clock.now()).toISOString();
-    const patch = { spec: { cancel: { by, at, reason: 'the call of the tool is over' } } };
-    await kube.mergePatch(workflowExecutions, { namespace, name }, patch, options);
+    const patch = {
+      metadata: { uid: found.metadata.uid },
+      spec: { cancel: { by, at, reason: 'the call of the tool is over' } },
+    };
+    await unlessChanged(kube.mergePatch(workflowExecutions, { namespace, name }, patch, options));
   } catch (error) {
     logger.warn({ namespace, execution: name, problem: messageOf(error) }, 'cli tool not cancelled');
   }
