@@ -7,6 +7,7 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { type Give, given, textOf } from './give.ts';
+import { lookUntil } from './look-until.ts';
 import type { Operations } from './operations.ts';
 
 export interface ExecutionToolsDeps {
@@ -127,14 +128,13 @@ export function waitsFor(
 ): Give {
   return async (caller, args, signal) => {
     const seconds = typeof args['timeout_secs'] === 'number' ? args['timeout_secs'] : waiting.seconds;
-    const until = clock.now() + seconds * 1_000;
-    for (;;) {
+    const looks = { clock, signal, ms: seconds * 1_000, everyMs: waiting.everyMs, isOver: () => isTimeUp(signal) };
+    const look = (): Promise<unknown> => {
       if (!isTimeUp(signal)) signal.throwIfAborted();
-      const value = await read(caller, args);
-      if (!isJsonObject(value) || hasEnded(value)) return value;
-      if (clock.now() >= until || isTimeUp(signal)) return { ...value, timed_out: true };
-      await clock.sleep(Math.min(waiting.everyMs, until - clock.now()), signal);
-    }
+      return read(caller, args);
+    };
+    const { value, isWanted } = await lookUntil(looks, look, hasEnded);
+    return isWanted || !isJsonObject(value) ? value : { ...value, timed_out: true };
   };
 }
 

@@ -26,6 +26,7 @@ import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { refusalOf } from '../routes/write-refusal.ts';
 import { assertLent, assertMay, folder, writes } from './git-rights.ts';
 import { type Give, invalid, textOf } from './give.ts';
+import { lookUntil } from './look-until.ts';
 import { storageFact } from './storage-fact.ts';
 import { namespaceOf, volumeName } from './volume-tools.ts';
 
@@ -148,16 +149,15 @@ async function settle(
   isSettled: (binding: GitBinding) => boolean,
 ): Promise<GitBinding> {
   const { name, namespace = '', uid = '' } = metadata;
-  const until = clock.now() + waiting.ms;
-  for (;;) {
+  const look = async (): Promise<GitBinding> => {
     signal.throwIfAborted();
     const found = await findObject(kube, gitBindings, { name, namespace });
     if (found?.metadata.uid !== uid) throw unknown(uid);
-    if (isSettled(found)) return found;
-    if (clock.now() >= until)
-      throw new AppError('limit_exceeded', `the operation did not end in ${waiting.ms / 1_000} s; ask for its status`);
-    await clock.sleep(waiting.everyMs, signal);
-  }
+    return found;
+  };
+  const { value, isWanted } = await lookUntil({ clock, signal, ...waiting }, look, isSettled);
+  if (isWanted) return value;
+  throw new AppError('limit_exceeded', `the operation did not end in ${waiting.ms / 1_000} s; ask for its status`);
 }
 
 /** Asks the controllers for an operation when the binding is free, and answers as it ended. */

@@ -10,6 +10,7 @@ import type { ToolCaller } from '../../lib/tools/tool.ts';
 import { refusalOf } from '../routes/write-refusal.ts';
 import { hasEnded } from './execution-tools.ts';
 import { helperState } from './helper-workflow.ts';
+import { lookUntil } from './look-until.ts';
 import type { Operations } from './operations.ts';
 
 export interface HelperPodsDeps {
@@ -107,17 +108,14 @@ async function ended(
   asked: Asked,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const until = clock.now() + waiting.ms;
-  for (;;) {
+  const look = (): Promise<unknown> => {
     signal.throwIfAborted();
-    const value = await operations.call('readExecution', caller, asked);
-    if (hasEnded(value)) return value;
-    if (clock.now() >= until) {
-      await operations.call('cancelExecution', caller, { ...asked, body: {} });
-      throw new AppError('limit_exceeded', `no helper pod came to its end in ${waiting.ms / 1_000} s; try again`);
-    }
-    await clock.sleep(waiting.everyMs, signal);
-  }
+    return operations.call('readExecution', caller, asked);
+  };
+  const { value, isWanted } = await lookUntil({ clock, signal, ...waiting }, look, hasEnded);
+  if (isWanted) return value;
+  await operations.call('cancelExecution', caller, { ...asked, body: {} });
+  throw new AppError('limit_exceeded', `no helper pod came to its end in ${waiting.ms / 1_000} s; try again`);
 }
 
 /** @throws AppError where the command never ran, with the words of its execution. */
