@@ -4,6 +4,7 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { findObject, isConflict, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { firstAnswer } from '../../lib/retry.ts';
 
 /** Which installation drives an execution: its conversation is in the event bus of one alone (ADR 0087). */
 export interface Claims {
@@ -47,7 +48,7 @@ const startOf = ({ status }: AgentExecution): number => Date.parse(status?.start
 async function claim({ kube }: Pick<ClaimsDeps, 'kube'>, execution: AgentExecution, own: string): Promise<boolean> {
   const { name, namespace = '', uid } = execution.metadata;
   let latest: AgentExecution | undefined = execution;
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  const isOurs = await firstAnswer(attempts, async () => {
     if (latest === undefined || latest.metadata.uid !== uid) return false;
     const claimed = claimOf(latest);
     if (claimed !== undefined) return claimed === own;
@@ -61,6 +62,7 @@ async function claim({ kube }: Pick<ClaimsDeps, 'kube'>, execution: AgentExecuti
       if (!isConflict(error)) throw error;
     }
     latest = await findObject(kube, agentExecutions, { name, namespace });
-  }
-  return false;
+    return undefined;
+  });
+  return isOurs ?? false;
 }

@@ -1,8 +1,8 @@
-import type { AgentExecution, AgentSignal } from '../../crds/schema/agent-execution.ts';
 import { limits } from '../../crds/limits.ts';
+import type { AgentExecution, AgentSignal } from '../../crds/schema/agent-execution.ts';
 import { AppError } from '../errors.ts';
 import { agentExecutions } from '../kinds.ts';
-import { findAgain, isConflict, isInvalid, type KubeClient } from '../kube/index.ts';
+import { findAgain, type KubeClient, whileRaced } from '../kube/index.ts';
 import { openAsk } from './open-ask.ts';
 
 interface AnswerDeps {
@@ -35,16 +35,12 @@ export async function commitAnswer(
   answer: Answer,
 ): Promise<Answered> {
   checkFeedback(answer);
-  for (let attempt = 1; ; attempt++) {
+  return whileRaced(attempts, async () => {
     const latest = await findAgain(kube, agentExecutions, execution);
     if (latest === undefined) throw new AppError('not_found', `execution ${execution.metadata.name} was deleted`);
     const signal = signalOf(latest, answer, clock.now());
-    try {
-      return { execution: await kube.mergePatch(agentExecutions, refOf(latest), patchOf(latest, signal)), signal };
-    } catch (error) {
-      if (!(isConflict(error) || isInvalid(error)) || attempt === attempts) throw error;
-    }
-  }
+    return { execution: await kube.mergePatch(agentExecutions, refOf(latest), patchOf(latest, signal)), signal };
+  });
 }
 
 function checkFeedback({ feedback = '' }: Answer): void {

@@ -1,5 +1,6 @@
 import type { EventBus, KeyValueBucket } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
+import { firstAnswer } from '../retry.ts';
 import { envelopeLimits } from './limits.ts';
 import type { Session } from './sessions.ts';
 
@@ -56,17 +57,18 @@ export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
 /** How many of the batch fit. */
 async function count(bucket: KeyValueBucket<number>, account: CallAccount, batch: readonly Waiting[]): Promise<number> {
   const most = Math.min(...batch.map((one) => one.most));
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  const taken = await firstAnswer(attempts, async () => {
     const found = await bucket.get(account.execution_id);
     const had = found?.value ?? 0;
-    const taken = Math.max(0, Math.min(batch.length, most - had));
-    if (taken === 0) return 0;
+    const free = Math.max(0, Math.min(batch.length, most - had));
+    if (free === 0) return 0;
     const written =
       found === undefined
-        ? await bucket.create(account.execution_id, taken, account.tenant)
-        : await bucket.update(account.execution_id, had + taken, found.revision);
-    if (written !== undefined) return taken;
-  }
+        ? await bucket.create(account.execution_id, free, account.tenant)
+        : await bucket.update(account.execution_id, had + free, found.revision);
+    return written === undefined ? undefined : free;
+  });
+  if (taken !== undefined) return taken;
   throw new AppError('unavailable', 'too many replicas count calls of this execution; try again', {
     reason: 'CounterBusy',
   });

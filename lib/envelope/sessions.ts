@@ -1,5 +1,6 @@
 import type { EventBus, KeyValueBucket } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
+import { firstAnswer } from '../retry.ts';
 import { envelopeLimits } from './limits.ts';
 
 /** The signer of tool calls for one execution, and its tools (spec 3 §2.3). */
@@ -67,34 +68,34 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
       return (await bucket.get(executionId))?.value;
     },
     async create(session) {
-      for (let attempt = 0; attempt < attempts; attempt += 1) if (await tryCreate(bucket, session)) return;
-      throw busy(session.execution_id);
+      const isCreated = await firstAnswer(attempts, async () => (await tryCreate(bucket, session)) || undefined);
+      if (isCreated === undefined) throw busy(session.execution_id);
     },
     async register(session, now) {
-      for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const stored = await tryRegister(bucket, session, now);
-        if (stored !== undefined) return stored;
-      }
-      throw busy(session.execution_id);
+      const stored = await firstAnswer(attempts, () => tryRegister(bucket, session, now));
+      if (stored === undefined) throw busy(session.execution_id);
+      return stored;
     },
     async activate(session) {
-      for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const active = await tryActivate(bucket, session);
-        if (active !== undefined) return active;
-      }
-      throw busy(session.execution_id);
+      const active = await firstAnswer(attempts, () => tryActivate(bucket, session));
+      if (active === undefined) throw busy(session.execution_id);
+      return active;
     },
     async revoke(executionId) {
-      for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const found = await bucket.get(executionId);
-        if (found === undefined) return false;
-        if (found.value.revoked === true) return true;
-        const written = await bucket.update(executionId, { ...found.value, revoked: true }, found.revision);
-        if (written !== undefined) return true;
-      }
-      throw busy(executionId);
+      const isThere = await firstAnswer(attempts, () => tryRevoke(bucket, executionId));
+      if (isThere === undefined) throw busy(executionId);
+      return isThere;
     },
   };
+}
+
+/** Whether there is a session, revoked by now; undefined where another one wrote first. */
+async function tryRevoke(bucket: KeyValueBucket<Session>, executionId: string): Promise<boolean | undefined> {
+  const found = await bucket.get(executionId);
+  if (found === undefined) return false;
+  if (found.value.revoked === true) return true;
+  const written = await bucket.update(executionId, { ...found.value, revoked: true }, found.revision);
+  return written === undefined ? undefined : true;
 }
 
 async function tryCreate(bucket: KeyValueBucket<Session>, session: Session): Promise<boolean> {

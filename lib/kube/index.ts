@@ -1,7 +1,7 @@
 export type * from './client.ts';
+export { type ClockSkew, createClockSkew } from './clock-skew.ts';
 export type * from './core-objects.ts';
 export { createOwn, type Own, takeOrCreateOwn } from './create-own.ts';
-export { type ClockSkew, createClockSkew } from './clock-skew.ts';
 export { createUnlessExists } from './create-unless-exists.ts';
 export type { CredentialSource, Endpoint, TlsMaterial } from './credentials.ts';
 export { createCredentialSource } from './credentials.ts';
@@ -33,3 +33,4 @@ export { keyOf, refOfKey } from './objects.ts';
 export * from './resource.ts';
 export type { RequestReport, TransportDeps, TransportOptions } from './transport.ts';
 export { unlessChanged } from './unless-changed.ts';
+export { whileRaced } from './while-raced.ts';

@@ -3,8 +3,9 @@ import type { Clock } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Logger } from '../logger.ts';
 import type { NodeConfig } from '../node-config/node-config.ts';
+import { tryPaced } from '../retry.ts';
 import { AttemptError } from './attempt-error.ts';
-import { createConnection, type Connection } from './connection.ts';
+import { type Connection, createConnection } from './connection.ts';
 import { modelLimits } from './limits.ts';
 import { createModelMetrics, silentObserver } from './metrics.ts';
 import { ModelError, type ModelLimits, type ModelReply, type ModelRequest, type Models } from './models.ts';
@@ -74,22 +75,16 @@ type Retrying = (connection: Connection, target: Target, request: ModelRequest) 
 /** Asks one provider, and again after failures that pass: `max_retries` times more (requirements AMB-091). */
 function createRetrying({ clock, logger, random }: ModelsDeps, { llm_selection }: NodeConfig): Retrying {
   const { max_retries: retries, retry_delay_ms: delayMs } = llm_selection;
-  return async (connection, target, request) => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await connection.ask(target, request);
-      } catch (error) {
-        if (!(error instanceof AttemptError)) throw error;
-        if (!error.isRetried || attempt > retries) throw error.toModelError(target.provider.name);
-        const waitMs = waitBefore(attempt, { delayMs, random }, error.retryAfterMs);
-        logger.warn(
-          { provider: target.provider.name, outcome: error.outcome, attempt, waitMs },
-          'asking a model again',
-        );
-        await clock.sleep(waitMs, request.signal);
-        request.signal.throwIfAborted();
-      }
-    }
+  return (connection, target, request) => {
+    const provider = target.provider.name;
+    const pauseAfter = (error: unknown, attempt: number): number => {
+      if (!(error instanceof AttemptError)) throw error;
+      if (!error.isRetried || attempt > retries) throw error.toModelError(provider);
+      const waitMs = waitBefore(attempt, { delayMs, random }, error.retryAfterMs);
+      logger.warn({ provider, outcome: error.outcome, attempt, waitMs }, 'asking a model again');
+      return waitMs;
+    };
+    return tryPaced({ clock, pauseAfter, signal: request.signal }, () => connection.ask(target, request));
   };
 }
 

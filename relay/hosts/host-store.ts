@@ -1,5 +1,6 @@
 import type { EdgeHost, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import { AppError } from '../../lib/errors.ts';
+import { firstAnswer } from '../../lib/retry.ts';
 
 /** A host as it is stored, with the tenant that its namespace belongs to. */
 export interface StoredHost {
@@ -52,12 +53,13 @@ export async function changeStatus(
   { tenant, nodeId }: { readonly tenant: string; readonly nodeId: string },
   change: (host: StoredHost) => EdgeHostStatus | undefined,
 ): Promise<void> {
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+  const isDone = await firstAnswer(attemptsMax, async () => {
     const host = await hosts.find(tenant, nodeId);
     const status = host === undefined ? undefined : change(host);
-    if (host === undefined || status === undefined) return;
-    if ((await hosts.write(host, status)) !== undefined) return;
-  }
+    if (host === undefined || status === undefined) return true;
+    return (await hosts.write(host, status)) === undefined ? undefined : true;
+  });
+  if (isDone) return;
   throw new AppError('conflict', `others changed the host at ${attemptsMax} attempts to write it`);
 }
 

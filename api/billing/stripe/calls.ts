@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { halfJitter } from '../../../lib/informer/backoff.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { tryPaced } from '../../../lib/retry.ts';
 
 export interface CallsOptions {
   readonly secretKey: string;
@@ -41,18 +42,15 @@ export function createCall(options: CallsOptions, deps: CallsDeps): Call {
   return async (operation, call) => {
     const { client, StripeError } = (loaded ??= await load(options));
     const last = clock.now() + beginMs;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await call(client);
-      } catch (error) {
-        if (!(error instanceof StripeError)) throw error;
-        // Neither message nor body: they may name a customer or show parts of the key.
-        const { statusCode: status, type, code, requestId: providerRequestId } = error;
-        logger.warn({ operation, attempt, status, type, code, providerRequestId }, 'payment provider call failed');
-        if (attempt === attempts || !mayPass(error) || clock.now() >= last) throw answerTo(error);
-      }
-      await clock.sleep(halfJitter(pauses, attempt - 1, random()));
-    }
+    const pauseAfter = (error: unknown, attempt: number): number => {
+      if (!(error instanceof StripeError)) throw error;
+      // Neither message nor body: they may name a customer or show parts of the key.
+      const { statusCode: status, type, code, requestId: providerRequestId } = error;
+      logger.warn({ operation, attempt, status, type, code, providerRequestId }, 'payment provider call failed');
+      if (attempt === attempts || !mayPass(error) || clock.now() >= last) throw answerTo(error);
+      return halfJitter(pauses, attempt - 1, random());
+    };
+    return tryPaced({ clock, pauseAfter }, () => call(client));
   };
 }
 

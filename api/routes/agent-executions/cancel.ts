@@ -5,7 +5,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
-import { findObject, isConflict, isInvalid, isNotFound, type KubeClient } from '../../../lib/kube/index.ts';
+import { findObject, isConflict, isNotFound, type KubeClient, whileRaced } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
 import { cancelAgentExecution, deleteAgentExecution } from './contract.ts';
@@ -42,25 +42,20 @@ async function cancel(
   { metadata: { name, namespace = '', uid } }: AgentExecution,
   wanted: Cancel,
 ): Promise<AgentExecution> {
-  for (let attempt = 1; ; attempt += 1) {
+  return whileRaced(attempts, async () => {
     const latest = await findObject(kube, agentExecutions, { namespace, name });
     if (latest === undefined || latest.metadata.uid !== uid) throw notFound(unknownExecution);
     if (isCancelled(latest)) return latest;
-    try {
-      return await kube.jsonPatch(agentExecutions, { namespace, name }, [
-        { op: 'test', path: '/metadata/uid', value: uid },
-        { op: 'test', path: '/metadata/resourceVersion', value: latest.metadata.resourceVersion },
-        { op: 'add', path: '/spec/cancel', value: wanted },
-      ]);
-    } catch (error) {
-      if (isNotFound(error)) throw notFound(unknownExecution, { cause: error });
-      if (!isRace(error) || attempt === attempts) throw error;
-    }
-  }
+    const write = kube.jsonPatch(agentExecutions, { namespace, name }, [
+      { op: 'test', path: '/metadata/uid', value: uid },
+      { op: 'test', path: '/metadata/resourceVersion', value: latest.metadata.resourceVersion },
+      { op: 'add', path: '/spec/cancel', value: wanted },
+    ]);
+    return write.catch((error: unknown) => {
+      throw isNotFound(error) ? notFound(unknownExecution, { cause: error }) : error;
+    });
+  });
 }
-
-/** A failed test of a patch counts as invalid. */
-const isRace = (error: unknown): boolean => isConflict(error) || isInvalid(error);
 
 /** Whether it was cancelled, or is about to be. @throws HttpError 409 when it cannot be any more */
 function isCancelled(execution: AgentExecution): boolean {

@@ -1,14 +1,14 @@
-import { HttpError } from '../../../lib/http/index.ts';
 import type { ErrorContract } from '../../../lib/http/contract.ts';
+import { HttpError } from '../../../lib/http/index.ts';
+import type { Resource } from '../../../lib/kube/index.ts';
 import {
   findObject,
   isConflict,
-  isInvalid,
   isNotFound,
   type KubeClient,
   type KubeObject,
+  whileRaced,
 } from '../../../lib/kube/index.ts';
-import type { Resource } from '../../../lib/kube/index.ts';
 import { sameJson } from '../../../lib/same-json.ts';
 import { notFound } from '../not-found.ts';
 
@@ -36,20 +36,17 @@ export async function changeSpec<S, T extends ObjectWithSpec<S>>(
   { resource, object, change, unknown }: Change<S, T>,
 ): Promise<T> {
   const { name, namespace = '', uid } = object.metadata;
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  const write = whileRaced(attempts, async () => {
     const latest = await findObject(kube, resource, { namespace, name });
     if (latest === undefined || latest.metadata.uid !== uid) throw notFound(unknown);
     const spec = change(latest.spec);
-    if (sameJson(spec, latest.spec)) return latest;
-    const written = await replaceSpec(kube, resource, latest, spec).catch((error: unknown) => {
-      if (isNotFound(error)) throw notFound(unknown, { cause: error });
-      // A failed test of a patch counts as invalid, and so does a spec that the server refuses.
-      if (isConflict(error) || (isInvalid(error) && attempt < attempts)) return undefined;
-      throw error;
-    });
-    if (written !== undefined) return written;
-  }
-  throw new HttpError({ code: 'conflict', message: 'others change it at the same time; try again' });
+    return sameJson(spec, latest.spec) ? latest : replaceSpec(kube, resource, latest, spec);
+  });
+  return write.catch((error: unknown) => {
+    if (isNotFound(error)) throw notFound(unknown, { cause: error });
+    if (!isConflict(error)) throw error;
+    throw new HttpError({ code: 'conflict', message: 'others change it at the same time; try again', cause: error });
+  });
 }
 
 function replaceSpec<T extends KubeObject>(

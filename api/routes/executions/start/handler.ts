@@ -5,6 +5,7 @@ import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { isStill, type ListedWorkflow } from '../../../../lib/catalogue/index.ts';
 import { canonicalHash } from '../../../../lib/definition/canonical.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { type NewId, shortHash } from '../../../../lib/ids.ts';
 import { workflowExecutions, workflows as workflowKind } from '../../../../lib/kinds.ts';
 import {
@@ -17,8 +18,8 @@ import {
 import { metadataOf } from '../../../../lib/kube/resource.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
+import { tryAgain } from '../../../../lib/retry.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownTenant, unknownWorkflow } from '../../not-found.ts';
 import { findVersion } from '../../workflows/find-version.ts';
 import { assertChosenName } from '../chosen-name.ts';
@@ -74,18 +75,11 @@ const suffixLength = 10;
 async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
   const workflow = await startable(deps, ask);
   const { namespace, caller, marks } = ask;
-  for (let attempt = 1; ; attempt++) {
+  return tryAgain(nameAttempts, isAlreadyExists, async () => {
     const name = `${labelValue(workflow.metadata.name)}-${deps.newId().slice(0, suffixLength)}`;
-    try {
-      const made = await createExecution(
-        deps.kube,
-        executionOf(workflow, ask.body, { name, namespace, subject: caller.subject, marks }),
-      );
-      return withAuditRecord(deps, ask, made, workflow);
-    } catch (error) {
-      if (!isAlreadyExists(error) || attempt === nameAttempts) throw error;
-    }
-  }
+    const execution = executionOf(workflow, ask.body, { name, namespace, subject: caller.subject, marks });
+    return withAuditRecord(deps, ask, await createExecution(deps.kube, execution), workflow);
+  });
 }
 
 interface Once {
