@@ -458,7 +458,7 @@ export type InvokeToolBody = {
   readonly security_token: string;
   /** Base64 of the Ed25519 signature over the canonical JSON of payload, security_token and timestamp. */
   readonly signature: string;
-  /** Now: whole Unix seconds, or an ISO 8601 time with its zone. */
+  /** Now: whole Unix seconds, or an RFC 3339 time with its zone. */
   readonly timestamp: number | string;
   /** The JSON-RPC request. */
   readonly payload: {
@@ -828,7 +828,7 @@ export type InvokeToolAliasReply = InvokeToolAnswer;
 export interface CallMcpRequest {
   /** Names the session. */
   readonly sealExecutionId?: string;
-  /** Whole Unix seconds, or an ISO 8601 time with its zone. */
+  /** Whole Unix seconds, or an RFC 3339 time with its zone. */
   readonly sealTimestamp?: string;
   /** Base64 of the Ed25519 signature. */
   readonly sealSignature?: string;

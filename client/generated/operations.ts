@@ -2074,7 +2074,7 @@ export type InvokeToolBody = {
   readonly security_token: string;
   /** Base64 of the Ed25519 signature over the canonical JSON of payload, security_token and timestamp. */
   readonly signature: string;
-  /** Now: whole Unix seconds, or an ISO 8601 time with its zone. */
+  /** Now: whole Unix seconds, or an RFC 3339 time with its zone. */
   readonly timestamp: number | string;
   /** The JSON-RPC request. */
   readonly payload: {

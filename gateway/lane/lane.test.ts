@@ -279,6 +279,7 @@ describe('sessions of operators', () => {
     ['AMB-142 a key of small order', { public_key_b64: Buffer.alloc(32).toString('base64') }],
     ['AMB-116 a time that is over', { expires_at: '2020-01-01T00:00:00Z' }],
     ['a time without its zone', { expires_at: '2030-01-01T00:00:00' }],
+    ['GW-SESS-06 a day that does not exist', { expires_at: '2030-02-30T00:00:00Z' }],
     ['GW-SESS-05 a token of another key', { security_token: 'a.b.c' }],
     ['AMB-119 a token of another context', { security_context: 'other' }],
     ['GW-SESS-01 no execution_id', { execution_id: undefined }],

@@ -1,3 +1,4 @@
+import { parseInstant } from '../instant.ts';
 import { isJsonObject } from '../json-object.ts';
 import { CaptureError } from './capture-error.ts';
 import type { StreamReport, Trailer } from './trailer.ts';
@@ -8,7 +9,7 @@ const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >
 const isText: Check = (value) => typeof value === 'string';
 const isOptionalText: Check = (value) => value === undefined || isText(value);
 const isOptionalFlag: Check = (value) => value === undefined || typeof value === 'boolean';
-const isTime: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const isTime: Check = (value) => typeof value === 'string' && parseInstant(value) !== undefined;
 
 const streamChecks: Readonly<Record<keyof StreamReport, Check>> = {
   bytes: isCount,

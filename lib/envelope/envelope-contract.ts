@@ -17,7 +17,7 @@ const Envelope = Type.Object(
       description: 'Base64 of the Ed25519 signature over the canonical JSON of payload, security_token and timestamp.',
     }),
     timestamp: Type.Union([Type.Integer(), Type.String({ format: 'date-time', maxLength: timestampLength })], {
-      description: 'Now: whole Unix seconds, or an ISO 8601 time with its zone.',
+      description: 'Now: whole Unix seconds, or an RFC 3339 time with its zone.',
     }),
     payload: Type.Object(
       {

@@ -94,16 +94,32 @@ describe('a signed call', () => {
   });
 
   it.each([
-    [30_000, 'acme'],
-    [30_001, 'not_fresh'],
-    [-30_000, 'acme'],
-    [-30_001, 'not_fresh'],
-  ])('GW-INV-16 whose time has a fraction is %i ms old: %s', async (age, want) => {
-    const { verdict, signed, clock } = await world();
-    await clock.advance(40_500);
-    const sentAt = clock.now() - age;
-    const envelope = signed({ timestamp: Math.floor(sentAt / 1_000) });
-    expect(await verdict({ ...envelope, timestamp: new Date(sentAt).toISOString() })).toBe(want);
+    ['00:00:11.999', 'acme'],
+    ['00:00:10.999', 'not_fresh'],
+    ['00:01:10.999', 'acme'],
+    ['00:01:11.000', 'not_fresh'],
+  ])(
+    'GW-INV-16 AMB-012 at 00:00:40.500 counts by its signed second, not by the fraction of %s: %s',
+    async (time, want) => {
+      const { verdict, signed, clock } = await world();
+      await clock.advance(40_500);
+      const timestamp = `2026-01-01T${time}Z`;
+      const envelope = signed({ timestamp: Math.floor(Date.parse(timestamp) / 1_000) });
+      expect(await verdict({ ...envelope, timestamp })).toBe(want);
+    },
+  );
+
+  it.each([
+    [29, 'acme'],
+    [30, 'acme'],
+    [31, 'token_invalid'],
+  ])('GW-INV-11 with a token that was issued in %i s from now: %s, also when it comes again', async (ahead, want) => {
+    const { verdict, signed, key, seconds, sessions } = await world();
+    const session = await sessions.find('e-1');
+    const claims = { jti: session?.session_id ?? '', scp: 'default', tenant_id: 'acme' };
+    const token = await issueToken(key, { ...claims, iat: seconds() + ahead, exp: seconds() + 120 });
+    expect(await verdict(signed({ token }))).toBe(want);
+    expect(await verdict(signed({ token, payload: { ...payload, id: 2 } }))).toBe(want);
   });
 
   it('GW-INV-17 AMB-001 counts once, also signed again; another call with the same token counts', async () => {

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../definition/canonical.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { readPublicKey } from './public-key.ts';
-import { readEnvelope } from './read-envelope.ts';
+import { callIn, readEnvelope, readSealedRequest } from './read-envelope.ts';
 
 interface Vectors {
   readonly public_key_b64: string;
@@ -137,6 +137,12 @@ describe('an envelope', () => {
       { ...good, timestamp: '2026-13-01T00:00:00Z' },
       'malformed: Malformed envelope: timestamp',
     ],
+    [
+      'with a day that does not exist',
+      { ...good, timestamp: '2026-02-29T00:00:00Z' },
+      'malformed: Malformed envelope: timestamp must be an RFC 3339 time with its zone',
+    ],
+    ['with a time in lower case', { ...good, timestamp: '2026-01-01t00:00:00z' }, 'accepted'],
     ['with a time beyond all dates', { ...good, timestamp: 1e15 }, 'malformed: Malformed envelope: timestamp'],
     [
       'GW-INV-05 without its execution',
@@ -169,22 +175,22 @@ describe('an envelope', () => {
     [
       'with a duplicate key',
       JSON.stringify(good).replace('"path":"a"', '"path":"a","path":"b"'),
-      'malformed: Malformed envelope: ',
+      'malformed: Malformed envelope: payload.params.arguments.path ',
     ],
     [
       'with a key that changes prototypes',
       JSON.stringify(good).replace('"path":"a"', '"__proto__":{}'),
-      'malformed: Malformed envelope: ',
+      'malformed: Malformed envelope: payload.params.arguments',
     ],
     [
       'with a number beyond 2^53',
       JSON.stringify(good).replace('"path":"a"', '"n":9007199254740993'),
-      'malformed: Malformed envelope: ',
+      'malformed: Malformed envelope: payload.params.arguments.n ',
     ],
     [
       'with half a character',
-      JSON.stringify(good).replace('"path":"a"', '"n":"\\ud800"'),
-      'malformed: Malformed envelope: ',
+      JSON.stringify(good).replace('"path":"a"', '"n":["x","\\ud800"]'),
+      'malformed: Malformed envelope: payload.params.arguments.n[1] ',
     ],
   ])('GW-INV-23 %s', (_what, body, want) => {
     expect(read(body).startsWith(want)).toBe(true);
@@ -213,5 +219,25 @@ describe('an envelope', () => {
   ])('of %i bytes is %s', (bytes, want) => {
     const text = JSON.stringify(good);
     expect(read(text + ' '.repeat(bytes - Buffer.byteLength(text))).split(':')[0]).toBe(want);
+  });
+});
+
+describe('a request that is sealed in its headers', () => {
+  const seal = { token: 'a.b.c', signature, timestamp: '1767225600', execution_id: 'e-1' };
+  const call = { ...good.payload };
+
+  it.each<[object, object, string]>([
+    [{ token: '' }, call, 'header.authorization'],
+    [{ signature: 'x' }, call, 'header.seal-signature'],
+    [{ timestamp: '2026-01-01' }, call, 'header.seal-timestamp'],
+    [{ execution_id: '' }, call, 'header.seal-execution-id'],
+    [{}, { ...call, id: {} }, 'id'],
+    [{}, { ...call, params: 1 }, 'params'],
+    [{}, { ...call, params: {} }, 'params.name'],
+  ])('GW-INV-23 with %j over %j names its field, %s', (parts, payload, field) => {
+    const body = Buffer.from(JSON.stringify(payload));
+    expect(() => callIn(readSealedRequest(body, { ...seal, ...parts }))).toThrow(
+      `Malformed envelope: ${field} must be`,
+    );
   });
 });

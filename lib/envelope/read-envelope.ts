@@ -1,7 +1,8 @@
 import { canonicalJson } from '../definition/canonical.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { isTooCostly, jsonCost, tooCostly } from '../http/json-cost.ts';
-import { parseStrictJson } from '../http/strict-json.ts';
+import { JsonTextError, parseStrictJson } from '../http/strict-json.ts';
+import { instantForm, parseInstant } from '../instant.ts';
 import { isJsonObject } from '../json-object.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
@@ -11,7 +12,7 @@ export interface Envelope {
   readonly executionId: string;
   readonly token: string;
   readonly signature: Buffer;
-  /** Milliseconds since the Unix epoch. The signed bytes hold the second in which it is. */
+  /** The second that the signed bytes hold, in milliseconds since the Unix epoch. A fraction of it is not signed. */
   readonly sentAt: number;
   /** The signed text: RFC 8785 of payload, security_token and timestamp; made when it is first asked for. */
   readonly signedBytes: () => Buffer;
@@ -35,14 +36,32 @@ export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
   const payload = objectAt(body['payload'], 'payload');
   const { security_token: token, signature, timestamp } = body;
   const { execution_id } = objectAt(body['metadata'], 'metadata');
-  return { ...sealedOf({ token, signature, timestamp, execution_id }, payload, isUnsigned), ...callOf(payload) };
+  const seal = { token, signature, timestamp, execution_id };
+  return { ...sealedOf({ seal, names: bodyNames }, payload, isUnsigned), ...callOf(payload, 'payload.') };
 }
+
+/** Paths of the parts of a seal, for messages. */
+type SealNames = Readonly<Record<keyof Seal, string>>;
+
+const bodyNames: SealNames = {
+  token: 'security_token',
+  signature: 'signature',
+  timestamp: 'timestamp',
+  execution_id: 'metadata.execution_id',
+};
+
+const headerNames: SealNames = {
+  token: 'header.authorization',
+  signature: 'header.seal-signature',
+  timestamp: 'header.seal-timestamp',
+  execution_id: 'header.seal-execution-id',
+};
 
 /** The parts of an envelope that vouch for its payload; in the headers of a request, where the payload is its body. */
 export interface Seal {
   readonly token: unknown;
   readonly signature: unknown;
-  /** Seconds as a number or in digits, or an ISO 8601 time with its zone. */
+  /** Seconds as a number or in digits, or an RFC 3339 time with its zone. */
   readonly timestamp: unknown;
   readonly execution_id: unknown;
 }
@@ -65,23 +84,28 @@ export function readSealedRequest(bytes: Uint8Array, seal: Seal, isUnsigned = fa
   if (typeof method !== 'string' || method === '') throw malformed('method', 'must be the name of a method');
   const digits = typeof seal.timestamp === 'string' && /^\d{1,12}$/.test(seal.timestamp);
   const timestamp = digits ? Number(seal.timestamp) : seal.timestamp;
-  return { ...sealedOf({ ...seal, timestamp }, payload, isUnsigned), id: idOf(payload), method, payload };
+  const sealed = sealedOf({ seal: { ...seal, timestamp }, names: headerNames }, payload, isUnsigned);
+  return { ...sealed, id: idOf(payload, ''), method, payload };
 }
 
 /** The call of a tool that a request is. @throws EnvelopeError `malformed` for another request. */
-export const callIn = ({ payload, ...sealed }: SealedRequest): Envelope => ({ ...sealed, ...callOf(payload) });
+export const callIn = ({ payload, ...sealed }: SealedRequest): Envelope => ({ ...sealed, ...callOf(payload, '') });
 
-function sealedOf(seal: Seal, payload: Fields, isUnsigned: boolean): Sealed {
-  const token = isUnsigned ? '' : textAt(seal.token, 'security_token', envelopeLimits.tokenLength);
-  const sentAt = sentAtOf(seal.timestamp);
-  const timestamp = Math.floor(sentAt / 1_000);
+interface NamedSeal {
+  readonly seal: Seal;
+  readonly names: SealNames;
+}
+
+function sealedOf({ seal, names }: NamedSeal, payload: Fields, isUnsigned: boolean): Sealed {
+  const token = isUnsigned ? '' : textAt(seal.token, names.token, envelopeLimits.tokenLength);
+  const timestamp = secondOf(seal.timestamp, names.timestamp);
   // It costs as much as parsing; a call of no session or of a false token does not get so far.
   let signed: Buffer | undefined;
   return {
-    executionId: textAt(seal.execution_id, 'metadata.execution_id', envelopeLimits.executionIdLength),
+    executionId: textAt(seal.execution_id, names.execution_id, envelopeLimits.executionIdLength),
     token,
-    signature: isUnsigned ? Buffer.alloc(0) : signatureOf(seal.signature),
-    sentAt,
+    signature: isUnsigned ? Buffer.alloc(0) : signatureOf(seal.signature, names.signature),
+    sentAt: timestamp * 1_000,
     signedBytes: () => (signed ??= Buffer.from(canonicalJson({ payload, security_token: token, timestamp }))),
   };
 }
@@ -93,46 +117,46 @@ function parsed(bytes: Uint8Array): unknown {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (bytes.byteLength > envelopeLimits.unprovedBytes && isTooCostly(jsonCost(text)))
       throw new AppError('invalid', tooCostly);
-    return parseStrictJson(text, ['envelope']);
+    return parseStrictJson(text);
   } catch (error) {
+    if (error instanceof JsonTextError && error.path !== '') throw malformed(error.path, error.message);
     if (error instanceof AppError) throw malformed('envelope', messageOf(error));
     throw malformed('envelope', 'is not UTF-8');
   }
 }
 
-function callOf(payload: Fields): Pick<Envelope, 'id' | 'tool' | 'arguments'> {
+/** `base` begins the paths of messages. */
+function callOf(payload: Fields, base: 'payload.' | ''): Pick<Envelope, 'id' | 'tool' | 'arguments'> {
   const { jsonrpc = '2.0', method } = payload;
-  if (jsonrpc !== '2.0') throw malformed('payload.jsonrpc', 'must be "2.0"');
-  const id = idOf(payload);
-  if (method !== 'tools/call') throw malformed('payload.method', 'must be "tools/call"');
-  const params = objectAt(payload['params'], 'payload.params');
+  if (jsonrpc !== '2.0') throw malformed(`${base}jsonrpc`, 'must be "2.0"');
+  const id = idOf(payload, base);
+  if (method !== 'tools/call') throw malformed(`${base}method`, 'must be "tools/call"');
+  const params = objectAt(payload['params'], `${base}params`);
   const tool = params['name'];
-  if (typeof tool !== 'string' || tool === '') throw malformed('payload.params.name', 'must be the name of a tool');
+  if (typeof tool !== 'string' || tool === '') throw malformed(`${base}params.name`, 'must be the name of a tool');
   return { id, tool, arguments: params['arguments'] ?? {} };
 }
 
-function idOf({ id = null }: Fields): Envelope['id'] {
+function idOf({ id = null }: Fields, base: 'payload.' | ''): Envelope['id'] {
   if (id === null || typeof id === 'string' || typeof id === 'number') return id;
-  throw malformed('payload.id', 'must be a string, a number or null');
+  throw malformed(`${base}id`, 'must be a string, a number or null');
 }
 
-function sentAtOf(timestamp: unknown): number {
-  if (typeof timestamp === 'number' && Number.isInteger(timestamp) && isInstant(timestamp)) return timestamp * 1_000;
+/** Whole seconds since the Unix epoch: what is signed, whatever form was sent (requirements AMB-012). */
+function secondOf(timestamp: unknown, field: string): number {
+  if (typeof timestamp === 'number' && Number.isInteger(timestamp) && isInstant(timestamp)) return timestamp;
   const isText = typeof timestamp === 'string' && timestamp.length <= envelopeLimits.timestampLength;
-  const sentAt = isText && zoned.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
-  if (!Number.isNaN(sentAt)) return sentAt;
-  throw malformed('timestamp', 'must be whole Unix seconds, or an ISO 8601 time with its zone');
+  const sentAt = isText ? parseInstant(timestamp) : undefined;
+  if (sentAt !== undefined) return Math.floor(sentAt / 1_000);
+  throw malformed(field, `${instantForm}, or whole Unix seconds`);
 }
-
-/** A time without its zone would be read as that of the machine. */
-const zoned = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 const isInstant = (seconds: number): boolean => !Number.isNaN(new Date(seconds * 1_000).getTime());
 
-function signatureOf(value: unknown): Buffer {
-  const signature = Buffer.from(textAt(value, 'signature', envelopeLimits.signatureLength), 'base64');
+function signatureOf(value: unknown, field: string): Buffer {
+  const signature = Buffer.from(textAt(value, field, envelopeLimits.signatureLength), 'base64');
   if (signature.length === 64 && signature.toString('base64') === value) return signature;
-  throw malformed('signature', 'must be the base64 of an Ed25519 signature of 64 bytes');
+  throw malformed(field, 'must be the base64 of an Ed25519 signature of 64 bytes');
 }
 
 function objectAt(value: unknown, field: string): Fields {

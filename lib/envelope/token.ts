@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { envelopeLimits } from './limits.ts';
 import type { SealKey } from './seal-key.ts';
 
 /** Claims of a SEAL token (spec 3 §2.2). `iss` and `aud` are those of the key. */
@@ -37,13 +38,22 @@ export function issueToken(key: SealKey, claims: SealClaims): Promise<string> {
 /** The claims of a token that this installation issued and that is still valid; undefined where it is anything else. */
 export async function readToken(key: SealVerifier, token: string, now: number): Promise<SealClaims | undefined> {
   const payload = await verified(key, token, now);
-  if (payload === undefined) return undefined;
-  const { jti, scp, tenant_id, iat, exp } = payload;
+  const claims = payload && claimsOf(payload);
+  return claims !== undefined && isCurrent(claims, now) ? claims : undefined;
+}
+
+function claimsOf({ jti, scp, tenant_id, iat, exp }: JWTPayload): SealClaims | undefined {
   if (typeof jti !== 'string' || typeof scp !== 'string' || typeof tenant_id !== 'string') return undefined;
   if (jti === '' || scp === '' || tenant_id.trim() === '') return undefined;
-  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;
-  return { jti, scp, tenant_id, iat, exp };
+  return typeof iat === 'number' && typeof exp === 'number' ? { jti, scp, tenant_id, iat, exp } : undefined;
 }
+
+/**
+ * Whether a token has not expired, and was issued before now: clocks of issuer and verifier may be as far apart as those of
+ * signer and verifier (spec 3 §5.2).
+ */
+const isCurrent = ({ iat, exp }: Pick<SealClaims, 'iat' | 'exp'>, now: number): boolean =>
+  Math.floor(now / 1_000) < exp && iat * 1_000 <= now + envelopeLimits.freshMs;
 
 /** Tokens that were proved last, and what they may take together, in UTF-16 units. */
 const remembered = { max: 1_000, maxSize: 1_048_576 } as const;
@@ -56,15 +66,15 @@ interface Proved {
 export type ReadToken = (token: string, now: number) => Promise<SealClaims | undefined>;
 
 /**
- * As `readToken`, for tokens that come again with each call. The signature of one is checked once for each key; whether it
- * has expired, each time.
+ * As `readToken`, for tokens that come again with each call. The signature of one is checked once for each key; its times are
+ * checked each time.
  */
 export function createTokenReader(key: SealVerifier): ReadToken {
   const proved = new LRUCache<string, Proved>({ ...remembered, sizeCalculation: (_, token) => token.length + 1 });
   return async (token, now) => {
     const held = proved.get(token);
     const { publicKey } = key;
-    if (held?.by === publicKey) return Math.floor(now / 1_000) < held.claims.exp ? held.claims : undefined;
+    if (held?.by === publicKey) return isCurrent(held.claims, now) ? held.claims : undefined;
     const claims = await readToken(key, token, now);
     if (claims !== undefined) proved.set(token, { claims, by: publicKey });
     return claims;

@@ -4,6 +4,7 @@ import type { EventBus } from '../../../lib/bus/index.ts';
 import { createCursor } from '../../../lib/http/paging.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
+import { instantForm, parseInstant } from '../../../lib/instant.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { listAuditCheckpoints, listAuditEvents } from './contract.ts';
@@ -60,7 +61,7 @@ export function createAuditEventRoutes({ bus, tenancy, auditPublicKey }: AuditRo
 
 function timeOf(field: 'from' | 'to', text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw invalidField(`query.${field}`, 'is not a time; write it as 2026-11-23T10:00:00Z');
+  const time = parseInstant(text);
+  if (time !== undefined) return time;
+  throw invalidField(`query.${field}`, instantForm);
 }

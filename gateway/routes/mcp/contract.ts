@@ -27,7 +27,7 @@ export const callMcp = defineContract({
   access: 'signature',
   headers: Type.Object({
     'seal-execution-id': header(envelopeLimits.executionIdLength, 'Names the session.'),
-    'seal-timestamp': header(envelopeLimits.timestampLength, 'Whole Unix seconds, or an ISO 8601 time with its zone.'),
+    'seal-timestamp': header(envelopeLimits.timestampLength, 'Whole Unix seconds, or an RFC 3339 time with its zone.'),
     'seal-signature': header(envelopeLimits.signatureLength, 'Base64 of the Ed25519 signature.'),
   }),
   body: {

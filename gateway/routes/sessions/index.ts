@@ -18,6 +18,7 @@ import { createCursor, pageOf } from '../../../lib/http/paging.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
+import { instantForm, parseInstant } from '../../../lib/instant.ts';
 import { fleetScopesOf } from '../../../lib/tools/fleet-rights.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
@@ -133,13 +134,11 @@ async function claimsOf(deps: SessionRoutesDeps, caller: Operator, body: Body): 
   throw invalidField('body.security_token', 'names another security context in its claim scp');
 }
 
-const zoned = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 /** Default: in an hour (spec 3 §2.3). @throws HttpError 400 for the past, or for more than seven days. */
 function expiryOf(text: string | undefined, now: number): string {
   if (text === undefined) return new Date(now + envelopeLimits.sessionMs).toISOString();
-  const end = zoned.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(end)) throw invalidField('body.expires_at', 'must be an ISO 8601 time with its zone');
+  const end = parseInstant(text);
+  if (end === undefined) throw invalidField('body.expires_at', instantForm);
   if (end <= now) throw invalidField('body.expires_at', 'is over; give a time to come');
   if (end > now + envelopeLimits.longestSessionMs)
     throw invalidField('body.expires_at', 'is more than seven days away');
