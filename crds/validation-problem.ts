@@ -3,6 +3,7 @@ import { pointerKeys } from './json-pointer.ts';
 import { patternText } from './pattern-text.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
 import { isSimilar } from './similar-name.ts';
+import { variantsOf } from './union-errors.ts';
 
 /** An ajv error in this project's words. `at` is the place of the value, or of the missing or unknown field. */
 interface Finding {
@@ -47,6 +48,10 @@ const explanations: Readonly<Record<string, Explain>> = {
     return { at, rule: 'enum', message: `must be ${oneOfList(allowed)}${meantBy(error.data, allowed)}` };
   },
   discriminator: (error, at) => wrongTag(error, at),
+  anyOf: (error, at) => {
+    const kinds = `must be ${variantsOf(error).map(variantText).join(', or ')}, not ${describe(error.data)}`;
+    return { at, rule: 'type', message: `${kinds}${meantBy(error.data, variantsOf(error).flatMap(wordsOf))}` };
+  },
   type: (error, at) => {
     const type = String(param(error, 'type'));
     const message = `must be ${withArticle(type)}, not ${describe(error.data)}${typeFix(type, error)}`;
@@ -124,6 +129,20 @@ const oneOfList = (values: unknown): string => {
   const texts = (Array.isArray(values) ? values : []).map(String);
   return texts.length === 1 ? (texts[0] ?? '') : `one of ${texts.join(', ')}`;
 };
+
+const wordsOf = (schema: unknown): unknown[] => {
+  const { enum: values } = schema as Readonly<Record<string, unknown>>;
+  return Array.isArray(values) ? (values as unknown[]) : [];
+};
+
+/** One alternative of a union. */
+function variantText(schema: unknown): string {
+  const { enum: values, const: value, type, required } = schema as Readonly<Record<string, unknown>>;
+  if (values !== undefined) return oneOfList(values);
+  if (value !== undefined) return JSON.stringify(value);
+  const names = Array.isArray(required) && required.length > 0 ? ` with ${required.join(' and ')}` : '';
+  return `${withArticle(String(type))}${names}`;
+}
 
 const articles: Readonly<Record<string, string>> = {
   string: 'a string',

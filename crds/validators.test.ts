@@ -1,9 +1,44 @@
+import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { validateManifest, validateSpec } from './validators.ts';
+import { oneOf } from './schema/parts.ts';
+import { createValidator, validateManifest, validateSpec } from './validators.ts';
 
 const state = (fields: object): object => ({ version: '1.0.0', initial_state: 'a', states: { a: fields } });
 const found = (spec: unknown): string[] =>
   validateSpec.Workflow(spec).map(({ path, message }) => `${path}: ${message}`);
+
+describe('unions of a text and a map', () => {
+  const policy = createValidator(
+    Type.Object({
+      mode: Type.Optional(
+        Type.Union([
+          oneOf(['Sequential', 'Parallel']),
+          Type.Object({ Rolling: Type.Object({ batch: Type.Integer({ minimum: 1 }) }) }),
+        ]),
+      ),
+      least: Type.Optional(Type.Array(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]))),
+    }),
+    ['policy'],
+  );
+
+  it.each<[object, string[]]>([
+    [{ mode: null }, ['policy.mode must be one of Sequential, Parallel, or a map with Rolling, not null']],
+    [{ mode: 'All' }, ['policy.mode must be one of Sequential, Parallel, or a map with Rolling, not the string "All"']],
+    [
+      { mode: 'paralel' },
+      [
+        'policy.mode must be one of Sequential, Parallel, or a map with Rolling, not the string "paralel"; did you mean Parallel?',
+      ],
+    ],
+    [{ mode: {} }, ['policy.mode.Rolling is required']],
+    [{ mode: { Rolling: { batch: 0 } } }, ['policy.mode.Rolling.batch must be at least 1, not 0']],
+    [{ least: [0, null, -1] }, ['policy.least[2] must be at least 0, not -1']],
+    [{ least: ['a', 1] }, ['policy.least[0] must be a whole number, or null, not the string "a"']],
+    [{ mode: 'Parallel', least: [null] }, []],
+  ])('%j is judged by the alternative that it is meant as', (value, want) => {
+    expect(policy(value).map(({ path, message }) => `${path} ${message}`)).toEqual(want);
+  });
+});
 
 describe('the validators', () => {
   const cases: Record<string, { spec: unknown; want: string[] }> = {

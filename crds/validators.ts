@@ -16,6 +16,7 @@ import { WorkflowSpec } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
 import { WorkflowManifest } from './schema/workflow-manifest.ts';
 import { sourceOf } from './source-schema.ts';
+import { meantErrors } from './union-errors.ts';
 import { toProblem } from './validation-problem.ts';
 
 /** Everything that breaks the schema, each with its place; empty for a good value. The value is never changed. */
@@ -27,7 +28,7 @@ export function createValidator(schema: TSchema, base: Place = []): Validator {
   return (value) => {
     compiled ??= createAjv().compile(toJsonSchema(sourceOf(schema)));
     if (compiled(value)) return [];
-    return (compiled.errors ?? []).map((error) => toProblem(error, value, base));
+    return meantErrors(compiled.errors ?? []).map((error) => toProblem(error, value, base));
   };
 }
 
