@@ -5,7 +5,8 @@ import { parseDuration } from '../duration.ts';
 import type { Check, NamedState } from './definition.ts';
 
 /** Legal fields that are probably mistakes (requirements AMB-169, AMB-193). */
-export const checkTraps: Check = ({ states }) => states.flatMap((named) => [...checkEnd(named), ...checkRetry(named)]);
+export const checkTraps: Check = ({ states }) =>
+  states.flatMap((named) => [...checkEnd(named), ...checkRetry(named), ...checkVotes(named)]);
 
 /** Whether a state may fail for what it runs or waits for; that a template breaks is not counted. */
 const canFail = (state: State): boolean => {
@@ -29,6 +30,20 @@ function checkRetry({ at, state }: NamedState): Problem[] {
   if (parsed(attempt) < parsed(whole)) return [];
   const message = `an attempt may take ${attempt} and the state ${whole}, so one that hangs leaves no time for another; set resources.timeout below timeout`;
   return [warningAt([...at, 'retry'], 'retry_without_time', message)];
+}
+
+/**
+ * `all_approved` and `any_rejected` look like two halves of all outcomes. A judge that did not complete has not approved and
+ * has not rejected (requirements AMB-183), and a state that failed has no votes.
+ */
+function checkVotes({ at, state: { transitions } }: NamedState): Problem[] {
+  const names = new Set(transitions.map(({ condition = 'always' }) => condition));
+  const isOpen = names.has('all_approved') && names.has('any_rejected') && !names.has('always') && !names.has('custom');
+  if (!isOpen) return [];
+  const message =
+    'neither all_approved nor any_rejected matches where a judge did not complete and the others approved, or where the state ' +
+    'failed: the execution then fails; add a last rule without a condition';
+  return [warningAt([...at, 'transitions'], 'judge_left_out', message)];
 }
 
 const boundsOf = (state: StateOf<'ContainerRun'>) => ({

@@ -145,6 +145,7 @@ export const fullWorkflow = (): Workflow => ({
           { condition: 'consensus', threshold: 0.8, agreement: 0.5, target: 'child' },
           { condition: 'all_approved', target: 'child' },
           { condition: 'any_rejected', target: 'approval' },
+          { target: 'approval' },
         ],
       },
       child: {

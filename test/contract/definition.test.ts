@@ -188,6 +188,19 @@ describe('warnings', () => {
       ['spec.states.container.retry', 'retry_without_time'],
     ],
     [
+      'AMB-193 AMB-183 votes of a panel that leave out a judge which did not complete',
+      [
+        [
+          'spec.states.panel.transitions',
+          [
+            { condition: 'any_rejected', target: 'approval' },
+            { condition: 'all_approved', target: 'child' },
+          ],
+        ],
+      ],
+      ['spec.states.panel.transitions', 'judge_left_out'],
+    ],
+    [
       'AMB-193 a state that no rule leads to',
       [['spec.states.lonely', { kind: 'System', command: 'finalize', transitions: [] }]],
       ['spec.states.lonely', 'unreachable_state'],
