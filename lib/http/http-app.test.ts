@@ -511,6 +511,24 @@ describe('a body at its limit', () => {
     expect((await sendRaw(server.port, chunked, chunk)).status).toBe(status);
   });
 
+  it.each([
+    ['/v1/rooms/blue/bookings', [bearer, jsonType], 1_000],
+    ['/v1/register', [bearer, 'Content-Type: application/yaml'], 1_048_576],
+    ['/v1/hooks/ci', [], 100],
+  ])('AMB-153 too large has one answer of %s, whether its length is announced or not', async (path, headers, most) => {
+    const text = ' '.repeat(most + 1);
+    const whole = await sendRaw(server.port, requestText(`POST ${path}`, headers, text));
+    const pieces = `${(most).toString(16)}\r\n${text.slice(1)}\r\n1\r\n \r\n0\r\n\r\n`;
+    const chunked = await sendRaw(
+      server.port,
+      requestText(`POST ${path}`, [...headers, 'Transfer-Encoding: chunked']),
+      pieces,
+    );
+    expect([whole.status, whole.body]).toEqual([413, expect.stringContaining(`larger than ${most} bytes`)]);
+    expect([chunked.status, chunked.body]).toEqual([whole.status, whole.body]);
+    expect(seen).toEqual([]);
+  });
+
   it('AMB-153 too large is refused by what its header says, before any of it arrives', async () => {
     const started = performance.now();
     const answer = await sendRaw(
