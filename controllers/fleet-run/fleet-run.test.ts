@@ -214,6 +214,33 @@ describe('a fleet run on a real NATS server', () => {
     expect(peer.invoked).toHaveLength(3);
   });
 
+  it('EDGE-REST-39 EDGE-REST-40 a run that was halted and is then cancelled ends halted, also by another process', async () => {
+    const hosts = hostsNamed(4);
+    const results = createEdgeResults({ bus: nats.connect(), clock: systemClock });
+    const peer = await relay(hosts, async (_request, node) => (node === 'n00000' ? err : undefined));
+    const server = new Server({ policy: { failure_policy: { StopAfter: 1 }, max_concurrency: 2 } });
+    const process = start(server, hosts);
+    await vi.waitFor(() => expect(server.status.summary?.err).toBe(1), { timeout: 5_000 });
+    server.run = { ...server.run, spec: { ...server.run.spec, cancel: { by: 'ada' } } };
+    process.wake();
+    await vi.waitFor(() => expect(server.status.cancellation).toEqual({ cancelled: 1, already_terminal: 1 }), 5_000);
+    await process.kill();
+    start(server, hosts);
+    for (const request of peer.got) {
+      if (request.kind !== 'invoke' || request.host.nodeId === 'n00000') continue;
+      const { run, commandId } = request.command;
+      const ids = { tenant: 'acme', run, node_id: request.host.nodeId, command_id: commandId };
+      const result = { outcome: 'cancelled', reason: 'asked' } as const;
+      await results.publish({ ...ids, kind: 'result', at: new Date().toISOString(), result });
+    }
+    await ended(server);
+    expect(server.status).toMatchObject({
+      outcome: 'halted',
+      reason: 'Halted',
+      summary: { ok: 0, err: 1, cancelled: 1, not_started: 2 },
+    });
+  });
+
   it('EDGE-FLOW-16 EDGE-REST-40 AMB-109 cancels those in flight, and completed hosts stay as they are', async () => {
     const hosts = hostsNamed(5);
     const results = createEdgeResults({ bus: nats.connect(), clock: systemClock });
