@@ -75,5 +75,5 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^[A-Za-z0-9+/]{86}==$': 'must be the base64 of an Ed25519 signature of 64 bytes',
 };
 
-/** What a text must be that a pattern refuses. */
+/** The rule that a text breaks where the pattern refuses it. */
 export const patternText = (pattern: string): string => patternTexts[pattern] ?? `must match ${pattern}`;

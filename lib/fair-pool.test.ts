@@ -195,7 +195,7 @@ it('a tenant that holds nothing gets a place at once while another one never end
   );
 });
 
-it('whatever comes and goes, no more is held than there is, and no caller waits for ever', async () => {
+it('no more is held than there is, and no caller waits for ever, in any order of calls', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), cost: fc.integer({ min: 1, max: 12 }) })),

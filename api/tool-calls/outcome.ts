@@ -46,8 +46,8 @@ export function resultOf(content: string): NonNullable<ToolCallStatus['result']>
 }
 
 /**
- * What is written in place of a status that the API server has no room for: the same without the answer, and why. Undefined
- * for one without an answer.
+ * The status in place of one that the API server has no room for: the same without the answer, and why. Undefined for one
+ * without an answer.
  */
 export function withoutAnswer(status: ToolCallStatus, problem: string): ToolCallStatus | undefined {
   const { result, reason = 'OutcomeUnknown', message: said, ...rest } = status;

@@ -125,7 +125,7 @@ export async function writeStatus(
   }
 }
 
-/** What is written next after a write that failed; undefined: nothing more. */
+/** The next write after one that failed; undefined: nothing more. */
 function afterRefusal(status: ToolCallStatus, wanted: ToolCallStatus, error: unknown): ToolCallStatus | undefined {
   if (isNotFound(error)) return undefined;
   if (!isInvalid(error) && !isTooLarge(error)) return wanted;

@@ -177,7 +177,7 @@ async function poll({ server, client, options }: Call, deviceCode: string): Retu
   }
 }
 
-/** RFC 8628 §3.5. Whatever keeps a single poll from being answered is no reason to give up. */
+/** RFC 8628 §3.5. A single poll without an answer is no reason to give up. */
 function whyNotYet(issuer: string, error: unknown): 'pending' | 'slow_down' | 'unreachable' {
   if (!(error instanceof oauth.ResponseBodyError)) return 'unreachable';
   if (error.error === 'authorization_pending') return 'pending';

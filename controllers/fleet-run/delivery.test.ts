@@ -223,7 +223,7 @@ describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => 
 });
 
 describe.concurrent('a process that takes over a fleet run', { timeout: 60_000 }, () => {
-  it('EDGE-REST-38 goes on with it, where its cache does not know yet that the run has begun', async () => {
+  it('EDGE-REST-38 continues it, where its cache does not know yet that the run has begun', async () => {
     const hosts = hostsNamed(4);
     const peer = await relay(hosts, silent);
     const server = new FleetServer({ policy: long });

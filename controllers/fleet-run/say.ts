@@ -12,7 +12,7 @@ export interface SayDeps {
 }
 
 /**
- * Says how a command ended in place of its host; an answer of the host that was stored before counts instead. What was said
+ * Says how a command ended in place of its host; an answer of the host that was stored before counts instead. The outcome
  * counts when it comes back by the news. Never rejects.
  */
 export async function say(deps: SayDeps, session: RunSession, node: string, result: EdgeOutcome): Promise<void> {

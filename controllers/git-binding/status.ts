@@ -117,7 +117,7 @@ export function endedStatus(binding: GitBinding, job: Job, end: JobEnd, now: num
   });
 }
 
-/** What the sync went by; one that never began has tried nothing. */
+/** The source that the sync used; one that never began has tried nothing. */
 const triedOf = ({ source }: Job): Partial<GitBindingStatus> =>
   source === undefined ? {} : { tried_source: sourceText(source) };
 

@@ -12,7 +12,7 @@ const mayGetAnywhere = (name: string): string =>
   `authorizer.group('').resource('secrets').name(${name}).check('get').allowed()`;
 
 /**
- * The writer of a GitBinding decides to which host its Secret goes, and who pushes with it, so the writer must be able to
+ * The writer of a GitBinding decides which host gets its Secret, and who pushes with it, so the writer must be able to
  * read the Secret (ADR 0095). The API asks the SecurityContext of the caller in place of this (`git_secrets`).
  */
 export const gitBindingPolicy = (identities: Identities): AdmissionPolicy => ({
@@ -29,7 +29,7 @@ export const gitBindingPolicy = (identities: Identities): AdmissionPolicy => ({
     {
       expression: `variables.secret == '' || !variables.isMoved || variables.isTrusted || ${mayGetSecret('variables.secret')}`,
       message:
-        "'spec.credentials.secret: Secret ' + variables.secret + ' goes to the host of repo_url, which those who may get it decide only; ' + variables.user + ' may not'",
+        "'spec.credentials.secret: Secret ' + variables.secret + ' is sent to the host of repo_url; ' + variables.user + ' needs the right to get this Secret'",
       reason: 'Forbidden',
     },
   ],

@@ -66,13 +66,13 @@ export const apiSpecPolicy = (identities: Identities): AdmissionPolicy => ({
     {
       expression: 'size(variables.opened) == 0 || variables.isTrusted || variables.isClusters',
       message:
-        "'spec.allow_internal_addresses: ' + variables.opened[0] + ' is opened by those who may write all namespaces only'",
+        "'spec.allow_internal_addresses: ' + variables.opened[0] + ' needs a writer who may write all namespaces; ask an administrator of the cluster'",
       reason: 'Forbidden',
     },
     {
       expression: `variables.secret == '' || !variables.isMoved || variables.isTrusted || ${mayGetSecret('variables.secret')}`,
       message:
-        "'spec.credentials.secret: Secret ' + variables.secret + ' goes to the server of this object, which those who may get it decide only; ' + variables.user + ' may not'",
+        "'spec.credentials.secret: Secret ' + variables.secret + ' is sent to the server of this object; ' + variables.user + ' needs the right to get this Secret'",
       reason: 'Forbidden',
     },
     noIdAsName,

@@ -429,11 +429,11 @@ describe('the invocation lane', () => {
     });
     expect(first?.data).not.toHaveProperty('tool');
     expect(refusals().length).toBeLessThan(20);
-    const untold = 60 - refusals().length;
+    const leftOut = 60 - refusals().length;
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await invoke(forged('last'));
-    const told = refusals().reduce((sum, { data }) => sum + Number(data['left_out'] ?? 0), 0);
-    expect(told).toBe(untold);
+    const counted = refusals().reduce((sum, { data }) => sum + Number(data['left_out'] ?? 0), 0);
+    expect(counted).toBe(leftOut);
   });
 
   it('of a session that it does not permit leaves an event each, which names the agent', async () => {

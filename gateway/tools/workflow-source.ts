@@ -147,7 +147,7 @@ async function resolve(deps: WorkflowSourceDeps, exchange: Exchange, audit: Invo
   try {
     credential = await deps.credentials.resolve(tenant, api);
   } catch (error) {
-    // Whatever the reason is: the exchange has failed, and its event comes before the answer.
+    // For any reason: the exchange has failed, and its event comes before the answer.
     await audit.credential('CredentialExchangeFailed', target);
     if (error instanceof AppError && error.reason === 'CredentialFailed') return error.message;
     throw error;

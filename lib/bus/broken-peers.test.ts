@@ -9,7 +9,7 @@ import { createEventBus } from './create-event-bus.ts';
 import type { EventBus } from './event-bus.ts';
 
 /**
- * An unhandled rejection ends a process, and no trouble with the bus may end one. Whatever answers at
+ * An unhandled rejection ends a process, and no trouble with the bus may end one. With any peer at
  * the address of the server, calls fail as ever, and work once a server is there.
  */
 let server: NatsServer;

@@ -13,7 +13,7 @@ for (const mark of [quote, comma, colon, openList, closeList, openObject, closeO
 
 /**
  * The texts of some fields of a JSON object, found in one pass that makes nothing of the other fields. Bytes that are no
- * JSON may have some as well. Names that are written with escapes are not found. Of equal names the last counts, as for
+ * JSON may have some as well. Names that are written with escapes are not found. The last one of equal names counts, as for
  * JSON.parse.
  */
 export function fieldTexts<Name extends string>(

@@ -59,7 +59,7 @@ describe('reading the outcomes in memory', () => {
   });
 
   it.each([
-    ['no process drives the run', new AppError('unavailable', 'nobody', { reason: 'NoResponders' })],
+    ['no process drives the run', new AppError('unavailable', 'no responders', { reason: 'NoResponders' })],
     ['the bus does not answer', new AppError('timeout', 'late')],
   ])('finds none where %s', async (_what, error) => {
     expect(await readOpenRecords({ request: () => Promise.reject(error) }, 'r')).toEqual([]);

@@ -105,7 +105,7 @@ function meaningOf(contract: Parameters<typeof toErrorReply>[1], status: number,
 const isFault = (error: unknown, { code }: HttpErrorOptions): boolean =>
   code !== 'cancelled' && !(error instanceof HttpError && !error.cause);
 
-/** A handler says by itself that what its caller has named is not there. Whatever else is missing only we know of. */
+/** A handler says by itself that what its caller has named is not there. Other missing things are known to us alone. */
 const isUntold = (error: unknown): boolean => error instanceof KubeError && error.code === 'not_found';
 
 function standardHeaders(status: number, access?: Access): Record<string, string> {

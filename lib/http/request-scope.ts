@@ -69,7 +69,7 @@ export function requireSaneRequest(ctx: HttpContext): void {
 /** A name or an address, and a port, as RFC 9110 §7.2 and RFC 3986 §3.2 allow them; a name holds what DNS does, and `_`. */
 const host = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
-/** Whatever is answered may be built on it, and others in front of us may have read something else out of it. */
+/** Answers may be built on it, and proxies in front of us may have read something else out of it. */
 function requireHost(value: string | undefined, httpVersion: string): void {
   if (value === undefined && httpVersion === '1.1') throw invalidRequest('send the header Host');
   if (value !== undefined && !host.test(value))

@@ -93,7 +93,7 @@ async function sendStream(ctx: HttpContext, reply: StreamReply, signal: AbortSig
   if (isEndless) ctx.set(unbuffered);
   ctx.respond = false;
   ctx.res.flushHeaders();
-  // Whatever happens first is why it broke off; the rest follows from it.
+  // The first event is why it broke off; the rest follows from it.
   let why: Pick<RequestState, 'fault' | 'isBrokenOff'> | undefined;
   stream.once('error', (fault: unknown) => (why ??= { fault, isBrokenOff: true }));
   signal.addEventListener('abort', () => (why ??= { isBrokenOff: !ctx.res.destroyed }), { once: true });

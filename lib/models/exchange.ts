@@ -62,7 +62,7 @@ class GuardedExchange implements Exchange {
   };
 
   fail(failure: AttemptError): void {
-    // Whatever follows from an end that the caller wanted is no failure of the provider.
+    // An error that follows from an end that the caller wanted is no failure of the provider.
     if (!this.#options.signal.aborted) this.failure ??= failure;
     this.#broken.abort(failure);
   }

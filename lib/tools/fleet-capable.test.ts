@@ -36,7 +36,7 @@ describe('whether a fleet can run a tool', () => {
   });
 
   it('AMB-108 is yes for other names where no gateway runs, and unknown while one does not answer', async () => {
-    const none = capableAt(fails(new AppError('unavailable', 'nobody', { reason: 'NoResponders' })));
+    const none = capableAt(fails(new AppError('unavailable', 'no responders', { reason: 'NoResponders' })));
     expect(await none.capable('acme', 'a.b')).toBe(true);
     const late = capableAt(fails(new AppError('timeout', 'late')));
     await expect(late.capable('acme', 'a.b')).rejects.toMatchObject({

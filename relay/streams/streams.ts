@@ -116,7 +116,7 @@ export class Streams {
     if (!(await this.#entries.isHeld(stream.uid))) await this.#states.report(stream, 'Disconnected');
   }
 
-  /** What a heartbeat has written: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
+  /** The writes of a heartbeat: that the host is back, and its news where a checkpoint is due (EDGE-FLOW-08). */
   checkpoint(stream: LiveStream): Promise<void> {
     return this.#states.checkpoint(stream);
   }
@@ -179,7 +179,7 @@ export class Streams {
     void this.#states.writeRevocation({ tenant: stream.host.tenant, nodeId: stream.facts.nodeId });
   }
 
-  /** Of two streams of a host at this relay the one stays that began later, whichever has written the entry last. */
+  /** The later one of two streams of a host at this relay stays, whichever has written the entry last. */
   #succeed(stream: LiveStream): void {
     const open = this.#open.get(stream.uid);
     const isLate = open !== undefined && open.arrival > stream.arrival;

@@ -37,7 +37,7 @@ type commands struct {
 	group     atomic.Int64 // the group that runs, 0: none
 }
 
-// run runs a command without a shell. Whatever happens, the answer says it: there is no error.
+// run runs a command without a shell. The answer says how it ended: there is no error.
 func (c *commands) run(ctx context.Context, a answer) resultRequest {
 	limit := &budget{left: positive(a.MaxOutputBytes, defaultOutput)}
 	stdout, stderr := &capped{budget: limit}, &capped{budget: limit}

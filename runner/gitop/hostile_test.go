@@ -380,7 +380,7 @@ func TestNoLineOfTheSecretIsReadThroughTheVolume(t *testing.T) {
 	}
 }
 
-// What a server, or a tenant by the volume, makes git say is in no answer of an operation with credentials.
+// Answers of operations with credentials hold no words that a server, or a tenant by the volume, makes git say.
 func TestAnswersHoldNoWordsOfGit(t *testing.T) {
 	for _, said := range []string{
 		"fatal: " + lineCanary, "Permission denied (" + lineCanary + ")", "repository '" + lineCanary + "' not found",

@@ -377,7 +377,7 @@ describe.concurrent('what a command cannot do', () => {
     expect(trailer).toMatchObject({ exit_code: 8, stderr: { bytes: 4 } });
     expect(outputText(stdout)).toMatch(/^(late\n)+$/);
     expect(trailer.duration_ms).toBeLessThan(10_000);
-    // Whatever was passed on before the end is complete and verified; nothing came after the trailer.
+    // The output that was passed on before the end is complete and verified; nothing came after the trailer.
     expect(trailer.stdout.total_bytes).toBe(stdout.length);
   });
 

@@ -12,7 +12,7 @@ const sources = execFileSync('git', ['ls-files', ...folders], { cwd: root })
   .map((path) => readFileSync(resolve(root, path), 'utf8'))
   .join('\n');
 
-/** The symptoms in code spans of the first column. Of a message with a name in it, the longest part without. */
+/** The symptoms in code spans of the first column. A message with a name in it is looked up in parts. */
 const symptoms = readFileSync(resolve(root, 'docs/troubleshooting.md'), 'utf8')
   .split('\n## ')
   .filter((section) => section.includes('| Symptom | Cause | Remedy |'))

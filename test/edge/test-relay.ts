@@ -313,7 +313,7 @@ export async function startTestRelay(
     drop(code = status.UNAVAILABLE, reason) {
       const metadata = new Metadata();
       if (reason !== undefined) metadata.set('windlass-reason', reason);
-      stream?.emit('error', { code, details: 'the server goes away', metadata });
+      stream?.emit('error', { code, details: 'the server shuts down', metadata });
     },
     results: (commandId) =>
       events.flatMap((event) =>

@@ -26,7 +26,7 @@ describe.each([
   ['waits for a person', { approval: { tools: ['svc.*'] } }],
 ])('a tool call that %s', (title, more) => {
   it.each(Object.entries(bombs))(
-    'with arguments %s is refused in time, and the conversation goes on',
+    'with arguments %s is refused in time, and the conversation continues',
     async (what, text) => {
       const shared = new SharedExecutions();
       const run = vi.fn<() => Promise<{ content: string; isError: boolean }>>(async () => ({

@@ -24,7 +24,7 @@ export class SharedCalls {
   readonly #sent = new Map<string, ToolCall>();
   /** Takes the next claim, and its answer is lost. */
   losesAnswer = false;
-  /** What others write between a claim whose answer is lost and the next read; the watch lags behind. */
+  /** The write of others between a claim whose answer is lost and the next read; the watch lags behind. */
   whileLost: (call: ToolCall) => ToolCall = (call) => call;
   /** The schema has no room for an answer. */
   refusesResults = false;

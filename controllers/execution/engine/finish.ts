@@ -10,7 +10,7 @@ import type { Failure } from './facts.ts';
 import { lackingValues } from './lacking-values.ts';
 import { scopeOf } from './scope.ts';
 
-/** Ends the execution. Whatever still runs for it is stopped by `releasePods` and `releaseChildren`. */
+/** Ends the execution. `releasePods` and `releaseChildren` stop all that still runs for it. */
 export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed' | 'cancelled'>, why?: Failure): void {
   if (phase === 'completed') finalOutput(draft);
   const { reason, message } = why ?? { reason: 'Completed', message: `ended in state ${draft.status.state ?? ''}` };

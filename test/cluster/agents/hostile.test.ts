@@ -33,7 +33,7 @@ const system = 'windlass-system';
 const id = Date.now().toString(36);
 const maxBuffer = 256 * 1024 * 1024;
 
-/** What test/cluster/agents/stranger.mjs writes. */
+/** The report of test/cluster/agents/stranger.mjs. */
 interface Seen {
   readonly verdicts: Readonly<Record<string, number | string>>;
   readonly counts: Readonly<Record<string, number>>;
@@ -166,7 +166,7 @@ describe('a stranger in the pod of an agent', () => {
       'attest for another tenant': 403,
       'attest for another tenant by address': 403,
       'attest for a neighbour': 403,
-      'attest for nobody': 404,
+      'attest for an unknown execution': 404,
       'attest as another agent': 403,
       'attest as another container': 403,
       'attest a second key': 409,

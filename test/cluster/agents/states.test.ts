@@ -69,7 +69,7 @@ describe('agents and judges as states, through the whole system', () => {
     // One that no rule of the script answers, and one whose definition is refused: nothing ever runs it.
     const [writer] = documents;
     if (writer === undefined) throw new Error('the example has no agent');
-    const lost = withTask(writer, 'mute', 'Nobody has written what to say here.');
+    const lost = withTask(writer, 'mute', 'No rule of the script answers this.');
     const broken = withTask(writer, 'broken', '{{#if intent}}');
     for (const agent of [...documents, lost, broken]) {
       await kube.apply(

@@ -1,4 +1,4 @@
-// What a stranger's program does in the pod of an agent. It has what the runner has: the token, the address, the user.
+// The acts of a stranger's program in the pod of an agent. It has what the runner has: the token, the address, the user.
 // Its last argument is {victim, neighbour}: executions of another tenant and of the same one. It writes one JSON object: for
 // each attempt the status of the answer, or why there was none.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
@@ -78,7 +78,7 @@ const attempts = {
   'attest for another tenant': () => attest({ execution_id: victim }),
   'attest for another tenant by address': () => attest({ execution_id: victim }, {}),
   'attest for a neighbour': () => attest({ execution_id: neighbour }),
-  'attest for nobody': () => attest({ execution_id: randomUUID() }),
+  'attest for an unknown execution': () => attest({ execution_id: randomUUID() }),
   'attest as another agent': () => attest({ agent_id: randomUUID() }),
   'attest as another container': () => attest({ container_id: 'containerd://0' }),
   'attest a second key': () => attest(),

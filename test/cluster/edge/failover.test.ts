@@ -11,7 +11,7 @@ import {
   isThere,
   openEdgeWorld,
   relaysAreReady,
-  type ToldRun,
+  type InvokedRun,
 } from './harness/edge-world.ts';
 import { connectedHost, marksOf, type RealHost } from './harness/real-host.ts';
 
@@ -49,13 +49,13 @@ interface StoredRun {
 }
 
 /** One run for each host: a command of its own mark on every one of them. */
-function startRuns(count: number, seconds: number): { readonly marks: string[]; readonly told: Promise<ToldRun[]> } {
+function startRuns(count: number, seconds: number): { readonly marks: string[]; readonly runs: Promise<InvokedRun[]> } {
   const marks = Array.from({ length: count }, () => randomUUID());
   const policy = { max_concurrency: hostCount, per_target_deadline_secs: 90 };
-  const told = Promise.all(
+  const runs = Promise.all(
     marks.map((mark) => world.invoke({ target: { All: null }, ...marking(mark, seconds), policy })),
   );
-  return { marks, told };
+  return { marks, runs };
 }
 
 const began = async (marks: readonly string[]): Promise<number> => {
@@ -70,10 +70,10 @@ function timesOf(outcome: string): readonly number[] {
 }
 
 /** Each host has one outcome in each run; what ran, ran once; and a command that is reported to have run has run. */
-async function expectEachOnce(marks: readonly string[], told: readonly ToldRun[]): Promise<readonly Outcome[]> {
+async function expectEachOnce(marks: readonly string[], runs: readonly InvokedRun[]): Promise<readonly Outcome[]> {
   const all: Outcome[] = [];
   const ran = new Map(await Promise.all(hosts.map(async (each) => [each.nodeId, await marksOf(each)] as const)));
-  for (const [index, { id, events }] of told.entries()) {
+  for (const [index, { id, events }] of runs.entries()) {
     expect(events.filter(({ event }) => event === 'fleet_result')).toHaveLength(1);
     const stored = (await world.http(`/v1/edge/fleet/runs/${id}`)).json<StoredRun>();
     expect(stored.per_node.map(({ node_id }) => node_id).toSorted()).toEqual(
@@ -92,14 +92,14 @@ async function expectEachOnce(marks: readonly string[], told: readonly ToldRun[]
 describe('a relay replica that stops', () => {
   it('EDGE-RES-26 EDGE-REST-38 killed with forty commands in flight: none runs twice, each host ends with one outcome', async () => {
     const victim = await busiestRelay(world.kube);
-    const { marks, told } = startRuns(runCount, 12);
+    const { marks, runs } = startRuns(runCount, 12);
     await expect.poll(() => began(marks), { timeout: 60_000, interval: 250 }).toBe(runCount * hostCount);
     await deleteRelay(world, victim, 'at once');
     const during = startRuns(2, 1);
-    const outcomes = await expectEachOnce(marks, await told);
+    const outcomes = await expectEachOnce(marks, await runs);
     // The hosts kept the results, and gave them to the other replica.
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(outcomes.map(() => 'ok'));
-    await expectEachOnce(during.marks, await during.told);
+    await expectEachOnce(during.marks, await during.runs);
   });
 
   it('drains: its daemons connect to another one, no host is reported away, and no command is lost', async () => {
@@ -115,13 +115,13 @@ describe('a relay replica that stops', () => {
         }),
       );
     const before = await statuses();
-    const { marks, told } = startRuns(2, 10);
+    const { marks, runs } = startRuns(2, 10);
     await expect.poll(() => began(marks), { timeout: 60_000, interval: 250 }).toBe(2 * hostCount);
     await deleteRelay(world, victim, 'gracefully');
     const start = Date.now();
     await expect.poll(() => isThere(world.kube, victim), { timeout: 30_000, interval: 250 }).toBe(false);
     expect(Date.now() - start).toBeLessThan(28_000);
-    const outcomes = await expectEachOnce(marks, await told);
+    const outcomes = await expectEachOnce(marks, await runs);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(outcomes.map(() => 'ok'));
     await expect
       .poll(async () => [...(await hostsByRelay(world.kube)).values()].reduce((sum, count) => sum + count, 0), {

@@ -64,16 +64,18 @@ describe('a daemon of another make at the installed relay', () => {
     events.find(({ event }) => event === 'fleet_result')?.data;
 
   it('EDGE-RES-21 EDGE-FLOW-10 runs beside windlass-edge in one fleet', async () => {
-    const told = await world.invoke(everywhere);
-    expect(told.status).toBe(200);
-    expect(summaryOf(told)).toMatchObject({ summary: { ok: 2, err: 0, timed_out: 0, cancelled: 0, not_started: 0 } });
-    const run = await world.http(`/v1/edge/fleet/runs/${told.id}`);
+    const invoked = await world.invoke(everywhere);
+    expect(invoked.status).toBe(200);
+    expect(summaryOf(invoked)).toMatchObject({
+      summary: { ok: 2, err: 0, timed_out: 0, cancelled: 0, not_started: 0 },
+    });
+    const run = await world.http(`/v1/edge/fleet/runs/${invoked.id}`);
     const { per_node: perNode } = run.json<{ readonly per_node: readonly { readonly node_id: string }[] }>();
     expect(perNode.map(({ node_id: id }) => id).toSorted()).toEqual([ours.nodeId, theirs].toSorted());
     for (const one of perNode) expect(one).toMatchObject({ outcome: 'ok', exit_code: 4, stdout_tail: 'fleet\n' });
   });
 
-  it('EDGE-FLOW-22 rotates its key, and goes on at once on the same stream', async () => {
+  it('EDGE-FLOW-22 rotates its key, and continues at once on the same stream', async () => {
     const at = { resource: edgeHosts, namespace: world.tenant, name: edgeHostName(theirs) };
     const { resource, ...ref } = at;
     const before = await world.kube.get(resource, ref);

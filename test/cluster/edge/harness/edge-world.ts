@@ -27,7 +27,7 @@ export const edgeScopes = ['enroll', 'hosts.read', 'hosts.write', 'groups.write'
 );
 
 /** Events of a fleet run over HTTP, to its end. */
-export interface ToldRun {
+export interface InvokedRun {
   readonly status: number;
   readonly id: string;
   readonly events: readonly ReceivedEvent[];
@@ -48,7 +48,7 @@ export interface EdgeWorld {
   /** Mints an enrollment token. */
   enrollmentToken(name?: string): Promise<string>;
   /** Runs a tool on hosts, and follows the run to its end. */
-  invoke(body: object): Promise<ToldRun>;
+  invoke(body: object): Promise<InvokedRun>;
   token(roles?: readonly string[]): Promise<string>;
   kubectl(args: readonly string[], input?: string): Promise<string>;
   /** Waits until the host is in this state. */
@@ -145,7 +145,7 @@ function tokenSource(tenant: string): EdgeWorld['token'] {
 
 const tokenMs = 240_000;
 
-async function followedRun(client: HttpClient, token: string, body: object): Promise<ToldRun> {
+async function followedRun(client: HttpClient, token: string, body: object): Promise<InvokedRun> {
   const stream = await client.open('/v1/edge/fleet/invoke', { token, method: 'POST', body });
   const events: ReceivedEvent[] = [];
   for await (const event of stream.events) events.push(event);
