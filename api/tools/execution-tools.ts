@@ -46,7 +46,8 @@ function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
   return async (caller, args) => {
     const asked = textOf(args, 'agent_id');
     const agentId = isUid(asked.toLowerCase()) ? asked : await agentIdOf(caller.tenant, asked);
-    if (agentId === undefined) throw new AppError('not_found', `there is no agent ${asked}`, { reason: 'NOT_FOUND' });
+    if (agentId === undefined)
+      throw new AppError('not_found', `there is no agent ${asked}; svc.agent.list names them`, { reason: 'NOT_FOUND' });
     const body = { agent_id: agentId, input: '', ...given(args, 'input', 'version', 'intent') };
     return operations.call('startAgentExecution', caller, { body, once: true });
   };

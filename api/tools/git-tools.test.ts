@@ -165,7 +165,7 @@ describe('svc.git.clone', () => {
 
   it('TOOL-022 of a name that is taken is a conflict', async () => {
     await clone();
-    expect((await clone()).content).toBe('CONFLICT: there is a binding site already');
+    expect((await clone()).content).toBe('CONFLICT: name: there is a binding site already; choose another name');
   });
 });
 
@@ -209,7 +209,10 @@ describe('an operation', () => {
     'AMB-194 svc.git.%s of a binding of another tenant, or of none, is NOT_FOUND',
     async (name) => {
       const answer = await world.run(`svc.git.${name}`, { binding_id: uidOf(9), message: 'x' });
-      expect(answer).toEqual({ isError: true, content: `NOT_FOUND: there is no binding "${uidOf(9)}"` });
+      expect(answer).toEqual({
+        isError: true,
+        content: `NOT_FOUND: there is no binding "${uidOf(9)}"; svc.git.list names them`,
+      });
     },
   );
 

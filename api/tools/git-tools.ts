@@ -135,9 +135,18 @@ const failedWith = (reason = 'GIT_FAILED', message = 'the operation failed'): Ap
 
 function asRefusal(error: unknown, name: string): unknown {
   if (isAlreadyExists(error))
-    return new HttpError({ code: 'conflict', message: `there is a binding ${name} already`, cause: error });
+    return new HttpError({
+      code: 'conflict',
+      message: `name: there is a binding ${name} already; choose another name`,
+      cause: error,
+    });
   if (isInvalid(error)) return new HttpError({ code: 'invalid', message: error.serverMessage, cause: error });
-  const tooLarge = (cause: unknown) => new HttpError({ code: 'limit_exceeded', message: 'too large', cause });
+  const tooLarge = (cause: unknown) =>
+    new HttpError({
+      code: 'limit_exceeded',
+      message: 'the binding is larger than Kubernetes takes; shorten its texts',
+      cause,
+    });
   return refusalOf(error, tooLarge) ?? error;
 }
 
@@ -287,7 +296,9 @@ async function remove({ kube }: GitToolsDeps, { metadata }: GitBinding): Promise
 }
 
 const unknown = (id: string): AppError =>
-  new AppError('not_found', `there is no binding ${JSON.stringify(id.slice(0, 128))}`, { reason: 'NOT_FOUND' });
+  new AppError('not_found', `there is no binding ${JSON.stringify(id.slice(0, 128))}; svc.git.list names them`, {
+    reason: 'NOT_FOUND',
+  });
 
 /** By uid, or by the name of the object. @throws AppError `not_found`, also for a binding of another tenant. */
 async function find({ kube, tenants }: GitToolsDeps, caller: ToolCaller, id: string): Promise<GitBinding> {

@@ -101,17 +101,20 @@ function checkedQuery(query: Readonly<Record<string, unknown>>, properties: Read
   for (const [name, value] of Object.entries(query)) {
     const schema = properties[name];
     if (schema === undefined || Value.Check(schema, value)) continue;
-    throw new AppError('invalid', `${name} is not as the operation takes it`, { reason: 'InvalidArguments' });
+    throw new AppError('invalid', `${name} ${problemOf(schema, value).message}`, { reason: 'InvalidArguments' });
   }
   return withDefaults({ ...query }, properties);
 }
 
 function assertBody(schema: TSchema, body: unknown): void {
   if (Value.Check(schema, body)) return;
-  const [first] = Value.Errors(schema, body);
-  throw new AppError('invalid', `${first?.instancePath ?? ''} ${first?.message ?? 'is not as described'}`.trim(), {
-    reason: 'InvalidArguments',
-  });
+  const { instancePath, message } = problemOf(schema, body);
+  throw new AppError('invalid', `${instancePath} ${message}`.trim(), { reason: 'InvalidArguments' });
+}
+
+function problemOf(schema: TSchema, value: unknown): { readonly instancePath: string; readonly message: string } {
+  const [first] = Value.Errors(schema, value);
+  return first ?? { instancePath: '', message: 'is not as described' };
 }
 
 async function valueOf(reply: Reply, onEvent: Asked['event']): Promise<unknown> {

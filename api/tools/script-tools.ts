@@ -95,7 +95,12 @@ const taken = (name: string, cause?: unknown): HttpError =>
 function asRefusal(error: unknown, name: string): unknown {
   if (isAlreadyExists(error)) return taken(name, error);
   if (isInvalid(error)) return new HttpError({ code: 'invalid', message: error.serverMessage, cause: error });
-  const tooLarge = (cause: unknown) => new HttpError({ code: 'limit_exceeded', message: 'too large', cause });
+  const tooLarge = (cause: unknown) =>
+    new HttpError({
+      code: 'limit_exceeded',
+      message: 'code: the script is larger than Kubernetes takes; make it shorter',
+      cause,
+    });
   return refusalOf(error, tooLarge) ?? error;
 }
 
@@ -136,7 +141,9 @@ function deletes(deps: ScriptToolsDeps): Give {
 }
 
 const unknown = (id: string): AppError =>
-  new AppError('not_found', `there is no script ${JSON.stringify(id.slice(0, 128))}`, { reason: 'NOT_FOUND' });
+  new AppError('not_found', `there is no script ${JSON.stringify(id.slice(0, 128))}; svc.script.list names them`, {
+    reason: 'NOT_FOUND',
+  });
 
 /** By uid, or by the name of the object. @throws AppError `not_found`, also for a script of another tenant. */
 async function find({ kube, tenants }: ScriptToolsDeps, caller: ToolCaller, id: string): Promise<Script> {

@@ -150,7 +150,7 @@ describe('a tool that is one operation', () => {
   it('svc.task.execute of an agent that is not there starts nothing', async () => {
     expect(await run('svc.task.execute', { agent_id: 'other' })).toEqual({
       isError: true,
-      content: 'NOT_FOUND: there is no agent other',
+      content: 'NOT_FOUND: there is no agent other; svc.agent.list names them',
     });
     expect(world.calls).toEqual([]);
   });

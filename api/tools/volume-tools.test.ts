@@ -75,7 +75,12 @@ describe('svc.volume.create', () => {
   });
 
   it.each([
-    [409, 'AlreadyExists', 'volumes "cache" already exists', 'CONFLICT: conflict; there is a volume cache already'],
+    [
+      409,
+      'AlreadyExists',
+      'volumes "cache" already exists',
+      'CONFLICT: conflict; name: there is a volume cache already; choose another name',
+    ],
     [
       403,
       'Forbidden',

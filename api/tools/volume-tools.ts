@@ -69,8 +69,17 @@ function volumeOf(args: ToolArguments, namespace: string): Volume {
 
 function asRefusal(error: unknown, name: string): unknown {
   if (isAlreadyExists(error))
-    return new HttpError({ code: 'conflict', message: `there is a volume ${name} already`, cause: error });
-  const tooLarge = (cause: unknown) => new HttpError({ code: 'limit_exceeded', message: 'too large', cause });
+    return new HttpError({
+      code: 'conflict',
+      message: `name: there is a volume ${name} already; choose another name`,
+      cause: error,
+    });
+  const tooLarge = (cause: unknown) =>
+    new HttpError({
+      code: 'limit_exceeded',
+      message: 'the volume is larger than Kubernetes takes; shorten its texts',
+      cause,
+    });
   return refusalOf(error, tooLarge) ?? error;
 }
 

@@ -19,7 +19,10 @@ const checks: Readonly<Record<string, Check>> = {
   contexts: async ({ config }) => {
     const names = Object.keys(config.current.security_contexts ?? {});
     if (names.length > 0) return names.join(', ');
-    throw new AppError('invalid', 'no security_contexts are configured or pushed, so every command is refused');
+    throw new AppError(
+      'invalid',
+      'no security_contexts are configured or pushed, so every command is refused; add one to the configuration file',
+    );
   },
   runner: async (_host, { runner }) => {
     if (runner !== undefined) return runner;
@@ -33,12 +36,15 @@ const checks: Readonly<Record<string, Check>> = {
     const set = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
     if (set.length === 0) return 'none are configured';
     if (prlimit !== undefined) return set.join(', ');
-    throw new AppError('invalid', 'the program prlimit of util-linux is missing, so every command is refused');
+    throw new AppError(
+      'invalid',
+      'the program prlimit is missing, so every command is refused; install util-linux, or remove limits',
+    );
   },
   relay: async ({ identity }, { open }) => {
     using client = open(identity);
     if (await client.isServing()) return `${identity.endpoint} serves`;
-    throw new AppError('unavailable', `${identity.endpoint} answers, and does not serve now`);
+    throw new AppError('unavailable', `${identity.endpoint} answers, and does not serve now; try again in a minute`);
   },
 };
 

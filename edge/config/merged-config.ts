@@ -41,9 +41,13 @@ export async function openMergedConfig(local: LocalConfig, file: string, owner: 
     },
     async push(delta, version) {
       if (local.pushed_config === 'refuse')
-        throw new AppError('forbidden', 'the owner of this host takes no configuration from afar', {
-          reason: 'PushedConfigRefused',
-        });
+        throw new AppError(
+          'forbidden',
+          'pushed_config is refuse in the configuration of this host; its owner must set accept',
+          {
+            reason: 'PushedConfigRefused',
+          },
+        );
       const next = { version: version.slice(0, 253), patch: joinPatches(pushed.patch, readDelta(delta)) };
       const merged = merge(local, next.patch);
       const text = JSON.stringify(next);

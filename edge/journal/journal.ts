@@ -220,7 +220,11 @@ const taken = (id: string, cause?: unknown): AppError =>
 function fullProblem(entries: ReadonlyMap<string, Entry>, part: number): AppError | undefined {
   const bytes = [...entries.values()].reduce((sum, entry) => sum + entry.bytes, 0);
   if (entries.size < part * daemonLimits.journalEntries && bytes < part * daemonLimits.journalBytes) return undefined;
-  return new AppError('limit_exceeded', 'this host keeps too many results that no server has acknowledged', {
-    reason: 'JournalFull',
-  });
+  return new AppError(
+    'limit_exceeded',
+    'this host keeps too many results that no server has acknowledged; check the way to the relay with windlass-edge doctor',
+    {
+      reason: 'JournalFull',
+    },
+  );
 }

@@ -190,7 +190,7 @@ async function judge(deps: ExecutorDeps, invoke: InvokeTool, isDraining: boolean
   if (context === undefined)
     return {
       code: 'SecurityContextUnknown',
-      message: `this host has no security context ${JSON.stringify(claims.context.slice(0, 253))}`,
+      message: `this host has no security context ${JSON.stringify(claims.context.slice(0, 253))}; add it under security_contexts of its configuration`,
     };
   const call: HostCall = {
     tenant: claims.tid,

@@ -33,7 +33,9 @@ export async function proveCommand(
   if (isTooDeep(args)) return unproven('args are nested too deep');
   const claims = await readCommandToken(commandKey, envelope.userSecurityToken, now);
   if (claims === undefined)
-    return unproven('the command token is not valid, or its time is over by the clock of this host');
+    return unproven(
+      'the command token is not valid, or its time is over by the clock of this host; check the clock, and send the command again',
+    );
   const wrong =
     mismatch(claims, invoke, { tenant, nodeId }) ??
     (claims.ah === argsHash(invoke.toolName, args) ? undefined : 'args');

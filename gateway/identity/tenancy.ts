@@ -38,14 +38,24 @@ export function createTenancy({ audit, tenants }: TenancyDeps): Tenancy {
     async assertOwn({ subject, tenant }, asserted) {
       if (asserted === undefined || asserted === tenant) return;
       await audit.append(mismatch({ subject, asserted, expected: tenant }));
-      throw new HttpError({ code: 'forbidden', message: 'the request names another tenant than the token' });
+      throw new HttpError({
+        code: 'forbidden',
+        message: 'tenant_id or X-Tenant-Id names another tenant than the token; leave it out',
+      });
     },
     namespaceOf({ tenant, isAdmin }) {
       if (tenant === undefined && isAdmin) return globalNamespace;
-      if (tenant === undefined) throw new HttpError({ code: 'forbidden', message: 'the token names no tenant' });
+      if (tenant === undefined)
+        throw new HttpError({
+          code: 'forbidden',
+          message: 'the token names no tenant; the provider must set the claim tenant_id',
+        });
       const namespace = tenants.namespaceOf(tenant);
       if (namespace !== undefined) return namespace;
-      throw new HttpError({ code: 'not_found', message: `tenant ${tenant} is not set up` });
+      throw new HttpError({
+        code: 'not_found',
+        message: `tenant ${tenant} is not set up; make it with windlass tenant create ${tenant}`,
+      });
     },
     visibleTo(tenant) {
       return visiblePlaces(tenant === undefined ? undefined : tenants.namespaceOf(tenant));

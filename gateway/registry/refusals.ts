@@ -35,21 +35,28 @@ export function validation(problems: readonly Pick<Problem, 'path' | 'message'>[
 }
 
 export const notFound = (): HttpError =>
-  new HttpError({ code: 'not_found', message: 'there is no such thing, or it is not yours to see' });
+  new HttpError({ code: 'not_found', message: 'the tenant sees nothing of that id; list the objects to find it' });
 
 export const taken = (name: string): HttpError =>
   new HttpError({ code: 'already_exists', message: `the name ${name} is taken; choose another` });
 
 /** The API server's refusal of an object, as an answer; any other error is thrown again. */
 export function refusalOf(cause: unknown): unknown {
-  if (isTooLarge(cause)) return validation([{ path: '', message: 'is larger than Kubernetes takes' }]);
+  if (isTooLarge(cause)) return validation([{ path: '', message: 'is larger than Kubernetes takes; make it smaller' }]);
   if (isNamespaceGone(cause)) {
     const [, name = ''] = /"([^"]+)"/.exec(cause.serverMessage) ?? [];
-    const what = name === globalNamespace ? `the namespace ${name} is not there` : 'the tenant is not set up';
+    const what =
+      name === globalNamespace
+        ? `the namespace ${name} is not there; install the chart`
+        : 'the tenant is not set up; make it with windlass tenant create';
     return new HttpError({ code: 'not_found', message: what, cause });
   }
   if (isQuotaExceeded(cause)) {
-    return new HttpError({ code: 'limit_exceeded', message: 'the quota of the tenant is used up', cause });
+    return new HttpError({
+      code: 'limit_exceeded',
+      message: 'the quota of the tenant is used up; delete what is no longer needed',
+      cause,
+    });
   }
   if (isInvalid(cause)) return validation([{ path: '', message: cause.serverMessage }]);
   // An admission policy speaks of the object; a missing right of our own is no answer to the caller.

@@ -7,10 +7,17 @@ export function refusedRun(cause: unknown): AppError | undefined {
   const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'Validation', cause });
   if (isTooLarge(cause)) return invalid(`the arguments may have ${limits.executionInputBytes} bytes; send less`);
   if (isQuotaExceeded(cause)) {
-    return new AppError('limit_exceeded', 'the quota of the tenant has no room for another run', { cause });
+    return new AppError(
+      'limit_exceeded',
+      'the quota of the tenant has no room for another run; wait until one ends, or raise the quota',
+      { cause },
+    );
   }
   if (isNamespaceGone(cause)) {
-    return new AppError('not_found', 'the tenant is not set up', { reason: 'NotFound', cause });
+    return new AppError('not_found', 'the tenant is not set up; make it with windlass tenant create', {
+      reason: 'NotFound',
+      cause,
+    });
   }
   // The rules of the kind, and admission policies, speak of the object.
   if (isInvalid(cause) || isDenied(cause)) return invalid(`the run was refused: ${cause.serverMessage}`);

@@ -100,7 +100,9 @@ function membersOf(target: FleetTarget, world: FleetWorld): Meant {
   if (target.Group === undefined) return { matches: () => true, named: [] };
   const group = world.group(target.Group);
   if (group === undefined) {
-    throw new AppError('not_found', `target.Group: there is no group ${target.Group}`, { reason: 'GroupNotFound' });
+    throw new AppError('not_found', `target.Group: there is no group ${target.Group}; GET /v1/edge/groups lists them`, {
+      reason: 'GroupNotFound',
+    });
   }
   const { selector, pinned_members: named = [] } = group;
   return { matches: selector === undefined ? undefined : matcherOf(selector), named };

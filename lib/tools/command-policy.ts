@@ -47,7 +47,7 @@ export function commandProblem(
   if (wanted > ceilings.timeoutSeconds)
     return refusal(
       'ExecTimeoutCeilingExceeded',
-      `timeout_secs of the tool's config is ${wanted}; this installation permits ${ceilings.timeoutSeconds}`,
+      `timeout_secs of the tool's config is ${wanted}; this installation permits ${ceilings.timeoutSeconds}; lower it`,
     );
   const { command, args: rest } = args;
   if (typeof command !== 'string' || command === '') return undefined;
@@ -69,7 +69,10 @@ function listProblem(list: Allowlist, command: string, first: unknown): ToolRefu
   const isPermitted = first === undefined ? permitted.length === 0 : permitted.includes(first);
   if (isPermitted) return undefined;
   const shown = first === undefined ? 'no argument' : `the first argument ${JSON.stringify(first)}`;
-  return refusal('SubcommandNotAllowed', `${command} may not run with ${shown}; subcommand_allowlist does not list it`);
+  return refusal(
+    'SubcommandNotAllowed',
+    `${command} may not run with ${shown}; subcommand_allowlist does not list it; add it there`,
+  );
 }
 
 const refusal = (code: string, message: string): ToolRefusal => ({

@@ -14,7 +14,7 @@ export function contextProblem(security: ToolCaller['security'], name: string): 
   if (matchesDenied(security.deny_list ?? [], name)) {
     // Spec 3 §10.3 gives file tools a word of their own.
     const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
-    return policy(code, `${name} is in deny_list of the SecurityContext`);
+    return policy(code, `${name} is in deny_list of the SecurityContext; remove it there to permit the tool`);
   }
   if (matchesAny(security.tools ?? ['*'], name)) return tierProblem(security, name);
   return policy('ToolNotAllowed', `${name} is not in tools of the SecurityContext; add it there`);
@@ -23,7 +23,7 @@ export function contextProblem(security: ToolCaller['security'], name: string): 
 /** Tools that act on hosts of the whole tenant need the context of an operator or tenant admin (spec 2 §4.6). */
 function tierProblem(security: ToolCaller['security'], name: string): ToolRefusal | undefined {
   if (!isFleetTool(name) || opensFleet(security)) return undefined;
-  return policy('ToolNotAllowed', `${name} needs a SecurityContext of tier tenant-admin or operator`);
+  return policy('ToolNotAllowed', `${name} needs a SecurityContext of tier tenant-admin or operator; set spec.tier`);
 }
 
 /** A session grants no more than its maker held (ADR 0095). */

@@ -140,4 +140,7 @@ const shown = ({ metadata, spec }: SecurityContext) => ({
 });
 
 const notFound = (name: string): HttpError =>
-  new HttpError({ code: 'not_found', message: `the tenant has no security context ${name.slice(0, 128)}` });
+  new HttpError({
+    code: 'not_found',
+    message: `the tenant has no security context ${name.slice(0, 128)}; GET /v1/security-contexts lists them`,
+  });

@@ -155,7 +155,12 @@ describe('/v1/security-contexts', () => {
 
   it.each<[number, string, string, want: [status: number, message: string]]>([
     [404, 'NotFound', 'namespaces "windlass-global" not found', [404, 'the namespace windlass-global is not there']],
-    [403, 'Forbidden', 'exceeded quota: windlass', [422, 'the quota of the tenant is used up']],
+    [
+      403,
+      'Forbidden',
+      'exceeded quota: windlass',
+      [422, 'the quota of the tenant is used up; delete what is no longer needed'],
+    ],
   ])('answers what the API server holds against one: %i %s %s', async (code, reason, text, [status, message]) => {
     const details = { kind: 'namespaces', name: 'windlass-global' };
     refusal = new KubeError(code, { reason, message: text, details } as never, { verb: 'create', resource: '' });

@@ -48,7 +48,10 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
     const found = await sessions.find(executionId);
     const isMade = found !== undefined && found.pending !== true;
     if (isMade && found.tenant === (caller.tenant ?? '')) return found;
-    throw new HttpError({ code: 'not_found', message: 'the tenant has no session of this execution' });
+    throw new HttpError({
+      code: 'not_found',
+      message: 'the tenant has no session of this execution; make one with POST /v1/seal/sessions',
+    });
   };
   return [
     defineRoute<typeof createSession, Operator>(createSession, async ({ caller, body }) => {

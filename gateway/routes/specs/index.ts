@@ -50,7 +50,10 @@ function registerRoute(deps: SpecRoutesDeps): Route<Operator> {
   return defineRoute<typeof registerApiSpec, Operator>(registerApiSpec, async ({ body, caller }) => {
     await tenancy.assertOwn(caller, body.tenant_id);
     if ((body.allow_internal_addresses ?? []).length > 0 && !caller.isAdmin) {
-      throw new HttpError({ code: 'forbidden', message: 'allow_internal_addresses is set by an svc:admin only' });
+      throw new HttpError({
+        code: 'forbidden',
+        message: 'allow_internal_addresses needs the role svc:admin; leave it out, or ask an admin',
+      });
     }
     const namespace = tenancy.namespaceOf(caller);
     await checkDocument(deps, body, caller.tenant ?? '');

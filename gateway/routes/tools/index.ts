@@ -29,7 +29,10 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
       const { q, source, security_context: context, limit, cursor } = query;
       const security = context === undefined ? undefined : securityOf(caller.tenant, context);
       if (context !== undefined && security === undefined)
-        throw new HttpError({ code: 'not_found', message: `there is no security context ${context}` });
+        throw new HttpError({
+          code: 'not_found',
+          message: `security_context: there is no security context ${context}; GET /v1/security-contexts lists them`,
+        });
       const wanted = q?.toLowerCase();
       const rows = registry
         .list(caller.tenant)

@@ -60,7 +60,10 @@ function tenantFor({ tenants }: IssueDeps, caller: Caller, { home, team }: Wante
   const tenant = team ?? caller.tenant;
   if (!isKnown(tenant)) throw notFound(unknownTenant);
   if (tenant !== home && !isAdminOf(caller, tenant)) {
-    throw new HttpError({ code: 'forbidden', message: `this needs the rights of an administrator of ${tenant}` });
+    throw new HttpError({
+      code: 'forbidden',
+      message: `team_tenant_id: this needs the rights of an administrator of ${tenant}; the claim team_memberships must say so`,
+    });
   }
   return tenant;
 }

@@ -54,7 +54,10 @@ export function assertSameRequest(
 export function assertSameStart({ metadata }: WorkflowExecution, request: string, { subject }: Caller): void {
   const { [annotations.request]: known, [annotations.startedBy]: by } = metadata.annotations ?? {};
   if (known === request && by === subject) return;
-  throw new HttpError({ code: 'already_exists', message: `there is an execution named ${metadata.name} already` });
+  throw new HttpError({
+    code: 'already_exists',
+    message: `body.name: there is an execution named ${metadata.name} already; choose another name`,
+  });
 }
 
 function tooLarge(cause?: unknown): HttpError {
