@@ -45,7 +45,9 @@ const explanations: Readonly<Record<string, Explain>> = {
   additionalProperties: (error, at) => unknownField(String(param(error, 'additionalProperty')), error, at),
   enum: (error, at) => {
     const allowed = param(error, 'allowedValues');
-    return { at, rule: 'enum', message: `must be ${oneOfList(allowed)}${meantBy(error.data, allowed)}` };
+    const isOnly = Array.isArray(allowed) && allowed.length === 1;
+    const hint = isOnly ? '' : meantBy(error.data, allowed);
+    return { at, rule: 'enum', message: `must be ${oneOfList(allowed)}${hint}` };
   },
   discriminator: (error, at) => wrongTag(error, at),
   anyOf: (error, at) => {
@@ -102,7 +104,7 @@ function unknownField(name: string, error: ErrorObject, at: Place): Finding {
 
 /** The probable meaning of a mistyped word, as the end of a sentence. */
 function meantBy(written: unknown, allowed: unknown): string {
-  if (typeof written !== 'string' || !Array.isArray(allowed) || allowed.length < 2) return '';
+  if (typeof written !== 'string' || !Array.isArray(allowed)) return '';
   const similar = allowed.find((candidate) => typeof candidate === 'string' && isSimilar(candidate, written));
   return similar === undefined ? '' : `; did you mean ${String(similar)}?`;
 }

@@ -103,6 +103,13 @@ describe('the validators', () => {
     expect(found(spec)).toEqual(want);
   });
 
+  it('AMB-060 an unknown field is named with the only field that there is', () => {
+    const agent = { version: '1.0.0', runtime: {}, task: { instruction: 'x', instructions: 'x' } };
+    expect(validateSpec.Agent(agent).map(({ message }) => message)).toEqual([
+      'unknown field; did you mean instruction?',
+    ]);
+  });
+
   it('never change what they look at', () => {
     const spec = state({ kind: 'Human', prompt: 'x', transitions: [] });
     const before = JSON.stringify(spec);

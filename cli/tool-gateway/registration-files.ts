@@ -1,3 +1,4 @@
+import { isSimilar } from '../../crds/similar-name.ts';
 import type { LocatedProblem } from '../../lib/manifest/index.ts';
 import type { SourceDocument } from '../../lib/manifest/yaml-document.ts';
 import type { FilePort } from '../files.ts';
@@ -75,9 +76,16 @@ function registrationOf(
   if (kind !== undefined && (wanted === undefined || wanted === kind))
     return { kind, body: ofResource(value), problems: [] };
   if (isDirectory) return undefined;
-  const hint = kind === undefined ? '' : `; register it with windlass gateway ${kind.word} register`;
-  const wish = wanted === undefined ? gatewayKinds.map((one) => one.kind).join(', ') : wanted.kind;
-  return { problems: [problemAt(at, `kind is ${named}, and must be ${wish}${hint}`)] };
+  return { problems: [problemAt(at, wrongKind(named, wanted))] };
+}
+
+function wrongKind(named: string, wanted: GatewayKind | undefined): string {
+  const known = gatewayKinds.find((one) => one.kind === named);
+  const similar = gatewayKinds.find((one) => isSimilar(one.kind, named));
+  const meant = similar === undefined ? '' : `; did you mean ${similar.kind}?`;
+  const hint = known === undefined ? meant : `; register it with windlass gateway ${known.word} register`;
+  const wish = wanted === undefined ? `one of ${gatewayKinds.map((one) => one.kind).join(', ')}` : wanted.kind;
+  return `kind is ${named}, and must be ${wish}${hint}`;
 }
 
 function ofHttp(value: Body, kind: GatewayKind | undefined, at: Position): Omit<FileRegistration, 'file'> {

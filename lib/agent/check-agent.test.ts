@@ -35,6 +35,16 @@ describe('the spec of an agent', () => {
       'spec.approval.tools[0] unknown_reference warning',
     ],
     [
+      'a map of commands',
+      { tools: [{ name: 'cmd', config: { subcommand_allowlist: 'git' } }] },
+      'spec.tools[0].config.subcommand_allowlist type warning',
+    ],
+    [
+      'a list of first arguments',
+      { tools: [{ name: 'cmd', config: { subcommand_allowlist: { git: 'status', ls: [] } } }] },
+      'spec.tools[0].config.subcommand_allowlist.git type warning',
+    ],
+    [
       'a known name in its template',
       { task: { instruction: '{{inptu}}' } },
       'spec.task.instruction unknown_reference warning',

@@ -18,7 +18,14 @@ export function checkAgent(spec: unknown): readonly Problem[] {
   if (!isJsonObject(spec)) return [errorAt(['spec'], 'type', 'must be a map')];
   const large = checkFreeJson(spec);
   if (large.length > 0) return large;
-  return [...validateSpec.Agent(spec), ...checkTools(spec['tools']), ...checkApproval(spec), ...checkWithin(spec)];
+  const { tools } = spec;
+  return [
+    ...validateSpec.Agent(spec),
+    ...checkTools(tools),
+    ...checkCommands(tools),
+    ...checkApproval(spec),
+    ...checkWithin(spec),
+  ];
 }
 
 /** Bytes of heap that the free JSON of a definition may take, in each process that runs it. */
@@ -71,6 +78,34 @@ function checkTools(tools: unknown): Problem[] {
     return [problemAt(at, 'unknown_reference', problem.message)];
   });
 }
+
+/** A list of commands of the wrong form permits none, which a first run would show late. */
+function checkCommands(tools: unknown): Problem[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: unknown, index) => {
+    if (!isJsonObject(tool) || !['cmd', 'cmd.run'].includes(String(tool['name']))) return [];
+    const { config } = tool;
+    if (!isJsonObject(config)) return [];
+    const place = ['spec', 'tools', index, 'config', 'subcommand_allowlist'];
+    const { subcommand_allowlist: list } = config;
+    if (isJsonObject(list)) return checkFirstArguments(list, place);
+    const message = 'must be a map of lists, as { git: [status] }; every command is refused';
+    return [warningAt(place, 'type', message)];
+  });
+}
+
+const checkFirstArguments = (list: Readonly<Record<string, unknown>>, place: readonly (string | number)[]): Problem[] =>
+  Object.entries(list).flatMap(([command, permitted]) =>
+    Array.isArray(permitted)
+      ? []
+      : [
+          warningAt(
+            [...place, command],
+            'type',
+            'must be a list of first arguments, as [status]; the command is refused',
+          ),
+        ],
+  );
 
 /** A pattern that fits no tool of the agent is mostly a slip, and then calls run that a person was to see. */
 function checkApproval({ approval, tools }: Readonly<Record<string, unknown>>): Problem[] {

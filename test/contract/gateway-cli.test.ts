@@ -205,6 +205,7 @@ describe('windlass gateway audit', () => {
 describe('files of registrations', () => {
   it.each([
     ['kind: Workflow\n', 'kind is Workflow, and must be'],
+    ['kind: ToolWorkflo\n', 'did you mean ToolWorkflow?'],
     ['name: orders\n', 'has no kind'],
     ['', 'nothing of the tool gateway'],
     ['kind: ApiSpec\nkind: ApiSpec\n', 'is a duplicate'],
