@@ -16,6 +16,8 @@ export interface Place extends Disposable {
   leave(): void;
   /** Gives back all but so much, where that turns out to be enough. */
   keep(cost: number): void;
+  /** Takes more, until it is so much in all. False, and nothing changes, where the tenant may not hold that now. */
+  grow(cost: number): boolean;
 }
 
 interface FairPoolOptions {
@@ -190,7 +192,22 @@ class SharedPool implements FairPool {
       this.#serve();
     };
     const leave = (): void => keep(0);
-    return { leave, keep, [Symbol.dispose]: leave };
+    // What is given back stays given back: another one has it, or the lane is gone.
+    const grow = (wanted: number): boolean => {
+      const more = Math.min(wanted, this.#size) - held;
+      if (more <= 0) return true;
+      if (held === 0 || !this.#mayGrow(lane, more)) return false;
+      lane.held += more;
+      this.#used += more;
+      held += more;
+      return true;
+    };
+    return { leave, keep, grow, [Symbol.dispose]: leave };
+  }
+
+  /** Work that has begun comes before what its tenant waits for: nothing else gives places back. */
+  #mayGrow(lane: Lane, more: number): boolean {
+    return !this.#isAwaitedByTheBig() && mayHold(lane.held, this.#size - this.#used, more, this.#perFree);
   }
 
   #drop(lane: Lane, waiter: Waiter): void {

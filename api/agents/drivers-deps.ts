@@ -33,6 +33,8 @@ export interface DriversDeps {
     readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
   };
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
+  /** Bytes of heap for the conversations that this replica drives. Default: `roomLimits.poolBytes`. */
+  readonly poolBytes?: number;
   /** The definition that an execution was fixed to, and the SecurityContext that bounds it. */
   readonly definitionOf: (execution: AgentExecution) => Promise<{
     readonly spec: AgentSpec;

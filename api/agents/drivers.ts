@@ -2,16 +2,15 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { aborted } from '../../lib/aborted.ts';
 import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
-import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { failure } from '../../lib/conversation/next.ts';
 import type { ConversationState } from '../../lib/conversation/state.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { Parked } from './approvals.ts';
-import { callerOf } from './caller-of.ts';
 import { drive } from './conversation.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
+import { conversationOf } from './conversation-of.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { liveAddress, type LiveNews } from './live.ts';
@@ -20,9 +19,9 @@ import { isLost } from './lost.ts';
 import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
+import { Room, roomLimits } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
 import type { SignedCalls } from './signed-calls.ts';
-import { renderTask } from './task.ts';
 
 /** A conversation that this replica drives. */
 export interface OpenConversation {
@@ -44,11 +43,6 @@ export interface Drivers {
 }
 
 const addressOf = (executionId: string) => ({ service: 'agent.conversation', key: executionId });
-
-/** Bytes of heap for the conversations that one replica drives, and what one is counted with. */
-const poolBytes = 192 * 1024 * 1024;
-const smallBytes = 512 * 1024;
-const largeBytes = conversationLimits.heldBytes * 2;
 
 /** How often a replica looks for conversations whose driver is gone. */
 const scanMs = 5_000;
@@ -82,7 +76,7 @@ class ConversationDrivers implements Drivers {
   constructor(deps: DriversDeps) {
     this.#deps = deps;
     this.#stream = deps.bus.logs(conversationLogs);
-    this.#pool = createFairPool({ size: poolBytes, clock: deps.clock });
+    this.#pool = createFairPool({ size: deps.poolBytes ?? roomLimits.poolBytes, clock: deps.clock });
     deps.executions.onChange(({ before, after }) => {
       if (after !== undefined && needsDriving(after)) this.#consider(after);
       else this.#driven.get((after ?? before)?.metadata.uid ?? '')?.cancel.abort();
@@ -167,21 +161,21 @@ class ConversationDrivers implements Drivers {
   async #driveInTurns(execution: AgentExecution, driven: Driven): Promise<void> {
     const { namespace = '', uid = '' } = execution.metadata;
     const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
-    let cost = smallBytes;
+    let cost: number = roomLimits.unreadBytes;
     for (;;) {
       // A person may take days: until then nothing is held for the conversation but this.
       await this.#deps.approvals.idle(uid, signal);
-      using _place = await this.#pool.enter({ tenant: namespace, cost, signal });
-      const outcome = await this.#driveInTime(execution, driven, cost);
+      using place = await this.#pool.enter({ tenant: namespace, cost, signal });
+      const outcome = await this.#driveInTime(execution, driven, new Room(place, cost));
       if (outcome === 'done') return;
-      if (outcome === 'grown') cost = largeBytes;
+      if (outcome === 'grown') cost = roomLimits.largestBytes;
     }
   }
 
-  async #driveInTime(execution: AgentExecution, driven: Driven, bytes: number): Promise<Driving> {
+  async #driveInTime(execution: AgentExecution, driven: Driven, room: Room): Promise<Driving> {
     using deadline = new DeadlineSignal(this.#deps.clock, execution, driven.cancel.signal);
     try {
-      return await this.#driveWithin(execution, { driven, deadline, bytes });
+      return await this.#driveWithin(execution, { driven, deadline, room });
     } catch (error) {
       if (!deadline.isOver || error instanceof Overtaken || error instanceof Stopped) throw error;
       await this.#endLate(execution);
@@ -191,27 +185,29 @@ class ConversationDrivers implements Drivers {
 
   async #driveWithin(execution: AgentExecution, within: Omit<Opened, 'conversation'>): Promise<Driving> {
     const { bus } = this.#deps;
-    const { deadline, bytes } = within;
+    const { deadline, room } = within;
     const { uid = '' } = execution.metadata;
     // Before anything is read: most of those that another replica drives are looked at again and again.
     if (await this.#isServed(uid)) throw new Stopped();
     if (!(await this.#mayDrive(execution))) throw new Stopped();
     const log = this.#logOf(execution, deadline.signal);
-    const problem = await log.load().then(() => undefined, isLost);
-    if (problem !== undefined) {
-      await this.#endFailed(execution, log, problem);
+    const read = await readInto(room, log).catch(isLost);
+    if (read instanceof AppError) {
+      await this.#endFailed(execution, log, read);
       return 'done';
     }
-    if (log.state.bytes > bytes) return 'grown';
+    if (!read) return 'grown';
     if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = within.driven.leave.signal;
     const door = new PodDoor({ log, leave, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
-    const conversation = await this.#conversationOf(execution, { log, door, tell }).catch(isLost);
+    const conversation = await conversationOf(this.#deps, execution, { log, door, tell }).catch(isLost);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
       return 'done';
     }
+    const { system, input } = conversation.task;
+    room.settle(Math.max(log.state.bytes, 2 * (system.length + input.length)));
     return this.#serveAndConverse(execution, { ...within, conversation });
   }
 
@@ -258,13 +254,13 @@ class ConversationDrivers implements Drivers {
   }
 
   async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
-    const { driven, conversation, signed, deadline, bytes } = open;
+    const { driven, conversation, signed, deadline, room } = open;
     const { log, door } = conversation;
     driven.conversation = { door, signed, state: log.state };
     driven.settle();
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;
-      if (log.state.bytes > bytes && bytes < largeBytes) throw new Grown();
+      if (!room.fits(log.state.bytes)) throw new Grown();
       return false;
     };
     await writeOutcome(this.#deps, execution, await drive(conversation, deadline.signal, isLeaving));
@@ -304,39 +300,19 @@ class ConversationDrivers implements Drivers {
       return !isUnserved(error);
     }
   }
-
-  async #conversationOf(
-    execution: AgentExecution,
-    parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
-  ): Promise<ConversationDeps> {
-    const { approvals, bus, calls, clock, logger, models, toolbox, registered } = this.#deps;
-    const { executions, tenants, definitionOf } = this.#deps;
-    const whole = await executions.whole(execution);
-    if (whole === undefined) throw new Stopped();
-    const { spec, security } = await definitionOf(whole);
-    const { metadata, status } = whole;
-    return {
-      ...parts,
-      events: bus,
-      calls,
-      clock,
-      logger: logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid }),
-      models,
-      toolbox,
-      registered,
-      task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
-      execution,
-      approvals,
-      caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
-    };
-  }
 }
 
 interface Opened {
   readonly driven: Driven;
   readonly conversation: ConversationDeps;
   readonly deadline: DeadlineSignal;
-  readonly bytes: number;
+  readonly room: Room;
+}
+
+/** Reads the whole log as far as there is room for it. False where the conversation needs a larger one. */
+async function readInto(room: Room, log: ConversationLog): Promise<boolean> {
+  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return false;
+  return room.fits(log.state.bytes);
 }
 
 /** Time for the last record and the outcome of an execution that is out of time. */
@@ -352,7 +328,7 @@ function withdraw(driven: Driven): void {
   driven.settle = resolve;
 }
 
-/** The conversation holds more than its place in the pool is for; it is loaded again in a larger one. */
+/** The conversation holds more than its room is for and can take; it is loaded again in a larger one. */
 class Grown extends Error {}
 
 const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';

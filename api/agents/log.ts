@@ -59,8 +59,11 @@ export class ConversationLog {
     return this.#last;
   }
 
-  /** Takes in what is stored. */
-  async load(): Promise<void> {
+  /**
+   * Takes in what is stored. False where the texts take more than so many bytes before all of it is read: the next call
+   * reads on.
+   */
+  async load(mostBytes = Number.POSITIVE_INFINITY): Promise<boolean> {
     const { stream, tenant, executionId: key } = this.#deps;
     for (;;) {
       const page = await patiently(this.#deps, () => stream.read({ tenant, key, after: this.#last }));
@@ -69,9 +72,11 @@ export class ConversationLog {
         this.#last = sequence;
       }
       if (page.length === 0) break;
+      if (this.state.bytes > mostBytes) return false;
     }
     if (this.#last === 0) await this.#requireNothingLost();
     else this.#requireBeginning();
+    return true;
   }
 
   /** @throws AppError `ConversationLost` where the stream has dropped its beginning to make room. */

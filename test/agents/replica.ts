@@ -134,6 +134,8 @@ interface ReplicaOptions {
   readonly security?: SecurityContextSpec;
   /** Whether its node configuration has the model. */
   readonly isModelKnown?: boolean;
+  /** Bytes of heap for its conversations. */
+  readonly poolBytes?: number;
 }
 
 export interface Replica {
@@ -164,6 +166,7 @@ export function startReplica({
   spec = specOf(),
   security = {},
   isModelKnown = true,
+  poolBytes,
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
   const kube: Pick<KubeClient, 'get' | 'mergePatch'> = {
@@ -191,6 +194,7 @@ export function startReplica({
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
     definitionOf: async () => ({ spec, security }),
+    ...(poolBytes === undefined ? {} : { poolBytes }),
   });
   const running = drivers.run(stop.signal);
   return {

@@ -1,0 +1,37 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { callerOf } from './caller-of.ts';
+import type { ConversationDeps } from './conversation-deps.ts';
+import type { DriversDeps } from './drivers-deps.ts';
+import { Stopped } from './log.ts';
+import { renderTask } from './task.ts';
+
+/**
+ * Everything that one conversation is driven with, from the execution as the cluster has it.
+ * @throws Stopped where the execution is gone; AppError where its definition is, or its instruction cannot be rendered.
+ */
+export async function conversationOf(
+  deps: DriversDeps,
+  execution: AgentExecution,
+  parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
+): Promise<ConversationDeps> {
+  const { approvals, bus, calls, clock, logger, models, toolbox, registered } = deps;
+  const { executions, tenants, definitionOf } = deps;
+  const whole = await executions.whole(execution);
+  if (whole === undefined) throw new Stopped();
+  const { spec, security } = await definitionOf(whole);
+  const { metadata, status } = whole;
+  return {
+    ...parts,
+    events: bus,
+    calls,
+    clock,
+    logger: logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid }),
+    models,
+    toolbox,
+    registered,
+    task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
+    execution,
+    approvals,
+    caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
+  };
+}
