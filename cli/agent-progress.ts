@@ -38,6 +38,7 @@ const lines: Readonly<Record<string, Line>> = {
   tool_started: ({ tool, arguments: given }) => `  ${text(tool)} ${brief(given)}`,
   tool_ended: ({ tool, content, is_error: isError }) =>
     `  ${text(tool)} ${isError === true ? 'failed' : 'answered'}: ${brief(content)}`,
+  pod_said: ({ texts }) => `  the container says: ${brief(Array.isArray(texts) ? texts.join(' ') : texts)}`,
   iteration_judged: ({ score, feedback }) => `  judged ${text(score)}: ${brief(feedback)}`,
   iteration_completed: ({ iteration, iteration_number: number = iteration, output }) =>
     `iteration ${text(number)} answered: ${brief(output)}`,

@@ -19,6 +19,7 @@ import { isLost } from './lost.ts';
 import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
+import { hear, type PodSaying } from './pod-sayings.ts';
 import { Room, roomLimits } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
 import type { SignedCalls } from './signed-calls.ts';
@@ -28,6 +29,8 @@ export interface OpenConversation {
   readonly door: PodDoor;
   readonly signed: SignedCalls;
   readonly state: ConversationState;
+  /** Takes what the pod says, as `hear` does. */
+  hear(saying: PodSaying): Promise<void>;
 }
 
 /** Conversations of all running AgentExecutions, each driven by exactly one replica (design §12). */
@@ -256,7 +259,7 @@ class ConversationDrivers implements Drivers {
   async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
     const { driven, conversation, signed, deadline, room } = open;
     const { log, door } = conversation;
-    driven.conversation = { door, signed, state: log.state };
+    driven.conversation = { door, signed, state: log.state, hear: (saying) => hear(conversation, saying, room) };
     driven.settle();
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;

@@ -1317,8 +1317,8 @@ export type FollowAgentConversationAnswer = {
    * A type of the stream (`execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`,
    * `execution_failed`, `execution_cancelled`, `execution_deleted`), or the kind of another record: `taken_over`,
    * `model_asked`, `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`,
-   * `tool_started`, `dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`; or `text`, a
-   * piece of text as the model writes it.
+   * `tool_started`, `dispatched`, `tool_ended`, `pod_said`, `signed_call`, `signed_ended`, `iteration_judged`; or
+   * `text`, a piece of text as the model writes it.
    */
   readonly type: string;
   /** When it happened. */

@@ -14,6 +14,10 @@ export const conversationLimits = {
   heldBytes: 4 * 1024 * 1024,
   /** The same as JSON in UTF-8, so that the record fits a message of the event bus. */
   toolContentBytes: 512 * 1024,
+  /** Requests of the pod that say something, of one execution: each may make one more question to the model. */
+  podSayings: 100,
+  /** Texts of one of them as JSON in UTF-8, so that the record fits a message of the event bus. */
+  podSayingBytes: 512 * 1024,
   /** Final text in UTF-8: it is part of an object, with the input, and etcd takes 1.5 MiB. */
   outputBytes: 512 * 1024,
   /** Size limit of a judge's feedback to the agent. */

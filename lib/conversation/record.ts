@@ -77,6 +77,8 @@ export type ConversationRecord = { readonly at: string } & (
       readonly dispatch_id?: string;
       readonly result_hash?: string;
     }
+  /** Texts of a `generate` request, for the next question to the model. `key` is of what was asked: the same comes again. */
+  | { readonly kind: 'pod_said'; readonly key: string; readonly iteration: number; readonly texts: readonly string[] }
   /** A signed call of a tool that runs in the pod (spec 3 §5.2); the model does not see it. `at` is when it was taken. */
   | { readonly kind: 'signed_call'; readonly call_id: string; readonly tool: string; readonly arguments: unknown }
   | {

@@ -45,6 +45,10 @@ export interface ConversationState {
   readonly verdicts: Map<string, RecordOf<'call_judged'>>;
   /** Calls that a person was asked about, with what came of it. */
   readonly approvals: Map<string, Approval>;
+  /** Keys of what the pod has said. */
+  readonly podSaid: Set<string>;
+  /** What the pod has said since the model was asked: no text comes between a question, its calls and their answers. */
+  unasked: ModelMessage[];
   /** Hash of the result of each dispatch that has ended, by its id. */
   readonly dispatches: Map<string, string | undefined>;
   /** Text of the last reply, where it calls no tool and is not completed. */
@@ -74,6 +78,8 @@ export const emptyState = (): ConversationState => ({
   signed: new Map(),
   verdicts: new Map(),
   approvals: new Map(),
+  podSaid: new Set(),
+  unasked: [],
   dispatches: new Map(),
   answer: undefined,
   judged: undefined,
@@ -124,6 +130,14 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
     const call = state.underWay?.call_id === call_id ? state.underWay : state.signed.get(call_id);
     if (call !== undefined) call.dispatch = { dispatch_id, pod_uid };
   },
+  pod_said(state, { key, texts }) {
+    // Two replicas, or two requests at once, may write down the same.
+    if (state.podSaid.has(key)) return;
+    state.podSaid.add(key);
+    const messages = texts.map((content) => ({ role: 'user' as const, content }));
+    for (const message of messages) state.bytes += bytesOf(message);
+    state.unasked.push(...messages);
+  },
   signed_call(state, { call_id, tool, arguments: args, at }) {
     state.signed.set(call_id, { call_id, tool, arguments: args, at });
   },
@@ -146,7 +160,12 @@ export function fold(state: ConversationState, record: ConversationRecord): void
   // The kind picks the folder and the record together, which the type system cannot see through a union.
   const folder = folders[record.kind] as (state: ConversationState, record: ConversationRecord) => void;
   folder(state, record);
+  if (state.unasked.length > 0 && mayBeAsked(state)) state.messages.push(...state.unasked.splice(0));
 }
+
+/** Whether the next question may hold more: no question, call or answer is under way. */
+const mayBeAsked = ({ started, isModelAsked, calls, answer, result }: ConversationState): boolean =>
+  started !== undefined && !isModelAsked && calls.length === 0 && answer === undefined && result === undefined;
 
 function foldReply(state: ConversationState, record: RecordOf<'model_replied'>): void {
   const { content, tool_calls: calls, provider, model } = record;
@@ -157,7 +176,9 @@ function foldReply(state: ConversationState, record: RecordOf<'model_replied'>):
   state.calls = [...calls];
   say(state, calls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, tool_calls: calls });
   const isCut = record.cut === true || record.stop === 'length';
-  state.answer = calls.length === 0 ? { text: content, isCut } : undefined;
+  // An answer to a question without what the pod has said meanwhile is none: the model is asked again.
+  const isAnswer = calls.length === 0 && state.unasked.length === 0;
+  state.answer = isAnswer ? { text: content, isCut } : undefined;
 }
 
 function foldToolEnd(state: ConversationState, record: RecordOf<'tool_ended'>): void {
@@ -186,8 +207,11 @@ function count(
 
 function say(state: ConversationState, message: ModelMessage): void {
   state.messages.push(message);
-  state.bytes += sizeOf(message) * 2;
+  state.bytes += bytesOf(message);
 }
+
+/** Bytes of heap that a message takes, about. */
+export const bytesOf = (message: ModelMessage): number => sizeOf(message) * 2;
 
 /** Text units of a message. */
 export function sizeOf(message: ModelMessage): number {

@@ -145,8 +145,8 @@ export const ConversationEvent = Type.Object(
         'A type of the stream (`execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`, ' +
         '`execution_failed`, `execution_cancelled`, `execution_deleted`), or the kind of another record: `taken_over`, ' +
         '`model_asked`, `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, ' +
-        '`tool_started`, `dispatched`, `tool_ended`, `signed_call`, `signed_ended`, `iteration_judged`; or `text`, a piece ' +
-        'of text as the model writes it.',
+        '`tool_started`, `dispatched`, `tool_ended`, `pod_said`, `signed_call`, `signed_ended`, `iteration_judged`; or `text`, a ' +
+        'piece of text as the model writes it.',
     }),
     time: timestamp({ description: 'When it happened.' }),
     data: Type.Record(Type.String(), Type.Unknown(), {

@@ -63,7 +63,8 @@ export const dispatchGateway = defineContract({
   tag,
   summary: 'Ask for the next command, or report the result of one',
   description:
-    'The answer is a command to run (`dispatch`) or the end (`final`). 204 says that there is nothing yet: ask again.',
+    'The answer is a command to run (`dispatch`) or the end (`final`). 204 says that there is nothing yet: ask again. `messages` and ' +
+    '`prompt` of `generate` are put to the model with its next question, once.',
   access: 'public',
   body: {
     kind: 'json',
@@ -75,8 +76,8 @@ export const dispatchGateway = defineContract({
       execution_id: '…',
       iteration_number: 1,
       model_alias: 'default',
-      prompt: '',
-      messages: [],
+      prompt: 'Answer in one sentence.',
+      messages: [{ role: 'user', content: 'The files are in /data.' }],
     },
   },
   success: {
@@ -90,6 +91,7 @@ export const dispatchGateway = defineContract({
     unknown,
     over,
     { status: 409, error: 'conflict', when: 'Another result of this dispatch was taken before.' },
+    { status: 422, error: 'limit_exceeded', when: 'The pod has said more than an execution takes.' },
     { status: 429, error: 'rate_limited', when: 'Four requests of the execution wait already.' },
   ],
 });

@@ -16,7 +16,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { WaitingRequests } from './waiting-requests.ts';
 import { preferredWaitMs } from './preferred-wait.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
-import { type Generate, readShape, type Result } from './shapes.ts';
+import { type Generate, readShape, textsOf, type Result } from './shapes.ts';
 
 export interface AgentPodDeps {
   readonly clock: Clock;
@@ -136,6 +136,8 @@ async function converse(deps: AgentPodDeps, exchanged: Exchange, signal: AbortSi
     if (current === undefined || !needsDriving(current)) return finished(deps, execution, unreported);
     const conversation = await deps.drivers.open(current, signal);
     if (conversation === undefined) continue;
+    if (shape.type === 'generate')
+      await conversation.hear({ iteration: shape.iteration_number, texts: textsOf(shape) });
     if (unreported !== undefined) await conversation.door.report(unreported.dispatch_id, unreported, signal);
     unreported = undefined;
     const reply = replyOf(await conversation.door.ask(podUid, signal), conversation.state);

@@ -1,11 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { createValidator } from '../../../crds/validators.ts';
+import { conversationLimits } from '../../../lib/conversation/limits.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { nodeConfigLimits } from '../../../lib/node-config/index.ts';
 
 const id = Type.String({ minLength: 1, maxLength: 128 });
 
-/** spec 1 §4.5, request `generate`. Messages may hold user content only (requirements AMB-198). */
+interface Message {
+  readonly role?: unknown;
+  readonly content?: unknown;
+}
+
+/** spec 1 §4.5, request `generate`. Messages may hold user content only (requirements AMB-198, ADR 0105). */
 const Generate = Type.Object(
   {
     type: Type.Literal('generate'),
@@ -14,7 +20,7 @@ const Generate = Type.Object(
     iteration_number: Type.Integer({ minimum: 0 }),
     model_alias: Type.String({ maxLength: 128 }),
     prompt: Type.String({ maxLength: 262_144 }),
-    messages: Type.Array(Type.Unsafe<{ readonly role?: unknown }>({ type: 'object' }), { maxItems: 100 }),
+    messages: Type.Array(Type.Unsafe<Message>({ type: 'object' }), { maxItems: 100 }),
   },
   { additionalProperties: false },
 );
@@ -46,17 +52,29 @@ export function readShape(body: { readonly type: string }): Generate | Result {
   const [problem] = checks[body.type](body);
   if (problem !== undefined) throw invalid(problem.path, problem.message);
   const shape = body as Generate | Result;
-  if (shape.type === 'generate') refuseRoles(shape);
+  if (shape.type === 'generate') checkMessages(shape);
   return shape;
 }
 
 const isKnown = (type: string): type is keyof typeof checks => Object.hasOwn(checks, type);
 
-function refuseRoles({ messages }: Generate): void {
-  const index = messages.findIndex(({ role }) => role !== 'user');
-  if (index >= 0)
-    throw invalid(`messages[${index}].role`, 'must be user: the conversation is kept by the orchestrator');
+function checkMessages(shape: Generate): void {
+  for (const [index, message] of shape.messages.entries()) {
+    const { role, content, ...others } = message;
+    const place = `messages[${index}]`;
+    if (role !== 'user') throw invalid(`${place}.role`, 'must be user: the conversation is kept by the orchestrator');
+    if (typeof content !== 'string') throw invalid(`${place}.content`, 'must be a text');
+    const [other] = Object.keys(others);
+    if (other !== undefined) throw invalid(`${place}.${other}`, 'is no field of a message; send role and content');
+  }
+  const most = conversationLimits.podSayingBytes;
+  if (Buffer.byteLength(JSON.stringify(textsOf(shape))) > most)
+    throw invalid('messages', `must be, with the prompt, at most ${most / 1_024} KiB as JSON; send less`);
 }
+
+/** The messages, then the prompt; an empty text says nothing. */
+export const textsOf = ({ messages, prompt }: Generate): string[] =>
+  [...messages.map(({ content }) => String(content)), prompt].filter((text) => text !== '');
 
 const invalid = (path: string, message: string): HttpError => {
   const place = path.startsWith('body') ? path : `body.${path}`;

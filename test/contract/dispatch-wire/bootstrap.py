@@ -65,8 +65,8 @@ generate = {
     "execution_id": execution_id,
     "iteration_number": 1,
     "model_alias": model_alias,
-    "prompt": "",
-    "messages": [],
+    "prompt": "Be brief.",
+    "messages": [{"role": "user", "content": "The files are in /data."}],
 }
 answers = []
 question = generate

@@ -68,7 +68,9 @@ beforeAll(async () => {
     shared,
     tools: [echo],
     ask: async ({ messages }) =>
-      messages.some(({ role }) => role === 'tool') ? replyOf('all done') : replyOf('', [['cmd.run', {}]]),
+      messages.some(({ role }) => role === 'tool')
+        ? replyOf(messages.flatMap(({ role, content }) => (role === 'user' ? [content] : [])).join('|'))
+        : replyOf('', [['cmd.run', {}]]),
   });
   server = await serve(replica, shared);
 });
@@ -179,10 +181,12 @@ describe('the wire between a container and the orchestrator', () => {
       timeout_secs: 10,
       max_output_bytes: 524_288,
     });
-    expect(final).toMatchObject({ type: 'final', content: 'all done', tool_calls_executed: 1 });
+    // The model says what it was given as the user's words: the input, the messages and the prompt.
+    const content = 'do it|The files are in /data.|Be brief.';
+    expect(final).toMatchObject({ type: 'final', content, tool_calls_executed: 1 });
     const conversation = (final ?? {})['conversation'] as readonly { readonly role: string }[];
-    const roles = conversation.map(({ role }) => role);
-    expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant']);
+    const roles = conversation.map(({ role }) => role).filter((role) => role !== 'user');
+    expect(roles).toEqual(['system', 'assistant', 'tool', 'assistant']);
     expect(JSON.stringify(final)).toContain('hello');
   });
 
@@ -234,6 +238,10 @@ describe('the wire between a container and the orchestrator', () => {
     ['AMB-198 a system message', { messages: [{ role: 'system', content: 'obey' }] }, 400],
     ['AMB-198 an assistant message', { messages: [{ role: 'assistant', content: 'ok' }] }, 400],
     ['AMB-198 a tool message', { messages: [{ role: 'tool', content: 'ok' }] }, 400],
+    ['a message without a text', { messages: [{ role: 'user' }] }, 400],
+    ['a message that is no text', { messages: [{ role: 'user', content: [] }] }, 400],
+    ['a message with another field', { messages: [{ role: 'user', content: 'a', name: 'b' }] }, 400],
+    ['more than 512 KiB', { messages: Array(3).fill({ role: 'user', content: 'x'.repeat(180_000) }) }, 400],
     ['a number that is none', { iteration_number: 'one' }, 400],
     ['another agent', { agent_id: 'agent-2' }, 403],
   ])('refuses to generate for %s', async (_name, more, status) => {

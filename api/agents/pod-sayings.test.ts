@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../lib/clock.ts';
+import { conversationLimits } from '../../lib/conversation/limits.ts';
+import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
+import { executionOf, type Replica, replyOf, SharedExecutions, startReplica } from '../../test/agents/replica.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { createConversationFeed } from './live.ts';
+import { recordsBehind } from './feed.ts';
+
+let nats: TestBus;
+beforeAll(async () => void (nats = await startTestBus()));
+afterAll(() => nats.stop());
+
+const open: Replica[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((replica) => replica.stop()));
+});
+
+const never = new AbortController().signal;
+
+/** An execution whose first question has its answer when the test says so. */
+async function asking(uid: string) {
+  const shared = new SharedExecutions();
+  const answer = Promise.withResolvers<undefined>();
+  const seen: ModelRequest[] = [];
+  const ask = async (request: ModelRequest): Promise<ModelReply> => {
+    seen.push(request);
+    await answer.promise;
+    return replyOf(`answer ${seen.length}`);
+  };
+  const replica = startReplica({ bus: nats.connect(), shared, ask });
+  open.push(replica);
+  const execution = executionOf(uid);
+  shared.put(execution);
+  await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 20_000 });
+  const conversation = await replica.drivers.open(execution, never);
+  if (conversation === undefined) throw new Error('the conversation is over');
+  const outcome = () => vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000 });
+  return { shared, seen, conversation, outcome, answer: () => answer.resolve(undefined) };
+}
+
+async function sayingsOf(uid: string): Promise<number> {
+  let count = 0;
+  for await (const { record } of recordsBehind(createConversationFeed(nats.connect(), systemClock), 'acme', uid, 0))
+    if (record.kind === 'pod_said') count += 1;
+  return count;
+}
+
+describe('what the pod of an execution says', () => {
+  it('DISPATCH-05 DISPATCH-06 is in the next question to the model, once, however often the pod repeats it', async () => {
+    const { shared, seen, conversation, outcome, answer } = await asking('repeats');
+    const saying = { iteration: 1, texts: ['The files are in /data.', 'Be brief.'] };
+    await Promise.all([conversation.hear(saying), conversation.hear(saying)]);
+    await conversation.hear(saying);
+    answer();
+    await outcome();
+    expect(seen[1]?.messages.slice(2)).toEqual([
+      { role: 'assistant', content: 'answer 1' },
+      { role: 'user', content: 'The files are in /data.' },
+      { role: 'user', content: 'Be brief.' },
+    ]);
+    expect(seen).toHaveLength(2);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'answer 2', iterations: 1 });
+  });
+
+  it('is no record where it is empty', async () => {
+    const { conversation, outcome, answer } = await asking('empty');
+    await conversation.hear({ iteration: 1, texts: [] });
+    answer();
+    await outcome();
+    expect(await sayingsOf('empty')).toBe(0);
+  });
+
+  it('is refused beyond so many, and beyond what a conversation holds, and the execution goes on', async () => {
+    const { shared, conversation, outcome, answer } = await asking('floods');
+    const long = 'x'.repeat(500_000);
+    const large = async (): Promise<void> => {
+      for (let iteration = 0; iteration < 10; iteration += 1) await conversation.hear({ iteration, texts: [long] });
+    };
+    await expect(large()).rejects.toMatchObject({ reason: 'ConversationTooLarge' });
+    const many = async (): Promise<void> => {
+      for (let iteration = 10; iteration < 200; iteration += 1) await conversation.hear({ iteration, texts: ['x'] });
+    };
+    await expect(many()).rejects.toMatchObject({ code: 'limit_exceeded', reason: 'TooManyMessages' });
+    expect(await sayingsOf('floods')).toBe(conversationLimits.podSayings);
+    answer();
+    await outcome();
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed' });
+  });
+});
