@@ -11,7 +11,15 @@ export interface BareServer {
   stop(): void;
 }
 
-type Folder = 'agent-api' | 'bare-koa' | 'bare-verifier' | 'broadcast' | 'noop-api' | 'noop-lane' | 'upstream';
+type Folder =
+  | 'agent-api'
+  | 'bare-koa'
+  | 'bare-model'
+  | 'bare-verifier'
+  | 'broadcast'
+  | 'noop-api'
+  | 'noop-lane'
+  | 'upstream';
 
 /** Starts the program of that folder, with the setup as JSON in its first argument. */
 export async function startBareServer(

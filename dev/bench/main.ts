@@ -10,7 +10,7 @@ import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.
 import { withBenchCluster } from './bench-cluster.ts';
 import { machineLine } from './machine.ts';
 import { isLocal, type Program, type Row, type Sample } from './program.ts';
-import { tokenDelay } from './programs/agent-model.ts';
+import { agentTurn, tokenDelay, waitingMemoryRow } from './programs/agent-model.ts';
 import { apiMemory, apiMemoryGrowth } from './programs/api-memory.ts';
 import { apiRead } from './programs/api-read.ts';
 import { besideWorst, besideWorstTime } from './programs/beside-worst.ts';
@@ -29,7 +29,6 @@ import { eventDelivery, streamMemory } from './programs/event-stream.ts';
 import { fanOut } from './programs/fan-out.ts';
 import { hostileApi, hostileControllers, hostileRefused } from './programs/hostile-memory.ts';
 import { idle } from './programs/idle.ts';
-import { manyApi, manyControllers } from './programs/many-executions.ts';
 import {
   apiInvocations,
   chainInvocations,
@@ -37,6 +36,7 @@ import {
   invocationMemory,
   laneInvocations,
 } from './programs/invocations.ts';
+import { manyApi, manyControllers } from './programs/many-executions.ts';
 import { memory } from './programs/memory.ts';
 import { podless, podlessWrites } from './programs/podless.ts';
 import { quotaInVain, quotaShares } from './programs/quota-shares.ts';
@@ -82,6 +82,8 @@ const programs: readonly Program[] = [
   edgeReconnectWrites,
   edgeQuiet,
   tokenDelay,
+  agentTurn,
+  waitingMemoryRow,
 ];
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.

@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A provider of models of this process that answers on request of the test. */
@@ -12,6 +12,8 @@ export interface PacedModel {
 
 export interface PacedReply {
   say(text: string): void;
+  /** Calls a tool, and ends. */
+  call(name: string): void;
   end(): void;
 }
 
@@ -52,6 +54,12 @@ function replyOn(response: ServerResponse): PacedReply {
   };
   return {
     say: (content) => send({ content }),
+    call(name) {
+      const calls = [{ index: 0, id: 'call', type: 'function', function: { name, arguments: '{}' } }];
+      send({ tool_calls: calls });
+      send({}, 'tool_calls');
+      response.end('data: [DONE]\n\n');
+    },
     end() {
       send({}, 'stop');
       response.end('data: [DONE]\n\n');
