@@ -56,7 +56,7 @@ class SharedConnection implements Connection {
     this.#pool = createFairPool({
       size: provider.max_concurrency,
       waiting: modelLimits.waiting,
-      waitMs: modelLimits.requestMs,
+      waitMs: modelLimits.turnMs,
       clock: deps.clock,
     });
   }

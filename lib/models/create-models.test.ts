@@ -6,6 +6,7 @@ import { type Answer, hangUp, type ModelServer, openModelServer, refuse } from '
 import { createLogger } from '../logger.ts';
 import { type NodeConfig, readNodeConfig } from '../node-config/index.ts';
 import { createModels, waitBefore } from './create-models.ts';
+import { modelLimits } from './limits.ts';
 import { ModelError, type ModelRequest } from './models.ts';
 
 const key = 'sk-hunter2-hunter2';
@@ -354,6 +355,24 @@ describe('createModels', () => {
     for (const release of open.splice(0)) release();
     await Promise.all(later);
     expect(order.slice(2, 4).sort()).toEqual(['a', 'c']);
+  });
+
+  it('lets as many requests of one tenant wait as a replica drives conversations, for longer than one request takes', async () => {
+    const held: Answer = () => undefined;
+    servers.one.answerWith(held);
+    const { ask, clock } = world([{ ...cloud('one'), max_concurrency: 1 }]);
+    const over = new AbortController();
+    const failures: unknown[] = [];
+    const asks = Array.from({ length: 1_700 }, () =>
+      ask({ signal: over.signal }).catch((error: unknown) => over.signal.aborted || failures.push(error)),
+    );
+    await servers.one.came(1);
+    // The one that was sent is out of time; the next one is sent.
+    await clock.advance(modelLimits.requestMs);
+    await servers.one.came(2);
+    expect(failures).toHaveLength(1);
+    over.abort();
+    await Promise.all(asks);
   });
 
   it('gives the limits of an alias', () => {

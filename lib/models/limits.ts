@@ -16,8 +16,12 @@ export const modelLimits = {
   idleMs: 60_000,
   /** Longest wait before another attempt, however long a provider asks for. */
   retryWaitMs: 60_000,
-  /** Requests that may wait for one provider. */
-  waiting: 1_000,
+  /**
+   * Requests that may wait for one provider: more than one replica drives conversations (`api/agents/room.ts`), each of which asks once
+   * at a time. They wait for as long as their executions have: a turn that comes late is no failure of the provider.
+   */
+  waiting: 4_000,
+  turnMs: 7 * 24 * 3_600_000,
   /** Failures in a row that open the circuit breaker, and how long it stays open. */
   breakerFailures: 5,
   breakerOpenMs: 10_000,
