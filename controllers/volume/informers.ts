@@ -1,8 +1,8 @@
 import type { Volume } from '../../crds/schema/volume.ts';
-import { createInformer, type Informer, stripStrangers } from '../../lib/informer/index.ts';
+import { type CacheReader, createInformer, type Informer, stripStrangers } from '../../lib/informer/index.ts';
 import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
 import { volumes } from '../../lib/kinds.ts';
-import { type PersistentVolumeClaim, persistentVolumeClaims } from '../../lib/kube/index.ts';
+import { keyOf, type PersistentVolumeClaim, persistentVolumeClaims } from '../../lib/kube/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 import { claimKey } from './decide.ts';
@@ -11,6 +11,12 @@ import { claimKey } from './decide.ts';
 export const volumeIndexes = {
   claim: (volume: Volume): string[] => (volume.spec.claim_name === undefined ? [] : [claimKey(volume)]),
 } as const;
+
+/** Keys of the volumes that a claim concerns: that of its own name, and those that name it. */
+export const volumesOfClaim = (key: string, cache: Pick<CacheReader<Volume, 'claim'>, 'byIndex'>): string[] => [
+  key,
+  ...cache.byIndex('claim', key).map(keyOf),
+];
 
 export const volumeInformer: InformerSpec<Informer<Volume, 'claim'>> = {
   name: 'volumes',

@@ -1,9 +1,8 @@
-import { keyOf } from '../../lib/kube/index.ts';
 import type { ControllersConfig } from '../config.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself, wakeUnseen } from '../runtime/wakes.ts';
 import { claimKeys, podInformer } from '../step-pods/informer.ts';
-import { claimInformer, volumeInformer } from './informers.ts';
+import { claimInformer, volumeInformer, volumesOfClaim } from './informers.ts';
 import { createVolumeReconcile, type VolumeSettings } from './reconcile.ts';
 import { isDone } from './release-claim.ts';
 
@@ -13,12 +12,11 @@ export const volumeModule = defineModule({
   wakes: {
     volumes: wakeUnseen,
     /** A claim wakes the volume of its own name, and every volume that names it. */
-    claims: (change, { volumes }) =>
-      wakeItself(change).flatMap((key) => [key, ...volumes.cache.byIndex('claim', key).map(keyOf)]),
+    claims: (change, { volumes }) => wakeItself(change).flatMap((key) => volumesOfClaim(key, volumes.cache)),
     /** A step has mounted volumes, or has let them go and may be the last to hold a claim that is being deleted. */
     pods: ({ before, after }, { volumes }) => {
       if (after === undefined || (before?.status?.phase === after.status?.phase && !isDone(after))) return [];
-      return claimKeys(after).flatMap((key) => [key, ...volumes.cache.byIndex('claim', key).map(keyOf)]);
+      return claimKeys(after).flatMap((key) => volumesOfClaim(key, volumes.cache));
     },
   },
   reconcile: ({ kube, clock, events, facts, config, informers: { volumes, claims, pods } }) =>

@@ -30,7 +30,9 @@ const cutMark = '…';
 
 function slimAsk(ask: AgentAsk): AgentAsk {
   const { arguments: text } = ask;
-  return text.length <= argumentsShown ? ask : { ...ask, arguments: `${text.slice(0, argumentsShown)}${cutMark}` };
+  if (text.length <= argumentsShown) return ask;
+  // A part of a text keeps all of it in memory, unless it is copied.
+  return { ...ask, arguments: Buffer.from(`${text.slice(0, argumentsShown)}${cutMark}`).toString('utf8') };
 }
 
 /** Arguments in full are JSON, which never ends so. */

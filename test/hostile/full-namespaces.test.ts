@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { presentAsk, presentListed } from '../../api/routes/human-approvals/present.ts';
+import { volumeIndexes, volumesOfClaim } from '../../controllers/volume/informers.ts';
+import { limits } from '../../crds/limits.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
+import { approvalId } from '../../lib/decision/approval-id.ts';
+import { slimExecution } from '../../lib/execution/slim-execution.ts';
+import { createCache } from '../../lib/informer/index.ts';
+import type { KubeObject } from '../../lib/kube/index.ts';
+import { collectGarbage } from '../../lib/process/collect-garbage.ts';
+import { anExecution, after } from '../builders/execution-builder.ts';
+
+/**
+ * The attacker may create objects in one namespace, as many as its quota takes, each with as much in its fields as the
+ * kind permits. Every replica keeps a version of all of them, and lists show them to colleagues.
+ */
+const kibibyte = 1_024;
+const mebibyte = 1_024 * kibibyte;
+/** What a list of the API shows of a prompt (api/cluster/informers.ts). */
+const promptLength = 8_256;
+
+/** Bytes of heap that a cache of so many objects keeps, once what they were made from is gone. */
+function keptBytes<T extends KubeObject>(count: number, object: T, slim: (object: T) => T): number {
+  const cache = createCache<T>();
+  const text = JSON.stringify(object);
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (let index = 0; index < count; index++) {
+    // As from a watch: each with texts of its own.
+    const { metadata, ...rest } = JSON.parse(text) as T;
+    const ids = { name: `x${index}`, namespace: 'tenant-a', uid: `u${index}`, resourceVersion: '7' };
+    cache.apply({ type: 'ADDED', object: slim({ ...rest, metadata: { ...metadata, ...ids } } as unknown as T) });
+  }
+  collectGarbage();
+  const kept = process.memoryUsage().heapUsed - before;
+  expect(cache.get(`tenant-a/x${count - 1}`)).toBeDefined();
+  return kept;
+}
+
+describe('issue 10 B1: 1,000 executions that wait, each with an input of 64 KiB of {}', () => {
+  const input = { list: Array.from({ length: (64 * kibibyte) / 3 }, () => ({})) };
+  const waiting = anExecution()
+    .with({ input, intent: 'x'.repeat(kibibyte) })
+    .now({ state: 'ask', kind: 'Human', prompt: 'x'.repeat(8_192), entered_at: after(0) })
+    .build();
+
+  it.each([
+    ['a controller', 8, (execution: typeof waiting) => slimExecution(execution)],
+    ['a replica of the API', 16, (execution: typeof waiting) => slimExecution(execution, promptLength)],
+  ])('take %s %i MiB at most', (_who, most, slim) => {
+    expect(keptBytes(1_000, waiting, slim)).toBeLessThan(most * mebibyte);
+  });
+});
+
+const metadata = { name: 'run', namespace: 'tenant-a', uid: '00000000-0000-4000-8000-00000000000a' };
+const asking: AgentExecution = {
+  apiVersion: 'windlass.dev/v1',
+  kind: 'AgentExecution',
+  metadata,
+  spec: {
+    agent: 'keeper',
+    input: 'x'.repeat(64 * kibibyte),
+    intent: 'x'.repeat(kibibyte),
+    ask: {
+      id: approvalId('a', { state: 'call_1_0', visit: 1 }),
+      tool: 'cmd.run',
+      arguments: JSON.stringify({ command: '\u{1f600}'.repeat(limits.askArgumentsLength / 2 - 10) }),
+      asked_at: after(0),
+      until: after(600),
+    },
+  },
+  status: { phase: 'waiting' },
+};
+
+describe('1,000 executions of agents that wait for a person, each with the largest arguments and a long input', () => {
+  it('take a replica 8 MiB at most', () => {
+    expect(keptBytes(1_000, asking, slimAgentExecution)).toBeLessThan(8 * mebibyte);
+  });
+});
+
+describe('issue 10 B3: a page of 200 requests of people with full prompts', () => {
+  it('holds the beginnings alone, of states and of tool calls', () => {
+    const current = {
+      state: 'ask',
+      kind: 'Human' as const,
+      visit: 1,
+      entered_at: after(0),
+      prompt: 'あ'.repeat(4 * mebibyte),
+      prompt_ref: { path: '', ref: 'a'.repeat(64), bytes: 12 * mebibyte, encoding: 'text' as const },
+    };
+    const execution = slimExecution(anExecution().now(current).build(), promptLength);
+    const pending = { id: 'a', execution, current: execution.status?.current ?? current };
+    const rows = Array.from({ length: 100 }, () => [
+      presentListed(pending),
+      presentAsk(slimAgentExecution(asking), slimAgentExecution(asking).spec.ask ?? never()),
+    ]).flat();
+    expect(rows.every(({ prompt_truncated }) => prompt_truncated === true)).toBe(true);
+    expect(Buffer.byteLength(JSON.stringify(rows))).toBeLessThan(4 * mebibyte);
+  });
+});
+
+const never = (): never => {
+  throw new Error('it asks for nothing');
+};
+
+describe('issue 10 A8: a claim that changes among 500 volumes', () => {
+  it('looks at the volumes that name it, and at no other', () => {
+    const cache = createCache<Volume, 'claim'>({ indexes: volumeIndexes });
+    for (let index = 0; index < 500; index++) {
+      const names = { namespace: 'tenant-a', name: `v${index}`, uid: `u${index}`, resourceVersion: '7' };
+      const spec = { storage_class: 'persistent', claim_name: index < 2 ? 'data' : `c${index}` };
+      cache.apply({ type: 'ADDED', object: { metadata: names, spec } as unknown as Volume });
+    }
+    const looked: string[] = [];
+    const watched = {
+      byIndex(index: 'claim', value: string) {
+        const found = cache.byIndex(index, value);
+        looked.push(...found.map(({ metadata: { name } }) => name ?? ''));
+        return found;
+      },
+    };
+    expect(volumesOfClaim('tenant-a/data', watched)).toEqual(['tenant-a/data', 'tenant-a/v0', 'tenant-a/v1']);
+    expect(looked).toEqual(['v0', 'v1']);
+  });
+});
