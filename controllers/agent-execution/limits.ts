@@ -17,7 +17,7 @@ export const agentLimits = {
   /** Wait before a pod that was refused is asked for again. */
   roomMs: 5_000,
   /** The same where a quota is full: its line wakes one execution at a time long before. */
-  quotaMs: 60_000,
+  quotaMs: 300_000,
   /** The kubelet ends a pod that has outlived its execution by so much, should the controllers be away. */
   deadlineGraceMs: 60_000,
   messageLength: 2_048,

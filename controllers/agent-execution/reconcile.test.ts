@@ -122,6 +122,7 @@ function world(given: Given = {}) {
       if (plural === 'agentexecutions') return execution();
       if (plural === 'securitycontexts' && given.context !== undefined) return { spec: given.context };
       if (plural === 'controllerrevisions') return revision;
+      if (plural === 'pods') asked.push('look');
       if (plural === 'pods' && given.stored !== undefined) return given.stored;
       throw notFound;
     },
@@ -286,11 +287,22 @@ describe('an execution of an agent begins', () => {
   it('in the line of its namespace: nothing is asked of the server before its turn', async () => {
     const there = world({ refusal: full('pods') });
     for (let look = 0; look < 5; look++) await there.run();
-    expect(there.asked).toEqual(['Pod']);
+    expect(there.asked).toEqual(['Pod', 'look']);
     await there.clock.advance(2_000);
     expect(there.woken).toEqual([key]);
     await there.run();
-    expect(there.asked).toEqual(['Pod', 'Pod']);
+    expect(there.asked).toEqual(['Pod', 'look', 'Pod', 'look']);
+  });
+
+  it('for an hour at most', async () => {
+    const there = world({ agent: { execution: { timeout: '5h' } }, refusal: full('pods') });
+    await there.run();
+    await there.clock.advance(3_600_000 - 1);
+    expect(await there.run()).toMatchObject({ requeueAfterMs: 1 });
+    expect(there.status()).toMatchObject({ phase: 'running', reason: 'QuotaExceeded' });
+    await there.clock.advance(1);
+    await there.run();
+    expect(there.status()).toMatchObject({ phase: 'failed', reason: 'QuotaExceeded' });
   });
 
   it('with the pod that was made before, which may be what fills the quota', async () => {

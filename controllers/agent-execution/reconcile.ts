@@ -165,9 +165,10 @@ async function givePod(
 }
 
 async function waitForRoom(deps: AgentExecutionDeps, execution: AgentExecution, { why, inLine }: Wait): Promise<Again> {
-  const begun = Date.parse(execution.status?.started_at ?? '');
-  if (deps.clock.now() >= begun + agentLimits.queueMs) return finish(deps, execution, failed(why));
-  return waitFor(deps, execution, why, inLine === true ? agentLimits.quotaMs : agentLimits.roomMs);
+  const now = deps.clock.now();
+  const left = (Date.parse(execution.status?.started_at ?? '') || now) + agentLimits.queueMs - now;
+  if (left <= 0) return finish(deps, execution, failed(why));
+  return waitFor(deps, execution, why, Math.min(left, inLine === true ? agentLimits.quotaMs : agentLimits.roomMs));
 }
 
 async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<Again> {

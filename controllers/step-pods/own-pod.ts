@@ -31,11 +31,17 @@ export async function makeOwnPod(
 ): Promise<Own<Pod>> {
   const { name = '', namespace = '' } = wanted.metadata;
   const key = keyOf(owner);
+  let isAsked = false;
+  const make = (): Promise<Own<Pod>> => {
+    isAsked = true;
+    return createOwn(kube, pods, wanted, isOurs);
+  };
   try {
-    const wish = { namespace, resource: pods.plural, key };
-    return await quota.create(wish, () => createOwn(kube, pods, wanted, isOurs));
+    return await quota.create({ namespace, resource: pods.plural, key }, make);
   } catch (error) {
-    const there = isQuotaExceeded(error) ? await findObject(kube, pods, { namespace, name }) : undefined;
+    // Those in line ask the server nothing.
+    const mayBeThere = isAsked && isQuotaExceeded(error);
+    const there = mayBeThere ? await findObject(kube, pods, { namespace, name }) : undefined;
     if (there === undefined) throw error;
     quota.leave(key);
     return isOurs(there) ? { kind: 'ours', object: there } : { kind: 'foreign' };
