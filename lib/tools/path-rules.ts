@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { RE2JS } from 're2js';
-import { memoize } from '../memo.ts';
+import { type GlobWork, globWork, matchesGlob } from './path-glob.ts';
 import type { ToolCaller } from './tool.ts';
 import { volumeRules } from './volume-rules.ts';
 
@@ -117,30 +116,34 @@ export function volumeOf(
   return { volume: nearest.volume, path: `/${posix.relative(posix.normalize(nearest.path), absolute)}` };
 }
 
-/** Whether a path may be touched as far as its text says; `runner fs` decides for the place that it leads to. */
-export function isInside(boundaries: readonly Boundary[], path: string): boolean {
-  return boundaries.some((boundary) => touches(boundary.path, path));
+/**
+ * Whether a path may be touched as far as its text says; `runner fs` decides for the place that it leads to. Rules that take
+ * too much work permit nothing.
+ */
+export function isInside(boundaries: readonly Boundary[], path: string, work: GlobWork = globWork()): boolean {
+  return boundaries.some((boundary) => touches(boundary.path, path, work));
 }
 
 /**
  * Whether a rule keeps the caller off the path or off a folder above it, as far as its text says. Sets and choices are
- * the runner's to read.
+ * the runner's to read. Rules that take too much work keep the caller off.
  */
-export function isDenied(deny: readonly string[], path: string): boolean {
+export function isDenied(deny: readonly string[], path: string, work: GlobWork = globWork()): boolean {
   return deny.some((rule) => {
     if (!isGlob(rule)) return isWithin(posix.normalize(rule), path);
-    return !/[[{\\]/.test(rule) && expressionOf(rule.endsWith('/**') ? rule : `${rule}/**`).matches(path);
+    if (/[[{\\]/.test(rule)) return false;
+    return matchesGlob(rule.endsWith('/**') ? rule : `${rule}/**`, path, work) ?? true;
   });
 }
 
 /** Whether a rule covers all of a folder, as far as its text says. */
-export function coversFolder(rule: string, folder: string): boolean {
+export function coversFolder(rule: string, folder: string, work: GlobWork): boolean {
   if (covers(rule, folder)) return true;
-  return rule.endsWith('/**') && !/[[{\\]/.test(rule) && expressionOf(rule).matches(folder);
+  return rule.endsWith('/**') && !/[[{\\]/.test(rule) && matchesGlob(rule, folder, work) === true;
 }
 
 /** Whether a rule may be of a path in a folder, as far as its text says. */
-export function mayLieWithin(rule: string, folder: string): boolean {
+export function mayLieWithin(rule: string, folder: string, work: GlobWork): boolean {
   const path = posix.normalize(rule);
   // Sets and choices are the runner's to read; a choice may hold the slashes between names.
   if (/[[{\\]/.test(path)) return isWithin(baseOf(path), folder) || isWithin(folder, baseOf(path));
@@ -148,34 +151,14 @@ export function mayLieWithin(rule: string, folder: string): boolean {
   for (const [at, name] of folder.split('/').entries()) {
     const ruled = names[at];
     if (ruled === undefined || ruled.includes('**')) return true;
-    if (!expressionOf(ruled).matches(name)) return false;
+    if (matchesGlob(ruled, name, work) === false) return false;
   }
   return true;
 }
 
-function touches(rule: string, path: string): boolean {
+function touches(rule: string, path: string, work: GlobWork): boolean {
   if (!isGlob(rule)) return isWithin(rule, path);
   // Sets and choices are the runner's to read.
   if (/[[{\\]/.test(rule)) return isWithin(baseOf(rule), path);
-  return expressionOf(rule).matches(path);
+  return matchesGlob(rule, path, work) === true;
 }
-
-const pieces: readonly (readonly [glob: string, expression: string])[] = [
-  ['/**/', '/(?:.*/)?'],
-  ['**/', '(?:.*/)?'],
-  ['**', '.*'],
-  ['*', '[^/]*'],
-  ['?', '[^/]'],
-];
-
-const expressionOf = memoize({ keys: 1_000, length: 1_048_576 }, (glob: string): RE2JS => {
-  let expression = '';
-  for (let at = 0; at < glob.length; ) {
-    const rest = glob.slice(at);
-    if (rest === '/**') return RE2JS.compile(`(?s)${expression}(?:/.*)?`);
-    const piece = pieces.find(([start]) => rest.startsWith(start));
-    expression += piece?.[1] ?? RE2JS.quote(rest.slice(0, 1));
-    at += piece?.[0].length ?? 1;
-  }
-  return RE2JS.compile(`(?s)${expression}`);
-});

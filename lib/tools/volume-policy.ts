@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { globWork } from './path-glob.ts';
 import {
   type Boundary,
   boundariesOf,
@@ -36,10 +37,11 @@ export const grantFolder = '/files';
  * caller does not mount needs a rule `volume:NAME/…` (requirements WF-STOR-13, TOOL-FS-01).
  */
 export function placeOf(caller: ToolCaller, file: WantedFile): VolumePlace | undefined {
+  const work = globWork();
   return placesOf(caller, file.volume).find(({ folder, boundaries, deny }) => {
     const path = posix.join(folder, file.path);
     const usable = file.isWrite ? boundaries.filter(({ write }) => write) : boundaries;
-    return isInside(usable, path) && !isDenied(deny, path);
+    return isInside(usable, path, work) && !isDenied(deny, path, work);
   });
 }
 
@@ -49,10 +51,11 @@ export function exceptionWithin(
   { path, isWrite }: Pick<WantedFile, 'path' | 'isWrite'>,
 ): string | undefined {
   const whole = posix.join(folder, path);
-  const denied = deny.find((rule) => mayLieWithin(rule, whole));
+  const work = globWork();
+  const denied = deny.find((rule) => mayLieWithin(rule, whole, work));
   if (denied !== undefined) return `deny_list has the rule ${denied}`;
   const usable = boundaries.filter(({ write }) => write || !isWrite);
-  return usable.some((boundary) => coversFolder(boundary.path, whole))
+  return usable.some((boundary) => coversFolder(boundary.path, whole, work))
     ? undefined
     : 'no rule of path_allowlist or of the manifest covers all of it';
 }
