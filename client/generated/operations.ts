@@ -3711,7 +3711,8 @@ export interface Operations {
   /**
    * List fleet runs
    *
-   * The newest first. Runs are kept for a week. Needs the scope `svc.edge.fleet.read`.
+   * The newest first, those of one second by their ids. Runs are kept for a week. Needs the scope
+   * `svc.edge.fleet.read`.
    *
    * `GET /v1/edge/fleet/runs`
    *

@@ -4,7 +4,4 @@ export const grpcLimits = {
   sendMs: 30_000,
   /** Streams of one operation that a process holds at a time where the operation says nothing else. */
   streamsAtOnce: 10_000,
-  /** First and longest pause of a client before it connects again; the pause is anywhere between nothing and that. */
-  reconnectBaseMs: 500,
-  reconnectMaxMs: 30_000,
 } as const;

@@ -56,9 +56,6 @@ export interface DispatchResult {
   readonly truncated: boolean;
 }
 
-/** Runs a command in the container of the caller's execution. Rejects where the container is gone or out of time. */
-export type Dispatch = (plan: DispatchPlan) => Promise<DispatchResult>;
-
 /** Where a tool runs. */
 export type ToolRun =
   | {

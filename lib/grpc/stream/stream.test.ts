@@ -8,12 +8,10 @@ import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { GrpcError } from '../grpc-error.ts';
 import { createHealth } from '../health.ts';
 import { type GrpcListener, listenGrpc } from '../listen-grpc.ts';
 import { MutualTls } from '../mutual-tls.ts';
 import { sized } from '../sized.ts';
-import { keepStream } from './keep-stream.ts';
 import { type HandleStream, type ServerStream, type StreamOptions, serveStream } from './serve-stream.ts';
 
 /** Long streams between real peers over TLS on loopback. */
@@ -420,93 +418,5 @@ describe('a connection', () => {
     for (const socket of sockets) socket.destroy();
     proxy.close();
     expect(codes).toEqual(['CANCELLED']);
-  });
-});
-
-describe('a client that keeps a stream', () => {
-  const deps = { clock: systemClock, random: () => 0.5 };
-  const opened = (on: Client) => ({
-    open: () =>
-      on.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata()),
-    backoff: { baseMs: 20, maxMs: 200 },
-  });
-
-  it('comes back after a restart of the server, and after each end of a stream', async () => {
-    handle = async (stream) => {
-      for await (const message of stream.messages) {
-        await stream.send(`${message}!`);
-        if (message === 'bye') return;
-      }
-    };
-    const stop = new AbortController();
-    const got: string[] = [];
-    const pauses: number[] = [];
-    const kept = keepStream<string, string>(
-      { ...deps, onEnd: ({ pauseMs }) => void pauses.push(pauseMs) },
-      opened(client(undefined, { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 100 })),
-      async (stream) => {
-        await stream.send('hello');
-        for await (const message of stream.messages) {
-          got.push(message);
-          if (got.length === 1) await stream.send('bye');
-        }
-      },
-      stop.signal,
-    );
-    await eventually(() => got.length >= 3);
-    expect(got.slice(0, 3)).toEqual(['hello!', 'bye!', 'hello!']);
-    await listener.close(AbortSignal.abort());
-    const count = got.length;
-    await systemClock.sleep(300);
-    expect(got.length).toBe(count);
-    await start({}, port);
-    await eventually(() => got.length > count);
-    stop.abort();
-    await kept;
-    await eventually(() => open === 0);
-    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(10);
-  });
-
-  it.each<[AppError['code'], string]>([
-    ['unauthenticated', 'UNAUTHENTICATED'],
-    ['forbidden', 'PERMISSION_DENIED'],
-    ['invalid', 'INVALID_ARGUMENT'],
-  ])('gives up where the server answers %s', async (code, reason) => {
-    handle = () => Promise.reject(new GrpcError(code, 'this host was revoked'));
-    const kept = keepStream(
-      deps,
-      opened(client()),
-      async ({ messages }) => {
-        for await (const _ of messages);
-      },
-      new AbortController().signal,
-    );
-    await expect(kept).rejects.toMatchObject({ reason, message: 'this host was revoked' });
-  });
-
-  it('waits as long as the server asks for', async () => {
-    await listener.close(AbortSignal.abort());
-    await start({ atOnce: 0 });
-    const pauses: number[] = [];
-    const stop = new AbortController();
-    const onEnd = ({ pauseMs }: { readonly pauseMs: number }): void => {
-      pauses.push(pauseMs);
-      stop.abort();
-    };
-    await keepStream(
-      { ...deps, onEnd },
-      opened(client()),
-      async ({ messages }) => {
-        for await (const _ of messages);
-      },
-      stop.signal,
-    );
-    expect(pauses).toEqual([5_000]);
-  });
-
-  it('passes on an error of its own', async () => {
-    const broken = new Error('broken');
-    const kept = keepStream(deps, opened(client()), () => Promise.reject(broken), new AbortController().signal);
-    await expect(kept).rejects.toBe(broken);
   });
 });

@@ -210,7 +210,7 @@ describe('connected hosts', () => {
     await expect.poll(async () => (await marksOf(host(0))).get(mark), { timeout: 30_000 }).toBe(1);
     const process = `/proc/${(await readFile(join(host(0).marks, mark), 'utf8')).trim()}`;
     expect(existsSync(process)).toBe(true);
-    // Runs of one second have no order among them, so the command itself says which one is meant.
+    // The order of runs of one second does not say which began first: the command itself says which one is meant.
     const { items } = await world.kube.listAll(fleetRuns, { namespace: world.tenant });
     const id = items.find(({ spec }) => JSON.stringify(spec).includes(mark))?.metadata.uid ?? '';
     const cancelled = await world.http(`/v1/edge/fleet/${id}/cancel`, { method: 'POST' });

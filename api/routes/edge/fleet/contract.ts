@@ -153,7 +153,8 @@ export const listFleetRuns = defineContract({
   path: '/v1/edge/fleet/runs',
   tag,
   summary: 'List fleet runs',
-  description: 'The newest first. Runs are kept for a week. Needs the scope `svc.edge.fleet.read`.',
+  description:
+    'The newest first, those of one second by their ids. Runs are kept for a week. Needs the scope `svc.edge.fleet.read`.',
   access: 'bearer',
   query: Type.Object(
     {

@@ -287,23 +287,39 @@ describe('the history of runs', () => {
     expect(await list({ outcome: 'cancelled' })).toEqual([]);
   });
 
-  it('EDGE-REST-36 EDGE-TOOL-11 comes in pages, the newest first, each run once', async () => {
-    const runs = [1, 2, 3, 4, 5].map((at) => ({
+  it.each([
+    ['the newest first', [1, 2, 3, 4, 5], [5, 4, 3, 2, 1]],
+    ['those of one second by their ids', [1, 1, 1, 1, 1], [1, 2, 3, 4, 5]],
+    ['those of one second by their ids, the newest first', [1, 2, 2, 2, 3], [5, 2, 3, 4, 1]],
+  ])('EDGE-REST-36 EDGE-TOOL-11 comes in pages, %s, each run once', async (_title, seconds, want) => {
+    const runs = seconds.map((second, index) => ({
       ...aRun(),
-      metadata: { ...aRun().metadata, name: `r${at}`, uid: nodeId(at), creationTimestamp: `2026-01-01T00:00:0${at}Z` },
+      metadata: {
+        ...aRun().metadata,
+        name: `r${index}`,
+        uid: nodeId(index + 1),
+        creationTimestamp: `2026-01-01T00:00:0${second}Z`,
+      },
     }));
+    for (const stored of [runs, runs.toReversed(), [...runs.slice(2), ...runs.slice(0, 2)]]) {
+      expect(await idsInPagesOf(2, stored)).toEqual(want.map(nodeId));
+    }
+  });
+
+  /** Ids of all runs, page by page. */
+  async function idsInPagesOf(limit: number, runs: readonly FleetRun[]): Promise<string[]> {
     const one = world(...runs);
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
-      const asked = { query: { limit: 2, ...(cursor === undefined ? {} : { cursor }) } };
+      const asked = { query: { limit, ...(cursor === undefined ? {} : { cursor }) } };
       const page = (await one.call('listFleetRuns', asked)) as { items: FleetRunSummary[]; next_cursor: string | null };
-      expect(page.items.length).toBeLessThanOrEqual(2);
+      expect(page.items.length).toBeLessThanOrEqual(limit);
       seen.push(...page.items.map(({ fleet_command_id: id }) => id));
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
-    expect(seen).toEqual([5, 4, 3, 2, 1].map(nodeId));
-  });
+    return seen;
+  }
 
   it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run', async () => {
     const answer = await world(aRun()).call('readFleetRun', { params: { fleet_command_id: uid } });

@@ -230,9 +230,3 @@ export type FleetEvent = {
 
 export const FleetEventData = Type.Union(Object.values(fleetEventFields));
 export const lastFleetEvents = ['fleet_result'] as const satisfies readonly FleetEventType[];
-
-/** The last event of every run (spec 2 §2.4) and the answer of the tool `svc.edge.fleet.invoke`. */
-export interface FleetExecutionResult extends Static<(typeof fleetEventFields)['fleet_result']> {
-  readonly per_node: readonly NodeResult[];
-  readonly outcome: RunOutcome;
-}

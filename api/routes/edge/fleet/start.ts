@@ -70,13 +70,10 @@ async function create({ kube, newId }: FleetDeps, making: Making): Promise<Fleet
     if (!isAlreadyExists(error)) throw refusalOf(error, tooLarge) ?? error;
     const existing = await findObject(kube, fleetRuns, { namespace, name });
     if (existing === undefined) throw error;
-    assertSameRequest(existing, request, { ...unscoped, ...caller });
+    assertSameRequest(existing, request, caller);
     return existing;
   }
 }
-
-/** Only the subject of a caller counts there. */
-const unscoped = { kind: 'consumer', roles: [], scopes: [], until: 0 } as const;
 
 function runOf({ caller, body, namespace, request }: Making, name: string): FleetRun {
   const { target, tool, args, policy } = body;

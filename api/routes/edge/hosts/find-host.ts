@@ -16,14 +16,3 @@ export async function locateHost(
   if (found === undefined) throw notFound(unknownHost);
   return found;
 }
-
-/** The same, with its last commands. */
-export async function findHost(
-  hosts: Pick<Hosts, 'locate' | 'whole'>,
-  caller: Pick<Caller, 'tenant'>,
-  nodeId: string,
-): Promise<EdgeHost> {
-  const whole = await hosts.whole(await locateHost(hosts, caller, nodeId));
-  if (whole === undefined) throw notFound(unknownHost);
-  return whole;
-}

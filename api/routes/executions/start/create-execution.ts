@@ -32,17 +32,17 @@ export async function createExecution(kube: ExecutionCreator, wanted: WorkflowEx
 }
 
 /**
- * Throws 422 where the execution under this key was started by another request, and 409 where the API did not start it:
+ * Throws 422 where the object under this key was started by another request, and 409 where the API did not start it:
  * its name follows from caller and key, and only the API writes who started an execution.
  */
 export function assertSameRequest(
   { metadata }: Pick<WorkflowExecution, 'metadata'>,
   request: string,
-  { subject }: Caller,
+  { subject }: Pick<Caller, 'subject'>,
 ): void {
   const { [annotations.request]: known, [annotations.startedBy]: by } = metadata.annotations ?? {};
   if (by !== subject) {
-    const message = `an execution named ${metadata.name} that this caller did not start is in the way of the Idempotency-Key`;
+    const message = `an object named ${metadata.name} that this caller did not start is in the way of the Idempotency-Key`;
     throw new HttpError({ code: 'already_exists', message });
   }
   if (known === request) return;
