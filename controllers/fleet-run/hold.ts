@@ -17,33 +17,28 @@ export const isHeld = ({ metadata }: FleetRun): boolean => metadata.finalizers?.
  * newest version back.
  */
 export async function hold(deps: HoldDeps, run: FleetRun): Promise<FleetRun> {
-  return isHeld(run) ? run : write(deps, run, [...(run.metadata.finalizers ?? []), commandsFinalizer]);
+  if (isHeld(run)) return run;
+  const hasSome = run.metadata.finalizers !== undefined;
+  const add: JsonPatchOperation = hasSome
+    ? { op: 'add', path: '/metadata/finalizers/-', value: commandsFinalizer }
+    : { op: 'add', path: '/metadata/finalizers', value: [commandsFinalizer] };
+  return write(deps, run, add);
 }
 
-/** Lets a run go whose commands have ended, or are given up. Gives the newest version back. */
+/**
+ * Lets a run go whose commands have ended, or are given up. Gives the newest version back. By its place: a cache does not keep
+ * the finalizers of others.
+ */
 export async function letGo(deps: HoldDeps, run: FleetRun): Promise<FleetRun> {
-  const { finalizers = [] } = run.metadata;
-  return isHeld(run)
-    ? write(
-        deps,
-        run,
-        finalizers.filter((one) => one !== commandsFinalizer),
-      )
-    : run;
+  const index = run.metadata.finalizers?.indexOf(commandsFinalizer) ?? -1;
+  return index < 0 ? run : write(deps, run, { op: 'remove', path: `/metadata/finalizers/${index}` });
 }
 
 /** Answers 409 where the run has changed meanwhile; the watch then brings what is new. */
-async function write(
-  { kube, runs }: HoldDeps,
-  { metadata }: FleetRun,
-  finalizers: readonly string[],
-): Promise<FleetRun> {
+async function write({ kube, runs }: HoldDeps, { metadata }: FleetRun, change: JsonPatchOperation): Promise<FleetRun> {
   const { name, namespace = '', resourceVersion } = metadata;
-  const operations: JsonPatchOperation[] = [
-    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
-    { op: 'add', path: '/metadata/finalizers', value: finalizers },
-  ];
-  const written = await whileThere(kube.jsonPatch(fleetRuns, { name, namespace }, operations));
+  const asRead: JsonPatchOperation = { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion };
+  const written = await whileThere(kube.jsonPatch(fleetRuns, { name, namespace }, [asRead, change]));
   runs.remember(written);
   return written;
 }

@@ -1,6 +1,7 @@
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { createInformer, type Informer, stripStrangers } from '../../lib/informer/index.ts';
 import { edgeGroups, edgeHosts, fleetRuns } from '../../lib/kinds.ts';
 import type { InformerSpec } from '../runtime/module.ts';
@@ -8,17 +9,11 @@ import { withSpec } from '../runtime/with-spec.ts';
 
 const byNamespace = { namespace: ({ metadata }: { metadata: { namespace?: string } }) => [metadata.namespace ?? ''] };
 
-/** Without the arguments: no decision is woken by them, and a cache may hold thousands of runs (design §11). */
 export const fleetRunInformer: InformerSpec<Informer<FleetRun>> = {
   name: 'fleetRuns',
   kind: 'FleetRun',
-  open: (deps) => createInformer(deps, { resource: fleetRuns, parse: withSpec, strip: slimRun }),
+  open: (deps) => createInformer(deps, { resource: fleetRuns, parse: withSpec, strip: slimFleetRun }),
 };
-
-function slimRun(run: FleetRun): FleetRun {
-  const { args: _args, ...spec } = run.spec;
-  return { ...stripStrangers(run), spec };
-}
 
 export const edgeHostInformer: InformerSpec<Informer<EdgeHost, 'namespace'>> = {
   name: 'edgeHosts',

@@ -68,9 +68,11 @@ describe('a fleet run holds its object', { timeout: 60_000 }, () => {
   it('while its commands may be under way, and not after its end', async () => {
     const run = await underWay();
     expect(isHeld(run.server)).toBe(true);
+    const { finalizers = [] } = run.server.run.metadata;
+    run.server.change({ metadata: { finalizers: ['other/one', ...finalizers] } });
     await answer(run, ok);
     await soon(() => expect(run.server.status.phase).toBe('Ended'));
-    await soon(() => expect(isHeld(run.server)).toBe(false));
+    await soon(() => expect(run.server.run.metadata.finalizers).toEqual(['other/one']));
   });
 
   it('where another process goes on with one that an older version began', async () => {

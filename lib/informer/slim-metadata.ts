@@ -2,6 +2,7 @@ import {
   archiveFinalizer,
   annotations as notes,
   captureFinalizer,
+  commandsFinalizer,
   group,
   labels,
   outputsFinalizer,
@@ -13,7 +14,12 @@ type OwnerReference = NonNullable<ObjectMeta['ownerReferences']>[number];
 
 const ourLabels: ReadonlySet<string> = new Set(Object.values(labels));
 const ourNotes: ReadonlySet<string> = new Set(Object.values(notes).filter((key) => key !== notes.given));
-const ourFinalizers: ReadonlySet<string> = new Set([archiveFinalizer, captureFinalizer, outputsFinalizer]);
+const ourFinalizers: ReadonlySet<string> = new Set([
+  archiveFinalizer,
+  captureFinalizer,
+  commandsFinalizer,
+  outputsFinalizer,
+]);
 /** Characters of an annotation that are kept; Windlass itself writes none that is longer. */
 const noteLength = 8 * 1024;
 /** Finalizers whose places are kept: a finalizer is removed by its place. One of ours behind so many waits for them. */

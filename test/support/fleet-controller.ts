@@ -19,6 +19,7 @@ import { AppError } from '../../lib/errors.ts';
 import { createOutputReader } from '../../lib/execution/output-reader.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { newId } from '../../lib/ids.ts';
+import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
@@ -86,6 +87,7 @@ export class FleetServer {
       let at = next;
       for (const name of names) at = at[name] as Record<string, unknown>;
       if (Array.isArray(at) && last === '-') at.push(value);
+      else if (Array.isArray(at) && op === 'remove') at.splice(Number(last), 1);
       else if (op === 'remove') delete at[last];
       else at[last] = value;
     }
@@ -156,6 +158,9 @@ export interface FleetControllerFacts {
 
 const same = <T>(value: T): T => value;
 
+/** As the cache of the controllers keeps it. */
+const slimmed = (run: FleetRun | undefined): FleetRun | undefined => run && slimFleetRun(run);
+
 /** As the module makes them. */
 export const poolOf = (size: number): FairPool =>
   createFairPool({ size, clock: systemClock, perFree: 1, waitMs: 86_400_000 });
@@ -192,7 +197,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     leaving: new Map(),
     facts: { raise: (fact) => void facts.push(fact) },
     tenants: { tenantOf: () => 'acme' },
-    runs: { get: () => (guard(), seen()), remember: () => undefined },
+    runs: { get: () => (guard(), slimmed(seen())), remember: () => undefined },
     hosts: cache,
     groups: groupCache,
     store: createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]),
