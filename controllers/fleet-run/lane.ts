@@ -1,9 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createHostCommands, edgeResultLogs, type EdgeNews, mintCommandToken } from '../../lib/edge/index.ts';
+import { createHostCommands, edgeResultLogs, mintCommandToken, readEdgeNews } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import { isJsonObject } from '../../lib/json-object.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane, FleetCommand, NewsReader } from './ports.ts';
 
@@ -78,17 +77,7 @@ export function createNewsReader(bus: Pick<EventBus, 'logs'>): NewsReader {
   return {
     async read(tenant, run, after) {
       const page = await logs.read({ tenant, key: run, after });
-      return page.map(({ sequence, body }) => ({ sequence, news: parse(body) }));
+      return page.map(({ sequence, body }) => ({ sequence, news: readEdgeNews(body) }));
     },
   };
-}
-
-function parse(body: Uint8Array): EdgeNews | undefined {
-  try {
-    const news: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    // Only relays and the controllers write the stream.
-    return isJsonObject(news) ? (news as unknown as EdgeNews) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -90,7 +90,7 @@ export function createEdgeResults({
         const page = await read(tenant, run, after);
         for (const { body, sequence } of page) {
           after = sequence;
-          const news = parse(body);
+          const news = readEdgeNews(body);
           if (news !== undefined) yield news;
           if (signal.aborted) return;
         }
@@ -103,8 +103,8 @@ export function createEdgeResults({
 
 const messageOf = (news: EdgeNews) => ({ tenant: news.tenant, key: news.run, body: JSON.stringify(news) });
 
-/** Only relays and the controllers write the log; what cannot be read comes from another version. */
-function parse(body: Uint8Array): EdgeNews | undefined {
+/** Only relays and the controllers write the log; what cannot be read comes from another version, and is undefined. */
+export function readEdgeNews(body: Uint8Array): EdgeNews | undefined {
   try {
     const news: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
     if (!isJsonObject(news) || (news['kind'] !== 'progress' && news['kind'] !== 'result')) return undefined;

@@ -41,6 +41,7 @@ export {
   type EdgeOutcome,
   type EdgeResults,
   edgeResultLogs,
+  readEdgeNews,
 } from './edge-results.ts';
 export {
   createHostCommands,
