@@ -70,6 +70,8 @@ export class Unanswered extends Error {
 
 /** Decisions of one run: a workflow takes at most 100 transitions, each some decisions. */
 const decisionsMax = 20_000;
+/** Rounds of one decision, each with more facts: as many as the controllers take. */
+const roundsMax = 1_000;
 const commandMs = 1_000;
 const begun = Date.parse('2026-01-01T00:00:00Z');
 const identity = { name: 'simulation', namespace: 'simulation', uid: '00000000-0000-4000-8000-000000000000' } as const;
@@ -185,7 +187,7 @@ class Simulation {
   /** As the controllers decide: with what deciding turned out to need, and harder where a status cannot be stored. */
   #decision(): Decision {
     let facts = this.#facts();
-    for (;;) {
+    for (let round = 0; round < roundsMax; round++) {
       const result = decide(facts, this.#now);
       if (result.kind === 'needs') {
         facts = this.#learn(facts, result.needs);
@@ -201,6 +203,7 @@ class Simulation {
       if (harder === undefined) return bareFailure(facts, failure, this.#now);
       facts = harder;
     }
+    throw new Error(`deciding asked for more facts ${roundsMax} times; report this workflow as a defect`);
   }
 
   #learn(facts: Facts, needs: readonly Need[]): Facts {
