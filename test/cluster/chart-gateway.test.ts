@@ -1,26 +1,27 @@
 import { execFile } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { GatewayConfig, readGatewayConfig } from '../../gateway/config.ts';
 import { busVariables } from '../../lib/bus/index.ts';
 import { sealTokenVariables } from '../../lib/envelope/index.ts';
-import {
-  type KubeClient,
-  type KubeObject,
-  namespaces,
-  type NetworkPolicy,
-  pods,
-  type Role,
-} from '../../lib/kube/index.ts';
+import { type KubeObject, type NetworkPolicy, pods, type Role } from '../../lib/kube/index.ts';
 import { nodeConfigVariables } from '../../lib/node-config/index.ts';
 import { s3Variables } from '../../lib/output-store/s3-config.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { accessOf, may } from './chart/access.ts';
-import { makeForeignNamespace, podsOf } from './chart/release.ts';
-import { type Deployment, environment, find, listedVariables, namesOf, render, texts } from './chart/rendering.ts';
+import {
+  accountWithoutRights,
+  foreignPodOf,
+  installedProcess,
+  replicasOf,
+  tenantAccountOf,
+  twoReplicas,
+} from './chart/optional-process.ts';
+import { podsOf } from './chart/release.ts';
+import { environment, find, listedVariables, namesOf, render, texts } from './chart/rendering.ts';
 import { answersDuring } from './chart/steady-requests.ts';
-import { connect, kubeconfigPath } from './harness/cluster.ts';
+import { kubeconfigPath } from './harness/cluster.ts';
 import { programPath } from './outputs/programs.ts';
 
 const run = promisify(execFile);
@@ -43,12 +44,7 @@ describe('a chart without a gateway', () => {
     const objects = await render({ api, tenants: [{ slug: 'acme' }] });
     expect(namesOf(objects, 'Deployment')).not.toContain(clusterNames.gateway);
     expect(Object.keys(environment(objects, clusterNames.api))).not.toContain('WINDLASS_GATEWAY_URL');
-    expect(namesOf(objects, 'ServiceAccount')).toContain(clusterNames.gateway);
-    expect(find(objects, 'RoleBinding', clusterNames.gateway, 'tenant-acme')).toMatchObject({
-      roleRef: { kind: 'ClusterRole', name: clusterNames.tenantGateway },
-      subjects: [{ kind: 'ServiceAccount', name: clusterNames.gateway, namespace: 'windlass-system' }],
-    });
-    expect(find<Role>(objects, 'ClusterRole', clusterNames.tenantGateway).rules).toEqual([]);
+    expect(tenantAccountOf(objects, 'gateway')).toMatchObject(accountWithoutRights('gateway'));
   });
 });
 
@@ -59,16 +55,7 @@ describe('a chart with a gateway', () => {
   });
 
   it('runs two replicas that go one at a time, with the probes on the internal listener', () => {
-    const { spec } = find<Deployment>(objects, 'Deployment', clusterNames.gateway);
-    expect(spec.replicas).toBe(2);
-    expect(spec.template.spec.serviceAccountName).toBe(clusterNames.gateway);
-    expect(find(objects, 'PodDisruptionBudget', clusterNames.gateway)).toMatchObject({ spec: { maxUnavailable: 1 } });
-    expect(spec.template.spec.containers[0]).toMatchObject({
-      command: ['/usr/local/bin/node', '/app/gateway.js'],
-      startupProbe: { httpGet: { path: '/health', port: 'internal' } },
-      livenessProbe: { httpGet: { path: '/health', port: 'internal' } },
-      readinessProbe: { httpGet: { path: '/ready', port: 'internal' } },
-    });
+    expect(replicasOf(objects, 'gateway')).toMatchObject(twoReplicas('gateway'));
   });
 
   it('GW-ENV-01 GW-ENV-08 sets every variable that the gateway reads and that its README lists, and no other', async () => {
@@ -233,20 +220,7 @@ describe('a chart with a gateway', () => {
 
 /** As the development cluster has it. */
 describe('the installed gateway', () => {
-  const account = 'system:serviceaccount:windlass-system:windlass-gateway';
-  const namespace = 'windlass-system';
-  const tenant = 'tenant-demo';
-  const foreign = 'test-chart-gateway-foreign';
-  let kube: KubeClient;
-
-  beforeAll(async () => {
-    kube = (await connect()).kube;
-    await makeForeignNamespace(kube, foreign);
-  });
-  afterAll(async () => {
-    await kube.delete(namespaces, { name: foreign });
-    await kube.close();
-  });
+  const { account, namespace, tenant, foreign, kube } = installedProcess('gateway');
 
   it.each([
     'watch windlass.dev/toolworkflows in -',
@@ -258,7 +232,7 @@ describe('the installed gateway', () => {
     'create windlass.dev/apispecs in windlass-global',
     'get ./secrets in windlass-global',
   ])('may %s', async (access) => {
-    expect(await may(kube, account, accessOf(access))).toBe(true);
+    expect(await may(kube(), account, accessOf(access))).toBe(true);
   });
 
   it.each([
@@ -276,21 +250,20 @@ describe('the installed gateway', () => {
     `update windlass.dev/toolworkflows/status in ${tenant}`,
     `create ./serviceaccounts/token in ${namespace}`,
   ])('may not %s', async (access) => {
-    expect(await may(kube, account, accessOf(access))).toBe(false);
+    expect(await may(kube(), account, accessOf(access))).toBe(false);
   });
 
   it('has pods that pass Pod Security restricted', async () => {
-    const { spec } = find<Deployment>(await render({ api, gateway }), 'Deployment', clusterNames.gateway).spec.template;
-    const pod = { metadata: { name: 'gateway', namespace: foreign }, spec: { ...spec, serviceAccountName: 'default' } };
-    await expect(kube.create(pods, pod, { dryRun: true })).resolves.toBeDefined();
+    const pod = foreignPodOf(await render({ api, gateway }), 'gateway');
+    await expect(kube().create(pods, pod, { dryRun: true })).resolves.toBeDefined();
   });
 
   it('answers every request while it is rolled out, and its replicas then run on different nodes', async () => {
     const kubectl = await programPath('kubectl');
     const of = ['--kubeconfig', kubeconfigPath(), '--namespace', namespace];
-    const before = (await podsOf(kube, 'gateway')).map(({ metadata }) => `pod/${metadata.name}`);
+    const before = (await podsOf(kube(), 'gateway')).map(({ metadata }) => `pod/${metadata.name}`);
     const answers = await answersDuring(
-      kube,
+      kube(),
       async () => {
         await run(kubectl, [...of, 'rollout', 'restart', 'deployment/windlass-gateway']);
         await run(kubectl, [...of, 'rollout', 'status', 'deployment/windlass-gateway', '--timeout=90s']);
@@ -299,7 +272,7 @@ describe('the installed gateway', () => {
       { component: 'gateway', port: 8_090 },
     );
     expect(Object.keys(answers)).toEqual(['200']);
-    const after = await podsOf(kube, 'gateway');
+    const after = await podsOf(kube(), 'gateway');
     expect(new Set(after.map(({ spec }) => spec.nodeName)).size).toBe(2);
   });
 });

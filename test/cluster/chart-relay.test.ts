@@ -1,21 +1,21 @@
 import { createPrivateKey } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { busVariables } from '../../lib/bus/index.ts';
-import {
-  type KubeClient,
-  type KubeObject,
-  namespaces,
-  type NetworkPolicy,
-  pods,
-  type Role,
-} from '../../lib/kube/index.ts';
 import { readKeyPair } from '../../lib/keys/private-key.ts';
+import { type KubeObject, type NetworkPolicy, pods, type Role } from '../../lib/kube/index.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
-import { readRelayConfig, RelayConfig } from '../../relay/config.ts';
+import { RelayConfig, readRelayConfig } from '../../relay/config.ts';
 import { accessOf, may } from './chart/access.ts';
-import { makeForeignNamespace, podsOf } from './chart/release.ts';
+import {
+  accountWithoutRights,
+  foreignPodOf,
+  installedProcess,
+  replicasOf,
+  tenantAccountOf,
+  twoReplicas,
+} from './chart/optional-process.ts';
+import { podsOf } from './chart/release.ts';
 import { type Deployment, environment, find, listedVariables, namesOf, render, texts } from './chart/rendering.ts';
-import { connect } from './harness/cluster.ts';
 
 const api = { oidc: { issuer: 'https://id.example.com' } };
 const relay = { enabled: true, tls: { existingSecret: 'edge-tls' } };
@@ -39,12 +39,7 @@ describe('a chart without a relay', () => {
     expect(namesOf(objects, 'Deployment')).not.toContain(clusterNames.relay);
     const given = Object.keys(environment(objects, clusterNames.api));
     expect(given.filter((name) => ['WINDLASS_EDGE_KEY', 'WINDLASS_EDGE_ENDPOINT'].includes(name))).toEqual([]);
-    expect(namesOf(objects, 'ServiceAccount')).toContain(clusterNames.relay);
-    expect(find(objects, 'RoleBinding', clusterNames.relay, 'tenant-acme')).toMatchObject({
-      roleRef: { kind: 'ClusterRole', name: clusterNames.tenantRelay },
-      subjects: [{ kind: 'ServiceAccount', name: clusterNames.relay, namespace: 'windlass-system' }],
-    });
-    expect(find<Role>(objects, 'ClusterRole', clusterNames.tenantRelay).rules).toEqual([]);
+    expect(tenantAccountOf(objects, 'relay')).toMatchObject(accountWithoutRights('relay'));
   });
 });
 
@@ -55,16 +50,7 @@ describe('a chart with a relay', () => {
   });
 
   it('runs two replicas that go one at a time, with the probes on the internal listener', () => {
-    const { spec } = find<Deployment>(objects, 'Deployment', clusterNames.relay);
-    expect(spec.replicas).toBe(2);
-    expect(spec.template.spec.serviceAccountName).toBe(clusterNames.relay);
-    expect(find(objects, 'PodDisruptionBudget', clusterNames.relay)).toMatchObject({ spec: { maxUnavailable: 1 } });
-    expect(spec.template.spec.containers[0]).toMatchObject({
-      command: ['/usr/local/bin/node', '/app/relay.js'],
-      startupProbe: { httpGet: { path: '/health', port: 'internal' } },
-      livenessProbe: { httpGet: { path: '/health', port: 'internal' } },
-      readinessProbe: { httpGet: { path: '/ready', port: 'internal' } },
-    });
+    expect(replicasOf(objects, 'relay')).toMatchObject(twoReplicas('relay'));
   });
 
   it('sets every variable that the relay reads and that its README lists, and no other', async () => {
@@ -273,20 +259,7 @@ describe('a chart with a relay', () => {
 
 /** As the development cluster has it. */
 describe('the installed relay', () => {
-  const account = 'system:serviceaccount:windlass-system:windlass-relay';
-  const namespace = 'windlass-system';
-  const tenant = 'tenant-demo';
-  const foreign = 'test-chart-relay-foreign';
-  let kube: KubeClient;
-
-  beforeAll(async () => {
-    kube = (await connect()).kube;
-    await makeForeignNamespace(kube, foreign);
-  });
-  afterAll(async () => {
-    await kube.delete(namespaces, { name: foreign });
-    await kube.close();
-  });
+  const { account, namespace, tenant, foreign, kube } = installedProcess('relay');
 
   it.each([
     'watch windlass.dev/edgehosts in -',
@@ -296,7 +269,7 @@ describe('the installed relay', () => {
     `update windlass.dev/edgehosts/status in ${tenant}`,
     `create windlass.dev/edgehosts in ${namespace}`,
   ])('may %s', async (access) => {
-    expect(await may(kube, account, accessOf(access))).toBe(true);
+    expect(await may(kube(), account, accessOf(access))).toBe(true);
   });
 
   it.each([
@@ -314,17 +287,16 @@ describe('the installed relay', () => {
     `create ./pods in ${tenant}`,
     `create ./serviceaccounts/token in ${namespace}`,
   ])('may not %s', async (access) => {
-    expect(await may(kube, account, accessOf(access))).toBe(false);
+    expect(await may(kube(), account, accessOf(access))).toBe(false);
   });
 
   it('has pods that pass Pod Security restricted', async () => {
-    const { spec } = find<Deployment>(await render({ api, relay }), 'Deployment', clusterNames.relay).spec.template;
-    const pod = { metadata: { name: 'relay', namespace: foreign }, spec: { ...spec, serviceAccountName: 'default' } };
-    await expect(kube.create(pods, pod, { dryRun: true })).resolves.toBeDefined();
+    const pod = foreignPodOf(await render({ api, relay }), 'relay');
+    await expect(kube().create(pods, pod, { dryRun: true })).resolves.toBeDefined();
   });
 
   it('has two replicas that are ready, on different nodes', async () => {
-    const replicas = await podsOf(kube, 'relay');
+    const replicas = await podsOf(kube(), 'relay');
     expect(replicas.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
     expect(new Set(replicas.map(({ spec }) => spec.nodeName)).size).toBe(2);
   });
