@@ -2,6 +2,7 @@ import {
   type IssuedSession,
   issueSession,
   type IssueSessionDeps,
+  type SessionName,
   type SessionRequest,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -15,7 +16,7 @@ export interface Attestations {
    */
   attest(request: SessionRequest): Promise<IssuedSession>;
   /** Whether this pod has attested for the execution, and its session is not revoked. */
-  isAttested(executionId: string, podUid: string): Promise<boolean>;
+  isAttested(session: SessionName, podUid: string): Promise<boolean>;
 }
 
 /** Attestations as sessions of signed tool calls: one key for each pod (requirements AMB-017, AMB-197). */
@@ -23,14 +24,14 @@ export function createAttestations(deps: IssueSessionDeps): Attestations {
   const { sessions } = deps;
   return {
     async attest(request) {
-      const earlier = await sessions.find(request.executionId);
+      const earlier = await sessions.find({ tenant: request.tenant, execution_id: request.executionId });
       if (earlier?.pod_uid === request.podUid && earlier.public_key !== request.publicKey) {
         throw new AppError('conflict', 'this pod has attested with another key', { reason: 'AttestedBefore' });
       }
       return issueSession(deps, request);
     },
-    async isAttested(executionId, podUid) {
-      const session = await sessions.find(executionId);
+    async isAttested(name, podUid) {
+      const session = await sessions.find(name);
       return session !== undefined && session.pod_uid === podUid && session.revoked !== true;
     },
   };

@@ -15,6 +15,8 @@ let tell: (change: Pick<InformerChange<AgentExecution>, 'before' | 'after'>) => 
 let stop: AbortController;
 let running: Promise<void>;
 let next = 0;
+/** Tenants by their namespace. */
+let namespaces: Map<string, string>;
 
 beforeAll(async () => {
   nats = await startTestBus();
@@ -24,13 +26,16 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 beforeEach(() => {
+  namespaces = new Map([['windlass-acme', 'acme']]);
   const handlers: ((change: InformerChange<AgentExecution>) => void)[] = [];
   tell = (change) => {
     for (const handler of handlers) handler({ key: 'k', own: false, ...change });
   };
   stop = new AbortController();
   const executions = { onChange: (handler: (typeof handlers)[number]) => void handlers.push(handler) };
-  running = createEndSessions({ executions, sessions, clock: systemClock, logger: silentLogger }).run(stop.signal);
+  const tenants = { tenantOf: (namespace: string) => namespaces.get(namespace) };
+  const deps = { executions, sessions, tenants, clock: systemClock, logger: silentLogger };
+  running = createEndSessions(deps).run(stop.signal);
 });
 afterEach(async () => {
   stop.abort();
@@ -40,7 +45,7 @@ afterEach(async () => {
 function anExecution(parts: object = {}): AgentExecution {
   const { spec = {}, status = {}, metadata = {} } = parts as Record<string, object>;
   return {
-    metadata: { name: 'e', uid: `e-${next}`, ...metadata },
+    metadata: { name: 'e', namespace: 'windlass-acme', uid: `e-${next}`, ...metadata },
     spec: { agent: 'coder', ...spec },
     status: { phase: 'running', ...status },
   } as unknown as AgentExecution;
@@ -66,7 +71,8 @@ async function begin(): Promise<readonly [pod: string, tools: string]> {
   return ids;
 }
 
-const isRevoked = async (id: string): Promise<boolean> => (await sessions.find(id))?.revoked === true;
+const isRevoked = async (execution_id: string): Promise<boolean> =>
+  (await sessions.find({ tenant: 'acme', execution_id }))?.revoked === true;
 
 describe('the sessions of an execution of an agent', () => {
   it.each<[string, object | undefined]>([
@@ -98,6 +104,13 @@ describe('the sessions of an execution of an agent', () => {
   it('are revoked for an execution that had ended before this process began', async () => {
     const [pod] = await begin();
     tell({ before: undefined, after: anExecution({ status: { phase: 'completed' } }) });
+    await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
+  });
+
+  it('are revoked where the namespace of the tenant goes with the execution', async () => {
+    const [pod] = await begin();
+    tell({ before: anExecution(), after: undefined });
+    namespaces.clear();
     await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
   });
 

@@ -5,11 +5,13 @@ import { messageOf } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { toolSessionId } from './registered/tool-sessions.ts';
 
 interface EndSessionsDeps {
   readonly executions: Pick<Informer<AgentExecution, never>, 'onChange'>;
   readonly sessions: Pick<Sessions, 'revoke'>;
+  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'debug'>;
 }
@@ -37,23 +39,26 @@ const isOver = (execution: AgentExecution): boolean =>
  * A session ends with its execution: that of its pod, and that by which replicas call registered tools for it. Each replica
  * does the same, since a repeated revocation changes nothing. Call before the informer runs.
  */
-export function createEndSessions({ executions, sessions, clock, logger }: EndSessionsDeps): EndSessions {
-  const waiting = new Set<string>();
+export function createEndSessions({ executions, sessions, tenants, clock, logger }: EndSessionsDeps): EndSessions {
+  /** Tenants by the id of the execution. */
+  const waiting = new Map<string, () => string>();
   let wake = (): void => undefined;
-  const note = (uid: string | undefined): void => {
+  const note = ({ uid, namespace = '' }: Partial<AgentExecution['metadata']> = {}): void => {
     if (uid === undefined) return;
-    waiting.add(uid);
-    const [oldest] = waiting;
+    // Now, since a tenant's namespace may go with its executions; or later, where namespaces are not known yet.
+    const tenant = tenants.tenantOf(namespace);
+    waiting.set(uid, () => tenant ?? tenants.tenantOf(namespace) ?? '');
+    const [oldest] = waiting.keys();
     if (waiting.size > waitingMax && oldest !== undefined) waiting.delete(oldest);
     wake();
   };
   executions.onChange(({ before, after }) => {
     if (after === undefined || (isOver(after) && (before === undefined || !isOver(before))))
-      note((after ?? before)?.metadata.uid);
+      note((after ?? before)?.metadata);
   });
-  const revoke = async (uid: string): Promise<boolean> => {
+  const revoke = async (uid: string, tenant: string): Promise<boolean> => {
     try {
-      await Promise.all([uid, toolSessionId(uid)].map((id) => sessions.revoke(id)));
+      await Promise.all([uid, toolSessionId(uid)].map((execution_id) => sessions.revoke({ tenant, execution_id })));
       return true;
     } catch (error) {
       logger.debug({ execution_id: uid, problem: messageOf(error) }, 'sessions not revoked');
@@ -65,9 +70,9 @@ export function createEndSessions({ executions, sessions, clock, logger }: EndSe
       while (!stop.aborted) {
         const woken = new AbortController();
         wake = () => woken.abort();
-        for (const uid of waiting) {
+        for (const [uid, tenant] of waiting) {
           if (stop.aborted) return;
-          if (await revoke(uid)) waiting.delete(uid);
+          if (await revoke(uid, tenant())) waiting.delete(uid);
           else break;
         }
         await clock.sleep(waiting.size > 0 ? retryMs : idleMs, AbortSignal.any([stop, woken.signal]));

@@ -5,7 +5,7 @@ import {
   createVouch,
   createSessions,
   type SealKey,
-  type Session,
+  type SessionName,
   type Sessions,
 } from '../../lib/envelope/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
@@ -86,7 +86,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   return {
     feed,
     drivers,
-    endSessions: createEndSessions({ clock, logger, sessions, executions: cluster.informers.agentExecutions }),
+    endSessions: createEndSessions({ clock, logger, sessions, executions, tenants: cluster.tenants }),
     models,
     seal: { ...sealDeps(deps, signed), calls, container },
     routes: () => createAgentPodRoutes({ ...podDeps, drivers, feed }),
@@ -112,7 +112,7 @@ function sealDeps(
     newId,
     prove: createEnvelopeProof({ bus, clock, key, sessions }),
     vouch: createVouch({ clock, key, sessions }),
-    async callerOf({ execution_id: executionId, tenant }: Pick<Session, 'execution_id' | 'tenant'>) {
+    async callerOf({ execution_id: executionId, tenant }: SessionName) {
       const execution = cache.getByUid(executionId);
       if (execution === undefined || !needsDriving(execution)) return undefined;
       // A session may name any execution; it has rights in its own tenant alone.

@@ -516,7 +516,7 @@ export type ListToolsAnswer = {
 };
 
 export type CreateSessionBody = {
-  /** Calls name their session by it. */
+  /** Calls name their session by it, and by the tenant of their token. */
   readonly execution_id: string;
   /** Names the caller in audit events. */
   readonly agent_id: string;
@@ -1158,7 +1158,7 @@ export interface Operations {
    *
    * `POST /v1/seal/sessions`
    *
-   * - 409 `conflict`: The execution has another session, or a revoked one.
+   * - 409 `conflict`: The tenant has another session of this execution, or a revoked one.
    */
   createSession(request: CreateSessionRequest, options?: CallOptions): Promise<CreateSessionReply>;
   /**

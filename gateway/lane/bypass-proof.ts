@@ -16,7 +16,7 @@ interface BypassDeps {
 
 /**
  * The development bypass (spec 3 §5.3): neither token nor signature is looked at, and the call belongs to no tenant. An
- * execution that has a session keeps to its state and patterns; another one gets a session for this call.
+ * execution that has a session of no tenant keeps to its state and patterns; another one gets a session for this call.
  */
 export function createBypassProof({ clock, sessions }: BypassDeps): ProveEnvelope {
   const prove = createBypassSession({ clock, sessions });
@@ -30,9 +30,9 @@ export function createBypassProof({ clock, sessions }: BypassDeps): ProveEnvelop
 
 /** The same for a request that calls no tool. */
 export function createBypassSession({ clock, sessions }: BypassDeps): ProveSession {
-  return async ({ executionId }) => {
-    const found = await sessions.find(executionId);
-    if (found === undefined) return { ...passing, execution_id: executionId, expires_at: inAnHour(clock) };
+  return async ({ session }) => {
+    const found = await sessions.find(session);
+    if (found === undefined) return { ...passing, execution_id: session.execution_id, expires_at: inAnHour(clock) };
     return { ...activeSession(found, clock.now()), tenant: '' };
   };
 }

@@ -10,6 +10,7 @@ import {
   isSessionRevoked,
   type ProveEnvelope,
   type Session,
+  sessionKey,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -42,7 +43,7 @@ export interface InvokeDeps {
 /** Runs one call of the invocation lane to its answer; `via` is noted in its events where it is not an envelope. */
 export type Invoke = (envelope: Envelope, signal: AbortSignal, via?: 'mcp') => Promise<GatewayAnswer>;
 
-/** Calls that are proved at once, of all executions together, and those that wait for it. */
+/** Calls that are proved at once, of all sessions together, and those that wait for it. */
 const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
 /** Tools that run at once in one replica, and calls that wait for their turn. */
 const runs = { size: 512, waiting: 1_024, waitMs: 10_000 };
@@ -57,11 +58,12 @@ export function createInvoke(deps: InvokeDeps): Invoke {
   const proving = createFairPool({ ...proofs, clock: deps.clock });
   const running = createFairPool({ ...runs, clock: deps.clock });
   return async (envelope, outer, via) => {
-    using call = deps.calls.enter(envelope.executionId, outer);
+    const named = sessionKey(envelope.session);
+    using call = deps.calls.enter(named, outer);
     using deadline = startDeadline(deps.clock, callMs, call.signal);
     const { signal } = deadline;
     try {
-      const session = await proving.run({ tenant: envelope.executionId, signal }, () => deps.prove(envelope));
+      const session = await proving.run({ tenant: named, signal }, () => deps.prove(envelope));
       await deps.rateLimit.take(session.tenant);
       return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {

@@ -154,8 +154,8 @@ let signer: Signer;
 let executionId: string;
 let token: string;
 
-const tokenOf = (claims: object = {}): Promise<string> =>
-  issueToken(key, {
+const tokenOf = (claims: object = {}, by = key): Promise<string> =>
+  issueToken(by, {
     jti: randomUUID(),
     scp: 'default',
     tenant_id: 'acme',
@@ -367,11 +367,64 @@ describe('the invocation lane', () => {
     expect((await invoke(own))[0]).toBe(200);
   });
 
-  it('GW-INV-14 GW-INV-27 refuses the token of another tenant by 401, also while no event can be stored', async () => {
-    await register();
-    isAuditAway = true;
-    const foreign = signed(payloadOf('1'), { token: await tokenOf({ tenant_id: 'rival' }) });
-    expect(await invoke(foreign)).toEqual([401, errorOf(-32_000, 'invalid token')]);
+  it.each([
+    ['small', ''],
+    ['large', 'y'.repeat(65_536)],
+  ])(
+    'AMB-118 GW-INV-27 answers the token of another tenant as it answers for an id that none has: %s',
+    async (_size, note) => {
+      await register();
+      const foreign = await tokenOf({ tenant_id: 'rival' });
+      const payload = { ...payloadOf('1'), params: { name: 'orders.get', arguments: { id: '1', note } } };
+      const answers = [executionId, 'nobody'].map((id) => invoke(signed(payload, { token: foreign, executionId: id })));
+      const [known, unknown] = await Promise.all(answers);
+      expect(known?.[0]).toBe(403);
+      expect(known).toEqual(unknown);
+      expect(replicas[0]?.events.map(({ type }) => type)).toEqual(['SessionCreated']);
+    },
+  );
+
+  describe('AMB-116 of two tenants with sessions of one id', () => {
+    let rival: { readonly signer: Signer; readonly token: string };
+    let made: number[];
+    const ofRival = (id: string, at = 0) =>
+      invoke(rival.signer.sign({ token: rival.token, timestamp: seconds(), payload: payloadOf(id), executionId }), at);
+    const sessionOf = (tenant: string, method = 'GET', at = 0) =>
+      request(`/v1/seal/sessions/${executionId}`, { method, tenant, at });
+    beforeEach(async () => {
+      replicas.push(await startReplica(nats.connect()));
+      rival = { signer: aSigner(), token: await tokenOf({ tenant_id: 'rival' }) };
+      const body = { public_key_b64: rival.signer.publicKey, security_token: rival.token, agent_id: 'thief' };
+      made = [(await register())[0], (await register(body, { tenant: 'rival', at: 1 }))[0]];
+    });
+
+    it('runs the calls of each, and shows each its own', async () => {
+      expect(made).toEqual([200, 200]);
+      expect([(await invoke(signed(payloadOf('1')), 1))[0], (await ofRival('1'))[0]]).toEqual([200, 200]);
+      expect((await sessionOf('acme'))[1]).toMatchObject({ agent_id: 'desk', tenant_id: 'acme' });
+      expect((await sessionOf('rival'))[1]).toMatchObject({ agent_id: 'thief', tenant_id: 'rival' });
+      expect((await sessionOf('third'))[0]).toBe(404);
+      expect((await sessionOf('third', 'DELETE'))[0]).toBe(404);
+    });
+
+    it('GW-SESS-10 revokes that of one, and leaves the calls of the other under way', async () => {
+      const gone = new AbortController();
+      const body = JSON.stringify(signed(payloadOf('endless')));
+      const under = fetch(`${replicas[0]?.url}/v1/invoke`, { method: 'POST', body, signal: gone.signal });
+      await vi.waitFor(() => expect(replicas[0]?.begun).toHaveLength(1));
+      expect((await sessionOf('rival', 'DELETE', 1))[0]).toBe(200);
+      expect(replicas[0]?.events.map(({ type }) => type)).not.toContain('ToolInvocationCompleted');
+      expect([(await ofRival('2'))[0], (await ofRival('3', 1))[0]]).toEqual([403, 403]);
+      expect((await invoke(signed(payloadOf('2')), 1))[0]).toBe(200);
+      gone.abort();
+      await expect(under).rejects.toThrow('aborted');
+    });
+
+    it('AMB-195 counts the calls of each to its own max_calls', async () => {
+      security = { max_calls: 1 };
+      const statuses = [await ofRival('1'), await ofRival('2', 1), await invoke(signed(payloadOf('1')), 1)];
+      expect(statuses.map(([status]) => status)).toEqual([200, 403, 200]);
+    });
   });
 
   describe('of which a large body', () => {
@@ -395,7 +448,8 @@ describe('the invocation lane', () => {
 
     it('GW-INV-14 holds no token of the session is refused before it is parsed, and the tenant learns of it', async () => {
       await register();
-      expect(await invoke(unreadable(executionId, 'x'))).toEqual([401, errorAlone(-32_000, 'invalid token')]);
+      const forged = await tokenOf({}, { ...key, ...generateKeyPairSync('ed25519') });
+      expect(await invoke(unreadable(executionId, forged))).toEqual([401, errorAlone(-32_000, 'invalid token')]);
       expect(replicas[0]?.events.at(-1)).toMatchObject({ type: 'ToolInvocationRefused', tenant: 'acme' });
     });
 

@@ -111,13 +111,13 @@ interface ProofParts {
 function createProofs({ bus, clock, config }: LaneDeps, { key, sessions, view }: ProofParts) {
   const call: ProveEnvelope = isBypass(config)
     ? createBypassProof({ clock, sessions })
-    : createEnvelopeProof({ bus, clock, key, sessions, known: (id) => view.of(id) });
+    : createEnvelopeProof({ bus, clock, key, sessions, known: (name) => view.of(name) });
   const session: ProveSession = isBypass(config)
     ? createBypassSession({ clock, sessions })
     : createSessionProof({ clock, key, sessions });
   const vouch: Vouch = isBypass(config)
     ? async () => undefined
-    : createVouch({ clock, key, sessions, known: (id) => view.of(id) });
+    : createVouch({ clock, key, sessions, known: (name) => view.of(name) });
   return { call, session, vouch };
 }
 

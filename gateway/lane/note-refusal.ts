@@ -1,8 +1,7 @@
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { EnvelopeError, type EnvelopeFault } from '../../lib/envelope/index.ts';
+import { EnvelopeError, type EnvelopeFault, sessionKey } from '../../lib/envelope/index.ts';
 import { createRejectionBudget } from '../../lib/rejection-budget.ts';
-import { mismatch } from '../identity/tenancy.ts';
 
 /**
  * Writes an event for a call of a known session that its envelope does not prove. A call that names no session is of no
@@ -27,7 +26,7 @@ export function createRefusalNotes({
   return async (error, tool) => {
     if (!(error instanceof EnvelopeError) || error.session === undefined) return;
     // Each of these was signed for itself. All others come again as often as a stranger sends them.
-    const verdict = error.fault === 'out_of_session' ? freely : budget(error.session.execution_id);
+    const verdict = error.fault === 'out_of_session' ? freely : budget(sessionKey(error.session));
     if (!verdict.mayTell) return;
     // A refusal that cannot be written is a refusal still.
     await audit.append(eventOf(error, error.session, { tool, leftOut: verdict.leftOut })).catch(() => undefined);
@@ -43,15 +42,11 @@ interface Noted {
 }
 
 function eventOf(error: EnvelopeError, session: NonNullable<EnvelopeError['session']>, { tool, leftOut }: Noted) {
-  const { asserted, fault } = error;
+  const { fault } = error;
   const { tenant, agent_id: agentId, execution_id } = session;
   const more = leftOut === 0 ? {} : { left_out: leftOut };
   const isUnproved = unproved.has(fault);
   const subject = isUnproved ? 'unproved' : agentId || execution_id;
-  if (asserted !== undefined) {
-    const event = mismatch({ subject, asserted, expected: tenant });
-    return { ...event, data: { ...event.data, ...more } };
-  }
   const name = tool.slice(0, 128).toWellFormed();
   const about = isUnproved ? { claimed_tool: name } : { tool: name };
   const data = { ...about, reason: fault, execution_id, ...more };

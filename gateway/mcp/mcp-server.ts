@@ -1,6 +1,6 @@
 import type { CallToolResult, Server } from '@modelcontextprotocol/server';
 import manifest from '../../package.json' with { type: 'json' };
-import { callIn, type ProveSession, type SealedRequest, type Session } from '../../lib/envelope/index.ts';
+import { callIn, type ProveSession, type SealedRequest, type Session, sessionKey } from '../../lib/envelope/index.ts';
 import { answeredError, refusalError } from '../../lib/envelope/rpc-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
@@ -42,7 +42,7 @@ export interface McpAnswer {
   readonly text: string;
 }
 
-/** Requests that are proved at once, of all executions together, and those that wait for it. */
+/** Requests that are proved at once, of all sessions together, and those that wait for it. */
 const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
 
 const methods: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call']);
@@ -53,8 +53,9 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
   return {
     async serve(request) {
       const { sealed, signal } = request;
-      const { method, executionId: tenant } = sealed;
+      const { method } = sealed;
       if (method === 'tools/call') return answer(request, callHandlers(deps, request));
+      const tenant = sessionKey(sealed.session);
       const session = await proving.run({ tenant, signal }, () => deps.proveSession(sealed));
       await deps.rateLimit.take(session.tenant);
       return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;

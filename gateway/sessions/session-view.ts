@@ -1,12 +1,12 @@
 import { bucketKey, type EventBus, type KeyValueChange } from '../../lib/bus/index.ts';
-import { type Session, sessionBucket } from '../../lib/envelope/index.ts';
+import { type Session, sessionBucket, sessionKey, type SessionName } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 
 /** Sessions as this replica has heard of them: for lists. The permission of a call is read from the bus as well. */
 export interface SessionView {
-  /** That of an execution, which may have changed meanwhile. */
-  of(executionId: string): Session | undefined;
+  /** That of a name, which may have changed meanwhile. */
+  of(name: SessionName): Session | undefined;
   /** Those of a tenant, in no order. */
   ofTenant(tenant: string): Iterable<Session>;
   /** Takes a session that this replica has written itself. */
@@ -24,9 +24,9 @@ interface ViewDeps {
 export function createSessionView({ bus, logger }: ViewDeps): SessionView {
   const index = createIndex();
   return {
-    of: (executionId) => index.of(bucketKey(executionId)),
+    of: (name) => index.of(bucketKey(sessionKey(name))),
     ofTenant: (tenant) => index.ofTenant(tenant),
-    remember: (session) => index.put(bucketKey(session.execution_id), session),
+    remember: (session) => index.put(bucketKey(sessionKey(session)), session),
     async run(signal) {
       try {
         for await (const change of bus.watch<Session>(sessionBucket, signal)) take(index, change);

@@ -2,10 +2,10 @@ import type { EventBus, KeyValueBucket } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
 import { firstAnswer } from '../retry.ts';
 import { envelopeLimits } from './limits.ts';
-import type { Session } from './sessions.ts';
+import { sessionKey, type SessionName } from './sessions.ts';
 
 /** The counted party: signed calls and those of the agent itself share one count. */
-export type CallAccount = Pick<Session, 'execution_id' | 'tenant'>;
+export type CallAccount = SessionName;
 
 /** Counts the tool calls of executions over all replicas and processes, for `max_calls` of a security context. */
 export interface CallCounter {
@@ -29,7 +29,7 @@ export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
   const bucket = bus.bucket<number>(definition);
   const lines = new Map<string, Waiting[]>();
   const work = async (account: CallAccount, line: Waiting[]): Promise<void> => {
-    const key = account.execution_id;
+    const key = sessionKey(account);
     while (line.length > 0) {
       const batch = line.splice(0);
       try {
@@ -44,10 +44,10 @@ export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
   return {
     take(account, most) {
       return new Promise((settle, fail) => {
-        const line = lines.get(account.execution_id);
+        const line = lines.get(sessionKey(account));
         if (line !== undefined) return void line.push({ most, settle, fail });
         const begun = [{ most, settle, fail }];
-        lines.set(account.execution_id, begun);
+        lines.set(sessionKey(account), begun);
         void work(account, begun);
       });
     },
@@ -56,16 +56,17 @@ export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
 
 /** How many of the batch fit. */
 async function count(bucket: KeyValueBucket<number>, account: CallAccount, batch: readonly Waiting[]): Promise<number> {
+  const key = sessionKey(account);
   const most = Math.min(...batch.map((one) => one.most));
   const taken = await firstAnswer(attempts, async () => {
-    const found = await bucket.get(account.execution_id);
+    const found = await bucket.get(key);
     const had = found?.value ?? 0;
     const free = Math.max(0, Math.min(batch.length, most - had));
     if (free === 0) return 0;
     const written =
       found === undefined
-        ? await bucket.create(account.execution_id, free, account.tenant)
-        : await bucket.update(account.execution_id, had + free, found.revision);
+        ? await bucket.create(key, free, account.tenant)
+        : await bucket.update(key, had + free, found.revision);
     return written === undefined ? undefined : free;
   });
   if (taken !== undefined) return taken;

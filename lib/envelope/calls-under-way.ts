@@ -7,14 +7,14 @@ export interface CallUnderWay extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** The signed calls of this process, by the execution that they name. */
+/** The signed calls of this process, by the `sessionKey` of the session that they name. */
 export interface CallsUnderWay {
-  enter(executionId: string, outer: AbortSignal): CallUnderWay;
+  enter(session: string, outer: AbortSignal): CallUnderWay;
   /**
-   * Resolves when every call of the execution that is under way now has ended; calls that enter later do not count.
+   * Resolves when every call of the session that is under way now has ended; calls that enter later do not count.
    * After `patienceMs` their signals abort.
    */
-  drained(executionId: string, patienceMs: number): Promise<void>;
+  drained(session: string, patienceMs: number): Promise<void>;
 }
 
 interface Entry {
@@ -25,12 +25,12 @@ interface Entry {
 export function createCallsUnderWay(clock: Clock): CallsUnderWay {
   const calls = new Map<string, Set<Entry>>();
   return {
-    enter(executionId, outer) {
+    enter(session, outer) {
       const over = new AbortController();
       const { promise: ended, resolve } = Promise.withResolvers<void>();
       const entry: Entry = { over, ended };
-      const entries = calls.get(executionId) ?? new Set();
-      calls.set(executionId, entries.add(entry));
+      const entries = calls.get(session) ?? new Set();
+      calls.set(session, entries.add(entry));
       const abort = (): void => over.abort(outer.reason);
       if (outer.aborted) abort();
       outer.addEventListener('abort', abort, { once: true });
@@ -39,13 +39,13 @@ export function createCallsUnderWay(clock: Clock): CallsUnderWay {
         [Symbol.dispose]() {
           outer.removeEventListener('abort', abort);
           entries.delete(entry);
-          if (entries.size === 0 && calls.get(executionId) === entries) calls.delete(executionId);
+          if (entries.size === 0 && calls.get(session) === entries) calls.delete(session);
           resolve();
         },
       };
     },
-    async drained(executionId, patienceMs) {
-      const entries = [...(calls.get(executionId) ?? [])];
+    async drained(session, patienceMs) {
+      const entries = [...(calls.get(session) ?? [])];
       if (entries.length === 0) return;
       const patience = new AbortController();
       void clock.sleep(patienceMs, patience.signal).then(() => {

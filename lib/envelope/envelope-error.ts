@@ -29,13 +29,10 @@ export class EnvelopeError extends AppError {
   readonly fault: EnvelopeFault;
   /** The session that the call named, where it has one. */
   readonly session: Session | undefined;
-  /** Tenant of a token that is valid and belongs to another tenant than the session. */
-  readonly asserted: string | undefined;
 
-  constructor(fault: EnvelopeFault, message: string, about: { session?: Session; asserted?: string } = {}) {
+  constructor(fault: EnvelopeFault, message: string, about: { readonly session?: Session } = {}) {
     super(codes[fault], message, { reason: fault });
     this.fault = fault;
     this.session = about.session;
-    this.asserted = about.asserted;
   }
 }

@@ -3,7 +3,14 @@ export { envelopeBody, envelopeErrors } from './envelope-contract.ts';
 export { envelopeLimits } from './limits.ts';
 export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
-export { createSessions, type Session, sessionBucket, type Sessions } from './sessions.ts';
+export {
+  createSessions,
+  type Session,
+  sessionBucket,
+  sessionKey,
+  type SessionName,
+  type Sessions,
+} from './sessions.ts';
 export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export { type CallCounter, createCallCounter } from './call-counter.ts';

@@ -51,7 +51,7 @@ describe('a session that is issued', () => {
   it('ATTEST-08 GW-SESS-06 GW-SESS-07 is found by its execution, with the key that was submitted', async () => {
     const deps = world();
     const issued = await issueSession(deps, request);
-    expect(await deps.sessions.find('e-1')).toEqual({
+    expect(await deps.sessions.find({ tenant: 'acme', execution_id: 'e-1' })).toEqual({
       execution_id: 'e-1',
       session_id: issued.session_id,
       agent_id: 'a-1',
@@ -62,21 +62,24 @@ describe('a session that is issued', () => {
       allowed_tool_patterns: ['*'],
       expires_at: '2026-01-01T01:00:00.000Z',
     });
-    expect(await deps.sessions.find('e-2')).toBeUndefined();
+    expect(await deps.sessions.find({ tenant: 'acme', execution_id: 'e-2' })).toBeUndefined();
   });
 
   it('AMB-142 is none for a key of small order', async () => {
     const deps = world();
     const publicKey = Buffer.concat([Buffer.from([1]), Buffer.alloc(31)]).toString('base64');
     await expect(issueSession(deps, { ...request, publicKey })).rejects.toMatchObject({ code: 'invalid' });
-    expect(await deps.sessions.find('e-1')).toBeUndefined();
+    expect(await deps.sessions.find({ tenant: 'acme', execution_id: 'e-1' })).toBeUndefined();
   });
 
   it('replaces the one before of the same execution', async () => {
     const deps = world();
     await issueSession(deps, request);
     const second = await issueSession(deps, { ...request, podUid: 'p-2', publicKey: rawKey() });
-    expect(await deps.sessions.find('e-1')).toMatchObject({ session_id: second.session_id, pod_uid: 'p-2' });
+    expect(await deps.sessions.find({ tenant: 'acme', execution_id: 'e-1' })).toMatchObject({
+      session_id: second.session_id,
+      pod_uid: 'p-2',
+    });
   });
 
   it('AMB-197 is given again to the same pod and key, and refused to another key of that pod', async () => {
@@ -93,10 +96,10 @@ describe('a session that is issued', () => {
   it('GW-SESS-10 is revoked at once, and for ever', async () => {
     const deps = world();
     await issueSession(deps, request);
-    expect(await deps.sessions.revoke('e-1')).toBe(true);
-    expect(await deps.sessions.revoke('e-1')).toBe(true);
-    expect(await deps.sessions.revoke('e-2')).toBe(false);
-    expect(await deps.sessions.find('e-1')).toMatchObject({ revoked: true });
+    expect(await deps.sessions.revoke({ tenant: 'acme', execution_id: 'e-1' })).toBe(true);
+    expect(await deps.sessions.revoke({ tenant: 'acme', execution_id: 'e-1' })).toBe(true);
+    expect(await deps.sessions.revoke({ tenant: 'acme', execution_id: 'e-2' })).toBe(false);
+    expect(await deps.sessions.find({ tenant: 'acme', execution_id: 'e-1' })).toMatchObject({ revoked: true });
     await expect(issueSession(deps, request)).rejects.toMatchObject({ code: 'conflict' });
   });
 

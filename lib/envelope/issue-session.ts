@@ -47,7 +47,7 @@ export interface IssuedSession {
  */
 export async function issueSession(deps: IssueSessionDeps, request: SessionRequest): Promise<IssuedSession> {
   readPublicKey(request.publicKey, 'agent_public_key');
-  const known = await deps.sessions.find(request.executionId);
+  const known = await deps.sessions.find({ tenant: request.tenant, execution_id: request.executionId });
   if (known?.pod_uid !== request.podUid || known.revoked === true) return create(deps, request);
   if (known.public_key === request.publicKey) return tokenFor(deps, known);
   throw new AppError('conflict', 'agent_public_key is not the one that this pod has attested with; start another pod', {

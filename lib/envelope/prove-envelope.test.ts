@@ -34,7 +34,7 @@ describe('a signed call', () => {
   it('GW-INV-13 GW-SESS-10 of no session, or of a revoked one, is refused as inactive', async () => {
     const { verdict, signed, sessions } = await world();
     expect(await verdict(signed({ executionId: 'e-2' }))).toBe('session_inactive');
-    await sessions.revoke('e-1');
+    await sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
     expect(await verdict({ ...signed(), signature: Buffer.alloc(64).toString('base64') })).toBe('session_inactive');
   });
 
@@ -51,11 +51,10 @@ describe('a signed call', () => {
   it.each<[string, object]>([
     ['of another session', { jti: 'other' }],
     ['with another security context', { scp: 'admin' }],
-    ['of another tenant', { tenant_id: 'globex' }],
     ['that has expired', { exp: 1 }],
   ])('GW-INV-14 with a token %s is refused', async (_what, claims) => {
     const { verdict, signed, key, seconds, sessions } = await world();
-    const session = await sessions.find('e-1');
+    const session = await sessions.find({ tenant: 'acme', execution_id: 'e-1' });
     const right = {
       jti: session?.session_id ?? '',
       scp: 'default',
@@ -66,6 +65,28 @@ describe('a signed call', () => {
     const token = await issueToken(key, { ...right, ...claims });
     expect(await verdict(signed({ token }))).toBe('token_invalid');
     expect(await verdict(signed({ token: await issueToken(key, right) }))).toBe('acme');
+  });
+
+  it.each<[string, object, string]>([
+    ['another tenant names no session', { tenant_id: 'globex' }, 'session_inactive'],
+    ['no tenant', { tenant_id: ' ' }, 'token_invalid'],
+  ])('GW-INV-13 GW-TEN-06 with a token of %s is refused', async (_what, claims, want) => {
+    const { verdict, signed, key, seconds, sessions } = await world();
+    const { session_id: jti = '' } = (await sessions.find({ tenant: 'acme', execution_id: 'e-1' })) ?? {};
+    const right = { jti, scp: 'default', tenant_id: 'acme', iat: seconds(), exp: seconds() + 60 };
+    const token = await issueToken(key, { ...right, ...claims });
+    expect(await verdict(signed({ token }))).toBe(want);
+    expect(await verdict(signed({ token, executionId: 'e-2' }))).toBe(want);
+  });
+
+  it('AMB-116 is proved in the session of its own tenant where two tenants have one id', async () => {
+    const { begin, signer, seconds, token, verdict } = await world();
+    const rival = aSigner();
+    const { security_token } = await begin(rival, { tenant: 'globex' });
+    const call = { timestamp: seconds(), payload };
+    expect(await verdict(rival.sign({ ...call, token: security_token }))).toBe('globex');
+    expect(await verdict(signer.sign({ ...call, token }))).toBe('acme');
+    expect(await verdict(signer.sign({ ...call, token: security_token }))).toBe('signature_invalid');
   });
 
   it('GW-INV-15 signed by another key, or changed afterwards, is refused', async () => {
@@ -115,7 +136,7 @@ describe('a signed call', () => {
     [31, 'token_invalid'],
   ])('GW-INV-11 with a token that was issued in %i s from now: %s, also when it comes again', async (ahead, want) => {
     const { verdict, signed, key, seconds, sessions } = await world();
-    const session = await sessions.find('e-1');
+    const session = await sessions.find({ tenant: 'acme', execution_id: 'e-1' });
     const claims = { jti: session?.session_id ?? '', scp: 'default', tenant_id: 'acme' };
     const token = await issueToken(key, { ...claims, iat: seconds() + ahead, exp: seconds() + 120 });
     expect(await verdict(signed({ token }))).toBe(want);
@@ -166,31 +187,34 @@ describe('a signed call', () => {
     const { verdict, signed, token, seconds, sessions } = await world({ allowed_tool_patterns: [] });
     const stranger = aSigner();
     const late = seconds() - 31;
-    expect(await verdict(stranger.sign({ token: 'x', timestamp: late, payload }))).toBe('token_invalid');
+    const claims = { jti: 'x', scp: 'default', tenant_id: 'acme', iat: seconds(), exp: seconds() + 60 };
+    const forged = await issueToken(aSealWorld().key, claims);
+    expect(await verdict(stranger.sign({ token: forged, timestamp: late, payload }))).toBe('token_invalid');
     expect(await verdict(stranger.sign({ token, timestamp: late, payload }))).toBe('signature_invalid');
     expect(await verdict(signed({ timestamp: late }))).toBe('not_fresh');
     expect(await verdict(signed())).toBe('out_of_session');
     expect(await verdict(signed())).toBe('replayed');
-    await sessions.revoke('e-1');
-    expect(await verdict(stranger.sign({ token: 'x', timestamp: late, payload }))).toBe('session_inactive');
+    await sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
+    expect(await verdict(stranger.sign({ token: forged, timestamp: late, payload }))).toBe('session_inactive');
+    expect(await verdict(stranger.sign({ token: 'x', timestamp: late, payload }))).toBe('token_invalid');
   });
 });
 
 describe('a signed call under a session that the process has heard of', () => {
   it('GW-SESS-10 is refused once the stored session is revoked, also before the process hears of it', async () => {
     const base = await world();
-    const heard = await base.sessions.find('e-1');
+    const heard = await base.sessions.find({ tenant: 'acme', execution_id: 'e-1' });
     const prove = createEnvelopeProof({ ...base, known: () => heard });
     const call = (id: number) =>
       prove(readEnvelope(Buffer.from(JSON.stringify(base.signed({ payload: { ...payload, id } })))));
     expect((await call(1)).tenant).toBe('acme');
-    await base.sessions.revoke('e-1');
+    await base.sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
     await expect(call(2)).rejects.toMatchObject({ fault: 'session_inactive' });
   });
 
   it('GW-INV-13 counts under the stored session where another one has replaced it', async () => {
     const base = await world();
-    const heard = await base.sessions.find('e-1');
+    const heard = await base.sessions.find({ tenant: 'acme', execution_id: 'e-1' });
     const other = aSigner();
     await base.sessions.create({ ...heard, session_id: 's-2', public_key: other.publicKey } as Session);
     const claims = { jti: 's-2', scp: 'default', tenant_id: 'acme', iat: base.seconds(), exp: base.seconds() + 60 };
@@ -212,7 +236,7 @@ describe('a signed call under a session that the process has heard of', () => {
     [61_000, 'token_invalid'],
   ])('GW-INV-14 whose token, proved before, lasts a minute, after %i ms: %s', async (ms, want) => {
     const base = await world();
-    const session = await base.sessions.find('e-1');
+    const session = await base.sessions.find({ tenant: 'acme', execution_id: 'e-1' });
     const begun = base.seconds();
     const claims = { jti: session?.session_id ?? '', scp: 'default', tenant_id: 'acme', iat: begun, exp: begun + 60 };
     const token = await issueToken(base.key, claims);

@@ -8,7 +8,7 @@ import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { Envelope, Sealed } from './read-envelope.ts';
-import type { Session, Sessions } from './sessions.ts';
+import type { Session, SessionName, Sessions } from './sessions.ts';
 import { createTokenReader, type ReadToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export interface ProofDeps {
@@ -20,7 +20,7 @@ export interface ProofDeps {
    * A session that this process has heard of, which may have changed meanwhile; without one the bus is asked. A call that
    * fails under it is proved again under the stored session, so that a caller notices nothing of the delay.
    */
-  readonly known?: (executionId: string) => Session | undefined;
+  readonly known?: (name: SessionName) => Session | undefined;
 }
 
 /**
@@ -41,13 +41,14 @@ export function createEnvelopeProof(deps: ProofDeps): ProveEnvelope {
   const { bus, sessions, known = () => undefined } = deps;
   const proof: Proof = { ...sealProof(deps), replays: bus.bucket<string>(definition) };
   return async (envelope) => {
-    const heard = known(envelope.executionId);
-    if (heard === undefined) return proveUnder(proof, envelope, await sessions.find(envelope.executionId));
+    requireTenant(envelope.session);
+    const heard = known(envelope.session);
+    if (heard === undefined) return proveUnder(proof, envelope, await sessions.find(envelope.session));
     try {
       return await proveUnder(proof, envelope, heard);
     } catch (error) {
       if (!(error instanceof EnvelopeError)) throw error;
-      const stored = await sessions.find(envelope.executionId);
+      const stored = await sessions.find(envelope.session);
       if (isDeepStrictEqual(stored, heard)) throw error;
       return proveUnder(proof, envelope, stored);
     }
@@ -64,7 +65,8 @@ export type ProveSession = (sealed: Sealed) => Promise<Session>;
 export function createSessionProof(deps: Omit<ProofDeps, 'bus' | 'known'>): ProveSession {
   const proof = sealProof(deps);
   return async (sealed) => {
-    const session = activeSession(await deps.sessions.find(sealed.executionId), deps.clock.now());
+    requireTenant(sealed.session);
+    const session = activeSession(await deps.sessions.find(sealed.session), deps.clock.now());
     try {
       await proveSealed(proof, sealed, session);
       return session;
@@ -100,8 +102,7 @@ async function proveSealed(proof: SealProof, sealed: Sealed, session: Session): 
 /** The same refusal, with the session that the call named. */
 export function underSession(error: unknown, session: Session): unknown {
   if (!(error instanceof EnvelopeError) || error.session !== undefined) return error;
-  const { asserted } = error;
-  return new EnvelopeError(error.fault, error.message, { session, ...(asserted === undefined ? {} : { asserted }) });
+  return new EnvelopeError(error.fault, error.message, { session });
 }
 
 async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | undefined): Promise<Session> {
@@ -110,7 +111,7 @@ async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | 
   try {
     const { jti } = await proveSealed(proof, envelope, session);
     await proveFirst(replays, envelope, { jti, tenant: session.tenant });
-    const current = activeSession(await sessions.find(envelope.executionId), clock.now());
+    const current = activeSession(await sessions.find(envelope.session), clock.now());
     if (current.session_id !== session.session_id) throw inactive();
     if (matchesApproved(current.waiting_tool_patterns ?? [], envelope.tool)) throw needsPerson(envelope.tool);
     if (matchesAny(current.allowed_tool_patterns, envelope.tool)) return current;
@@ -126,6 +127,15 @@ const needsPerson = (tool: string): EnvelopeError =>
     'out_of_session',
     `ApprovalRequired: a person must approve a call of ${tool}; let the agent call it`,
   );
+
+/**
+ * A session is found by the tenant of the token as well. So the token of another tenant names no session, like a token of
+ * this tenant for an id that it never had.
+ * @throws EnvelopeError for a token that claims no tenant (spec 3 §5.4).
+ */
+export function requireTenant({ tenant }: SessionName): void {
+  if (tenant === '') throw new EnvelopeError('token_invalid', 'invalid token');
+}
 
 /** @throws EnvelopeError for a session that is not there, revoked or expired. */
 export function activeSession(session: Session | undefined, now: number): Session {
@@ -147,12 +157,11 @@ export async function proveToken(
   session: Session,
 ): Promise<SealClaims> {
   const claims = await read(token, clock.now());
-  if (claims !== undefined && claims.tenant_id !== session.tenant)
-    throw new EnvelopeError('token_invalid', 'invalid token', { session, asserted: claims.tenant_id });
   const isOfSession =
-    (session.registered !== undefined || claims?.jti === session.session_id) &&
-    claims?.scp === session.security_context;
-  if (claims === undefined || !isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
+    claims?.tenant_id === session.tenant &&
+    (session.registered !== undefined || claims.jti === session.session_id) &&
+    claims.scp === session.security_context;
+  if (!isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
   return claims;
 }
 

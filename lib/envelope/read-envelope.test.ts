@@ -82,7 +82,7 @@ const withParams = (params: unknown) => ({ ...good, payload: { ...good.payload, 
 describe('an envelope', () => {
   it('GW-INV-01 GW-INV-05 is read with its call', () => {
     expect(readEnvelope(Buffer.from(JSON.stringify(good)))).toMatchObject({
-      executionId: 'e-1',
+      session: { tenant: '', execution_id: 'e-1' },
       token: 'a.b.c',
       sentAt: 1_767_225_600_000,
       id: 'x',

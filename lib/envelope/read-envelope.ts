@@ -6,10 +6,13 @@ import { instantForm, parseInstant } from '../instant.ts';
 import { isJsonObject } from '../json-object.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
+import type { SessionName } from './sessions.ts';
+import { claimedTenant } from './token.ts';
 
 /** A signed call as it was sent, of the right form; nothing of it is proved yet (requirements AMB-012). */
 export interface Envelope {
-  readonly executionId: string;
+  /** The session that it names. The tenant is the one that the token claims, '' where it claims none. */
+  readonly session: SessionName;
   readonly token: string;
   readonly signature: Buffer;
   /** The second that the signed bytes hold, in milliseconds since the Unix epoch. A fraction of it is not signed. */
@@ -67,7 +70,7 @@ export interface Seal {
 }
 
 /** The parts that a token and a signature prove, whatever was signed. */
-export type Sealed = Pick<Envelope, 'executionId' | 'token' | 'signature' | 'sentAt' | 'signedBytes'>;
+export type Sealed = Pick<Envelope, 'session' | 'token' | 'signature' | 'sentAt' | 'signedBytes'>;
 
 /** A JSON-RPC request or notification of any method, and what vouches for it; nothing of it is proved yet. */
 export interface SealedRequest extends Sealed {
@@ -102,7 +105,10 @@ function sealedOf({ seal, names }: NamedSeal, payload: Fields, isUnsigned: boole
   // It costs as much as parsing; a call of no session or of a false token does not get so far.
   let signed: Buffer | undefined;
   return {
-    executionId: textAt(seal.execution_id, names.execution_id, envelopeLimits.executionIdLength),
+    session: {
+      tenant: claimedTenant(token),
+      execution_id: textAt(seal.execution_id, names.execution_id, envelopeLimits.executionIdLength),
+    },
     token,
     signature: isUnsigned ? Buffer.alloc(0) : signatureOf(seal.signature, names.signature),
     sentAt: timestamp * 1_000,

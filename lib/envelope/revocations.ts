@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import type { Logger } from '../logger.ts';
 import type { CallsUnderWay } from './calls-under-way.ts';
-import type { Sessions } from './sessions.ts';
+import { sessionKey, type SessionName, type Sessions } from './sessions.ts';
 
 /**
  * Revokes sessions over every replica that takes signed calls (ADR 0056). A call enters the list of its replica, creates
@@ -17,7 +17,7 @@ export interface Revocations {
    * @throws AppError `unavailable` with the reason `CallsUnderWay` where a replica does not say in time that its calls
    * have ended; the session is revoked then, and a repeated call waits again.
    */
-  revoke(executionId: string): Promise<boolean>;
+  revoke(name: SessionName): Promise<boolean>;
   /** Resolves when the other replicas can know of this one; before that it may take no signed calls. */
   open(signal: AbortSignal): Promise<void>;
   /** Renews the lease of this replica and follows those of the others until `signal` aborts. Never rejects. */
@@ -68,14 +68,14 @@ class ReplicaRevocations implements Revocations {
     this.#replica = `${deps.newId()}${deps.newId()}`;
   }
 
-  async revoke(executionId: string): Promise<boolean> {
-    if (!(await this.#deps.sessions.revoke(executionId))) return false;
+  async revoke(name: SessionName): Promise<boolean> {
+    if (!(await this.#deps.sessions.revoke(name))) return false;
     const until = this.#deps.clock.now() + revokeMs;
     const waiting = new Set([this.#replica, ...this.#known()]);
     while (waiting.size > 0) {
       const leftMs = until - this.#deps.clock.now();
       if (leftMs <= 0) throw underWay(waiting.size);
-      await this.#ask(executionId, waiting, leftMs);
+      await this.#ask(sessionKey(name), waiting, leftMs);
       // A replica that is gone cannot answer; its lease ends by itself.
       const alive = this.#known();
       for (const replica of waiting) if (replica !== this.#replica && !alive.has(replica)) waiting.delete(replica);
@@ -83,12 +83,12 @@ class ReplicaRevocations implements Revocations {
     return true;
   }
 
-  async #ask(executionId: string, waiting: Set<string>, leftMs: number): Promise<void> {
+  async #ask(session: string, waiting: Set<string>, leftMs: number): Promise<void> {
     const { bus, clock } = this.#deps;
     // Others than those that are waited for may answer first, so the wait for one round is short once all could have.
     const expected = Math.max(waiting.size, this.#known().size);
     const timeoutMs = Math.min(leftMs, patienceMs + renewMs);
-    const answers = await bus.requestAll(address, executionId, { timeoutMs, expected });
+    const answers = await bus.requestAll(address, session, { timeoutMs, expected });
     const heard = answers.map((answer) => Buffer.from(answer).toString());
     for (const replica of heard) waiting.delete(replica);
     if (waiting.size > 0) await clock.sleep(Math.min(leftMs, 100));

@@ -33,9 +33,15 @@ export interface Session {
   readonly scopes?: readonly string[];
 }
 
+/** The pair that a session is found by: an id of an execution has a meaning in its tenant alone (spec 3 §2.3, §5.4). */
+export type SessionName = Pick<Session, 'tenant' | 'execution_id'>;
+
+/** One text for each pair, and another one for every other pair. */
+export const sessionKey = ({ tenant, execution_id }: SessionName): string => JSON.stringify([tenant, execution_id]);
+
 /** The sessions of all replicas. Calls throw AppError `unavailable` where the bus cannot be reached. */
 export interface Sessions {
-  find(executionId: string): Promise<Session | undefined>;
+  find(name: SessionName): Promise<Session | undefined>;
   /**
    * Stores the session; it replaces the one before of the same execution.
    * @throws AppError `conflict` where that one is revoked: a revoked execution gets no other session.
@@ -52,7 +58,7 @@ export interface Sessions {
    */
   activate(session: Session): Promise<Session>;
   /** The next envelope fails. False where there is no session. */
-  revoke(executionId: string): Promise<boolean>;
+  revoke(name: SessionName): Promise<boolean>;
 }
 
 /** Where sessions are kept. */
@@ -64,8 +70,8 @@ const attempts = 5;
 export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
   const bucket = bus.bucket<Session>(sessionBucket);
   return {
-    async find(executionId) {
-      return (await bucket.get(executionId))?.value;
+    async find(name) {
+      return (await bucket.get(sessionKey(name)))?.value;
     },
     async create(session) {
       const isCreated = await firstAnswer(attempts, async () => (await tryCreate(bucket, session)) || undefined);
@@ -81,31 +87,35 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
       if (active === undefined) throw busy(session.execution_id);
       return active;
     },
-    async revoke(executionId) {
-      const isThere = await firstAnswer(attempts, () => tryRevoke(bucket, executionId));
-      if (isThere === undefined) throw busy(executionId);
+    async revoke(name) {
+      const isThere = await firstAnswer(attempts, () => tryRevoke(bucket, sessionKey(name)));
+      if (isThere === undefined) throw busy(name.execution_id);
       return isThere;
     },
   };
 }
 
 /** Whether there is a session, revoked by now; undefined where another one wrote first. */
-async function tryRevoke(bucket: KeyValueBucket<Session>, executionId: string): Promise<boolean | undefined> {
-  const found = await bucket.get(executionId);
+async function tryRevoke(bucket: KeyValueBucket<Session>, key: string): Promise<boolean | undefined> {
+  const found = await bucket.get(key);
   if (found === undefined) return false;
   if (found.value.revoked === true) return true;
-  const written = await bucket.update(executionId, { ...found.value, revoked: true }, found.revision);
+  const written = await bucket.update(key, { ...found.value, revoked: true }, found.revision);
   return written === undefined ? undefined : true;
 }
 
 async function tryCreate(bucket: KeyValueBucket<Session>, session: Session): Promise<boolean> {
-  const key = session.execution_id;
+  const key = sessionKey(session);
   const found = await bucket.get(key);
   if (found === undefined) return (await bucket.create(key, session, session.tenant)) !== undefined;
   if (found.value.revoked === true)
-    throw new AppError('conflict', `the session of execution ${key} is revoked; start another execution`, {
-      reason: 'SessionRevoked',
-    });
+    throw new AppError(
+      'conflict',
+      `the session of execution ${session.execution_id} is revoked; start another execution`,
+      {
+        reason: 'SessionRevoked',
+      },
+    );
   return (await bucket.update(key, session, found.revision)) !== undefined;
 }
 
@@ -115,16 +125,15 @@ async function tryRegister(
   session: Session,
   now: number,
 ): Promise<Session | undefined> {
-  const key = session.execution_id;
+  const key = sessionKey(session);
   const found = await bucket.get(key);
   if (found === undefined)
     return (await bucket.create(key, session, session.tenant)) === undefined ? undefined : session;
-  const { revoked = false, tenant } = found.value;
-  if (revoked || tenant !== session.tenant) throw taken(key);
+  if (found.value.revoked === true) throw taken(session);
   if (isOver(found.value, now))
     return (await bucket.update(key, session, found.revision)) === undefined ? undefined : session;
   if (found.value.registered === session.registered) return found.value;
-  throw taken(key);
+  throw taken(session);
 }
 
 /** Another body takes the place of a session that nothing can be called in. */
@@ -133,16 +142,16 @@ const isOver = ({ expires_at: end, pending = false }: Session, now: number): boo
 
 /** The session as it is then; undefined where another writer was faster. */
 async function tryActivate(bucket: KeyValueBucket<Session>, session: Session): Promise<Session | undefined> {
-  const key = session.execution_id;
+  const key = sessionKey(session);
   const found = await bucket.get(key);
-  if (found === undefined || found.value.registered !== session.registered) throw taken(key);
+  if (found === undefined || found.value.registered !== session.registered) throw taken(session);
   const { pending: _, ...active } = found.value;
   if (found.value.pending !== true) return active;
   return (await bucket.update(key, active, found.revision)) === undefined ? undefined : active;
 }
 
-const taken = (key: string): AppError =>
-  new AppError('conflict', `the execution ${key} has a session already; revoked ones are not replaced`, {
+const taken = ({ execution_id }: SessionName): AppError =>
+  new AppError('conflict', `the execution ${execution_id} has a session already; revoked ones are not replaced`, {
     reason: 'SessionExists',
   });
 

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { decodeJwt, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { envelopeLimits } from './limits.ts';
 import type { SealKey } from './seal-key.ts';
@@ -54,6 +54,16 @@ function claimsOf({ jti, scp, tenant_id, iat, exp }: JWTPayload): SealClaims | u
  */
 const isCurrent = ({ iat, exp }: Pick<SealClaims, 'iat' | 'exp'>, now: number): boolean =>
   Math.floor(now / 1_000) < exp && iat * 1_000 <= now + envelopeLimits.freshMs;
+
+/** The tenant that a token claims, of which nothing is proved; '' where it claims none. */
+export function claimedTenant(token: string): string {
+  try {
+    const { tenant_id: tenant } = decodeJwt(token);
+    return typeof tenant === 'string' && tenant.trim() !== '' ? tenant : '';
+  } catch {
+    return '';
+  }
+}
 
 /** Tokens that were proved last, and what they may take together, in UTF-16 units. */
 const remembered = { max: 1_000, maxSize: 1_048_576 } as const;

@@ -1,9 +1,10 @@
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { fieldTexts } from './outline.ts';
-import { activeSession, proveToken, type ProofDeps, sealProof, underSession } from './prove-envelope.ts';
+import { activeSession, proveToken, type ProofDeps, requireTenant, sealProof, underSession } from './prove-envelope.ts';
 import { textAt } from './read-envelope.ts';
 import type { Session } from './sessions.ts';
+import { claimedTenant } from './token.ts';
 
 /** Texts that name a session and its token, as they came. */
 interface Named {
@@ -32,22 +33,24 @@ export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
   };
   return async (bytes, named) => {
     if (bytes.byteLength <= envelopeLimits.unprovedBytes) return;
-    const { executionId, token } = namedOf(named ?? namedIn(bytes));
-    const heard = known(executionId);
+    const { session, token } = namedOf(named ?? namedIn(bytes));
+    requireTenant(session);
+    const heard = known(session);
     try {
       if (heard !== undefined) return await proveUnder(heard, token);
     } catch (error) {
       // The session may have changed since this process heard of it.
       if (!(error instanceof EnvelopeError)) throw error;
     }
-    await proveUnder(await sessions.find(executionId), token);
+    await proveUnder(await sessions.find(session), token);
   };
 }
 
-const namedOf = ({ executionId, token }: Named) => ({
-  token: textAt(token, 'security_token', envelopeLimits.tokenLength),
-  executionId: textAt(executionId, 'metadata.execution_id', envelopeLimits.executionIdLength),
-});
+function namedOf({ executionId, token: given }: Named) {
+  const token = textAt(given, 'security_token', envelopeLimits.tokenLength);
+  const execution_id = textAt(executionId, 'metadata.execution_id', envelopeLimits.executionIdLength);
+  return { token, session: { tenant: claimedTenant(token), execution_id } };
+}
 
 function namedIn(bytes: Uint8Array): Named {
   const { metadata, security_token: token } = fieldTexts(bytes, ['metadata', 'security_token']);

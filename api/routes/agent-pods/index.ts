@@ -56,7 +56,7 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
   if (!needsDriving(execution)) throw over();
   const { name, tools, waiting } = await deps.securityOf(execution);
   return deps.attestations.attest({
-    tenant: deps.tenants.tenantOf(execution.metadata.namespace ?? '') ?? '',
+    tenant: tenantOf(deps, execution),
     executionId: execution_id,
     agentId: request.body.agent_id,
     podUid: pod.metadata.uid ?? '',
@@ -67,6 +67,9 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
     expiresAt: execution.status?.deadline ?? new Date(deps.clock.now() + sessionMs).toISOString(),
   });
 }
+
+const tenantOf = ({ tenants }: AgentPodDeps, { metadata }: AgentExecution): string =>
+  tenants.tenantOf(metadata.namespace ?? '') ?? '';
 
 type Claims = Pick<RouteRequest<typeof attestPod, unknown>['body'], 'agent_id' | 'container_id'>;
 
@@ -102,7 +105,8 @@ async function exchange(deps: AgentPodDeps, waiting: WaitingRequests, request: D
   const execution = find(deps, shape.execution_id);
   const pod = await deps.identity.require(execution, senderOf(request));
   const podUid = pod.metadata.uid ?? '';
-  if (!(await deps.attestations.isAttested(shape.execution_id, podUid))) {
+  const session = { tenant: tenantOf(deps, execution), execution_id: shape.execution_id };
+  if (!(await deps.attestations.isAttested(session, podUid))) {
     throw new AppError('forbidden', 'the pod has not attested: call /v1/seal/attest first', { reason: 'NotAttested' });
   }
   if (shape.type === 'generate') await checkGenerate(deps, execution, shape);

@@ -238,7 +238,7 @@ describe('POST /v1/seal/invoke', () => {
       401,
       refusal(-32_000, expect.stringContaining('expired')),
     ]);
-    await base.sessions.revoke('e-1');
+    await base.sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
     expect(await post(envelope(call('svc.tools.list')))).toEqual([
       403,
       refusal(-32_000, expect.stringContaining('not active')),

@@ -6,7 +6,8 @@ import {
   EnvelopeError,
   type ProveEnvelope,
   readEnvelope,
-  type Session,
+  sessionKey,
+  type SessionName,
   type Vouch,
 } from '../../../lib/envelope/index.ts';
 import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
@@ -43,7 +44,7 @@ export interface SealInvokeDeps {
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;
   /** Whose calls those of a session are; undefined where its execution runs no more. */
-  readonly callerOf: (session: Pick<Session, 'execution_id' | 'tenant'>) => Promise<ToolCaller | undefined>;
+  readonly callerOf: (session: SessionName) => Promise<ToolCaller | undefined>;
   readonly events: EventSink;
   readonly newId: NewId;
   /** Runs tools in the containers of executions. */
@@ -83,7 +84,7 @@ async function readOrRefuse({ vouch }: SealInvokeDeps, body: Buffer): Promise<En
 }
 
 async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, signal: AbortSignal): Promise<Reply> {
-  const session = await pool.run({ tenant: envelope.executionId, signal }, () => deps.prove(envelope));
+  const session = await pool.run({ tenant: sessionKey(envelope.session), signal }, () => deps.prove(envelope));
   await deps.rateLimit.take(session.tenant);
   const caller = await deps.callerOf(session);
   if (caller === undefined) throw new EnvelopeError('session_inactive', 'the execution of this session does not run');

@@ -21,6 +21,7 @@ import {
   createRevocations,
   createSessions,
   createVouch,
+  type SessionName,
 } from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -56,7 +57,7 @@ const calls = createCallsUnderWay(systemClock);
 const audit = createAuditChain({ ...deps, key: generateKeyPairSync('ed25519').privateKey });
 const view = createSessionView(deps);
 const revocations = createRevocations({ ...deps, sessions, calls });
-const proof = { clock: systemClock, key: verifierIn(setup), sessions, known: (id: string) => view.of(id) };
+const proof = { clock: systemClock, key: verifierIn(setup), sessions, known: (name: SessionName) => view.of(name) };
 const vouch = createVouch(proof);
 const invoke = createInvoke({
   audit,

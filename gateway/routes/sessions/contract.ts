@@ -19,7 +19,7 @@ const sessionBody = Type.Object(
     execution_id: Type.String({
       minLength: 1,
       maxLength: envelopeLimits.executionIdLength,
-      description: 'Calls name their session by it.',
+      description: 'Calls name their session by it, and by the tenant of their token.',
     }),
     agent_id: Type.String({ minLength: 1, maxLength: 253, description: 'Names the caller in audit events.' }),
     security_context: Type.String({ minLength: 1, maxLength: 253, description: 'Name of a security context.' }),
@@ -102,7 +102,9 @@ export const createSession = defineContract({
     schema: Type.Object({ id, name: Type.String(), ...session.properties }, { additionalProperties: false }),
     example: { id: example.execution_id, name: example.agent_id, ...example },
   },
-  errors: [{ status: 409, error: 'conflict', when: 'The execution has another session, or a revoked one.' }],
+  errors: [
+    { status: 409, error: 'conflict', when: 'The tenant has another session of this execution, or a revoked one.' },
+  ],
 });
 
 export const listSessions = defineContract({

@@ -45,9 +45,8 @@ type Body = RequestBodyOf<typeof createSession>;
 export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] {
   const { clock, sessions, view, revocations, audit } = deps;
   const own = async (caller: Operator, executionId: string): Promise<Session> => {
-    const found = await sessions.find(executionId);
-    const isMade = found !== undefined && found.pending !== true;
-    if (isMade && found.tenant === (caller.tenant ?? '')) return found;
+    const found = await sessions.find({ tenant: caller.tenant ?? '', execution_id: executionId });
+    if (found !== undefined && found.pending !== true) return found;
     throw new HttpError({
       code: 'not_found',
       message: 'the tenant has no session of this execution; make one with POST /v1/seal/sessions',
@@ -74,7 +73,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
     ),
     defineRoute<typeof revokeSession, Operator>(revokeSession, async ({ caller, params }) => {
       const session = await own(caller, params.execution_id);
-      await revocations.revoke(session.execution_id);
+      await revocations.revoke(session);
       view.remember({ ...session, revoked: true });
       await audit.append({ type: 'SessionRevoked', ...by(caller), data: { execution_id: session.execution_id } });
       return json({ execution_id: session.execution_id, state: 'revoked' });

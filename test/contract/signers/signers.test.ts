@@ -124,11 +124,11 @@ describe.each(languages)('the example signer in %s', (language) => {
 
   it.each<[string, () => Promise<Inputs> | Inputs, Spoiled['want']]>([
     ['another key', () => ({ key: generateKeyPairSync('ed25519').privateKey }), [401, -32_000, 1_004]],
-    ['a token of another tenant', async () => ({ token: await tokenOf({ tenant_id: 'rival' }) }), refusedToken],
     ['a token of another context', async () => ({ token: await tokenOf({ scp: 'other' }) }), refusedToken],
     ['a token that has ended', async () => ({ token: await tokenOf({ exp: 1_000_000_000 }) }), refusedToken],
     ['a token for others', async () => ({ token: await tokenOf({}, { ...key, audience: 'x' }) }), refusedToken],
     ['a token that is no JWT', () => ({ token: 'token' }), refusedToken],
+    ['a token of another tenant', async () => ({ token: await tokenOf({ tenant_id: 'rival' }) }), [403, -32_000, null]],
     ['an execution without a session', () => ({ execution: 'nobody' }), [403, -32_000, null]],
     ['a tool that no pattern permits', () => ({ tool: 'web.fetch' }), [403, -32_000, null]],
     ['a tool that is not there', () => ({ tool: 'orders.nothing' }), [403, -32_000, null]],
