@@ -47,6 +47,10 @@ export interface FairPool {
   enter(entry: Entry): Promise<Place>;
   /** A place now or none, and never before those who wait. */
   tryEnter(entry: Entry): Place | undefined;
+  /** Held parts of one tenant. */
+  heldBy(tenant: string): number;
+  /** The most that one tenant can hold, where no other one holds anything. */
+  readonly share: number;
   /** Held parts of all tenants together. */
   readonly used: number;
   /** Entries that wait. */
@@ -115,6 +119,14 @@ class SharedPool implements FairPool {
 
   get used(): number {
     return this.#used;
+  }
+
+  get share(): number {
+    return Math.floor((this.#size * this.#perFree) / (this.#perFree + 1));
+  }
+
+  heldBy(tenant: string): number {
+    return this.#lanes.get(tenant)?.held ?? 0;
   }
 
   get waiting(): number {

@@ -1088,7 +1088,7 @@ export interface Operations {
    * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
-   * - 429 `-32000`: The tenant has made too many calls.
+   * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
    * - 500 `-32603`: Something is wrong with the service.
    * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
@@ -1109,7 +1109,7 @@ export interface Operations {
    * - 404 `-32000`: Something that the tool needs is gone: `data.error` is `NotFound`.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
-   * - 429 `-32000`: The tenant has made too many calls.
+   * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
    * - 500 `-32603`: Something is wrong with the service.
    * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
@@ -1127,7 +1127,7 @@ export interface Operations {
    *   (1003) is not good, or the call was made before.
    * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
-   * - 429 `-32000`: The tenant has made too many calls.
+   * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
    * - 500 `-32603`: Something is wrong with the service.
    * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */

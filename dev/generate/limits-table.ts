@@ -1,5 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import { expressionLimits } from '../../lib/expression/limits.ts';
+import { bodyLimits } from '../../lib/http/in-flight.ts';
 import { modelLimits } from '../../lib/models/limits.ts';
 import { nodeConfigLimits } from '../../lib/node-config/schema.ts';
 import { schemaLimits } from '../../lib/json-schema/limits.ts';
@@ -238,6 +239,12 @@ const tools: LimitGroup = {
     ),
     entries('`extractors` of a step', 'stepExtractors'),
     characters('The JSONPath of an extractor', 'extractorLength'),
+    row(
+      'Bodies and answers over 64 KiB of the signed calls of one tenant that are under way in a replica',
+      Math.floor((bodyLimits.signed * 4) / 5),
+      'bytes',
+      'large bodies and answers of the signed calls of one tenant have at most … bytes in a replica',
+    ),
     row('n of `RetryN`', 'stepRetriesMax', '', 'with n from 0 to …'),
     characters('`operation_id`', 'operationIdLength'),
     characters('`server_url`, `token_url`, `audience`', 'apiUrlLength'),

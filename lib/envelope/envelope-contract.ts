@@ -79,7 +79,7 @@ export const envelopeErrors: readonly ErrorContract[] = [
   rpc(403, -32_000, 'The session is not active, or the session or a policy does not permit the call.'),
   rpc(413, -32_600, `The envelope has more than ${envelopeBytes} bytes.`),
   rpc(422, -32_602, 'A required argument is missing or null, or an argument is of the wrong type.'),
-  rpc(429, -32_000, 'The tenant has made too many calls.'),
+  rpc(429, -32_000, 'The tenant has made too many calls, or its bodies and answers have its share of bytes.'),
   rpc(500, -32_603, 'Something is wrong with the service.'),
   rpc(503, -32_603, 'Something that the call needs cannot be reached; try again.'),
 ];

@@ -3,7 +3,7 @@ import { startDeadline } from '../deadline.ts';
 import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
 import type { Access } from './contract.ts';
 import { RawShares } from './raw-shares.ts';
-import { tooManyAnswers, tooManyBodies, tooManyStreams } from './request-errors.ts';
+import { tenantShareUsed, tooManyAnswers, tooManyBodies, tooManyStreams } from './request-errors.ts';
 
 /** A request whose handler runs. */
 export interface InFlightRequest {
@@ -19,6 +19,12 @@ export interface InFlightRequest {
   endAtStop(kind: Endless): void;
   /** The party that it counts for: a tenant, or the source of a webhook. Until then none. */
   ownedBy(owner: string): void;
+  /**
+   * It is a signed call that holds a token of a tenant: its body and its answer count to the share of that tenant from now on,
+   * and no longer among those of strangers.
+   * @throws HttpError 429 where the share is used, 503 where all together leave no room.
+   */
+  ofTenant(tenant: string): void;
   /** Counts bytes that it keeps as they came; false where its owner, or all together, keep too many. */
   hold(bytes: number): boolean;
   /**
@@ -27,10 +33,12 @@ export interface InFlightRequest {
    */
   reserve(bytes: number): Promise<void>;
   /**
-   * Counts the bytes of an answer that is sent as a whole, unless it reserved as many before.
-   * @throws HttpError 503 where its owner's share has no room: what is held just now waits for clients to read.
+   * Counts the bytes of an answer that is sent as a whole, unless it reserved as many before. A signed call has run by
+   * then, so that its answer waits for room.
+   * @throws HttpError 503, for a signed call 429 or 503, where its owner's share has no room: what is held just now waits
+   * for clients to read.
    */
-  answer(bytes: number): void;
+  answer(bytes: number): Promise<void> | undefined;
   /** It holds memory, which a client that does not read its answer keeps from others. */
   readonly isLarge: boolean;
   /** Nothing of it is under way: neither its handler nor its answer. */
@@ -59,6 +67,10 @@ const mib = 1_048_576;
 export const bodyLimits = {
   raw: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
   parsed: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
+  /** Bodies and answers of signed calls, once their tenants are known. */
+  signed: 64 * mib,
+  /** Answers of signed calls that wait for room, of all tenants together. */
+  signedWaiting: 256,
   /** Memory that a request may have whatever others have: small ones are always served. */
   smallRawBytes: 65_536,
   smallParsedBytes: 65_536,
@@ -75,6 +87,7 @@ export function createInFlight(clock: Clock): InFlight {
     isAbandoned: false,
     clock,
     memory: createMemory(clock),
+    signed: createFairPool({ size: bodyLimits.signed, waiting: bodyLimits.signedWaiting, clock }),
     endless: createEndless(clock),
   };
   const ring = new Entry(state, 'public');
@@ -114,6 +127,7 @@ interface ServerState {
   isAbandoned: boolean;
   readonly clock: Clock;
   readonly memory: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
+  readonly signed: FairPool;
   readonly endless: Readonly<Record<Endless, FairPool>>;
 }
 
@@ -146,6 +160,7 @@ class Entry implements InFlightRequest {
   #heldBytes = 0;
   #place: Place | undefined;
   #placeBytes = 0;
+  #isSigned = false;
   #stream: Place | undefined;
   #previous: Entry = this;
   #controller: AbortController | undefined;
@@ -210,6 +225,17 @@ class Entry implements InFlightRequest {
     return this.#over.signal;
   }
 
+  ofTenant(tenant: string): void {
+    const bytes = this.#heldBytes;
+    this.#giveRaw();
+    this.#owner = tenant;
+    this.#isSigned = true;
+    if (bytes <= bodyLimits.smallRawBytes) return;
+    this.#place = this.#server.signed.tryEnter({ tenant, cost: bytes });
+    if (this.#place === undefined) throw this.#noRoom(tooManyBodies, false);
+    this.#placeBytes = bytes;
+  }
+
   hold(bytes: number): boolean {
     const before = this.#heldBytes;
     this.#heldBytes += bytes;
@@ -219,37 +245,57 @@ class Entry implements InFlightRequest {
   async reserve(bytes: number): Promise<void> {
     this.#giveBack();
     if (bytes <= bodyLimits.smallParsedBytes) return;
-    this.#place = await this.#enter(bytes);
+    this.#place = await this.#enter(this.#memory.parsed, bytes, tooManyBodies);
     this.#placeBytes = bytes;
     // It ended while it waited: no other code gives the place back.
     if (this.#hasLeft) this.#giveBack();
   }
 
-  answer(bytes: number): void {
-    if (bytes <= Math.max(this.#placeBytes, bodyLimits.smallParsedBytes)) return;
+  answer(bytes: number): Promise<void> | undefined {
+    if (this.#isSigned) return this.#answerSigned(bytes);
+    if (bytes <= Math.max(this.#placeBytes, bodyLimits.smallParsedBytes)) return undefined;
     this.#giveBack();
     this.#place = this.#memory.parsed.tryEnter({ tenant: this.#owner, cost: bytes });
     if (this.#place === undefined) throw tooManyAnswers();
     this.#placeBytes = bytes;
+    return undefined;
+  }
+
+  async #answerSigned(bytes: number): Promise<void> {
+    // Its body is not looked at any more.
+    this.#giveBack();
+    if (bytes <= bodyLimits.smallParsedBytes) return;
+    this.#place = await this.#enter(this.#server.signed, bytes, () => this.#noRoom(tooManyAnswers, true));
+    this.#placeBytes = bytes;
+  }
+
+  /** The tenant's own doing, or that of the others. */
+  #noRoom(ofOthers: () => Error, hasRun: boolean): Error {
+    const { signed } = this.#server;
+    return signed.heldBy(this.#owner) > 0 ? tenantShareUsed(signed.share, hasRun) : ofOthers();
   }
 
   get isLarge(): boolean {
     return this.#place !== undefined;
   }
 
-  async #enter(cost: number): Promise<Place> {
+  async #enter(pool: FairPool, cost: number, refusal: () => Error): Promise<Place> {
     const entry = { tenant: this.#owner, cost };
-    const { parsed } = this.#memory;
-    const place = parsed.tryEnter(entry);
+    const place = pool.tryEnter(entry);
     if (place !== undefined) return place;
     using patience = startDeadline(this.#server.clock, bodyLimits.waitMs, this.signal);
-    return await parsed.enter({ ...entry, signal: patience.signal }).catch(() => {
-      throw tooManyBodies();
+    return await pool.enter({ ...entry, signal: patience.signal }).catch(() => {
+      throw refusal();
     });
   }
 
   get #memory(): ServerState['memory'][Access] {
     return this.#server.memory[this.#access];
+  }
+
+  #giveRaw(): void {
+    this.#memory.raw.give(this.#owner, this.#heldBytes);
+    this.#heldBytes = 0;
   }
 
   #giveBack(): void {
@@ -260,8 +306,7 @@ class Entry implements InFlightRequest {
 
   /** Drops its references, so that it keeps no object alive. */
   leave(): void {
-    this.#memory.raw.give(this.#owner, this.#heldBytes);
-    this.#heldBytes = 0;
+    this.#giveRaw();
     this.#giveBack();
     this.#stream?.leave();
     this.#hasLeft = true;

@@ -29,6 +29,14 @@ export const tooManyBodies = (): HttpError =>
 export const tooManyAnswers = (): HttpError =>
   new HttpError({ code: 'unavailable', message: 'too many large answers are under way; read them, and try again' });
 
+/** The calls of one tenant that are under way have its share of memory. */
+export const tenantShareUsed = (shareBytes: number, hasRun: boolean): HttpError => {
+  const most = `large bodies and answers of the signed calls of one tenant have at most ${shareBytes} bytes in a replica`;
+  const remedy = hasRun ? 'the call has run, and its answer is lost' : 'nothing has run';
+  const message = `${most}; ${remedy}. Let calls end, and read their answers`;
+  return new HttpError({ code: 'limit_exceeded', status: 429, message });
+};
+
 /** Each open stream takes memory for as long as it lasts. */
 export const tooManyStreams = (): HttpError =>
   new HttpError({ code: 'unavailable', message: 'too many streams are open; close some, or try again later' });

@@ -20,6 +20,11 @@ export interface RouteRequest<C extends Contract, Caller> {
    * what was reserved before, also for the parsed body. Throws HttpError 503 where there is no room for long.
    */
   reserve(bytes: number): Promise<void>;
+  /**
+   * Tells for which tenant a signed call is, once it holds a token of it: its body and its answer count to the share of that
+   * tenant. Throws HttpError 429 where the share is used, 503 where there is no room for anybody.
+   */
+  ofTenant(tenant: string): void;
   /** Writes the request id on every line. */
   readonly logger: Logger;
   /**

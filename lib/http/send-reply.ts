@@ -43,7 +43,7 @@ export async function sendReply(
 type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'accepted' | 'no_content' }>;
 
 /** By Koa, which adds the length and leaves the body out of an answer to HEAD. */
-function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest): void {
+function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest): Promise<void> | undefined {
   switch (reply.kind) {
     case 'json':
       return sendText(ctx, { text: JSON.stringify(reply.value), mediaType: 'application/json' }, running);
@@ -53,22 +53,24 @@ function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest
       ctx.status = 302;
       ctx.set('Location', reply.location);
       ctx.body = '';
-      return;
+      return undefined;
     case 'accepted':
       ctx.status = 202;
       ctx.body = '';
-      return;
+      return undefined;
     case 'no_content':
       ctx.status = 204;
+      return undefined;
   }
 }
 
-function sendText(
+async function sendText(
   ctx: HttpContext,
   { text, mediaType }: { readonly text: string; readonly mediaType: string },
   running: InFlightRequest,
-): void {
-  running.answer(text.length);
+): Promise<void> {
+  const room = running.answer(text.length);
+  if (room !== undefined) await room;
   ctx.res.setHeader('Content-Type', mediaType);
   ctx.body = text;
 }

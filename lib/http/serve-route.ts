@@ -107,6 +107,10 @@ class HandlerRequest {
     return this.#running.reserve(bytes);
   }
 
+  ofTenant(tenant: string): void {
+    this.#running.ofTenant(tenant);
+  }
+
   get signal(): AbortSignal {
     return this.#running.signal;
   }

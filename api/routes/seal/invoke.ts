@@ -54,11 +54,19 @@ export interface SealInvokeDeps {
 /** Calls that are proved at once, of everybody together, and those that wait for it. */
 const proofs = { size: 64, waiting: 512, waitMs: 5_000 };
 
+interface Call {
+  readonly body: Buffer;
+  readonly signal: AbortSignal;
+  ofTenant(tenant: string): void;
+}
+
 /** The invocation lane (spec 3 §4.2, §5.2, §7.2). The judge of tool calls has no part in it (TOOL-RULE-03). */
 export function createSealInvokeRoutes(deps: SealInvokeDeps): Route<Caller>[] {
   const pool = createFairPool({ ...proofs, clock: deps.clock });
-  const handle = async ({ body, signal }: { readonly body: Buffer; readonly signal: AbortSignal }): Promise<Reply> => {
+  const handle = async (call: Call): Promise<Reply> => {
+    const { body, signal } = call;
     const envelope = await readOrRefuse(deps, body);
+    call.ofTenant(envelope.session.tenant);
     try {
       return await invoke(deps, pool, envelope, signal);
     } catch (error) {

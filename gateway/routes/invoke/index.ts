@@ -21,13 +21,16 @@ export interface InvokeRoutesDeps {
 interface Call {
   readonly body: Buffer;
   readonly signal: AbortSignal;
+  ofTenant(tenant: string): void;
 }
 
 /** The invocation lane (spec 3 §4.2, §5.2, §7). The judge of tool calls has no part in it. */
 export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
-  const handle = async ({ body, signal }: Call): Promise<Reply> => {
+  const handle = async (call: Call): Promise<Reply> => {
+    const { body, signal } = call;
     await vouchFor(deps, body);
     const envelope = read(body, deps.isBypass);
+    call.ofTenant(envelope.session.tenant);
     try {
       const { content, structured, isError } = await deps.invoke(envelope, signal);
       const more = structured === undefined ? {} : { structuredContent: structured };

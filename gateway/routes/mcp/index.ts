@@ -28,13 +28,16 @@ interface Post {
   readonly rawHeaders: Headers;
   readonly body: Buffer;
   readonly signal: AbortSignal;
+  ofTenant(tenant: string): void;
 }
 
 /** The Model Context Protocol (ADR 0081). */
 export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
   const { mcp, noteRefusal } = deps;
-  const handle = async ({ rawHeaders, body, signal }: Post): Promise<Reply> => {
+  const handle = async (post: Post): Promise<Reply> => {
+    const { rawHeaders, body, signal } = post;
     const sealed = await read(deps, rawHeaders, body);
+    post.ofTenant(sealed.session.tenant);
     try {
       const headers = rawHeaders.filter(([name]) => isOfProtocol(name));
       const answer = await mcp.serve({ sealed, headers, signal });

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { issueToken, type SealKey, signEnvelope } from '../../../lib/envelope/index.ts';
-import type { GatewayWorld } from '../../support/gateway-world.ts';
 
 export interface LaneAnswer {
   readonly status: number;
@@ -14,6 +13,8 @@ export interface LaneAnswer {
 /** An agent with a session at a gateway. */
 export interface LaneAgent {
   readonly token: string;
+  /** The body of a call. */
+  sign(args: Readonly<Record<string, unknown>>, tool?: string): string;
   call(args: Readonly<Record<string, unknown>>, tool?: string): Promise<LaneAnswer>;
 }
 
@@ -24,7 +25,7 @@ export const laneKey = (): SealKey => ({
 });
 
 export async function startAgent(
-  gateway: GatewayWorld,
+  gateway: { readonly url: string },
   key: SealKey,
   { tenant = 'acme', patterns = ['*'] }: { readonly tenant?: string; readonly patterns?: readonly string[] } = {},
 ): Promise<LaneAgent> {
@@ -46,12 +47,15 @@ export async function startAgent(
     }),
   });
   if (made.status !== 200) throw new Error(await made.text());
+  const sign: LaneAgent['sign'] = (args, tool = 'orders.get') => {
+    const call = { executionId, token, tool, arguments: args, id: randomUUID(), now: Date.now() };
+    return JSON.stringify(signEnvelope(privateKey, call));
+  };
   return {
     token,
-    async call(args, tool = 'orders.get') {
-      const call = { executionId, token, tool, arguments: args, id: randomUUID(), now: Date.now() };
-      const body = JSON.stringify(signEnvelope(privateKey, call));
-      const response = await fetch(`${gateway.url}/v1/invoke`, { method: 'POST', body });
+    sign,
+    async call(args, tool) {
+      const response = await fetch(`${gateway.url}/v1/invoke`, { method: 'POST', body: sign(args, tool) });
       const text = await response.text();
       const { result } = JSON.parse(text) as { result?: { content: { text: string }[]; isError: boolean } };
       const headers = [...response.headers].map((pair) => pair.join(': '));

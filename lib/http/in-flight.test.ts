@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
+import { bodyLimits, createInFlight, type InFlight, type InFlightRequest } from './in-flight.ts';
+
+/** The most bytes that the signed calls of one tenant have, while nobody else has any. */
+const share = Math.floor((bodyLimits.signed * 4) / 5);
+const part = 2_097_152;
+
+let clock: ManualClock;
+let inFlight: InFlight;
+beforeEach(() => {
+  clock = createManualClock();
+  inFlight = createInFlight(clock);
+});
+
+/** A signed call whose body came as a whole, and whose tenant is known. */
+function call(tenant: string, bytes: number): InFlightRequest {
+  const request = inFlight.enter('signature');
+  request.hold(bytes);
+  request.ofTenant(tenant);
+  return request;
+}
+
+const statusIn = (error: unknown): number =>
+  (error as { readonly options: { readonly status?: number } }).options.status ?? 503;
+
+function statusOf(begin: () => unknown): number {
+  try {
+    begin();
+    return 200;
+  } catch (error) {
+    return statusIn(error);
+  }
+}
+
+/** The status of the answer of another call of a tenant that waits as long as it may. */
+async function answerOf(tenant: string, bytes: number): Promise<number> {
+  const answered = Promise.resolve(call(tenant, 1).answer(bytes)).then(() => 200, statusIn);
+  await clock.advance(bodyLimits.waitMs);
+  return answered;
+}
+
+/** Calls that fill the share of a tenant up to so many bytes. */
+function fill(tenant: string, upTo: number): InFlightRequest[] {
+  return Array.from({ length: Math.floor(upTo / part) }, () => call(tenant, part));
+}
+
+describe('the bytes of signed calls', () => {
+  it.each([
+    [-1, 200],
+    [0, 200],
+    [1, 429],
+  ])('of one tenant are its share of bodies and %i: %i', (more, want) => {
+    fill('acme', share);
+    expect(statusOf(() => call('acme', (share % part) + more))).toBe(want);
+  });
+
+  it.each([
+    [-1, 200],
+    [0, 200],
+    [1, 429],
+  ])('of one tenant are its share of bodies, with an answer of the rest and %i: %i', async (more, want) => {
+    fill('acme', share);
+    expect(await answerOf('acme', (share % part) + more)).toBe(want);
+  });
+
+  it('are refused in words that name the limit, its value, and whether the call has run', async () => {
+    fill('acme', share);
+    const most = `large bodies and answers of the signed calls of one tenant have at most ${share} bytes`;
+    expect(() => call('acme', part)).toThrow(new RegExp(`${most}.*nothing has run`));
+    const answer = Promise.resolve(call('acme', 1).answer(part)).catch((error: Error) => error.message);
+    await clock.advance(bodyLimits.waitMs);
+    expect(await answer).toMatch(new RegExp(`${most}.*the call has run`));
+  });
+
+  it('leave room for every other tenant, and come back', async () => {
+    const acme = fill('acme', share);
+    expect(statusOf(() => call('globex', part))).toBe(200);
+    expect(await answerOf('initech', part)).toBe(200);
+    expect(statusOf(() => call('acme', part))).toBe(429);
+    acme[0]?.leave();
+    acme[1]?.leave();
+    expect(statusOf(() => call('acme', part))).toBe(200);
+  });
+
+  it('do not count as far as they are small', async () => {
+    fill('acme', share);
+    expect(statusOf(() => call('acme', bodyLimits.smallRawBytes))).toBe(200);
+    expect(await answerOf('acme', bodyLimits.smallParsedBytes)).toBe(200);
+  });
+
+  it('leave those of strangers once their tenant is known', () => {
+    fill('acme', share);
+    const stranger = inFlight.enter('signature');
+    expect(stranger.hold(bodyLimits.raw.signature / 2)).toBe(true);
+  });
+
+  it('of an answer wait until another one is read', async () => {
+    const [first] = fill('acme', share);
+    const waiting = call('acme', 1).answer(part);
+    first?.leave();
+    expect(await waiting).toBeUndefined();
+  });
+});

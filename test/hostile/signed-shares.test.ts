@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
+import { bodyLimits } from '../../lib/http/in-flight.ts';
+import { startTestBus, type TestBus } from '../nats/test-bus.ts';
+import { echoTool, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type LaneAgent, startAgent } from './support/signed-lane.ts';
+
+/** The attacker holds a session of one tenant, and calls a tool that takes its time. */
+const share = Math.floor((bodyLimits.signed * 4) / 5);
+const largest = 2_097_152;
+
+let nats: TestBus;
+beforeAll(async () => {
+  nats = await startTestBus();
+});
+afterAll(() => nats.stop());
+
+let gateway: TestGateway;
+let begun: number;
+let release: () => void;
+let acme: LaneAgent;
+let globex: LaneAgent;
+beforeEach(async () => {
+  begun = 0;
+  const held = Promise.withResolvers<void>();
+  release = held.resolve;
+  const slow: GatewayTool = {
+    ...echoTool('slow.call'),
+    async call() {
+      begun += 1;
+      await held.promise;
+      return { content: 'ok', structured: {}, isError: false };
+    },
+  };
+  const quick: GatewayTool = {
+    ...echoTool('quick.call'),
+    call: async () => ({ content: 'ok', structured: {}, isError: false }),
+  };
+  gateway = await startTestGateway(nats.connect(), [slow, quick]);
+  acme = await startAgent(gateway, gateway.key, { tenant: 'acme' });
+  globex = await startAgent(gateway, gateway.key, { tenant: 'globex' });
+});
+afterEach(async () => {
+  release();
+  await gateway.close();
+});
+
+/** A call whose body has so many bytes: fields that an envelope does not know are not looked at. */
+function bodyOf(agent: LaneAgent, tool: string, bytes: number): string {
+  const bare = agent.sign({ item: 'tea' }, tool).slice(0, -1);
+  const padded = (pad: string): string => `${bare},"pad":"${pad}"}`;
+  return padded('x'.repeat(bytes - padded('').length));
+}
+
+const post = (body: string): Promise<Response> => fetch(`${gateway.url}/v1/invoke`, { method: 'POST', body });
+
+/** Calls of the attacker that are under way, with bodies of so many bytes together. */
+async function hold(bytes: number): Promise<Promise<Response>[]> {
+  const calls: Promise<Response>[] = [];
+  // One after another: bodies that are still read are nobody's yet, and have a bound of their own.
+  while (calls.length < Math.floor(bytes / largest)) {
+    calls.push(post(bodyOf(acme, 'slow.call', largest)));
+    await vi.waitFor(() => expect(begun).toBe(calls.length), { timeout: 20_000 });
+  }
+  return calls;
+}
+
+describe('slow calls of one tenant with large bodies', { timeout: 120_000 }, () => {
+  it.each([-1, 0])('are taken up to its share of bytes and %i', async (more) => {
+    const calls = await hold(share);
+    expect((await post(bodyOf(acme, 'quick.call', (share % largest) + more))).status).toBe(200);
+    release();
+    expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it('are refused beyond its share, before anything runs; others are served all the while', async () => {
+    const calls = await hold(share);
+    const refused = await post(bodyOf(acme, 'slow.call', (share % largest) + 1));
+    expect([refused.status, refused.headers.get('retry-after'), begun]).toEqual([429, '5', calls.length]);
+    expect(await refused.json()).toMatchObject({
+      jsonrpc: '2.0',
+      error: { code: -32_000, message: expect.stringContaining(`at most ${share} bytes`) },
+    });
+    expect((await post(bodyOf(globex, 'quick.call', largest))).status).toBe(200);
+    expect((await post(bodyOf(acme, 'quick.call', bodyLimits.smallRawBytes))).status).toBe(200);
+    release();
+    expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await post(bodyOf(acme, 'quick.call', largest))).status).toBe(200);
+  });
+});
