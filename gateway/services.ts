@@ -16,6 +16,7 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import { createOperatorAuthentication, type Operator } from './identity/operator.ts';
 import { createTenancy, type Tenancy } from './identity/tenancy.ts';
 import { createLane } from './lane/lane.ts';
+import { createRegistrationEvents, type RegistrationEvents } from './registry/registration-events.ts';
 import { toolRivals } from './registry/rivals.ts';
 import type { RoutesDeps } from './routes/index.ts';
 import type { ToolSource } from './tools/tool-source.ts';
@@ -48,19 +49,19 @@ export function createServices(deps: GatewayDeps): Services {
   const cluster = createCluster(deps);
   const bus = createBus(deps);
   const { chain: audit, publicKey: auditPublicKey } = openAudit(deps, bus);
-  const { tenants } = cluster;
-  const tenancy = createTenancy({ audit, tenants });
+  const tenancy = createTenancy({ audit, tenants: cluster.tenants });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const upstream = createUpstream(deps);
   const documents = createDocuments(deps, cluster);
   const former = createFormer(deps, bus, cluster);
+  const registrations = createRegistrations(deps, { bus, audit, cluster });
   const mcpServers = createMcpServers(deps, deps.nodeConfig.mcp_servers);
   const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents, former, mcpServers });
   const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, documents, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane },
+    routes: { ...deps, documents, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane, registrations },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
     async start(stop) {
@@ -68,7 +69,7 @@ export function createServices(deps: GatewayDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       const ready = [cluster.synced, authentication.prepare(patience.signal), lane.open(stop)];
       await Promise.race([Promise.all(ready), aborted(stop)]);
-      const parts = [lane, former, mcpServers].map((part) => part.run(following.signal));
+      const parts = [lane, former, mcpServers, registrations].map((part) => part.run(following.signal));
       followed = Promise.all([followed, ...parts]);
     },
     async close() {
@@ -109,6 +110,14 @@ const createFormer = (
     tenants,
     onChange: (handler) => informers.toolWorkflows.onChange(handler),
   });
+
+const createRegistrations = (
+  deps: GatewayDeps,
+  { cluster, ...parts }: Pick<RoutesDeps, 'bus' | 'audit' | 'cluster'>,
+): RegistrationEvents => {
+  const { tenants, informers } = cluster;
+  return createRegistrationEvents({ ...deps, ...parts, tenants, workflows: informers.toolWorkflows.cache });
+};
 
 /** Tool workflows as tools. */
 function createWorkflows({ kube, clock, logger, config }: GatewayDeps, parts: WorkflowParts): ToolSource {

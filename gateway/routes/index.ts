@@ -8,6 +8,7 @@ import type { GatewayCluster } from '../cluster/cluster.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
+import type { RegistrationEvents } from '../registry/registration-events.ts';
 import { createAuditEventRoutes } from './audit-events/index.ts';
 import { createDocsRoutes } from './docs/index.ts';
 import { createRegistrationRoutes } from './registrations.ts';
@@ -29,6 +30,7 @@ export interface RoutesDeps extends GatewayDeps {
   readonly tenancy: Tenancy;
   readonly rateLimit: RateLimit;
   readonly lane: Lane;
+  readonly registrations: RegistrationEvents;
   /** Documents of registered APIs. */
   readonly documents: ApiDocuments;
 }

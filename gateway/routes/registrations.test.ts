@@ -3,6 +3,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { labels } from '../../crds/labels.ts';
 import { createApiDocuments } from '../../lib/api-spec/index.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
+import type { BucketDefinition } from '../../lib/bus/index.ts';
+import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createCache } from '../../lib/informer/index.ts';
@@ -10,9 +12,11 @@ import { KubeError, type KubeObject, type Namespace, type Resource } from '../..
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
 import { createTenantDirectory, tenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import { startTestServer, type TestServer } from '../../test/support/http-server.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { Operator } from '../identity/operator.ts';
 import { createTenancy } from '../identity/tenancy.ts';
 import { namespaceIndex } from '../cluster/cluster.ts';
+import { createRegistrationEvents } from '../registry/registration-events.ts';
 import { createRegistrationRoutes, type RegistrationDeps } from './registrations.ts';
 
 const reader = createOpenApiReader({
@@ -100,6 +104,8 @@ function depsOf(): RegistrationDeps {
   const documents = createApiDocuments({ kube, reader, whole: informers.apiSpecs.whole } as never);
   const cluster = { informers };
   const stepsMax = 3;
+  const bus = { bucket: <T>(of: BucketDefinition) => createMemoryBucket<T>(systemClock, of), stream: () => undefined };
+  const told = { clock: systemClock, logger: silentLogger, workflows: { values: () => [] } };
   const deps = {
     stepsMax,
     kube,
@@ -107,7 +113,7 @@ function depsOf(): RegistrationDeps {
     newId: randomUUID,
     openApi: reader,
     documents,
-    audit,
+    registrations: createRegistrationEvents({ ...told, bus: bus as never, audit, tenants }),
     tenancy,
     cluster,
   };
@@ -289,7 +295,7 @@ describe('/v1/workflows', () => {
     const api = await specId();
     const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api));
     expect([status, body]).toEqual([200, { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'order.create' }]);
-    const data = { workflow_id: body.id, name: 'order.create', step_count: 1 };
+    const data = { workflow_id: body.id, name: 'order.create', step_count: 1, generation: 1 };
     expect(events).toEqual([{ type: 'WorkflowRegistered', tenant: 'acme', subject: 'me', data }]);
   });
 

@@ -1,5 +1,4 @@
 import type { ApiDocuments } from '../../lib/api-spec/index.ts';
-import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { NewId } from '../../lib/ids.ts';
@@ -9,6 +8,7 @@ import type { OpenApiReader } from '../../lib/manifest/index.ts';
 import type { GatewayInformers } from '../cluster/cluster.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
+import type { RegistrationEvents } from '../registry/registration-events.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { toolRivals } from '../registry/rivals.ts';
 import { createCliToolRoutes } from './cli-tools/index.ts';
@@ -22,7 +22,7 @@ export interface RegistrationDeps {
   readonly openApi: OpenApiReader;
   /** Those of tool workflows that are called: what one has read, the other need not. */
   readonly documents: ApiDocuments;
-  readonly audit: AuditChain;
+  readonly registrations: Pick<RegistrationEvents, 'registered'>;
   readonly tenancy: Tenancy;
   /** Steps that a tool workflow may have. Default: as many as the kind takes. */
   readonly stepsMax?: number;

@@ -10,7 +10,6 @@ import {
   findApiSpec,
   objectNameOf,
 } from '../../../lib/api-spec/index.ts';
-import type { AuditChain } from '../../../lib/audit-chain/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
 import { pageOf } from '../../../lib/http/paging.ts';
@@ -22,6 +21,7 @@ import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
 import { notFound, validation } from '../../registry/refusals.ts';
+import type { RegistrationEvents } from '../../registry/registration-events.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { deleteToolWorkflow, listToolWorkflows, readToolWorkflow, registerToolWorkflow } from './contract.ts';
 
@@ -29,7 +29,7 @@ export { contracts } from './contract.ts';
 
 export interface WorkflowRoutesDeps {
   readonly kube: Pick<KubeClient, 'delete'>;
-  readonly audit: AuditChain;
+  readonly registrations: Pick<RegistrationEvents, 'registered'>;
   readonly tenancy: Tenancy;
   readonly registry: Registry<ToolWorkflow>;
   readonly apiSpecs: ApiSpecCache;
@@ -54,7 +54,7 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
     const workflow = workflowOf(definition, tenancy.namespaceOf(caller), deps.stepsMax);
     await checkOperations(deps, caller.tenant, workflow.spec);
     const created = await registry.create(caller, workflow);
-    await tell(deps, caller, created, definition.name);
+    await tell(deps, caller, created);
     return json({ id: created.metadata.uid, name: definition.name });
   });
 }
@@ -107,17 +107,15 @@ async function operationsOf(documents: ApiDocuments, apiSpec: ApiSpec) {
 
 /** GW-WF-28. A registration whose event cannot be stored is taken back: none is without its event. */
 async function tell(
-  { audit, kube }: WorkflowRoutesDeps,
+  { registrations, kube }: WorkflowRoutesDeps,
   { tenant, subject }: Operator,
-  { metadata, spec }: ToolWorkflow,
-  name: string,
+  workflow: ToolWorkflow,
 ): Promise<void> {
-  const { namespace, uid = '' } = metadata;
-  const data = { workflow_id: uid, name, step_count: spec.steps.length };
+  const { namespace, name, uid = '' } = workflow.metadata;
   try {
-    await audit.append({ type: 'WorkflowRegistered', tenant, subject, data });
+    await registrations.registered(workflow, { tenant, subject });
   } catch (error) {
-    await kube.delete(toolWorkflows, { namespace, name: metadata.name }, { uid }).catch(() => false);
+    await kube.delete(toolWorkflows, { namespace, name }, { uid }).catch(() => false);
     throw error;
   }
 }

@@ -250,7 +250,9 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
   it('GW-EVT-01 GW-EVT-02 GW-EVT-03 GW-EVT-04 GW-EVT-05 GW-EVT-06 has written what it did', async () => {
     const all = await stage.events();
     const events = all.filter(({ data }) => data['execution_id'] === session.executionId);
-    const [registered] = all.filter(({ type }) => type === 'WorkflowRegistered');
+    const [registered] = all.filter(
+      ({ type, data }) => type === 'WorkflowRegistered' && data['name'] === 'orders.place',
+    );
     expect(registered).toMatchObject({ subject: 'olga', data: { name: 'orders.place', step_count: 5 } });
     const [started] = events.filter(({ type }) => type === 'WorkflowInvocationStarted');
     const ofCall = events.filter(({ invocationid: id }) => id === started?.invocationid);

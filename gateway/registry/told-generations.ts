@@ -1,0 +1,114 @@
+import type { EventBus, KeyValueBucket, KeyValueChange } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+
+/** One generation of one object. */
+interface Generation {
+  readonly uid: string;
+  readonly generation: number;
+  /** The party whose share of keys it takes. */
+  readonly tenant: string;
+}
+
+/** The right to tell of one generation, which no other replica has for a minute. */
+export interface Turn extends Generation {
+  readonly revision: number;
+  /** When an attempt before began, in milliseconds since the Unix epoch: its event may be stored. */
+  readonly since?: number;
+}
+
+/** The generations that an event was stored of, over all replicas. Calls throw AppError `unavailable` without the bus. */
+export interface ToldGenerations {
+  /** Whether nothing is to be done, as far as this replica has heard. */
+  isKnown(generation: Generation): boolean;
+  /** Undefined where the event is stored already, or is another replica's to store. */
+  take(generation: Generation): Promise<Turn | undefined>;
+  /** The event is stored. */
+  told(turn: Turn): Promise<void>;
+  /** Follows what others tell of, until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface ToldDeps {
+  readonly bus: Pick<EventBus, 'bucket' | 'watch'>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+interface Entry {
+  readonly uid: string;
+  readonly generation: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly isTold: boolean;
+}
+
+const day = 24 * 3_600_000;
+const definition = { name: 'gateway_workflows_told', ttlMs: 90 * day };
+/** An entry of a workflow that is still there is written again before it ends. */
+const renewMs = 30 * day;
+/** A replica that has not told by then has ended; its attempt took a few seconds. */
+const attemptMs = 60_000;
+
+export function createToldGenerations({ bus, clock, logger }: ToldDeps): ToldGenerations {
+  const bucket = bus.bucket<Entry>(definition);
+  const heard = new Map<string, Entry>();
+  const names = new Map<string, string>();
+  let isCurrent = false;
+  const hear = (change: KeyValueChange<Entry>): void => {
+    if (change.kind === 'begin') {
+      heard.clear();
+      names.clear();
+    }
+    if (change.kind === 'current') isCurrent = true;
+    if (change.kind === 'put') {
+      names.set(change.name, change.value.uid);
+      heard.set(change.value.uid, change.value);
+    }
+    if (change.kind === 'end') {
+      heard.delete(names.get(change.name) ?? '');
+      names.delete(change.name);
+    }
+  };
+  return {
+    isKnown({ uid, generation }) {
+      const entry = heard.get(uid);
+      return !isCurrent || (entry !== undefined && isSettled(entry, generation, clock.now()));
+    },
+    take: (generation) => take(bucket, generation, clock.now()),
+    async told({ uid, generation, revision }) {
+      const entry = { uid, generation, at: clock.now(), isTold: true };
+      if ((await bucket.update(uid, entry, revision)) !== undefined) heard.set(uid, entry);
+    },
+    async run(signal) {
+      try {
+        for await (const change of bus.watch<Entry>(definition, signal)) hear(change);
+      } catch (error) {
+        logger.warn({ problem: messageOf(error) }, 'registrations of tool workflows are not followed');
+      }
+    },
+  };
+}
+
+function isSettled(entry: Entry, generation: number, now: number): boolean {
+  if (entry.generation !== generation) return entry.generation > generation;
+  return now - entry.at < (entry.isTold ? renewMs : attemptMs);
+}
+
+async function take(bucket: KeyValueBucket<Entry>, generation: Generation, now: number): Promise<Turn | undefined> {
+  const { uid, tenant } = generation;
+  const entry = { uid, generation: generation.generation, at: now, isTold: false };
+  const found = await bucket.get(uid);
+  if (found === undefined) {
+    const made = await bucket.create(uid, entry, tenant);
+    return made === undefined ? undefined : { ...generation, revision: made };
+  }
+  const { value, revision: before } = found;
+  if (isSettled(value, generation.generation, now)) return undefined;
+  const isAgain = value.generation === generation.generation;
+  const revision = await bucket.update(uid, { ...entry, isTold: isAgain && value.isTold }, before);
+  // One that was told of long ago is written again, and no more.
+  if (revision === undefined || (isAgain && value.isTold)) return undefined;
+  return { ...generation, revision, ...(isAgain ? { since: value.at - attemptMs } : {}) };
+}
