@@ -73,10 +73,35 @@ function boundedData(data: GatewayEvent['data']): ChainedEvent['data'] {
   });
 }
 
+/** The canonical JSON of an event, but for the members that its place gives it: `lane`, `previous` and `sequence`. */
+export interface WrittenEvent {
+  /** Up to those members, in the order of their names, and behind them. */
+  readonly before: string;
+  readonly behind: string;
+  /** RFC 3339. */
+  readonly time: string;
+}
+
+/** Written once: what is hashed is what is stored, whatever place the event gets in the end. */
+export function writtenEvent(event: UnlinkedEvent): WrittenEvent {
+  const { data, datacontenttype, id, invocationid, ...rest } = event;
+  return {
+    before: canonicalJson({ data, datacontenttype, id, invocationid }).slice(0, -1),
+    behind: canonicalJson(rest).slice(1),
+    time: event.time,
+  };
+}
+
+/** The end of a chain, and the JSON of its event. */
+export type LinkedEvent = ChainEnd & { readonly text: string };
+
 /** The event at the end of a chain. Pure. */
-export function linked(event: UnlinkedEvent, lane: string, end: ChainEnd): ChainedEvent {
-  const whole = { ...event, lane, sequence: end.sequence + 1, previous: end.hash };
-  return { ...whole, hash: hash('sha256', canonicalJson(whole)) };
+export function linked({ before, behind, time }: WrittenEvent, lane: string, end: ChainEnd): LinkedEvent {
+  const sequence = end.sequence + 1;
+  const place = `"lane":${JSON.stringify(lane)},"previous":${JSON.stringify(end.hash)},"sequence":${sequence}`;
+  const hashed = `${before},${place},${behind}`;
+  const own = hash('sha256', hashed);
+  return { sequence, hash: own, time, text: `${hashed.slice(0, -1)},"hash":"${own}"}` };
 }
 
 /** The right `hash` of an event. */

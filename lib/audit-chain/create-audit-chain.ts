@@ -7,7 +7,7 @@ import type { NewId } from '../ids.ts';
 import type { Logger } from '../logger.ts';
 import type { AuditChain } from './audit-chain.ts';
 import { auditStream, checkpointStream, noTenant } from './audit-streams.ts';
-import { unlinkedEvent } from './chained-event.ts';
+import { unlinkedEvent, writtenEvent } from './chained-event.ts';
 import { type Checkpoint, checkpointOf, isSigned, keyIdOf, publicHalf, signCheckpoint } from './checkpoint.ts';
 import type { GatewayEvent } from './gateway-event.ts';
 import { createLaneLease, type LaneLease } from './lane-lease.ts';
@@ -64,8 +64,8 @@ class LaneAudit implements AuditChain {
     const now = clock.now();
     const tenant = event.tenant ?? noTenant;
     return new Promise((resolve, reject) => {
-      const unlinked = unlinkedEvent(event, newId(), new Date(now).toISOString());
-      const bytes = Buffer.byteLength(JSON.stringify(unlinked));
+      const written = writtenEvent(unlinkedEvent(event, newId(), new Date(now).toISOString()));
+      const bytes = Buffer.byteLength(written.before) + Buffer.byteLength(written.behind);
       if (!this.#hasRoom(tenant, bytes)) return reject(notStored('too many events wait for the event bus'));
       this.#count(tenant, 1, bytes);
       const settle = (error?: unknown): void => {
@@ -73,7 +73,7 @@ class LaneAudit implements AuditChain {
         if (error === undefined) resolve();
         else reject(refusalOf(error));
       };
-      this.#chainOf(tenant).add({ event: unlinked, bytes, end: now + auditLimits.appendMs, settle });
+      this.#chainOf(tenant).add({ event: written, bytes, end: now + auditLimits.appendMs, settle });
       if (!this.#sweeping) void this.#sweep();
     });
   }

@@ -8,13 +8,14 @@ import {
   chainStart,
   isChainedEvent,
   linked,
-  type UnlinkedEvent,
+  type LinkedEvent,
+  type WrittenEvent,
 } from './chained-event.ts';
 import { auditLimits } from './limits.ts';
 
 /** An event that waits for its place. */
 export interface WaitingEvent {
-  readonly event: UnlinkedEvent;
+  readonly event: WrittenEvent;
   readonly bytes: number;
   /** When it is refused at the latest, in milliseconds since the epoch. */
   readonly end: number;
@@ -124,11 +125,12 @@ export class TenantChain {
     while (clock.now() < until) {
       const stored = await this.#storedEnd();
       const events = chainOf(batch, stored);
-      const body = JSON.stringify(events);
+      const body = `[${events.map(({ text }) => text).join(',')}]`;
       const { lane, message: after } = stored;
       const message = await stream.append({ tenant: this.tenant, key: lane, body, after });
       if (message !== undefined) {
-        this.#stored = { lane, message, end: events.at(-1) ?? stored.end };
+        const { sequence, hash, time } = events.at(-1) ?? stored.end;
+        this.#stored = { lane, message, end: { sequence, hash, time } };
         this.#isUnsigned = true;
         this.usedAt = clock.now();
         return;
@@ -151,9 +153,9 @@ export class TenantChain {
   }
 }
 
-function chainOf(batch: readonly WaitingEvent[], { lane, end }: StoredEnd): ChainedEvent[] {
-  const events: ChainedEvent[] = [];
-  let last = end;
+function chainOf(batch: readonly WaitingEvent[], { lane, end }: StoredEnd): LinkedEvent[] {
+  const events: LinkedEvent[] = [];
+  let last: ChainEnd = end;
   for (const { event } of batch) {
     const next = linked(event, lane, last);
     events.push(next);

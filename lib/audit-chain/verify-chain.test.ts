@@ -1,11 +1,25 @@
 import { generateKeyPairSync } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ChainedEvent, type ChainEnd, chainStart, linked, unlinkedEvent } from './chained-event.ts';
+import {
+  type ChainedEvent,
+  type ChainEnd,
+  chainStart,
+  hashOf,
+  linked,
+  type UnlinkedEvent,
+  unlinkedEvent,
+  writtenEvent,
+} from './chained-event.ts';
 import { type Checkpoint, keyIdOf, publicHalf, signCheckpoint } from './checkpoint.ts';
 import { verify } from './verify-chain.ts';
 
 const key = generateKeyPairSync('ed25519').privateKey;
 const keys = new Map([[keyIdOf(key), publicHalf(key)]]);
+
+/** The event as a reader finds it. */
+const placed = (event: UnlinkedEvent, lane: string, end: ChainEnd): ChainedEvent =>
+  JSON.parse(linked(writtenEvent(event), lane, end).text) as ChainedEvent;
 
 /** Events 1 to `count` of one chain, a second apart. */
 function aChain(count: number, tenant = 'acme', lane = 'l0'): ChainedEvent[] {
@@ -13,7 +27,7 @@ function aChain(count: number, tenant = 'acme', lane = 'l0'): ChainedEvent[] {
   return Array.from({ length: count }, (_, index) => {
     const time = new Date(Date.parse('2026-01-01T00:00:00Z') + index * 1_000).toISOString();
     const event = { type: 'SessionCreated', tenant, subject: 'kim', data: { index } } as const;
-    const next = linked(unlinkedEvent(event, `e${index}`, time), lane, end);
+    const next = placed(unlinkedEvent(event, `e${index}`, time), lane, end);
     end = next;
     return next;
   });
@@ -40,12 +54,37 @@ function rewritten(from: number): ChainedEvent[] {
   let end: ChainEnd = at(from - 1);
   const rest = chain.slice(from).map((event) => {
     const { lane, sequence: _sequence, previous: _previous, hash: _hash, ...unlinked } = event;
-    const next = linked({ ...unlinked, subject: 'mallory' }, lane, end);
+    const next = placed({ ...unlinked, subject: 'mallory' }, lane, end);
     end = next;
     return next;
   });
   return [...chain.slice(0, from), ...rest];
 }
+
+describe('an event that is stored', () => {
+  it('has the hash of its canonical JSON, whatever it holds', () => {
+    const texts = fc.string({ unit: 'binary' });
+    const events = fc.record({
+      subject: texts,
+      tenant: fc.option(texts, { nil: undefined }),
+      data: fc.dictionary(texts, fc.jsonValue()),
+    });
+    fc.assert(
+      fc.property(events, texts, fc.option(texts, { nil: undefined }), (parts, lane, invocationId) => {
+        const event = {
+          type: 'SessionCreated',
+          ...parts,
+          ...(invocationId === undefined ? {} : { invocationId }),
+        } as const;
+        const unlinked = unlinkedEvent(event, 'e', '2026-01-01T00:00:00.000Z');
+        const stored = placed(unlinked, lane, chainStart);
+        expect(stored.hash).toBe(hashOf(stored));
+        const { lane: where, sequence, previous, hash: _hash, ...rest } = stored;
+        expect([rest, where, sequence, previous]).toEqual([unlinked, lane, 1, chainStart.hash]);
+      }),
+    );
+  });
+});
 
 describe('verify', () => {
   it.each<[string, readonly unknown[], string[]]>([
