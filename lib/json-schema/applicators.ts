@@ -98,7 +98,7 @@ export const finishers: Readonly<Record<string, Keyword>> = {
 };
 
 function descendOrRefuse(schema: Schema, visit: Visit, key: string | number): void {
-  if (schema === false) visit.fail('is not allowed here', key);
+  if (schema === false) visit.fail('is not allowed here; leave it out, or declare it in the schema', key);
   else visit.descend(schema, key);
 }
 

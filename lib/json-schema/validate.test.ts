@@ -69,7 +69,7 @@ describe('validate', () => {
     const value = { name: 'x', tags: ['ok', 'Bad', 'ok', 7], 'odd key': { deep: false }, extra: 1 };
     expect(validate(schema, value)).toEqual([
       { path: 'age', message: 'is required' },
-      { path: 'extra', message: 'is not allowed here' },
+      { path: 'extra', message: 'is not allowed here; leave it out, or declare it in the schema' },
       { path: 'name', message: 'must have at least 2 characters' },
       { path: 'tags[2]', message: 'is the same as item 0; items must differ' },
       { path: 'tags[1]', message: 'must match the pattern ^[a-z]+$' },
