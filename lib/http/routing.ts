@@ -1,34 +1,54 @@
+import { Router, type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { HttpError } from './http-error.ts';
-import { createPathIndex } from './path-index.ts';
+import { byPrecedence, depthOf } from './path-precedence.ts';
 import type { RequestState } from './request-scope.ts';
 import type { Route } from './route.ts';
 import { type ServeDeps, serveRoute } from './serve-route.ts';
 
-/** Hands each request to its route. GET is asked for HEAD as well; Koa leaves the body out. */
+type RoutedContext = RouterContext<RequestState>;
+
+/**
+ * Hands each request to its route. GET is asked for HEAD as well; Koa leaves the body out. Letters and a slash at the end count. A path
+ * that is written out means itself, whatever the method: DELETE of `/workflows/register` deletes no workflow of that name.
+ */
 export function routing<Caller>(
   routes: readonly Route<Caller>[],
   deps: ServeDeps<Caller>,
 ): Koa.Middleware<RequestState> {
-  const index = createPathIndex(
-    routes.map((route) => ({
-      method: route.contract.method,
-      path: route.contract.path,
-      value: serveRoute(route, deps),
-    })),
-  );
-  return async (ctx) => {
-    const found = index.find(ctx.path);
-    if (found === undefined) throw new HttpError({ code: 'not_found', message: 'there is nothing at this path' });
-    const serve = found.byMethod.get(ctx.method === 'HEAD' ? 'GET' : ctx.method);
-    if (serve === undefined) throw methodNotAllowed([...found.byMethod.keys()]);
-    await serve(ctx, found.params);
+  // A router tries each of its patterns on each request, so paths of one depth have a router of their own (ADR 0107).
+  const byDepth = Map.groupBy(routes, ({ contract }) => depthOf(contract.path));
+  const routers = new Map([...byDepth].map(([depth, group]) => [depth, routerOf(group, deps)]));
+  return (ctx, next) => {
+    const { path } = ctx;
+    const found = routers.get(depthOf(path))?.match(path, ctx.method);
+    // The first layer of a path is the one that OpenAPI prefers. The router's own chain would run a later one that has the method.
+    const layer = found?.path[0];
+    if (layer === undefined) throw new HttpError({ code: 'not_found', message: 'there is nothing at this path' });
+    const serve = layer.stack[0];
+    if (serve === undefined || found?.pathAndMethod[0] !== layer) throw methodNotAllowed(layer.methods);
+    const routed = ctx as RoutedContext;
+    routed.params = layer.params(path, layer.captures(path));
+    return serve(routed, next);
   };
 }
 
+/** One layer for each path, with all methods of it, in the order in which OpenAPI prefers paths. */
+function routerOf<Caller>(routes: readonly Route<Caller>[], deps: ServeDeps<Caller>): Router<RequestState> {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  const byPath = Map.groupBy(routes, ({ contract }) => contract.path);
+  for (const path of byPrecedence([...byPath.keys()])) {
+    const byMethod = new Map(
+      (byPath.get(path) ?? []).map((route) => [route.contract.method.toUpperCase(), serveRoute(route, deps)]),
+    );
+    const serve = (ctx: RoutedContext) => byMethod.get(ctx.method === 'HEAD' ? 'GET' : ctx.method)?.(ctx, ctx.params);
+    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [...byMethod.keys()], serve);
+  }
+  return router;
+}
+
 function methodNotAllowed(methods: readonly string[]): HttpError {
-  const all = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-  const Allow = all.toSorted().join(', ');
+  const Allow = methods.toSorted().join(', ');
   const message = `this path takes ${Allow}`;
   return new HttpError({ code: 'invalid', status: 405, error: 'method_not_allowed', message, headers: { Allow } });
 }
