@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import type { Clock } from '../clock.ts';
+import type { Contract } from './contract.ts';
 import { cutText } from '../cut-text.ts';
 import type { LogFields } from '../logger.ts';
 import { toErrorReply } from './error-reply.ts';
@@ -18,7 +19,7 @@ const outageStatuses: ReadonlySet<number> = new Set([503, 504]);
 
 /**
  * One line a request: never its query, its body, or what else its headers say. A fault is logged with all that is known
- * of it, an outage of a dependency once a minute. Requests without any credentials (`/health`) are
+ * of it, an outage of a dependency once a minute. Requests without any credentials (`/health`) and those of pods are
  * routine.
  */
 export function accessLog(deps: { clock: Clock; metrics?: HttpMetrics }): Koa.Middleware<RequestState> {
@@ -49,12 +50,16 @@ function createLineWriter(clock: Clock): (state: RequestState, fields: LineField
     // An answer that has begun keeps its status; how bad its end is follows from what would have been answered.
     const status = isBrokenOff ? toErrorReply(fault).status : known.status;
     if (fault === undefined || isOldNews(status)) {
-      logger[contract?.access === 'public' ? 'debug' : 'info'](fields, 'request');
+      logger[isRoutine(contract) ? 'debug' : 'info'](fields, 'request');
       return;
     }
     logger[levelOf(status)]({ ...fields, err: fault }, isBrokenOff ? 'answer broken off' : 'request failed');
   };
 }
+
+/** Probes, and pods of agents, which ask for the next command for as long as they run. */
+const isRoutine = (contract: Contract | undefined): boolean =>
+  contract?.access === 'public' || contract?.access === 'pod';
 
 const levelOf = (status: number) => (status < 500 || outageStatuses.has(status) ? 'warn' : 'error');
 

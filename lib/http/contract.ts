@@ -2,9 +2,10 @@ import type { Static, TObject, TSchema } from 'typebox';
 
 /**
  * How a caller proves who it is. `public`: not at all. `bearer`: a JWT of the identity provider. `signature`: the
- * handler checks the request itself, as webhooks do (spec 1 §5.1).
+ * handler checks the request itself, as webhooks do (spec 1 §5.1). `pod`: the handler checks that the pod sent it which the object
+ * in question names, by the token of the pod or its address (requirements AMB-017, AMB-197); for internal listeners.
  */
-export type Access = 'public' | 'bearer' | 'signature';
+export type Access = 'public' | 'bearer' | 'signature' | 'pod';
 
 /**
  * Form of a request's body. `json`: parsed strictly and validated. `text`: UTF-8 text that the handler parses, such as
@@ -75,7 +76,7 @@ export interface ErrorContract {
 export interface Contract {
   /** camelCase, unique. */
   readonly operationId: string;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With parameters in braces: `/v1/workflows/{workflow}`. */
   readonly path: string;
   readonly tag: string;

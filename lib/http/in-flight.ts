@@ -65,8 +65,8 @@ const mib = 1_048_576;
  * a start makes of its input this stays below the memory that the chart gives the API (design §11).
  */
 export const bodyLimits = {
-  raw: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
-  parsed: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
+  raw: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib, pod: 32 * mib },
+  parsed: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib, pod: 32 * mib },
   /** Bodies and answers of signed calls, once their tenants are known. */
   signed: 64 * mib,
   /** Answers of signed calls that wait for room, of all tenants together. */
@@ -141,7 +141,7 @@ function createMemory(clock: Clock): ServerState['memory'] {
     raw: new RawShares(bodyLimits.raw[access], bodyLimits.smallRawBytes),
     parsed: createFairPool({ size: bodyLimits.parsed[access], clock }),
   });
-  return { bearer: of('bearer'), signature: of('signature'), public: of('public') };
+  return { bearer: of('bearer'), signature: of('signature'), public: of('public'), pod: of('pod') };
 }
 
 const longestSleepMs = 24 * 3_600_000;

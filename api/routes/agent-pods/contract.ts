@@ -15,7 +15,7 @@ export const attestPod = defineContract({
   path: '/v1/seal/attest',
   tag,
   summary: 'Bind the key of a pod to a session of its execution',
-  access: 'public',
+  access: 'pod',
   body: {
     kind: 'json',
     schema: Type.Object(
@@ -65,7 +65,7 @@ export const dispatchGateway = defineContract({
   description:
     'The answer is a command to run (`dispatch`) or the end (`final`). 204 says that there is nothing yet: ask again. `messages` and ' +
     '`prompt` of `generate` are put to the model with its next question, once.',
-  access: 'public',
+  access: 'pod',
   body: {
     kind: 'json',
     schema: Type.Object({ type: Type.String({ maxLength: 64 }) }, { additionalProperties: true }),
