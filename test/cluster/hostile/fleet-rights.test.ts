@@ -96,9 +96,11 @@ describe('a user of the tenant without the right to run tools on hosts', () => {
       deny_list: ['/etc/**', 'web.f*x'],
     });
     const { status, warnings } = await write('bob', 'securitycontexts', slips);
-    expect([status, warnings.length]).toEqual([201, 2]);
-    expect(warnings.join()).toContain('spec.tools: svc.file.raed fits no tool');
-    expect(warnings.join()).toContain('spec.deny_list: web.f*x fits no tool');
+    // Several headers of one name come as one text.
+    const text = warnings.join();
+    expect([status, text.match(/fits no tool/g)]).toEqual([201, ['fits no tool', 'fits no tool']]);
+    expect(text).toContain('spec.tools: svc.file.raed fits no tool');
+    expect(text).toContain('spec.deny_list: web.f*x fits no tool');
     const right = context('right', { tools: ['svc.*.read', 'web.fetch'], deny_list: ['cmd.*', 'volume:a/**'] });
     expect(await write('bob', 'securitycontexts', right)).toMatchObject({ status: 201, warnings: [] });
   });
