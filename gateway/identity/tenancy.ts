@@ -71,7 +71,7 @@ interface Mismatch {
 }
 
 /** The event of spec 3 §5.4 (4). A tenant that a stranger wrote is cut. */
-const mismatch = ({ subject, asserted, expected }: Mismatch) =>
+export const mismatch = ({ subject, asserted, expected }: Mismatch) =>
   ({
     type: 'TenantMismatch',
     tenant: expected,

@@ -371,18 +371,27 @@ describe('the invocation lane', () => {
     ['small', ''],
     ['large', 'y'.repeat(65_536)],
   ])(
-    'AMB-118 GW-INV-27 answers the token of another tenant as it answers for an id that none has: %s',
+    'GW-INV-14 GW-TEN-07 AMB-119 refuses the token of another tenant by 401, with one TenantMismatch for the owner: %s',
     async (_size, note) => {
       await register();
-      const foreign = await tokenOf({ tenant_id: 'rival' });
+      const token = await tokenOf({ tenant_id: 'rival' });
       const payload = { ...payloadOf('1'), params: { name: 'orders.get', arguments: { id: '1', note } } };
-      const answers = [executionId, 'nobody'].map((id) => invoke(signed(payload, { token: foreign, executionId: id })));
-      const [known, unknown] = await Promise.all(answers);
-      expect(known?.[0]).toBe(403);
-      expect(known).toEqual(unknown);
-      expect(replicas[0]?.events.map(({ type }) => type)).toEqual(['SessionCreated']);
+      const ask = async (id: string) => (await invoke(signed(payload, { token, executionId: id })))[0];
+      expect([await ask(executionId), await ask('unknown')]).toEqual([401, 403]);
+      expect(replicas[0]?.events.map(({ type }) => type)).toEqual(['SessionCreated', 'TenantMismatch']);
+      expect(replicas[0]?.events.at(-1)).toMatchObject({
+        tenant: 'acme',
+        data: { subject: 'unproved', asserted_tenant: 'rival', expected_tenant: 'acme' },
+      });
     },
   );
+
+  it('GW-INV-14 GW-INV-27 refuses the token of another tenant by 401, also while no event can be stored', async () => {
+    await register();
+    isAuditAway = true;
+    const foreign = signed(payloadOf('1'), { token: await tokenOf({ tenant_id: 'rival' }) });
+    expect(await invoke(foreign)).toEqual([401, errorOf(-32_000, 'invalid token')]);
+  });
 
   describe('AMB-116 of two tenants with sessions of one id', () => {
     let rival: { readonly signer: Signer; readonly token: string };

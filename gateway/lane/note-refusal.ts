@@ -2,6 +2,7 @@ import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { EnvelopeError, type EnvelopeFault, sessionKey } from '../../lib/envelope/index.ts';
 import { createRejectionBudget } from '../../lib/rejection-budget.ts';
+import { mismatch } from '../identity/tenancy.ts';
 
 /**
  * Writes an event for a call of a known session that its envelope does not prove. A call that names no session is of no
@@ -42,11 +43,15 @@ interface Noted {
 }
 
 function eventOf(error: EnvelopeError, session: NonNullable<EnvelopeError['session']>, { tool, leftOut }: Noted) {
-  const { fault } = error;
+  const { asserted, fault } = error;
   const { tenant, agent_id: agentId, execution_id } = session;
   const more = leftOut === 0 ? {} : { left_out: leftOut };
   const isUnproved = unproved.has(fault);
   const subject = isUnproved ? 'unproved' : agentId || execution_id;
+  if (asserted !== undefined) {
+    const event = mismatch({ subject, asserted, expected: tenant });
+    return { ...event, data: { ...event.data, ...more } };
+  }
   const name = tool.slice(0, 128).toWellFormed();
   const about = isUnproved ? { claimed_tool: name } : { tool: name };
   const data = { ...about, reason: fault, execution_id, ...more };

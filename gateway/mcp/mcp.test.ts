@@ -166,7 +166,7 @@ describe('POST /v1/mcp', () => {
         [{ authorization: 'Bearer nonsense' }, 401, undefined],
         [{ ...good, 'seal-signature': '' }, 400, undefined],
         [{ ...good, 'seal-signature': seal(other, body)['seal-signature'] ?? '' }, 401, 1_004],
-        [{ ...good, authorization: `Bearer ${await tokenOf({ tenant_id: 'rival' })}` }, 403, undefined],
+        [{ ...good, authorization: `Bearer ${await tokenOf({ tenant_id: 'rival' })}` }, 401, undefined],
         [{ ...good, authorization: 'Bearer a.b.c' }, 401, undefined],
         [{ ...good, 'seal-execution-id': 'unknown' }, 403, undefined],
         [seal(session, body, Date.now() - 60_000), 401, 1_003],

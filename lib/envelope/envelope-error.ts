@@ -29,10 +29,17 @@ export class EnvelopeError extends AppError {
   readonly fault: EnvelopeFault;
   /** The session that the call named, where it has one. */
   readonly session: Session | undefined;
+  /** Tenant of a token that is valid and belongs to another tenant than the session. */
+  readonly asserted: string | undefined;
 
-  constructor(fault: EnvelopeFault, message: string, about: { readonly session?: Session } = {}) {
+  constructor(
+    fault: EnvelopeFault,
+    message: string,
+    about: { readonly session?: Session; readonly asserted?: string } = {},
+  ) {
     super(codes[fault], message, { reason: fault });
     this.fault = fault;
     this.session = about.session;
+    this.asserted = about.asserted;
   }
 }

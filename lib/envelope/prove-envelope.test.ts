@@ -68,15 +68,17 @@ describe('a signed call', () => {
   });
 
   it.each<[string, object, string]>([
-    ['another tenant names no session', { tenant_id: 'globex' }, 'session_inactive'],
+    ['another tenant', { tenant_id: 'globex' }, 'session_inactive'],
     ['no tenant', { tenant_id: ' ' }, 'token_invalid'],
-  ])('GW-INV-13 GW-TEN-06 with a token of %s is refused', async (_what, claims, want) => {
+  ])('GW-INV-13 GW-TEN-06 AMB-119 with a token of %s is refused', async (_what, claims, unknown) => {
     const { verdict, signed, key, seconds, sessions } = await world();
     const { session_id: jti = '' } = (await sessions.find({ tenant: 'acme', execution_id: 'e-1' })) ?? {};
     const right = { jti, scp: 'default', tenant_id: 'acme', iat: seconds(), exp: seconds() + 60 };
     const token = await issueToken(key, { ...right, ...claims });
-    expect(await verdict(signed({ token }))).toBe(want);
-    expect(await verdict(signed({ token, executionId: 'e-2' }))).toBe(want);
+    expect(await verdict(signed({ token }))).toBe('token_invalid');
+    expect(await verdict(signed({ token, executionId: 'e-2' }))).toBe(unknown);
+    await sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
+    expect(await verdict(signed({ token }))).toBe(unknown);
   });
 
   it('AMB-116 is proved in the session of its own tenant where two tenants have one id', async () => {

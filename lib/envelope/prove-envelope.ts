@@ -15,7 +15,7 @@ export interface ProofDeps {
   readonly bus: Pick<EventBus, 'bucket'>;
   readonly clock: Clock;
   readonly key: SealVerifier;
-  readonly sessions: Pick<Sessions, 'find'>;
+  readonly sessions: Pick<Sessions, 'find' | 'lookUp'>;
   /**
    * A session that this process has heard of, which may have changed meanwhile; without one the bus is asked. A call that
    * fails under it is proved again under the stored session, so that a caller notices nothing of the delay.
@@ -43,7 +43,7 @@ export function createEnvelopeProof(deps: ProofDeps): ProveEnvelope {
   return async (envelope) => {
     requireTenant(envelope.session);
     const heard = known(envelope.session);
-    if (heard === undefined) return proveUnder(proof, envelope, await sessions.find(envelope.session));
+    if (heard === undefined) return proveUnder(proof, envelope, await sessions.lookUp(envelope.session));
     try {
       return await proveUnder(proof, envelope, heard);
     } catch (error) {
@@ -66,7 +66,7 @@ export function createSessionProof(deps: Omit<ProofDeps, 'bus' | 'known'>): Prov
   const proof = sealProof(deps);
   return async (sealed) => {
     requireTenant(sealed.session);
-    const session = activeSession(await deps.sessions.find(sealed.session), deps.clock.now());
+    const session = activeSession(await deps.sessions.lookUp(sealed.session), deps.clock.now());
     try {
       await proveSealed(proof, sealed, session);
       return session;
@@ -102,7 +102,8 @@ async function proveSealed(proof: SealProof, sealed: Sealed, session: Session): 
 /** The same refusal, with the session that the call named. */
 export function underSession(error: unknown, session: Session): unknown {
   if (!(error instanceof EnvelopeError) || error.session !== undefined) return error;
-  return new EnvelopeError(error.fault, error.message, { session });
+  const { asserted } = error;
+  return new EnvelopeError(error.fault, error.message, { session, ...(asserted === undefined ? {} : { asserted }) });
 }
 
 async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | undefined): Promise<Session> {
@@ -129,8 +130,7 @@ const needsPerson = (tool: string): EnvelopeError =>
   );
 
 /**
- * A session is found by the tenant of the token as well. So the token of another tenant names no session, like a token of
- * this tenant for an id that it never had.
+ * A session is found by the tenant of the token as well.
  * @throws EnvelopeError for a token that claims no tenant (spec 3 §5.4).
  */
 export function requireTenant({ tenant }: SessionName): void {
@@ -157,11 +157,12 @@ export async function proveToken(
   session: Session,
 ): Promise<SealClaims> {
   const claims = await read(token, clock.now());
+  if (claims !== undefined && claims.tenant_id !== session.tenant)
+    throw new EnvelopeError('token_invalid', 'invalid token', { session, asserted: claims.tenant_id });
   const isOfSession =
-    claims?.tenant_id === session.tenant &&
-    (session.registered !== undefined || claims.jti === session.session_id) &&
-    claims.scp === session.security_context;
-  if (!isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
+    (session.registered !== undefined || claims?.jti === session.session_id) &&
+    claims?.scp === session.security_context;
+  if (claims === undefined || !isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
   return claims;
 }
 

@@ -43,6 +43,11 @@ export const sessionKey = ({ tenant, execution_id }: SessionName): string => JSO
 export interface Sessions {
   find(name: SessionName): Promise<Session | undefined>;
   /**
+   * The session that a call names. Where the tenant of its token has none of this id, it is that of the tenant that used the
+   * id first: the token does not belong to it, which is another answer than that of no session (requirements AMB-119).
+   */
+  lookUp(name: SessionName): Promise<Session | undefined>;
+  /**
    * Stores the session; it replaces the one before of the same execution.
    * @throws AppError `conflict` where that one is revoked: a revoked execution gets no other session.
    */
@@ -64,20 +69,32 @@ export interface Sessions {
 /** Where sessions are kept. */
 export const sessionBucket = { name: 'seal_sessions', ttlMs: envelopeLimits.longestSessionMs };
 
+/** The tenant that used an id of an execution first. */
+const ownerBucket = { name: 'seal_session_owners', ttlMs: envelopeLimits.longestSessionMs };
+
 /** Writers of one session at a time: attestations of a pod that tries again, and one who revokes. */
 const attempts = 5;
 
 export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
   const bucket = bus.bucket<Session>(sessionBucket);
+  const owners = bus.bucket<string>(ownerBucket);
+  const find = async (name: SessionName) => (await bucket.get(sessionKey(name)))?.value;
+  const noteOwner = ({ execution_id, tenant }: SessionName) => owners.create(execution_id, tenant, tenant);
   return {
-    async find(name) {
-      return (await bucket.get(sessionKey(name)))?.value;
+    find,
+    async lookUp(name) {
+      const own = await find(name);
+      if (own !== undefined) return own;
+      const owner = await owners.get(name.execution_id);
+      return owner === undefined ? undefined : await find({ ...name, tenant: owner.value });
     },
     async create(session) {
+      await noteOwner(session);
       const isCreated = await firstAnswer(attempts, async () => (await tryCreate(bucket, session)) || undefined);
       if (isCreated === undefined) throw busy(session.execution_id);
     },
     async register(session, now) {
+      await noteOwner(session);
       const stored = await firstAnswer(attempts, () => tryRegister(bucket, session, now));
       if (stored === undefined) throw busy(session.execution_id);
       return stored;

@@ -42,7 +42,7 @@ export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
       // The session may have changed since this process heard of it.
       if (!(error instanceof EnvelopeError)) throw error;
     }
-    await proveUnder(await sessions.find(session), token);
+    await proveUnder(await sessions.lookUp(session), token);
   };
 }
 
