@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extract } from './extract.ts';
 import { toolWorkflowLimits } from './limits.ts';
@@ -182,6 +183,68 @@ describe('extract', () => {
 
   it('keeps no expression for ever', () => {
     for (let index = 0; index < 5_000; index += 1)
-      expect(extract(`$.a${index}`, { [`a${index}`]: index })).toEqual({ value: index });
+      expect(extract(`$..a${index}`, { [`a${index}`]: index })).toEqual({ value: index });
+  });
+
+  it('GW-WF-19 GW-WF-20 GW-WF-21 finds what a walk in the order of RFC 9535 finds first, in any document', () => {
+    const word = fc.constantFrom('a', 'b', 'length', '*', '@c', '0', '`');
+    const leaf = fc.constantFrom<unknown>(1, 'x', null, true);
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(word, tie('tree'), { maxKeys: 4 }),
+      ),
+    }));
+    const step = fc.oneof(
+      word.map((name): Step => ({ text: `['${name}']`, key: name })),
+      fc.nat(2).map((index): Step => ({ text: `[${index}]`, key: index })),
+      fc.constant<Step>({ text: '[*]' }),
+    );
+    const path = fc.record({
+      before: fc.array(step, { maxLength: 1 }),
+      deep: fc.boolean(),
+      after: fc.array(step, { minLength: 1, maxLength: 2 }),
+    });
+    fc.assert(
+      fc.property(tree, path, (document, { before, deep, after }) => {
+        const text = ['$', ...before.map((one) => one.text), deep ? '..' : '', ...after.map((one) => one.text)].join(
+          '',
+        );
+        const starts = walk(before, [document]).map(({ value }) => value);
+        const [first] = walk(after, deep ? starts.flatMap(withDescendants) : starts);
+        expect(extract(text, document)).toEqual(first === undefined ? undefined : { value: first.value });
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
+
+interface Step {
+  readonly text: string;
+  /** Absent for every child. */
+  readonly key?: string | number;
+}
+
+/** Children by their name or index. */
+const childrenOf = (value: unknown): [string | number, unknown][] => {
+  if (Array.isArray(value)) return value.map((child, index) => [index, child]);
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+};
+
+const withDescendants = (value: unknown): unknown[] => [
+  value,
+  ...childrenOf(value).flatMap(([, child]) => withDescendants(child)),
+];
+
+const walk = (steps: readonly Step[], from: readonly unknown[]): { readonly value: unknown }[] =>
+  steps
+    .reduce<unknown[]>(
+      (values, { key }) =>
+        values.flatMap((value) =>
+          childrenOf(value).flatMap(([name, child]) => (key === undefined || key === name ? [child] : [])),
+        ),
+      [...from],
+    )
+    .map((value) => ({ value }));

@@ -1,3 +1,4 @@
+import { JSONPath } from 'jsonpath-plus';
 import { isRawNumber, rawText } from './exact-json.ts';
 import { type Comparison, type Filter, type Operator, parseExtractor, type Segment } from './parse-extractor.ts';
 
@@ -6,69 +7,115 @@ export type Extracted = { readonly value: unknown } | undefined;
 
 /**
  * The first match of a JSONPath over a parsed response, in the order of RFC 9535: an object or a list before its members.
- * A list or an object that matches is the value as a whole (spec 3 §2.4). The search ends at the first match.
+ * A list or an object that matches is the value as a whole (spec 3 §2.4). Names and indexes are followed here up to the first
+ * segment that searches; `jsonpath-plus` walks from there on, runs nothing of the expression, and ends at the first match.
  * @throws ExtractorError
  */
 export function extract(expression: string, body: unknown): Extracted {
-  return firstMatch(parseExtractor(expression), 0, body);
-}
-
-function firstMatch(segments: readonly Segment[], from: number, value: unknown): Extracted {
-  const segment = segments[from];
-  if (segment === undefined) return { value };
-  for (const next of nextOf(segment, value)) {
-    const found = firstMatch(segments, from + 1, next);
-    if (found !== undefined) return found;
+  const segments = parseExtractor(expression);
+  let value = body;
+  for (const [at, segment] of segments.entries()) {
+    if (segment.kind !== 'name' && segment.kind !== 'index') return search(segments.slice(at), value);
+    const found = follow(value, segment.kind === 'name' ? segment.name : segment.index);
+    if (found === undefined) return undefined;
+    value = found.value;
   }
-  return undefined;
+  return { value };
 }
 
-/** Values to which a segment leads. Only own members count: nothing of a prototype is read. */
-function nextOf(segment: Segment, value: unknown): Iterable<unknown> {
+function search(segments: readonly Segment[], start: unknown): Extracted {
+  if (!isParent(start)) return undefined;
+  const tests: Test[] = [];
+  const path = segments.map((segment) => textOf(segment, tests)).join('');
+  const first = new FirstMatch();
+  boundCache();
+  try {
+    JSONPath({
+      path: `$${path}`,
+      json: start,
+      wrap: true,
+      eval: passes,
+      sandbox: { tests },
+      callback: (value: unknown, _type: unknown, { parent }: { readonly parent: unknown }) => {
+        if (!isRawNumber(parent)) first.end(value);
+      },
+    });
+    return undefined;
+  } catch (error) {
+    if (error === first) return { value: first.match };
+    throw error;
+  }
+}
+
+/** Thrown through the library to end its search. */
+class FirstMatch extends Error {
+  match: unknown;
+
+  end(value: unknown): never {
+    this.match = value;
+    throw this;
+  }
+}
+
+/** Whether the search goes on with a child; the key of a list's item is a number. */
+type Test = (child: unknown, key: string | number) => boolean;
+
+/**
+ * A segment in the form of the library. All but `..` are numbers of tests, so that no name in a path or in a response means
+ * anything to the library: it takes a member `*` for all members, and gives a list a member `length`.
+ */
+function textOf(segment: Segment, tests: Test[]): string {
+  if (segment.kind === 'descend') return '..';
+  return `[?(${tests.push(testOf(segment)) - 1})]`;
+}
+
+function testOf(segment: Exclude<Segment, { readonly kind: 'descend' }>): Test {
   switch (segment.kind) {
     case 'name':
-      return isList(value) ? [] : member(value, segment.name);
+      return (_child, key) => key === segment.name;
     case 'index':
-      return isList(value) ? member(value, segment.index) : [];
+      return (_child, key) => key === segment.index;
     case 'every':
-      return childrenOf(value);
-    case 'descend':
-      return withDescendants(value);
+      return () => true;
     case 'filter':
-      return childrenOf(value).filter((child) => holds(segment.filter, child));
+      return (child) => holds(segment.filter, child);
   }
 }
+
+interface Sandbox {
+  readonly tests: readonly Test[];
+  readonly _$_v?: unknown;
+  readonly _$_property?: string | number;
+}
+
+/** The library keeps the first function of this text for all searches, so everything comes by the sandbox. */
+const passes = (code: string, { tests, _$_v: child, _$_property: key = '' }: Sandbox): boolean =>
+  tests[Number(code)]?.(child, key) ?? false;
 
 type Members = Readonly<Record<string | number, unknown>>;
 
 const isParent = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !isRawNumber(value);
 
-const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-
-const member = (value: unknown, key: string | number): unknown[] =>
-  isParent(value) && Object.hasOwn(value, key) ? [value[key]] : [];
-
-const childrenOf = (value: unknown): unknown[] => (isParent(value) ? Object.values(value) : []);
-
-function* withDescendants(value: unknown): Generator<unknown> {
-  yield value;
-  for (const child of childrenOf(value)) if (isParent(child)) yield* withDescendants(child);
+/** An index is of a list, a name of an object. Only own members count: nothing of a prototype is read. */
+function follow(value: unknown, key: string | number): Extracted {
+  if (!isParent(value) || Array.isArray(value) !== (typeof key === 'number')) return undefined;
+  return Object.hasOwn(value, key) ? { value: value[key] } : undefined;
 }
 
 const holds = (filter: Filter, item: unknown): boolean =>
   filter.some((comparisons) => comparisons.every((comparison) => isTrue(comparison, item)));
 
 function isTrue({ path, operator, value: wanted }: Comparison, item: unknown): boolean {
-  const found = follow(item, path);
+  const found = valueAt(item, path);
   if (operator === undefined) return found !== undefined;
   if (found === undefined) return operator.startsWith('!');
   return compare[operator](plain(found), wanted);
 }
 
-function follow(start: unknown, path: readonly (string | number)[]): unknown {
+function valueAt(start: unknown, path: readonly (string | number)[]): unknown {
   let value = start;
-  for (const key of path) [value] = isList(value) === (typeof key === 'number') ? member(value, key) : [];
+  for (const key of path) value = follow(value, key)?.value;
   return value;
 }
 
@@ -94,3 +141,14 @@ const compare: Readonly<Record<Operator, Compare>> = {
   '>': ordered((found, wanted) => found > wanted),
   '>=': ordered((found, wanted) => found >= wanted),
 };
+
+/** Expressions that the library has parsed since its cache was emptied; it keeps them for ever otherwise. */
+let parsed = 0;
+const parsedMax = 1_000;
+
+function boundCache(): void {
+  parsed += 1;
+  if (parsed <= parsedMax) return;
+  parsed = 0;
+  Object.assign(JSONPath, { cache: {} });
+}

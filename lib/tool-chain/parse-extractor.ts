@@ -37,8 +37,8 @@ export class ExtractorError extends AppError {
 }
 
 /**
- * The grammar of extractors: members, indexes, `*`, one `..` and filters of comparisons, and nothing of an expression is
- * ever run as JavaScript (ADR 0061). The last expressions are remembered.
+ * The grammar gate before the JSONPath library: only members, indexes, `*`, one `..` and filters of comparisons pass, so that
+ * nothing of an expression is ever run as JavaScript (ADR 0061). The last expressions are remembered.
  * @throws ExtractorError
  */
 export const parseExtractor: (text: string) => readonly Segment[] = memoize(
