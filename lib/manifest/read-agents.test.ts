@@ -12,7 +12,7 @@ const manifest = {
   spec: {
     runtime: { language: 'python', version: '3.12', model: 'smart' },
     task: { instruction: 'Review {{input}}.' },
-    tools: ['fs.read', { name: 'cmd.run', config: { allow: ['ls'] } }],
+    tools: ['fs.read', { name: 'cmd.run', config: { subcommand_allowlist: { ls: [] } } }],
     execution: { tool_validation: true, max_iterations: 3 },
     security: { filesystem: { read: ['/data'] } },
   },
@@ -37,7 +37,7 @@ describe('the manifest of an agent', () => {
           version: '1.2.0',
           description: 'Reviews.',
           runtime: manifest.spec.runtime,
-          tools: [{ name: 'fs.read' }, { name: 'cmd.run', config: { allow: ['ls'] } }],
+          tools: [{ name: 'fs.read' }, { name: 'cmd.run', config: { subcommand_allowlist: { ls: [] } } }],
           execution: { tool_validation: { enabled: true }, max_iterations: 3 },
         },
       },
