@@ -23,7 +23,7 @@ export interface MakePodDeps extends OwnPodDeps {
 /** For what an object waits that the API server does not take now. */
 export interface Wait {
   readonly why: Reasoned;
-  /** The execution stands in the line of a full quota, which wakes it. */
+  /** The execution is in the line of a full quota, which wakes it. */
   readonly inLine?: boolean;
 }
 

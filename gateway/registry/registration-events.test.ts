@@ -91,7 +91,7 @@ async function lookUntil(workflow: ToolWorkflow, count: number): Promise<void> {
   await vi.waitFor(look, { timeout: 20_000, interval: 100 });
 }
 
-/** Looks of every replica, after which nothing more is to be told. */
+/** Looks of every replica, after which nothing more is announced. */
 async function lookAgain(): Promise<void> {
   const marker = aWorkflow();
   workflows.push(marker);

@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
-import { createToldGenerations, type ToldGenerations, type Turn } from './told-generations.ts';
+import { createAnnouncedGenerations, type AnnouncedGenerations, type Turn } from './announced-generations.ts';
 
 /** The events `WorkflowRegistered` of tool workflows: one for each generation, whichever door it came through. */
 export interface RegistrationEvents {
@@ -43,23 +43,23 @@ const lookEveryMs = 5_000;
 const patienceMs = 10_000;
 
 export function createRegistrationEvents(deps: RegistrationEventsDeps): RegistrationEvents {
-  const told = createToldGenerations(deps);
+  const announced = createAnnouncedGenerations(deps);
   const record = createAuditRecord(deps.bus);
   return {
     async registered(workflow, by) {
       const generation = turnOf(workflow, by.tenant);
       // A tenant without room for one more key registers all the same: no replica tells of it again.
-      const turn = await told.take(generation).catch(() => ({ ...generation, revision: 0 }));
-      if (turn !== undefined) await tell(deps, { told, record }, { workflow, by, turn });
+      const turn = await announced.take(generation).catch(() => ({ ...generation, revision: 0 }));
+      if (turn !== undefined) await announce(deps, { announced, record }, { workflow, by, turn });
     },
     async run(signal) {
-      await Promise.all([told.run(signal), lookOften(deps, { told, record }, signal)]);
+      await Promise.all([announced.run(signal), lookOften(deps, { announced, record }, signal)]);
     },
   };
 }
 
 interface Memory {
-  readonly told: ToldGenerations;
+  readonly announced: AnnouncedGenerations;
   readonly record: AuditRecord;
 }
 
@@ -67,7 +67,7 @@ async function lookOften(deps: RegistrationEventsDeps, memory: Memory, signal: A
   while (!signal.aborted) {
     await deps.clock.sleep(lookEveryMs, signal);
     await look(deps, memory, signal).catch((error: unknown) => {
-      deps.logger.warn({ problem: messageOf(error) }, 'registrations of tool workflows are not told of');
+      deps.logger.warn({ problem: messageOf(error) }, 'registrations of tool workflows are not announced');
     });
   }
 }
@@ -76,7 +76,7 @@ async function look(deps: RegistrationEventsDeps, memory: Memory, signal: AbortS
   let failed: unknown;
   for (const workflow of deps.workflows.values()) {
     if (signal.aborted) return;
-    // One tenant may have no room for keys; the others are told of.
+    // One tenant may have no room for keys; those of the others are announced.
     await lookAt(deps, memory, workflow).catch((error: unknown) => (failed ??= error));
   }
   if (failed !== undefined) throw failed;
@@ -84,9 +84,9 @@ async function look(deps: RegistrationEventsDeps, memory: Memory, signal: AbortS
 
 async function lookAt(deps: RegistrationEventsDeps, memory: Memory, workflow: ToolWorkflow): Promise<void> {
   const by = writerOf(deps, workflow);
-  if (by === undefined || memory.told.isKnown(turnOf(workflow, by.tenant))) return;
-  const turn = await memory.told.take(turnOf(workflow, by.tenant));
-  if (turn !== undefined) await tell(deps, memory, { workflow, by, turn });
+  if (by === undefined || memory.announced.isKnown(turnOf(workflow, by.tenant))) return;
+  const turn = await memory.announced.take(turnOf(workflow, by.tenant));
+  if (turn !== undefined) await announce(deps, memory, { workflow, by, turn });
 }
 
 /** Undefined for one that is not registered: agents cannot call it, or it is too new. */
@@ -104,28 +104,32 @@ const turnOf = ({ metadata }: ToolWorkflow, tenant: string | undefined) => ({
   tenant: tenant ?? globalNamespace,
 });
 
-interface Telling {
+interface Registration {
   readonly workflow: ToolWorkflow;
   readonly by: Actor;
   readonly turn: Turn;
 }
 
 /** An attempt before may have stored the event and ended before it could say so. */
-async function tell(deps: RegistrationEventsDeps, { told, record }: Memory, telling: Telling): Promise<void> {
-  const { turn } = telling;
-  if (turn.since === undefined || !(await isStored(record, telling, turn.since))) await append(deps, telling);
+async function announce(
+  deps: RegistrationEventsDeps,
+  { announced, record }: Memory,
+  registration: Registration,
+): Promise<void> {
+  const { turn } = registration;
+  if (turn.since === undefined || !(await isStored(record, registration, turn.since))) await append(deps, registration);
   // A later attempt finds the event.
-  await told.told(turn).catch(() => undefined);
+  await announced.announced(turn).catch(() => undefined);
 }
 
-async function append({ audit }: RegistrationEventsDeps, { workflow, by, turn }: Telling): Promise<void> {
+async function append({ audit }: RegistrationEventsDeps, { workflow, by, turn }: Registration): Promise<void> {
   const { uid, generation } = turn;
   const step_count = workflow.spec.steps.length;
   const data = { workflow_id: uid, name: registeredNameOf(workflow), step_count, generation };
   await audit.append({ type: 'WorkflowRegistered', ...by, data });
 }
 
-async function isStored(record: AuditRecord, { by, turn }: Telling, since: number): Promise<boolean> {
+async function isStored(record: AuditRecord, { by, turn }: Registration, since: number): Promise<boolean> {
   const query = { tenant: by.tenant, types: ['WorkflowRegistered'], from: since, limit: 100 };
   let page = await record.page(query);
   for (;;) {

@@ -124,7 +124,7 @@ describe('the plan of a fleet run', () => {
     [0, 'cancelled'],
     [1, 'halted'],
     [2, 'halted'],
-  ])('EDGE-REST-39 a cancellation that came after %i results, told after all of them, ends %s', (count, want) => {
+  ])('EDGE-REST-39 a cancellation that came after %i results, read after all of them, ends %s', (count, want) => {
     const plan = planOf(3, { failure_policy: 'FailFast', max_concurrency: 2 });
     const results = [sent(a), sent(b), result(a, 'err'), result(b)];
     expect(next(plan, [...results, { kind: 'cancel', afterResults: count }], 0).end?.outcome).toBe(want);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
 import { bodyLimits, createInFlight, type InFlight, type InFlightRequest } from './in-flight.ts';
 
-/** The most bytes that the signed calls of one tenant have, while nobody else has any. */
+/** The most bytes that the signed calls of one tenant have, while no other tenant has any. */
 const share = Math.floor((bodyLimits.signed * 4) / 5);
 const part = 2_097_152;
 

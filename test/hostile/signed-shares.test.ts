@@ -57,7 +57,7 @@ const post = (body: string): Promise<Response> => fetch(`${gateway.url}/v1/invok
 /** Calls of the attacker that are under way, with bodies of so many bytes together. */
 async function hold(bytes: number): Promise<Promise<Response>[]> {
   const calls: Promise<Response>[] = [];
-  // One after another: bodies that are still read are nobody's yet, and have a bound of their own.
+  // One after another: bodies that are still read belong to no tenant yet, and have a bound of their own.
   while (calls.length < Math.floor(bytes / largest)) {
     calls.push(post(bodyOf(acme, 'slow.call', largest)));
     await vi.waitFor(() => expect(begun).toBe(calls.length), { timeout: 20_000 });

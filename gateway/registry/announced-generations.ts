@@ -11,7 +11,7 @@ interface Generation {
   readonly tenant: string;
 }
 
-/** The right to tell of one generation, which no other replica has for a minute. */
+/** The right to announce one generation, which no other replica has for a minute. */
 export interface Turn extends Generation {
   readonly revision: number;
   /** When an attempt before began, in milliseconds since the Unix epoch: its event may be stored. */
@@ -19,14 +19,14 @@ export interface Turn extends Generation {
 }
 
 /** The generations that an event was stored of, over all replicas. Calls throw AppError `unavailable` without the bus. */
-export interface ToldGenerations {
+export interface AnnouncedGenerations {
   /** Whether nothing is to be done, as far as this replica has heard. */
   isKnown(generation: Generation): boolean;
   /** Undefined where the event is stored already, or is another replica's to store. */
   take(generation: Generation): Promise<Turn | undefined>;
   /** The event is stored. */
-  told(turn: Turn): Promise<void>;
-  /** Follows what others tell of, until `signal` aborts. Never rejects. */
+  announced(turn: Turn): Promise<void>;
+  /** Follows what others announce, until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -48,10 +48,10 @@ const day = 24 * 3_600_000;
 const definition = { name: 'gateway_workflows_told', ttlMs: 90 * day };
 /** An entry of a workflow that is still there is written again before it ends. */
 const renewMs = 30 * day;
-/** A replica that has not told by then has ended; its attempt took a few seconds. */
+/** A replica that has not announced it by then has ended; its attempt took a few seconds. */
 const attemptMs = 60_000;
 
-export function createToldGenerations({ bus, clock, logger }: ToldDeps): ToldGenerations {
+export function createAnnouncedGenerations({ bus, clock, logger }: ToldDeps): AnnouncedGenerations {
   const bucket = bus.bucket<Entry>(definition);
   const heard = new Map<string, Entry>();
   const names = new Map<string, string>();
@@ -77,7 +77,7 @@ export function createToldGenerations({ bus, clock, logger }: ToldDeps): ToldGen
       return !isCurrent || (entry !== undefined && isSettled(entry, generation, clock.now()));
     },
     take: (generation) => take(bucket, generation, clock.now()),
-    async told({ uid, generation, revision }) {
+    async announced({ uid, generation, revision }) {
       const entry = { uid, generation, at: clock.now(), isTold: true };
       if ((await bucket.update(uid, entry, revision)) !== undefined) heard.set(uid, entry);
     },
@@ -108,7 +108,7 @@ async function take(bucket: KeyValueBucket<Entry>, generation: Generation, now: 
   if (isSettled(value, generation.generation, now)) return undefined;
   const isAgain = value.generation === generation.generation;
   const revision = await bucket.update(uid, { ...entry, isTold: isAgain && value.isTold }, before);
-  // One that was told of long ago is written again, and no more.
+  // One that was announced long ago is written again, and no more.
   if (revision === undefined || (isAgain && value.isTold)) return undefined;
   return { ...generation, revision, ...(isAgain ? { since: value.at - attemptMs } : {}) };
 }
