@@ -37,3 +37,9 @@ export const chainLimitsDefault: ChainLimits = {
  * library takes up to four microseconds for each, in one turn), and nesting.
  */
 export const responseLimits = { values: 250_000, searched: 25_000, depth: 64 } as const;
+
+/**
+ * Bytes of JSON that a call may make of its responses, which are kept as references until its answer is written: of all values
+ * that extractors take, and of the answer, which the gateway writes twice. Two values of one text count twice.
+ */
+export const answerLimits = { stateBytes: 4 * 1024 * 1024, bytes: 16 * 1024 * 1024 } as const;

@@ -7,7 +7,7 @@ import type { OnError, ToolStep } from '../../crds/schema/tool-workflow.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
 import { createUpstream, type Upstream } from '../upstream/index.ts';
-import { type ChainLimits, chainLimitsDefault } from './limits.ts';
+import { answerLimits, type ChainLimits, chainLimitsDefault } from './limits.ts';
 import { type ChainOutcome, runToolChain } from './run-tool-chain.ts';
 
 const seen: { method: string | undefined; url: string | undefined; body: string }[] = [];
@@ -237,6 +237,44 @@ describe('runToolChain', () => {
     const started = performance.now();
     await expect(run([step('a', { body_template })], { list })).rejects.toMatchObject({ reason: 'Validation' });
     expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('counts a value as often as it is extracted, and fails the step beyond the bound of the state', async () => {
+    const text = JSON.stringify({ v: 'x'.repeat(answerLimits.stateBytes / 4 - 2) });
+    const take = (name: string, count: number, fields = {}) =>
+      step(name, {
+        extractors: Object.fromEntries(Array.from({ length: count }, (_, i) => [`v${i}`, '$.v'])),
+        ...fields,
+      });
+    answers = [says(text), says(text)];
+    expect(await run([take('a', 2), take('b', 2)])).toMatchObject({ kind: 'completed' });
+    answers = [says(text), says(text)];
+    expect(await run([take('a', 2), take('b', 3)])).toEqual({
+      kind: 'failed',
+      step: 'b',
+      reason: `the extracted values of all steps have more than ${answerLimits.stateBytes} bytes of JSON; extract less`,
+    });
+    answers = [says(text), says(text), says('{"v":1}')];
+    const outcome = await run([take('a', 32, { on_error: 'Continue' }), take('b', 4), take('c', 0)]);
+    expect(outcome).toMatchObject({ kind: 'completed', result: { v: 1 } });
+    expect(Object.keys((outcome as { state: object }).state)).toEqual(['b.v0', 'b.v1', 'b.v2', 'b.v3']);
+  });
+
+  it('fails at the step of the result where result and state are larger than an answer may be', async () => {
+    const limits = { responseBytes: 2 * answerLimits.bytes };
+    const most = answerLimits.bytes - 1_002;
+    const ofBytes = (bytes: number) => says(`"${'x'.repeat(bytes - 2)}"`);
+    const steps = [step('a', { extractors: { v: '$' } }), step('b'), step('c', { on_error: 'Continue' })];
+    answers = [ofBytes(1_002), ofBytes(most), says('', 500)];
+    expect(await run(steps, {}, limits)).toMatchObject({ kind: 'completed' });
+    answers = [ofBytes(1_002), ofBytes(most + 1), says('', 500)];
+    expect(await run(steps, {}, limits)).toEqual({
+      kind: 'failed',
+      step: 'b',
+      reason: `the result and the state have more than ${answerLimits.bytes} bytes of JSON; ask for less`,
+    });
+    answers = [says('1'), ofBytes(most + 1_002), says('{}')];
+    expect(await run(steps, {}, limits)).toMatchObject({ kind: 'completed', result: {} });
   });
 
   it('searches large responses in time, or not at all', async () => {

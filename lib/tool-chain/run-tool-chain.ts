@@ -5,7 +5,8 @@ import { AppError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { UpstreamError } from '../upstream/index.ts';
 import { extract } from './extract.ts';
-import type { ChainLimits } from './limits.ts';
+import { jsonBytes } from './json-bytes.ts';
+import { answerLimits, type ChainLimits } from './limits.ts';
 import { readResponse, StepFailure } from './read-response.ts';
 import { type BodyContext, renderBody } from './render-body.ts';
 
@@ -74,12 +75,13 @@ export async function runToolChain(
     if (step.on_error !== 'Continue') return { kind: 'failed', step: step.name, reason: failure.message };
     deps.logger.warn({ step: step.name, reason: failure.message }, 'step of a tool workflow failed, the next one runs');
   }
-  return { kind: 'completed', result: chain.result, state: chain.state };
+  return chain.outcome;
 }
 
 class Chain {
-  result: unknown = null;
-  readonly state: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  #result: { readonly step: string; readonly value: unknown } | undefined;
+  readonly #state: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  #stateBytes = 0;
   readonly #deps: ChainDeps;
   readonly #signal: AbortSignal;
   readonly #context: BodyContext & { readonly state: Record<string, unknown> };
@@ -88,6 +90,17 @@ class Chain {
     this.#deps = deps;
     this.#signal = signal;
     this.#context = { input, state: Object.assign(Object.create(null) as Record<string, unknown>, { input }) };
+  }
+
+  /** Failed at the step of the result where the answer would be too large. */
+  get outcome(): ChainOutcome {
+    const { value: result = null, step = '' } = this.#result ?? {};
+    const room = answerLimits.bytes - this.#stateBytes;
+    if (jsonBytes(result, room) > room) {
+      const reason = `the result and the state have more than ${answerLimits.bytes} bytes of JSON; ask for less`;
+      return { kind: 'failed', step, reason };
+    }
+    return { kind: 'completed', result, state: this.#state };
   }
 
   /** Why the step failed, in words for the author; undefined where it succeeded. */
@@ -133,13 +146,22 @@ class Chain {
   async #take(step: ToolStep, response: { readonly status: number; readonly body: Buffer }): Promise<void> {
     const parsed = readResponse(response);
     const variables: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+    let left = answerLimits.stateBytes - this.#stateBytes;
     for (const [variable, expression] of Object.entries(step.extractors ?? {})) {
       const found = await parsed.extract(expression, extract);
-      if (found !== undefined) variables[variable] = found.value;
+      if (found === undefined) continue;
+      left -= jsonBytes(found.value, left);
+      if (left < 0) {
+        throw new StepFailure(
+          `the extracted values of all steps have more than ${answerLimits.stateBytes} bytes of JSON; extract less`,
+        );
+      }
+      variables[variable] = found.value;
     }
-    this.result = parsed.value;
+    this.#result = { step: step.name, value: parsed.value };
+    this.#stateBytes = answerLimits.stateBytes - left;
     this.#context.state[step.name] = variables;
-    for (const [variable, value] of Object.entries(variables)) this.state[`${step.name}.${variable}`] = value;
+    for (const [variable, value] of Object.entries(variables)) this.#state[`${step.name}.${variable}`] = value;
   }
 
   #render(step: ToolStep): string {
