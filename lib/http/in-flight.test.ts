@@ -40,6 +40,19 @@ async function answerOf(tenant: string, bytes: number): Promise<number> {
   return answered;
 }
 
+/** The most bytes of answers of one tenant that wait, while nobody else's do. */
+const waitingShare = Math.floor((bodyLimits.signedWaitingBytes * 4) / 5);
+
+/** Its status as soon as it has one. */
+function settledOf(answer: Promise<void> | undefined): { readonly status: number | undefined } {
+  const state: { status: number | undefined } = { status: undefined };
+  void Promise.resolve(answer).then(
+    () => (state.status = 200),
+    (error: unknown) => (state.status = statusIn(error)),
+  );
+  return state;
+}
+
 /** Calls that fill the share of a tenant up to so many bytes. */
 function fill(tenant: string, upTo: number): InFlightRequest[] {
   return Array.from({ length: Math.floor(upTo / part) }, () => call(tenant, part));
@@ -93,6 +106,29 @@ describe('the bytes of signed calls', () => {
     fill('acme', share);
     const stranger = inFlight.enter('signature');
     expect(stranger.hold(bodyLimits.raw.signature / 2)).toBe(true);
+  });
+
+  it.each<[string, string, number, number]>([
+    ['acme', 'acme', waitingShare - part, part],
+    ['acme', 'globex', waitingShare, bodyLimits.signedWaitingBytes - waitingShare],
+  ])('of answers of %s and %s that wait have a bound, and are refused at once beyond it', async (one, two, a, b) => {
+    const held = [...fill('acme', share), ...fill('globex', 4 * part)];
+    const first = settledOf(call(one, 1).answer(a));
+    const second = settledOf(call(two, 1).answer(b));
+    const beyond = settledOf(call(two, 1).answer(bodyLimits.smallParsedBytes + 1));
+    await clock.advance(0);
+    expect([first.status, second.status, beyond.status]).toEqual([undefined, undefined, 429]);
+    for (const request of held) request.leave();
+    await clock.advance(0);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(await answerOf('initech', 2 * part)).toBe(200);
+  });
+
+  it('of an answer larger than one tenant may let wait are refused at once without room', async () => {
+    fill('acme', share);
+    const answer = settledOf(call('acme', 1).answer(waitingShare + 1));
+    await clock.advance(0);
+    expect(answer.status).toBe(429);
   });
 
   it('of an answer wait until another one is read', async () => {

@@ -71,6 +71,8 @@ export const bodyLimits = {
   signed: 64 * mib,
   /** Answers of signed calls that wait for room, of all tenants together. */
   signedWaiting: 256,
+  /** Bytes of those answers together: each is in memory while it waits. One tenant has four fifths of them at most. */
+  signedWaitingBytes: 16 * mib,
   /** Memory that a request may have whatever others have: small ones are always served. */
   smallRawBytes: 65_536,
   smallParsedBytes: 65_536,
@@ -88,6 +90,7 @@ export function createInFlight(clock: Clock): InFlight {
     clock,
     memory: createMemory(clock),
     signed: createFairPool({ size: bodyLimits.signed, waiting: bodyLimits.signedWaiting, clock }),
+    signedWaiting: createFairPool({ size: bodyLimits.signedWaitingBytes, clock }),
     endless: createEndless(clock),
   };
   const ring = new Entry(state, 'public');
@@ -128,6 +131,7 @@ interface ServerState {
   readonly clock: Clock;
   readonly memory: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
   readonly signed: FairPool;
+  readonly signedWaiting: FairPool;
   readonly endless: Readonly<Record<Endless, FairPool>>;
 }
 
@@ -265,8 +269,19 @@ class Entry implements InFlightRequest {
     // Its body is not looked at any more.
     this.#giveBack();
     if (bytes <= bodyLimits.smallParsedBytes) return;
-    this.#place = await this.#enter(this.#server.signed, bytes, () => this.#noRoom(tooManyAnswers, true));
+    this.#place = await this.#enterSigned(bytes);
     this.#placeBytes = bytes;
+  }
+
+  async #enterSigned(bytes: number): Promise<Place> {
+    const { signed, signedWaiting } = this.#server;
+    const entry = { tenant: this.#owner, cost: bytes };
+    const place = signed.tryEnter(entry);
+    if (place !== undefined) return place;
+    // A pool takes more than it has as all of it.
+    using wait = bytes <= signedWaiting.share ? signedWaiting.tryEnter(entry) : undefined;
+    if (wait === undefined) throw this.#noRoom(tooManyAnswers, true);
+    return await this.#enter(signed, bytes, () => this.#noRoom(tooManyAnswers, true));
   }
 
   /** The tenant's own doing, or that of the others. */
