@@ -124,6 +124,17 @@ describe('the bytes of signed calls', () => {
     expect(await answerOf('initech', 2 * part)).toBe(200);
   });
 
+  it.each([
+    [0, 200],
+    [1, 429],
+    [bodyLimits.signed, 429],
+  ])('of one answer are the share of its tenant and %i, though nobody else has any: %i', async (more, want) => {
+    const answer = settledOf(call('acme', 1).answer(share + more));
+    await clock.advance(0);
+    expect(answer.status).toBe(want);
+    expect(statusOf(() => call('globex', part))).toBe(200);
+  });
+
   it('of an answer larger than one tenant may let wait are refused at once without room', async () => {
     fill('acme', share);
     const answer = settledOf(call('acme', 1).answer(waitingShare + 1));

@@ -275,6 +275,8 @@ class Entry implements InFlightRequest {
 
   async #enterSigned(bytes: number): Promise<Place> {
     const { signed, signedWaiting } = this.#server;
+    // A tenant that holds nothing would get more than its share.
+    if (bytes > signed.share) throw tenantShareUsed(signed.share, true);
     const entry = { tenant: this.#owner, cost: bytes };
     const place = signed.tryEnter(entry);
     if (place !== undefined) return place;
