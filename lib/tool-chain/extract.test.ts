@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extract } from './extract.ts';
-import { toolWorkflowLimits } from './limits.ts';
+import { searchLimits, toolWorkflowLimits } from './limits.ts';
 import { ExtractorError } from './parse-extractor.ts';
+import { StepFailure } from './step-failure.ts';
 
 const body = {
   id: 7,
@@ -172,6 +173,38 @@ describe('extract', () => {
     expect(() => extract(`$${'[*]'.repeat(manySegments + 1)}`, {})).toThrow(ExtractorError);
     expect(extract(`$.${'a'.repeat(extractorLength - 2)}`, {})).toBeUndefined();
     expect(() => extract(`$.${'a'.repeat(extractorLength - 1)}`, {})).toThrow(ExtractorError);
+  });
+
+  it.each([
+    ['$[*].none', 0],
+    ['$.*.none', 0],
+    ['$..none', 0],
+    ['$[?(@.a.b==1)].none', 3],
+    [
+      `$[?(${Array(8)
+        .fill(`@${'.a'.repeat(20)}==1`)
+        .join('||')})]`,
+      8 * 21,
+    ],
+  ])('AMB-126 tests as many values as the work of one search allows, and not one more: %s', (expression, names) => {
+    const most = Math.floor(searchLimits.work / (searchLimits.test + names));
+    const list = (count: number) => Array.from({ length: count }, () => 0);
+    expect(extract(expression, list(most))).toBeUndefined();
+    expect(() => extract(expression, list(most + 1))).toThrow(StepFailure);
+    expect(() => extract(expression, list(most + 1))).toThrow(
+      `the search takes more than ${searchLimits.work} units of work, too many to search with *, .. or a filter`,
+    );
+  });
+
+  it('looks at no value beyond the work of one search, and needs none after the first match', () => {
+    let reads = 0;
+    const item = Object.defineProperty({}, 'a', { enumerable: true, get: () => (reads += 1) });
+    const list = Array.from({ length: 25_000 }, () => item);
+    const comparison = `@.a${'.b'.repeat(27)}==1`;
+    const expression = `$[?(${Array(8).fill(comparison).join('||')})]`;
+    expect(() => extract(expression, list)).toThrow(StepFailure);
+    expect(reads).toBeLessThanOrEqual(searchLimits.work / 28);
+    expect(extract('$[*]', list)).toEqual({ value: item });
   });
 
   it('refuses hostile expressions in time', () => {

@@ -1,6 +1,8 @@
 import { JSONPath } from 'jsonpath-plus';
 import { isRawNumber, rawText } from './exact-json.ts';
+import { searchLimits } from './limits.ts';
 import { type Comparison, type Filter, type Operator, parseExtractor, type Segment } from './parse-extractor.ts';
+import { StepFailure } from './step-failure.ts';
 
 /** The first match of a path, wrapped so that a null differs from none. */
 export type Extracted = { readonly value: unknown } | undefined;
@@ -9,7 +11,7 @@ export type Extracted = { readonly value: unknown } | undefined;
  * The first match of a JSONPath over a parsed response, in the order of RFC 9535: an object or a list before its members.
  * A list or an object that matches is the value as a whole (spec 3 §2.4). Names and indexes are followed here up to the first
  * segment that searches; `jsonpath-plus` walks from there on, runs nothing of the expression, and ends at the first match.
- * @throws ExtractorError
+ * @throws ExtractorError; StepFailure where the search takes too much work.
  */
 export function extract(expression: string, body: unknown): Extracted {
   const segments = parseExtractor(expression);
@@ -28,6 +30,7 @@ function search(segments: readonly Segment[], start: unknown): Extracted {
   const tests: Test[] = [];
   const path = segments.map((segment) => textOf(segment, tests)).join('');
   const first = new FirstMatch();
+  const effort: Effort = { left: searchLimits.work };
   boundCache();
   try {
     JSONPath({
@@ -35,7 +38,7 @@ function search(segments: readonly Segment[], start: unknown): Extracted {
       json: start,
       wrap: true,
       eval: passes,
-      sandbox: { tests },
+      sandbox: { tests, effort },
       callback: (value: unknown, _type: unknown, { parent }: { readonly parent: unknown }) => {
         if (!isRawNumber(parent)) first.end(value);
       },
@@ -43,6 +46,7 @@ function search(segments: readonly Segment[], start: unknown): Extracted {
     return undefined;
   } catch (error) {
     if (error === first) return { value: first.match };
+    if (effort.left < 0) throw tooMuchToSearch();
     throw error;
   }
 }
@@ -57,8 +61,22 @@ class FirstMatch extends Error {
   }
 }
 
-/** Whether the search goes on with a child; the key of a list's item is a number. */
-type Test = (child: unknown, key: string | number) => boolean;
+/** Work that a search has left; below zero it is over. */
+interface Effort {
+  left: number;
+}
+
+const tooMuchToSearch = (): StepFailure =>
+  new StepFailure(
+    `the search takes more than ${searchLimits.work} units of work, too many to search with *, .. or a filter; ` +
+      'begin the path with names, or compare less',
+  );
+
+interface Test {
+  readonly work: number;
+  /** Whether the search goes on with a child; the key of a list's item is a number. */
+  readonly passes: (child: unknown, key: string | number) => boolean;
+}
 
 /**
  * A segment in the form of the library. All but `..` are numbers of tests, so that no name in a path or in a response means
@@ -66,10 +84,13 @@ type Test = (child: unknown, key: string | number) => boolean;
  */
 function textOf(segment: Segment, tests: Test[]): string {
   if (segment.kind === 'descend') return '..';
-  return `[?(${tests.push(testOf(segment)) - 1})]`;
+  const work = searchLimits.test + (segment.kind === 'filter' ? workOf(segment.filter) : 0);
+  return `[?(${tests.push({ work, passes: testOf(segment) }) - 1})]`;
 }
 
-function testOf(segment: Exclude<Segment, { readonly kind: 'descend' }>): Test {
+const workOf = (filter: Filter): number => filter.flat().reduce((work, { path }) => work + 1 + path.length, 0);
+
+function testOf(segment: Exclude<Segment, { readonly kind: 'descend' }>): Test['passes'] {
   switch (segment.kind) {
     case 'name':
       return (_child, key) => key === segment.name;
@@ -84,13 +105,20 @@ function testOf(segment: Exclude<Segment, { readonly kind: 'descend' }>): Test {
 
 interface Sandbox {
   readonly tests: readonly Test[];
+  readonly effort: Effort;
   readonly _$_v?: unknown;
   readonly _$_property?: string | number;
 }
 
 /** The library keeps the first function of this text for all searches, so everything comes by the sandbox. */
-const passes = (code: string, { tests, _$_v: child, _$_property: key = '' }: Sandbox): boolean =>
-  tests[Number(code)]?.(child, key) ?? false;
+function passes(code: string, { tests, effort, _$_v: child, _$_property: key = '' }: Sandbox): boolean {
+  const test = tests[Number(code)];
+  if (test === undefined) return false;
+  effort.left -= test.work;
+  // The library throws an error of its own in place of this one.
+  if (effort.left < 0) throw tooMuchToSearch();
+  return test.passes(child, key);
+}
 
 type Members = Readonly<Record<string | number, unknown>>;
 

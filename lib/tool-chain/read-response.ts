@@ -4,11 +4,7 @@ import { parseExactJson } from './exact-json.ts';
 import type { Extracted } from './extract.ts';
 import { responseLimits } from './limits.ts';
 import { isSearch, parseExtractor } from './parse-extractor.ts';
-
-/** A response that makes its step fail (requirements AMB-126); the message quotes nothing of it. */
-export class StepFailure extends Error {
-  override readonly name = 'StepFailure';
-}
+import { StepFailure } from './step-failure.ts';
 
 /** The JSON of a response, and what is found in it. */
 export interface ParsedResponse {

@@ -7,8 +7,9 @@ import { UpstreamError } from '../upstream/index.ts';
 import { extract } from './extract.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { answerLimits, type ChainLimits } from './limits.ts';
-import { readResponse, StepFailure } from './read-response.ts';
+import { readResponse } from './read-response.ts';
 import { type BodyContext, renderBody } from './render-body.ts';
+import { StepFailure } from './step-failure.ts';
 
 /** One request of a chain. */
 export interface ChainRequest {
