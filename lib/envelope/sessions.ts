@@ -124,16 +124,18 @@ async function tryRevoke(bucket: KeyValueBucket<Session>, key: string): Promise<
 async function tryCreate(bucket: KeyValueBucket<Session>, session: Session): Promise<boolean> {
   const key = sessionKey(session);
   const found = await bucket.get(key);
-  if (found === undefined) return (await bucket.create(key, session, session.tenant)) !== undefined;
-  if (found.value.revoked === true)
-    throw new AppError(
-      'conflict',
-      `the session of execution ${session.execution_id} is revoked; start another execution`,
-      {
-        reason: 'SessionRevoked',
-      },
-    );
+  if (found === undefined) {
+    if (await wasRevoked(bucket, session)) throw revoked(session);
+    return (await bucket.create(key, session, session.tenant)) !== undefined;
+  }
+  if (found.value.revoked === true) throw revoked(session);
   return (await bucket.update(key, session, found.revision)) !== undefined;
+}
+
+/** Whether a version that kept sessions by the id of their execution alone has revoked the one of this execution. */
+async function wasRevoked(bucket: KeyValueBucket<Session>, { tenant, execution_id }: SessionName): Promise<boolean> {
+  const before = (await bucket.get(execution_id))?.value;
+  return before?.revoked === true && before.tenant === tenant;
 }
 
 /** The session that is stored then; undefined where another writer was faster. */
@@ -144,8 +146,10 @@ async function tryRegister(
 ): Promise<Session | undefined> {
   const key = sessionKey(session);
   const found = await bucket.get(key);
-  if (found === undefined)
+  if (found === undefined) {
+    if (await wasRevoked(bucket, session)) throw taken(session);
     return (await bucket.create(key, session, session.tenant)) === undefined ? undefined : session;
+  }
   if (found.value.revoked === true) throw taken(session);
   if (isOver(found.value, now))
     return (await bucket.update(key, session, found.revision)) === undefined ? undefined : session;
@@ -166,6 +170,11 @@ async function tryActivate(bucket: KeyValueBucket<Session>, session: Session): P
   if (found.value.pending !== true) return active;
   return (await bucket.update(key, active, found.revision)) === undefined ? undefined : active;
 }
+
+const revoked = ({ execution_id }: SessionName): AppError =>
+  new AppError('conflict', `the session of execution ${execution_id} is revoked; start another execution`, {
+    reason: 'SessionRevoked',
+  });
 
 const taken = ({ execution_id }: SessionName): AppError =>
   new AppError('conflict', `the execution ${execution_id} has a session already; revoked ones are not replaced`, {

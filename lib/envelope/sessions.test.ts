@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { createMemoryBucket } from '../bus/kv/memory-bucket.ts';
+import type { KeyValueBucket } from '../bus/index.ts';
+import { createSessions, type Session, sessionBucket } from './sessions.ts';
+
+const session: Session = {
+  execution_id: 'e-1',
+  session_id: 's-1',
+  agent_id: 'a-1',
+  public_key: 'key',
+  pod_uid: 'p-1',
+  security_context: 'default',
+  tenant: 'acme',
+  allowed_tool_patterns: ['*'],
+  expires_at: '2026-01-01T01:00:00.000Z',
+};
+
+/** Sessions of a bucket in which the version before has left a session, by the id of its execution alone. */
+async function after(left: Session) {
+  const clock = createManualClock();
+  const buckets = new Map<string, KeyValueBucket<unknown>>();
+  const bucket = <T>(definition: { readonly name: string; readonly ttlMs: number }): KeyValueBucket<T> => {
+    const made = buckets.get(definition.name) ?? createMemoryBucket<unknown>(clock, definition);
+    buckets.set(definition.name, made);
+    return made as KeyValueBucket<T>;
+  };
+  await bucket<Session>(sessionBucket).create(left.execution_id, left, left.tenant);
+  return { sessions: createSessions({ bucket }), now: clock.now() };
+}
+
+describe('a session that the version before has kept by its execution alone', () => {
+  it('AMB-116 is not replaced once it is revoked', async () => {
+    const { sessions, now } = await after({ ...session, session_id: 's-0', revoked: true });
+    await expect(sessions.create(session)).rejects.toMatchObject({ code: 'conflict', reason: 'SessionRevoked' });
+    await expect(sessions.register(session, now)).rejects.toMatchObject({ code: 'conflict', reason: 'SessionExists' });
+    expect(await sessions.find(session)).toBeUndefined();
+  });
+
+  it.each<[string, Partial<Session>]>([
+    ['is active', {}],
+    ['is of another tenant', { revoked: true, tenant: 'globex' }],
+  ])('keeps no other from being made where it %s', async (_title, parts) => {
+    const { sessions, now } = await after({ ...session, session_id: 's-0', ...parts });
+    expect(await sessions.register(session, now)).toEqual(session);
+    await sessions.create(session);
+    expect(await sessions.find(session)).toEqual(session);
+  });
+});
