@@ -3,6 +3,8 @@ import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { ListedNetwork, SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import {
+  createOwn,
+  findObject,
   isForbidden,
   isInvalid,
   isQuotaExceeded,
@@ -12,7 +14,6 @@ import {
   KubeError,
   type NetworkPolicy,
   networkPolicies,
-  takeOrCreateOwn,
 } from '../../lib/kube/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { readSecurityContext } from '../../lib/agent/security-context.ts';
@@ -29,7 +30,7 @@ export type Opened =
 export interface NetworkDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create'>;
   /** A policy counts in the quota of its namespace. */
-  readonly quota: Pick<QuotaGate, 'create'>;
+  readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 
 const open: Opened = { kind: 'open' };
@@ -50,10 +51,17 @@ export async function openNetworks(
     const listed = listedOf(security);
     if (listed.length === 0) return open;
     const wanted = networkPolicyOf(execution, listed);
+    const { name = '' } = wanted.metadata;
     const isOurs = ({ metadata }: NetworkPolicy): boolean => metadata.labels?.[labels.executionUid] === uid;
     const wish = { namespace, resource: networkPolicies.plural, key: keyOf(execution) };
-    const made = await quota.create(wish, () => takeOrCreateOwn(kube, networkPolicies, wanted, isOurs));
-    return made.kind === 'ours' ? open : rejected(`${wanted.metadata.name} is another's NetworkPolicy; delete it`);
+    // One that exists waits in no line; a full quota refuses even what exists.
+    const there = await findObject(kube, networkPolicies, { namespace, name });
+    if (there !== undefined) quota.leave(wish.key, wish.resource);
+    const isOwn =
+      there === undefined
+        ? (await quota.create(wish, () => createOwn(kube, networkPolicies, wanted, isOurs))).kind === 'ours'
+        : isOurs(there);
+    return isOwn ? open : rejected(`${name} is another's NetworkPolicy; delete it`);
   } catch (error) {
     return refused(error);
   }

@@ -16,7 +16,7 @@ import type { Reasoned } from './decide.ts';
 import type { AgentPodPlan } from './plan-pod.ts';
 
 export interface MakePodDeps extends OwnPodDeps {
-  readonly pods: Pick<CacheReader<Pod>, 'remember'>;
+  readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
   readonly settings: AgentPodSettings;
 }
 

@@ -91,6 +91,9 @@ const anExecution = (spec: Partial<AgentExecutionSpec>): AgentExecution => ({
   spec: { agent: 'reviewer', ...spec },
 });
 
+const full = (resource: string): KubeError =>
+  new KubeError(403, { reason: 'Forbidden', message: 'x: exceeded quota: windlass' }, { verb: 'create', resource });
+
 const isPolicy = (object: Pod | NetworkPolicy): object is NetworkPolicy => object.kind === 'NetworkPolicy';
 
 /** A cache of one object, which is the newest that was written. */
@@ -122,6 +125,7 @@ function world(given: Given = {}) {
       if (plural === 'agentexecutions') return execution();
       if (plural === 'securitycontexts' && given.context !== undefined) return { spec: given.context };
       if (plural === 'controllerrevisions') return revision;
+      if (plural === 'networkpolicies' && opened[0] !== undefined) return opened[0];
       if (plural === 'pods') asked.push('look');
       if (plural === 'pods' && given.stored !== undefined) return given.stored;
       throw notFound;
@@ -150,8 +154,9 @@ function world(given: Given = {}) {
     },
   };
   const woken: string[] = [];
+  const quota = createQuotaGate(clock, (each) => void woken.push(each));
   const reconcile = createAgentExecutionReconcile({
-    quota: createQuotaGate(clock, (each) => void woken.push(each)),
+    quota,
     kube: kube as never,
     clock,
     events: { record: () => undefined, flush: async () => undefined },
@@ -193,6 +198,16 @@ function world(given: Given = {}) {
       if (last !== undefined) pods.remember(change(last));
     },
     podsAreGone: () => pods.forget(),
+    /** The status that names the pod was refused: another one has written first. */
+    forgetsItsPod: (): void => {
+      const { pod: _pod, ...status } = execution().status ?? {};
+      executions.remember({ ...execution(), status } as AgentExecution);
+    },
+    /** Another execution is refused by a full quota. */
+    opensLine: (resource: string) =>
+      quota
+        .create({ namespace: 'tenant-a', resource, key: 'tenant-a/other' }, () => Promise.reject(full(resource)))
+        .catch(() => undefined),
   };
 }
 
@@ -281,9 +296,6 @@ describe('an execution of an agent begins', () => {
     expect(await refused(403, message)).toMatchObject({ phase: 'running', reason: 'QuotaExceeded', message });
   });
 
-  const full = (resource: string): KubeError =>
-    new KubeError(403, { reason: 'Forbidden', message: 'x: exceeded quota: windlass' }, { verb: 'create', resource });
-
   it('in the line of its namespace: nothing is asked of the server before its turn', async () => {
     const there = world({ refusal: full('pods') });
     for (let look = 0; look < 5; look++) await there.run();
@@ -313,6 +325,29 @@ describe('an execution of an agent begins', () => {
     await after.run();
     expect(after.status()).toMatchObject({ phase: 'running', pod: { name: stored?.metadata.name, uid: 'pod-1' } });
     expect(after.status()?.reason).toBeUndefined();
+  });
+
+  it('with the pod that was made before, though another one has opened the line of a full quota since', async () => {
+    const there = world();
+    await there.run();
+    there.forgetsItsPod();
+    await there.opensLine('pods');
+    await there.run();
+    expect(there.status()).toMatchObject({
+      phase: 'running',
+      pod: { name: there.made[0]?.metadata.name, uid: 'pod-1' },
+    });
+    expect([there.made.length, there.status()?.reason]).toEqual([1, undefined]);
+  });
+
+  it('with the policy of its networks that was made before, though another one has opened the line since', async () => {
+    const there = world({ context: { network: 'listed', networks: [{ cidr: '10.1.0.0/16', ports: [443] }] } });
+    await there.run();
+    there.forgetsItsPod();
+    await there.opensLine('networkpolicies');
+    await there.run();
+    expect([there.opened.length, there.status()?.reason]).toEqual([1, undefined]);
+    expect(there.status()?.pod).toMatchObject({ uid: 'pod-1' });
   });
 
   it('when there is room for the policy of its networks', async () => {

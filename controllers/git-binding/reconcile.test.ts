@@ -46,12 +46,17 @@ function setUp(given: Given = {}) {
     outcome: undefined as StepOutcome | undefined,
     refusal: undefined as KubeError | undefined,
     stored: undefined as Pod | undefined,
+    /** Happens during a create that is refused. */
+    onRefused: (): void => undefined,
     asked: [] as string[],
   };
   const kube = {
     async create(resource: { kind: string }, object: Pod) {
       world.asked.push(resource.kind);
-      if (world.refusal !== undefined) throw world.refusal;
+      if (world.refusal !== undefined) {
+        world.onRefused();
+        throw world.refusal;
+      }
       const { creationTimestamp = new Date(clock.now()).toISOString() } = object.metadata;
       const name = object.metadata.name ?? '';
       const stored = {
@@ -75,8 +80,9 @@ function setUp(given: Given = {}) {
     },
   };
   const woken: string[] = [];
+  const quota = createQuotaGate(clock, (key) => void woken.push(key));
   const reconcile = createGitBindingReconcile({
-    quota: createQuotaGate(clock, (key) => void woken.push(key)),
+    quota,
     kube: kube as never,
     clock,
     bindings,
@@ -111,6 +117,7 @@ function setUp(given: Given = {}) {
     pods,
     bindings,
     woken,
+    quota,
     look: () => reconcile('tenant-acme/site'),
   };
 }
@@ -289,6 +296,7 @@ describe('a binding', () => {
     const { pod: _pod, ...unnamed } = request ?? { id: '', op: 'sync', phase: 'running', attempt: 1 };
     const behind = aGitBinding({}, { ...rest, request: unnamed as never });
     world.bindings.replaceAll([{ ...behind, metadata: { ...behind.metadata, resourceVersion: '50' } }], '60');
+    world.pods.replaceAll([], '7');
     await world.look();
     expect(world.made[1]?.metadata.name).toBe(world.made[0]?.metadata.name);
   });
@@ -343,10 +351,43 @@ describe('a binding', () => {
     const { pod: _pod, ...unnamed } = request ?? { id: '', op: 'sync', phase: 'running', attempt: 1 };
     const behind = aGitBinding({}, { ...rest, request: unnamed as never });
     world.bindings.replaceAll([{ ...behind, metadata: { ...behind.metadata, resourceVersion: '50' } }], '50');
+    world.pods.replaceAll([], '7');
     world.world.refusal = full;
     world.world.stored = world.made[0];
     await world.look();
     expect(world.status()?.request?.pod).toBe(world.made[0]?.metadata.name);
+  });
+
+  /** A binding whose pod was made, and whose status could not be written with the name of it. */
+  const unnamed = async () => {
+    const world = setUp();
+    await world.look();
+    const { request, ...rest } = world.status() ?? {};
+    const { pod: _pod, ...begun } = request ?? { id: '', op: 'sync', phase: 'running', attempt: 1 };
+    const behind = aGitBinding({}, { ...rest, request: begun as never });
+    world.bindings.replaceAll([{ ...behind, metadata: { ...behind.metadata, resourceVersion: '50' } }], '50');
+    return world;
+  };
+
+  it('finds a pod that was made before without a place in the line that another binding has opened', async () => {
+    const world = await unnamed();
+    const wish = { namespace: 'tenant-acme', resource: 'pods', key: 'tenant-acme/other' };
+    await world.quota.create(wish, () => Promise.reject(full)).catch(() => undefined);
+    await world.look();
+    expect(world.status()?.request).toMatchObject({ phase: 'running', pod: world.made[0]?.metadata.name });
+    expect(world.status()?.request?.message).toBeUndefined();
+    expect(world.made).toHaveLength(1);
+  });
+
+  it('removes a pod that it never named, where its operation ends', async () => {
+    const world = await unnamed();
+    world.pods.replaceAll([], '7');
+    world.world.refusal = full;
+    await world.clock.advance(gitLimits.quotaMs);
+    world.world.onRefused = () => void world.pods.replaceAll(world.made, '8');
+    await world.look();
+    expect(world.status()?.request).toMatchObject({ phase: 'failed', error: 'QuotaExceeded' });
+    expect(world.deleted).toEqual([world.made[0]?.metadata.name]);
   });
 
   it('waits for room for its volume, and says so', async () => {

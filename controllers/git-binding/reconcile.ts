@@ -250,9 +250,14 @@ function tell({ events }: GitBindingDeps, object: GitBinding, { op }: Job, end: 
   events.record({ resource: gitBindings, object, type, reason, action: 'Reconcile', note });
 }
 
+/** A pod may exist whose name could not be written to the status. */
+const podNameOf = (binding: GitBinding, job: Job | BegunJob): string | undefined =>
+  job.pod ?? ('startedAt' in job ? gitPodName(binding, job) : undefined);
+
 /** The answer of a pod is in the status; the next operation waits for its end on the volume's own lock. */
-async function removePod(deps: GitBindingDeps, { metadata }: GitBinding, { pod: name }: Job): Promise<void> {
-  const { namespace = '', uid: owner } = metadata;
+async function removePod(deps: GitBindingDeps, binding: GitBinding, job: Job | BegunJob): Promise<void> {
+  const { namespace = '', uid: owner } = binding.metadata;
+  const name = podNameOf(binding, job);
   const found = name === undefined ? undefined : deps.pods.get(`${namespace}/${name}`)?.metadata;
   if (found?.uid === undefined || found.labels?.[labels.executionUid] !== owner) return;
   if (found.deletionTimestamp === undefined)

@@ -1,3 +1,4 @@
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -15,22 +16,28 @@ import { createQuotaGate, type QuotaGate } from './quota-gate.ts';
 
 export interface OwnPodDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get'>;
+  readonly pods: Pick<CacheReader<Pod>, 'get'>;
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 
 /**
  * Makes the one pod of its owner in the line of its namespace (`quota-gate.ts`), or finds that it was made before. A full
- * quota refuses even what exists, and the pod that exists may be what fills it.
+ * quota refuses even what exists, and the pod that exists may be what fills it. One that exists waits in no line.
  * @throws KubeError of the refusal
  */
 export async function makeOwnPod(
-  { kube, quota }: OwnPodDeps,
+  { kube, pods: cache, quota }: OwnPodDeps,
   owner: KubeObject,
   wanted: Pod,
   isOurs: (there: Pod) => boolean,
 ): Promise<Own<Pod>> {
   const { name = '', namespace = '' } = wanted.metadata;
   const key = keyOf(owner);
+  const known = cache.get(`${namespace}/${name}`);
+  if (known !== undefined && isOurs(known)) {
+    quota.leave(key);
+    return { kind: 'ours', object: known };
+  }
   let isAsked = false;
   const make = (): Promise<Own<Pod>> => {
     isAsked = true;

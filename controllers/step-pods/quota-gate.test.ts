@@ -141,6 +141,20 @@ describe('a namespace whose quota is full', () => {
     expect(seen.granted).toEqual(['t/x1']);
   });
 
+  it.each([
+    { kind: 'pods', woken: [] },
+    { kind: 'networkpolicies', woken: ['t/x'] },
+  ])('takes one that wants no $kind any more out of their line alone', async (row) => {
+    const clock = createManualClock();
+    const seen: string[] = [];
+    const gate = createQuotaGate(clock, (key) => seen.push(key));
+    const refuse = () => Promise.reject(full());
+    await gate.create({ namespace: 't', resource: 'pods', key: 't/x' }, refuse).catch(() => undefined);
+    gate.leave('t/x', row.kind);
+    await clock.advance(1_250);
+    expect(seen).toEqual(row.woken);
+  });
+
   it('costs no other anything: another namespace, another kind, and itself once the line is empty', async () => {
     const { clock, gate, seen, want, end } = setUp(0);
     await want('t/x0');

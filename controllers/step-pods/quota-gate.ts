@@ -24,8 +24,8 @@ export interface QuotaGate {
   create<R>(wish: Wish, make: () => Promise<R>): Promise<R>;
   /** Something has ended in the namespace, so there may be room. */
   freed(namespace: string): void;
-  /** The execution wants nothing any more. */
-  leave(key: string): void;
+  /** The execution wants nothing any more, or no object of one kind, by its plural name. */
+  leave(key: string, resource?: string): void;
 }
 
 /** Times in milliseconds. */
@@ -112,9 +112,10 @@ class Lines implements QuotaGate {
     }
   }
 
-  leave(key: string): void {
+  leave(key: string, resource?: string): void {
     const { namespace = '' } = refOfKey(key);
     for (const line of this.#lines.get(namespace)?.values() ?? []) {
+      if (resource !== undefined && line.id !== idOf({ namespace, resource })) continue;
       if (!line.waiting.delete(key)) continue;
       if (line.turn === key) this.#next(line);
       else if (line.waiting.size === 0) this.#close(line);
@@ -210,7 +211,7 @@ class Lines implements QuotaGate {
   }
 }
 
-const idOf = ({ namespace, resource }: Wish): string => `${namespace}/${resource}`;
+const idOf = ({ namespace, resource }: Omit<Wish, 'key'>): string => `${namespace}/${resource}`;
 
 /** The refusal as it holds for all in line: the server names the object of the one who asked. */
 function inLine({ status, reason, serverMessage }: KubeError, resource: string): KubeError {
