@@ -35,7 +35,7 @@ interface Given {
   /** The condition Ready of the agent; absent: the controllers have not looked at it. */
   readonly ready?: 'True' | 'False';
   readonly isThere?: boolean;
-  readonly refusal?: KubeError;
+  readonly refusal?: KubeError | undefined;
   /** The policies of networks are refused so. */
   readonly policyRefusal?: KubeError;
   /** The pod that the server has where a name is asked for. */
@@ -316,6 +316,34 @@ describe('an execution of an agent begins', () => {
     await there.run();
     expect(there.status()).toMatchObject({ phase: 'failed', reason: 'QuotaExceeded' });
   });
+
+  it.each(['exceeded quota: windlass', 'no right to pods'])(
+    'again when there is room before its deadline, where its pod was lost after an hour: %s',
+    async (message) => {
+      const request = { verb: 'create', resource: 'pods' };
+      let refusal: KubeError | undefined;
+      const agent = { execution: { timeout: '5h' } };
+      const there = world({
+        agent,
+        get refusal() {
+          return refusal;
+        },
+      });
+      await there.run();
+      await there.clock.advance(2 * 3_600_000);
+      there.podsAreGone();
+      refusal = new KubeError(403, { reason: 'Forbidden', message }, request);
+      await there.run();
+      expect(there.status()).toMatchObject({ phase: 'running', pod: { attempt: 2 }, message });
+      await there.clock.advance(3 * 3_600_000 - 1);
+      expect(await there.run()).toMatchObject({ requeueAfterMs: 1 });
+      expect(there.status()).toMatchObject({ phase: 'running' });
+      await there.clock.advance(1);
+      await there.run();
+      expect(there.status()).toMatchObject({ phase: 'failed', reason: 'Timeout' });
+      expect(there.status()?.message).toContain(message);
+    },
+  );
 
   it('with the pod that was made before, which may be what fills the quota', async () => {
     const before = world();

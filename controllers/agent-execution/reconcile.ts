@@ -164,9 +164,12 @@ async function givePod(
   return followPod(deps, await write(deps, execution, status), uid ?? '');
 }
 
+/** The first pod is wanted from the start of the execution on. One that takes the place of a lost pod waits to the deadline. */
 async function waitForRoom(deps: AgentExecutionDeps, execution: AgentExecution, { why, inLine }: Wait): Promise<Again> {
   const now = deps.clock.now();
-  const left = (Date.parse(execution.status?.started_at ?? '') || now) + agentLimits.queueMs - now;
+  const { started_at: begun = '', pod } = execution.status ?? {};
+  const isFirst = (pod?.attempt ?? 1) === 1;
+  const left = isFirst ? (Date.parse(begun) || now) + agentLimits.queueMs - now : Number.POSITIVE_INFINITY;
   if (left <= 0) return finish(deps, execution, failed(why));
   return waitFor(deps, execution, why, Math.min(left, inLine === true ? agentLimits.quotaMs : agentLimits.roomMs));
 }
