@@ -114,6 +114,30 @@ describe('the sessions of an execution of an agent', () => {
     await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
   });
 
+  it('are revoked where the namespace is gone before its execution, which had ended', async () => {
+    const [pod] = await begin();
+    const ended = anExecution({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    tell({ before: anExecution(), after: ended });
+    namespaces.clear();
+    tell({ before: ended, after: undefined });
+    await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
+  });
+
+  it('are revoked once the tenant of the namespace is known, and hold up no others until then', async () => {
+    const [pod] = await begin();
+    namespaces.clear();
+    tell({ before: undefined, after: anExecution({ status: { phase: 'completed' } }) });
+    const [other] = await begin();
+    namespaces.set('windlass-other', 'acme');
+    tell({
+      before: anExecution(),
+      after: anExecution({ status: { phase: 'completed' }, metadata: { namespace: 'windlass-other' } }),
+    });
+    await expect.poll(() => isRevoked(other), { timeout: 20_000 }).toBe(true);
+    namespaces.set('windlass-acme', 'acme');
+    await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
+  });
+
   it('are revoked once the bus is back, where it was away at the end', { timeout: 60_000 }, async () => {
     const [pod] = await begin();
     await nats.server.kill();

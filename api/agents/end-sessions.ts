@@ -40,14 +40,15 @@ const isOver = (execution: AgentExecution): boolean =>
  * does the same, since a repeated revocation changes nothing. Call before the informer runs.
  */
 export function createEndSessions({ executions, sessions, tenants, clock, logger }: EndSessionsDeps): EndSessions {
-  /** Tenants by the id of the execution. */
-  const waiting = new Map<string, () => string>();
+  /** Tenants by the id of the execution; undefined while its namespace is that of none. */
+  const waiting = new Map<string, () => string | undefined>();
   let wake = (): void => undefined;
   const note = ({ uid, namespace = '' }: Partial<AgentExecution['metadata']> = {}): void => {
     if (uid === undefined) return;
-    // Now, since a tenant's namespace may go with its executions; or later, where namespaces are not known yet.
-    const tenant = tenants.tenantOf(namespace);
-    waiting.set(uid, () => tenant ?? tenants.tenantOf(namespace) ?? '');
+    // Now, since a tenant's namespace may go with its executions; or later, where namespaces are not known yet. What was known
+    // before counts: the namespace may go before the execution.
+    const tenant = tenants.tenantOf(namespace) ?? waiting.get(uid)?.();
+    waiting.set(uid, () => tenant ?? tenants.tenantOf(namespace));
     const [oldest] = waiting.keys();
     if (waiting.size > waitingMax && oldest !== undefined) waiting.delete(oldest);
     wake();
@@ -70,9 +71,11 @@ export function createEndSessions({ executions, sessions, tenants, clock, logger
       while (!stop.aborted) {
         const woken = new AbortController();
         wake = () => woken.abort();
-        for (const [uid, tenant] of waiting) {
+        for (const [uid, tenantOf] of waiting) {
           if (stop.aborted) return;
-          if (await revoke(uid, tenant())) waiting.delete(uid);
+          const tenant = tenantOf();
+          if (tenant === undefined) continue;
+          if (await revoke(uid, tenant)) waiting.delete(uid);
           else break;
         }
         await clock.sleep(waiting.size > 0 ? retryMs : idleMs, AbortSignal.any([stop, woken.signal]));
