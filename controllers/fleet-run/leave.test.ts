@@ -83,6 +83,21 @@ describe('a fleet run holds its object', { timeout: 60_000 }, () => {
     await soon(() => expect(server.run.metadata.finalizers).toEqual(['other/one', commandsFinalizer]));
   });
 
+  it('where its namespace is no tenant for a while, and goes on when it is one again', async () => {
+    const run = await underWay();
+    const { hosts, server, process } = run;
+    await process.kill();
+    let tenant: string | undefined;
+    const leader = start(server, hosts, { tenantOf: () => tenant });
+    const again = { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
+    expect(await leader.look()).toEqual(again);
+    expect([isHeld(server), server.status.phase]).toEqual([true, 'Running']);
+    tenant = 'acme';
+    leader.wake();
+    await answer(run, ok);
+    await soon(() => expect(server.status.phase).toBe('Ended'));
+  });
+
   it('and not where it is refused', async () => {
     const server = new FleetServer({ policy: { require_min_targets: 3 } });
     const written: boolean[] = [];
@@ -159,7 +174,24 @@ describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
     expect(leader.events).toEqual([]);
   });
 
-  it.each(['the event bus is away', 'its record is lost'])(
+  it('is cancelled when its namespace is that of its tenant again', async () => {
+    const run = await underWay();
+    const { hosts, peer, server, process } = run;
+    await process.kill();
+    server.delete();
+    let tenant: string | undefined;
+    const leader = start(server, hosts, { tenantOf: () => tenant });
+    await leader.look();
+    expect(server.isGone).toBe(false);
+    tenant = 'acme';
+    leader.wake();
+    await soon(() => expect(peer.cancels).toBe(1));
+    await answer(run, stopped);
+    await isGone(server);
+    expect(leader.events).toEqual([]);
+  });
+
+  it.each(['the event bus is away', 'its record is lost', 'the namespace is no tenant'])(
     'goes when its time is over, with a warning, where %s',
     async (why) => {
       const bus = await startTestBus();
@@ -168,12 +200,13 @@ describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
         await process.kill();
         server.delete();
         if (why === 'its record is lost') server.maps.clear();
-        else await bus.server.stop();
+        else if (why === 'the event bus is away') await bus.server.stop();
+        const tenantOf = () => (why === 'the namespace is no tenant' ? undefined : 'acme');
         let looks = 0;
         const { get } = server.kube;
         Object.assign(server.kube, { get: (...args: Parameters<typeof get>) => ((looks += 1), get(...args)) });
         const clock = new MovedClock();
-        const leader = start(server, hosts, { bus: bus.connect(), clock });
+        const leader = start(server, hosts, { bus: bus.connect(), clock, tenantOf });
         await soon(() => expect(looks).toBeGreaterThan(0));
         expect([server.isGone, leader.events]).toEqual([false, []]);
         clock.ahead = fleetRunLimits.leaveMs + 1;

@@ -24,11 +24,8 @@ export interface LeaveDeps extends DriveDeps, SessionsDeps {
   readonly leaving: Map<string, number>;
 }
 
-/** How far the commands of a run are. `given up`: they may run on to their deadlines. */
-type Ending =
-  | { readonly kind: 'over' }
-  | { readonly kind: 'open'; readonly commands: number; readonly why: string }
-  | { readonly kind: 'given up'; readonly commands: number; readonly why: string };
+/** How far the commands of a run are. */
+type Ending = { readonly kind: 'over' } | { readonly kind: 'open'; readonly commands: number; readonly why: string };
 
 type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
 
@@ -70,7 +67,7 @@ async function takeUp(deps: LeaveDeps, cached: FleetRun): Promise<Ending> {
   const { phase, started_at: startedAt, in_flight: commands = 0 } = run?.status ?? {};
   if (run === undefined || phase === 'Ended' || startedAt === undefined) return { kind: 'over' };
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
-  if (tenant === undefined) return { kind: 'given up', commands, why: 'the namespace is no tenant' };
+  if (tenant === undefined) return { kind: 'open', commands, why: 'the namespace is no tenant' };
   return goOn(deps, await reopenSession(deps, run, tenant));
 }
 

@@ -170,10 +170,11 @@ async function finish(deps: FleetRunDeps, run: FleetRun, end: RunEnd, fields: Pa
 /** Another process, or this one before it lost the lease, has begun the run. */
 async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   const run = await findAgain(deps.kube, fleetRuns, cached);
-  const tenant = deps.tenants.tenantOf(cached.metadata.namespace ?? '');
-  if (run === undefined || tenant === undefined) return undefined;
   // The cache is behind; it wakes the run when it has seen as much.
-  if (run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended') return undefined;
+  if (run === undefined || run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended')
+    return undefined;
+  const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
+  if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
   try {
     // One that an older version began is not held yet.
     await reopenSession(deps, await hold(deps, run), tenant);

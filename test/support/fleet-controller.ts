@@ -9,6 +9,7 @@ import type { RunSession } from '../../controllers/fleet-run/session.ts';
 import { closeSession } from '../../controllers/fleet-run/sessions.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
 import type { Fact } from '../../controllers/runtime/facts.ts';
+import type { ReconcileResult } from '../../controllers/runtime/outcome.ts';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
@@ -135,6 +136,8 @@ export interface FleetProcess {
   /** Hosts as the cache has them from now on. */
   see(hosts: readonly EdgeHost[]): void;
   wake(): void;
+  /** One look at the run, beside those of its queue, and when it asks for the next. */
+  look(): Promise<ReconcileResult>;
   /** The cache has seen that the run is gone. */
   gone(): void;
   kill(): Promise<void>;
@@ -154,6 +157,8 @@ export interface FleetControllerFacts {
   /** The run as the cache has it. */
   readonly seen?: () => FleetRun;
   readonly clock?: Clock;
+  /** The tenant of the namespace; undefined while it is that of none. */
+  readonly tenantOf?: () => string | undefined;
 }
 
 const same = <T>(value: T): T => value;
@@ -168,7 +173,7 @@ export const poolOf = (size: number): FairPool =>
 /** A process of the controllers with this one module, on its own connection. */
 export function startFleetController(given: FleetControllerFacts): FleetProcess {
   const { bus, edgeKey, server, hosts, groups = [], wrapLane = same, wrapNews = same } = given;
-  const { clock = systemClock, seen = () => (server.isGone ? undefined : server.run) } = given;
+  const { clock = systemClock, tenantOf = () => 'acme', seen = () => (server.isGone ? undefined : server.run) } = given;
   const stop = new AbortController();
   const sessions = new Map<string, RunSession>();
   const facts: Fact[] = [];
@@ -196,7 +201,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     logger: silentLogger,
     leaving: new Map(),
     facts: { raise: (fact) => void facts.push(fact) },
-    tenants: { tenantOf: () => 'acme' },
+    tenants: { tenantOf },
     runs: { get: () => (guard(), slimmed(seen())), remember: () => undefined },
     hosts: cache,
     groups: groupCache,
@@ -216,6 +221,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     events,
     see: (now) => cache.replaceAll([...now], '2'),
     wake: () => controller.queue.add('tenant-acme/run'),
+    look: () => reconcile('tenant-acme/run'),
     gone: () => void leaveRun(drive, sessions, server.run.metadata.uid ?? ''),
     async kill() {
       stop.abort();
