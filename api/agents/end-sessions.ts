@@ -39,7 +39,8 @@ const isOver = (execution: AgentExecution): boolean =>
  * A session ends with its execution: that of its pod, and that by which replicas call registered tools for it. Each replica
  * does the same, since a repeated revocation changes nothing. Call before the informer runs.
  */
-export function createEndSessions({ executions, sessions, tenants, clock, logger }: EndSessionsDeps): EndSessions {
+export function createEndSessions(deps: EndSessionsDeps): EndSessions {
+  const { executions, tenants, clock } = deps;
   /** Tenants by the id of the execution; undefined while its namespace is that of none. */
   const waiting = new Map<string, () => string | undefined>();
   let wake = (): void => undefined;
@@ -57,15 +58,6 @@ export function createEndSessions({ executions, sessions, tenants, clock, logger
     if (after === undefined || (isOver(after) && (before === undefined || !isOver(before))))
       note((after ?? before)?.metadata);
   });
-  const revoke = async (uid: string, tenant: string): Promise<boolean> => {
-    try {
-      await Promise.all([uid, toolSessionId(uid)].map((execution_id) => sessions.revoke({ tenant, execution_id })));
-      return true;
-    } catch (error) {
-      logger.debug({ execution_id: uid, problem: messageOf(error) }, 'sessions not revoked');
-      return false;
-    }
-  };
   return {
     async run(stop) {
       while (!stop.aborted) {
@@ -75,11 +67,22 @@ export function createEndSessions({ executions, sessions, tenants, clock, logger
           if (stop.aborted) return;
           const tenant = tenantOf();
           if (tenant === undefined) continue;
-          if (await revoke(uid, tenant)) waiting.delete(uid);
+          if (await revoke(deps, uid, tenant)) waiting.delete(uid);
           else break;
         }
         await clock.sleep(waiting.size > 0 ? retryMs : idleMs, AbortSignal.any([stop, woken.signal]));
       }
     },
   };
+}
+
+/** False where the bus is away. */
+async function revoke({ sessions, logger }: EndSessionsDeps, uid: string, tenant: string): Promise<boolean> {
+  try {
+    await Promise.all([uid, toolSessionId(uid)].map((execution_id) => sessions.revoke({ tenant, execution_id })));
+    return true;
+  } catch (error) {
+    logger.debug({ execution_id: uid, problem: messageOf(error) }, 'sessions not revoked');
+    return false;
+  }
 }
