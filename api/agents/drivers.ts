@@ -20,7 +20,7 @@ import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
 import { hear, type PodSaying } from './pod-sayings.ts';
-import { Room, roomLimits } from './room.ts';
+import { Room, roomLimits, wantedFor } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
 import type { SignedCalls } from './signed-calls.ts';
 
@@ -52,8 +52,8 @@ const scanMs = 5_000;
 const pingMs = 2_000;
 const handOverMs = 20_000;
 
-/** `grown`: it holds more than its place in the pool allows; `parked`: it waits for a person. */
-type Driving = 'done' | 'grown' | 'parked';
+/** `parked`: it waits for a person; a `Grown` goes on in a larger place in the pool. */
+type Driving = 'done' | 'parked' | Grown;
 
 interface Driven {
   readonly leave: AbortController;
@@ -171,7 +171,7 @@ class ConversationDrivers implements Drivers {
       using place = await this.#pool.enter({ tenant: namespace, cost, signal });
       const outcome = await this.#driveInTime(execution, driven, new Room(place, cost));
       if (outcome === 'done') return;
-      if (outcome === 'grown') cost = roomLimits.largestBytes;
+      if (outcome instanceof Grown) cost = wantedFor(outcome.textBytes);
     }
   }
 
@@ -199,7 +199,7 @@ class ConversationDrivers implements Drivers {
       await this.#endFailed(execution, log, read);
       return 'done';
     }
-    if (!read) return 'grown';
+    if (read instanceof Grown) return read;
     if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = within.driven.leave.signal;
@@ -236,7 +236,7 @@ class ConversationDrivers implements Drivers {
       return 'done';
     } catch (error) {
       withdraw(open.driven);
-      if (error instanceof Grown) return 'grown';
+      if (error instanceof Grown) return error;
       if (error instanceof Parked) return 'parked';
       throw error;
     } finally {
@@ -263,7 +263,7 @@ class ConversationDrivers implements Drivers {
     driven.settle();
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;
-      if (!room.fits(log.state.bytes)) throw new Grown();
+      if (!room.fits(log.state.bytes)) throw new Grown(log.state.bytes);
       return false;
     };
     await writeOutcome(this.#deps, execution, await drive(conversation, deadline.signal, isLeaving));
@@ -312,10 +312,10 @@ interface Opened {
   readonly room: Room;
 }
 
-/** Reads the whole log as far as there is room for it. False where the conversation needs a larger one. */
-async function readInto(room: Room, log: ConversationLog): Promise<boolean> {
-  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return false;
-  return room.fits(log.state.bytes);
+/** Reads the whole log as far as there is room for it. Where it gives up, how much more is stored is not known. */
+async function readInto(room: Room, log: ConversationLog): Promise<Grown | undefined> {
+  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return new Grown(2 * log.state.bytes);
+  return room.fits(log.state.bytes) ? undefined : new Grown(log.state.bytes);
 }
 
 /** Time for the last record and the outcome of an execution that is out of time. */
@@ -331,7 +331,14 @@ function withdraw(driven: Driven): void {
   driven.settle = resolve;
 }
 
-/** The conversation holds more than its room is for and can take; it is loaded again in a larger one. */
-class Grown extends Error {}
+/** The conversation holds more than its room is for and can take; it is loaded again in one for so many bytes of text. */
+class Grown extends Error {
+  readonly textBytes: number;
+
+  constructor(textBytes: number) {
+    super();
+    this.textBytes = textBytes;
+  }
+}
 
 const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../lib/clock.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import { executionOf, type Replica, replyOf, SharedExecutions, startReplica } from '../../test/agents/replica.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { createConversationFeed } from './live.ts';
 import { roomLimits } from './room.ts';
 
 let nats: TestBus;
@@ -36,6 +38,34 @@ function heldModel(reply: (request: ModelRequest) => ModelReply) {
   };
 }
 
+/** Conversations by the five letters that their input begins with, and a model that a test answers for each of them. */
+function marked(prefix: string) {
+  const shared = new SharedExecutions();
+  const waiting = new Map<string, (reply: ModelReply) => void>();
+  const ask = ({ messages }: ModelRequest): Promise<ModelReply> => {
+    const { promise, resolve } = Promise.withResolvers<ModelReply>();
+    waiting.set(messages.find(({ role }) => role === 'user')?.content.slice(0, 5) ?? '', resolve);
+    return promise;
+  };
+  const isAsked = (mark: string) => vi.waitFor(() => expect([...waiting.keys()]).toContain(mark), patience);
+  const put = (mark: string, length: number): void => {
+    const execution = executionOf(`${prefix}-${mark}`);
+    shared.put({ ...execution, spec: { ...execution.spec, input: mark.padEnd(length, 'x') } });
+  };
+  return {
+    shared,
+    ask,
+    isAsked,
+    put,
+    begin: (mark: string, length: number) => (put(mark, length), isAsked(mark)),
+    answer: (mark: string, reply: ModelReply): void => {
+      waiting.get(mark)?.(reply);
+      waiting.delete(mark);
+    },
+    ended: (count: number) => vi.waitFor(() => expect(shared.outcomes).toHaveLength(count), patience),
+  };
+}
+
 const patience = { timeout: 60_000, interval: 50 };
 
 describe('many conversations of one tenant on one replica', () => {
@@ -47,6 +77,56 @@ describe('many conversations of one tenant on one replica', () => {
     await vi.waitFor(() => expect(model.waiting).toBe(400), patience);
     model.answer();
     await vi.waitFor(() => expect(shared.outcomes).toHaveLength(400), patience);
+  });
+
+  it('ask for as much room as they hold, and no more, where they grow while there is none', {
+    timeout: 120_000,
+  }, async () => {
+    const { shared, ask, begin, isAsked, answer, ended } = marked('grown');
+    open.push(startReplica({ bus: nats.connect(), shared, ask, poolBytes: 1024 * 1024 }));
+    await begin('stays', 10);
+    await begin('grows', 10);
+    await begin('large', 90_000);
+    // Room for it is there when `large` is over, and not beside it; `stays` holds its own until the end.
+    answer('grows', replyOf('y'.repeat(60_000), [['unknown', {}]]));
+    const feed = createConversationFeed(nats.connect(), systemClock);
+    await vi.waitFor(async () => {
+      const kinds = (await feed.read('acme', 'grown-grows', 0)).map(({ record }) => record.kind);
+      expect(kinds).toContain('model_replied');
+    }, patience);
+    answer('large', replyOf('done'));
+    await ended(1);
+    await isAsked('grows');
+    answer('grows', replyOf('done'));
+    await ended(2);
+    answer('stays', replyOf('done'));
+    await ended(3);
+  });
+
+  it('ask for twice what was read, where there is no room to read on', { timeout: 120_000 }, async () => {
+    const { shared, ask, begin, put, isAsked, answer, ended } = marked('read');
+    const before = startReplica({ bus: nats.connect(), shared, ask });
+    await begin('grows', 10);
+    answer('grows', replyOf('y'.repeat(150_000), [['unknown', {}]]));
+    await isAsked('grows');
+    const stopped = before.stop();
+    answer('grows', replyOf('', [['unknown', {}]]));
+    await stopped;
+    shared.objects.clear();
+    open.push(startReplica({ bus: nats.connect(), shared, ask, poolBytes: 3 * 1024 * 1024 }));
+    await begin('stays', 10);
+    await begin('large', 300_000);
+    put('grows', 10);
+    // It comes in where `grows` has given its place back.
+    await begin('later', 10);
+    answer('large', replyOf('done'));
+    await ended(1);
+    await isAsked('grows');
+    for (const [index, mark] of ['grows', 'later', 'stays'].entries()) {
+      answer(mark, replyOf('done'));
+      await ended(index + 2);
+    }
+    expect(shared.outcomes.map(({ phase }) => phase)).toEqual(Array(4).fill('completed'));
   });
 
   it('take turns where they hold much, and all end', { timeout: 120_000 }, async () => {

@@ -60,5 +60,6 @@ export class Room {
   }
 }
 
-const wantedFor = (textBytes: number): number =>
+/** Bytes to ask for, where so many bytes of text are held. */
+export const wantedFor = (textBytes: number): number =>
   Math.min(Math.ceil(slack * neededFor(textBytes)), roomLimits.largestBytes);
