@@ -39,17 +39,24 @@ import { claimKeysOf } from '../../lib/stimulus/claims.ts';
 import { slimToolCall } from '../../lib/tools/slim-tool-call.ts';
 import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import type { ExecutionListener } from './execution-feed.ts';
+import { familyOf } from './lineages.ts';
 
 /** One cache for each kind that the API reads. */
 export interface Informers {
   readonly workflows: Informer<ListedWorkflow, 'name' | 'formerId' | 'namespace'>;
-  /** `approval`: id of what a person is asked, or has answered last; `asking`: the namespace, where one is asked. */
-  readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
+  /**
+   * `approval`: id of what a person is asked, or has answered last; `asking`: the namespace, where one is asked;
+   * `family`: uid of the first execution above one that is under way.
+   */
+  readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking' | 'family'>;
   readonly tenants: Informer<Namespace, TenantIndex>;
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
   readonly agents: Informer<Agent, 'namespace'>;
-  /** `ask`: id of the tool call that waits for a person, or was answered last; `asking`: the namespace, where one waits. */
-  readonly agentExecutions: Informer<AgentExecution, 'namespace' | 'ask' | 'asking'>;
+  /**
+   * `ask`: id of the tool call that waits for a person, or was answered last; `asking`: the namespace, where one waits;
+   * `family`: as for executions.
+   */
+  readonly agentExecutions: Informer<AgentExecution, 'namespace' | 'ask' | 'asking' | 'family'>;
   /** Without their arguments and answers. */
   readonly toolCalls: Informer<ToolCall, never>;
   readonly edgeHosts: Informer<EdgeHost, 'namespace'>;
@@ -95,6 +102,7 @@ export function createInformers(
         namespace: namespaceOf,
         approval: (execution) => idsOf(approvalIdOf(execution), answeredIdOf(execution)),
         asking: (execution) => (approvalIdOf(execution) === undefined ? [] : namespaceOf(execution)),
+        family: familyOf,
       },
     }),
     tenants: createTenantInformer(deps('Namespace')),
@@ -165,6 +173,7 @@ function agentExecutionInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get
       namespace: namespaceOf,
       ask: ({ spec }) => idsOf(spec.ask?.id, spec.signals?.at(-1)?.id),
       asking: (execution) => (unansweredAsk(execution) === undefined ? [] : namespaceOf(execution)),
+      family: familyOf,
     },
   });
 }

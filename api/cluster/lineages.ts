@@ -17,17 +17,13 @@ export interface Lineages {
 }
 
 interface LineagesDeps {
-  readonly agentExecutions: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
-  readonly executions: Pick<CacheReader<WorkflowExecution>, 'getByUid' | 'values'>;
+  readonly agentExecutions: Pick<CacheReader<AgentExecution, 'family'>, 'getByUid' | 'byIndex'>;
+  readonly executions: Pick<CacheReader<WorkflowExecution, 'family'>, 'getByUid' | 'byIndex'>;
 }
 
 export function createLineages({ agentExecutions, executions }: LineagesDeps): Lineages {
-  const underWay = (root: string): number => {
-    let count = 0;
-    for (const cache of [agentExecutions, executions])
-      for (const execution of cache.values()) if (goesOn(execution) && isOf(execution, root)) count += 1;
-    return count;
-  };
+  const underWay = (root: string): number =>
+    agentExecutions.byIndex('family', root).length + executions.byIndex('family', root).length;
   return {
     marksFor({ callingExecution }) {
       if (callingExecution === undefined) return {};
@@ -41,13 +37,14 @@ export function createLineages({ agentExecutions, executions }: LineagesDeps): L
   };
 }
 
-const goesOn = (execution: AgentExecution | WorkflowExecution): boolean => !finished(execution);
-
-/** The first one has no mark. */
-const isOf = (execution: AgentExecution | WorkflowExecution, root: string): boolean => {
-  const lineage = lineageOf(execution);
-  return lineage.depth > 0 && lineage.root === root;
-};
+/**
+ * Index `family` of both caches: the root of an execution that is under way. The first one of a family has no mark. A
+ * walk over all executions for each start would take a turn that grows with those of every tenant.
+ */
+export function familyOf(execution: AgentExecution | WorkflowExecution): string[] {
+  const { depth, root } = lineageOf(execution);
+  return depth > 0 && !finished(execution) ? [root] : [];
+}
 
 const tooDeep = ({ depth }: Lineage): HttpError =>
   new HttpError({

@@ -1,37 +1,58 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { createLineages, type Lineages } from '../../api/cluster/lineages.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { createLineages, familyOf, type Lineages } from '../../api/cluster/lineages.ts';
 import { annotations } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { inheritedLineage } from '../../lib/agent/lineage.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
+import { type Cache, createCache } from '../../lib/informer/cache.ts';
 
-let agents: Map<string, AgentExecution>;
-let workflows: Map<string, WorkflowExecution>;
+let agents: Cache<AgentExecution, 'family'>;
+let workflows: Cache<WorkflowExecution, 'family'>;
+let version: number;
 let lineages: Lineages;
 
 beforeEach(() => {
-  agents = new Map();
-  workflows = new Map();
-  lineages = createLineages({
-    agentExecutions: { getByUid: (uid) => agents.get(uid), values: () => agents.values() },
-    executions: { getByUid: (uid) => workflows.get(uid), values: () => workflows.values() },
-  });
+  agents = createCache<AgentExecution, 'family'>({ indexes: { family: familyOf } });
+  workflows = createCache<WorkflowExecution, 'family'>({ indexes: { family: familyOf } });
+  version = 0;
+  lineages = createLineages({ agentExecutions: agents, executions: workflows });
 });
 
 function addAgent(uid: string, marks: Readonly<Record<string, string>> = {}): void {
-  const metadata = { name: uid, uid, annotations: { ...marks } };
-  agents.set(uid, { apiVersion: 'windlass.dev/v1', kind: 'AgentExecution', metadata, spec: { agent: 'a' } });
+  setAgent({
+    apiVersion: 'windlass.dev/v1',
+    kind: 'AgentExecution',
+    metadata: metadataOf(uid, marks),
+    spec: { agent: 'a' },
+  });
 }
 
+const setAgent = (object: AgentExecution) => agents.apply({ type: 'MODIFIED', object });
+
+const metadataOf = (uid: string, marks: Readonly<Record<string, string>>) => ({
+  name: uid,
+  uid,
+  resourceVersion: String((version += 1)),
+  annotations: { ...marks },
+});
+
 function addWorkflow(uid: string, marks: Readonly<Record<string, string>>): void {
-  const metadata = { name: uid, uid, annotations: { ...marks } };
-  workflows.set(uid, { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', metadata, spec: { workflow: 'w' } });
+  const metadata = metadataOf(uid, marks);
+  const object = {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'WorkflowExecution',
+    metadata,
+    spec: { workflow: 'w' },
+  } as const;
+  workflows.apply({ type: 'ADDED', object });
 }
 
 const marksFor = (uid: string): Record<string, string> => lineages.marksFor({ callingExecution: uid });
-const depthOf = (uid: string): number => Number(agents.get(uid)?.metadata.annotations?.[annotations.agentDepth] ?? 0);
+const agentUids = (): string[] => [...agents.values()].map(({ metadata }) => metadata.uid ?? '');
+const depthOf = (uid: string): number =>
+  Number(agents.getByUid(uid)?.metadata.annotations?.[annotations.agentDepth] ?? 0);
 
 function refusalOf(uid: string): object | undefined {
   try {
@@ -44,8 +65,10 @@ function refusalOf(uid: string): object | undefined {
 }
 
 function endAgent(uid: string): void {
-  const execution = agents.get(uid);
-  if (execution !== undefined) agents.set(uid, { ...execution, status: { phase: 'completed' } });
+  const execution = agents.getByUid(uid);
+  if (execution === undefined) return;
+  const metadata = { ...execution.metadata, resourceVersion: String((version += 1)) };
+  setAgent({ ...execution, metadata, status: { phase: 'completed' } });
 }
 
 /** The attacker may write agents; their models call svc.task.execute and svc.workflow.run as often as they can. */
@@ -61,11 +84,11 @@ describe('agents that start agents', () => {
   it('end at a depth also by way of workflows and their panels', () => {
     addAgent('writer');
     addWorkflow('panel', marksFor('writer'));
-    const panel = workflows.get('panel');
+    const panel = workflows.getByUid('panel');
     addAgent('judge', panel === undefined ? {} : inheritedLineage(panel));
     expect(depthOf('judge')).toBe(1);
     addWorkflow('again', marksFor('judge'));
-    expect(workflows.get('again')?.metadata.annotations?.[annotations.agentDepth]).toBe('2');
+    expect(workflows.getByUid('again')?.metadata.annotations?.[annotations.agentDepth]).toBe('2');
   });
 
   it('ADR 0096 end at a depth also where a workflow starts itself by a tool', () => {
@@ -89,10 +112,22 @@ describe('agents that start agents', () => {
   it('stay within the bound when every one of them starts what it can', () => {
     addAgent('bomb');
     for (let round = 0; round < 10; round += 1) {
-      for (const uid of agents.keys()) if (refusalOf(uid) === undefined) addAgent(`${agents.size}`, marksFor(uid));
+      for (const uid of agentUids()) if (refusalOf(uid) === undefined) addAgent(`${agents.size}`, marksFor(uid));
     }
     expect(agents.size).toBe(limits.agentFamilyMax + 1);
-    expect(Math.max(...[...agents.keys()].map(depthOf))).toBe(limits.agentDepthMax);
+    expect(Math.max(...agentUids().map(depthOf))).toBe(limits.agentDepthMax);
+  });
+
+  it('are counted without a walk over the executions of other families and tenants', () => {
+    addAgent('root');
+    for (let index = 0; index < 100; index += 1)
+      addAgent(`stranger${index}`, { ...marksFor('root'), [annotations.agentRoot]: 'other' });
+    for (let index = 0; index < 3; index += 1) addAgent(`child${index}`, marksFor('root'));
+    const walks = [agents, workflows].map((cache) => vi.spyOn(cache, 'values'));
+    const found = vi.spyOn(agents, 'byIndex');
+    marksFor('root');
+    for (const walk of walks) expect(walk).not.toHaveBeenCalled();
+    expect(found.mock.results.map(({ value }) => value.length)).toEqual([3]);
   });
 
   it('start nothing once they are gone, and people start what they like', () => {

@@ -8,7 +8,7 @@ import type { ConversationRecord } from '../../../lib/conversation/record.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { anAgent } from '../../../test/builders/agent-builder.ts';
-import { createLineages } from '../../cluster/lineages.ts';
+import { createLineages, familyOf } from '../../cluster/lineages.ts';
 import type { ArchivedAgentExecutions } from '../archived.ts';
 import { createAgentExecutionRoutes } from './index.ts';
 import { archiveOf } from '../../../test/agents/archive-of.ts';
@@ -88,9 +88,9 @@ function world({ agent: own = agent, executions = [], refusal, records = [], arc
       lineages: createLineages({
         agentExecutions: {
           getByUid: (uid) => there.find(({ metadata }) => metadata.uid === uid),
-          values: () => there.values(),
+          byIndex: (_: string, root) => there.filter((execution) => familyOf(execution).includes(root)),
         },
-        executions: { getByUid: () => undefined, values: () => [].values() },
+        executions: { getByUid: () => undefined, byIndex: () => [] },
       }),
       agentExecutions: {
         find: findExecution,
