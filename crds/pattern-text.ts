@@ -65,7 +65,7 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}$':
     'must begin with a letter, digit or _ and have up to 127 letters, digits, dots, dashes and _',
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$': aUuid,
-  '^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*$': 'must be labels, as team=web,tier=front',
+  '^[^=,]+=[^=,]*(,[^=,]+=[^=,]*){0,19}$': 'must be up to 20 labels, as team=web,tier=front',
   '^[^=]+=': 'must be a label, as site=lab',
   '^[0-9]{1,15}$': 'must be next_cursor of the page before',
   '^[A-Za-z0-9_-]{1,255}$': 'must be next_cursor of the page before',

@@ -2233,7 +2233,7 @@ export type RegisterWorkflowReply = WorkflowRegistration;
 export interface ListWorkflowsRequest {
   /** Only those of this scope. */
   readonly scope?: "user" | "tenant" | "global";
-  /** Only those with these labels: `key=value`, several with commas between them. */
+  /** Only those with these labels: `key=value`, up to 20 with commas between them. */
   readonly label?: string;
   /** Only workflows whose name or description holds each of these words. */
   readonly q?: string;

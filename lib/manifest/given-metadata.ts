@@ -65,6 +65,19 @@ function takenOf(given: MetadataMaps): { labels: Texts; annotations: Texts } {
 const sizeOf = (map: Texts = {}): number => Object.keys(map).length;
 
 /**
+ * Labels of a manifest that its object cannot have and only the annotation keeps; none where the text of the annotation
+ * has none of the keys.
+ */
+export function keptLabels({ annotations: notes }: MetadataMaps, keys: readonly string[]): Texts {
+  const text = notes?.[annotations.given];
+  if (text === undefined || !keys.some((key) => mayHold(text, key))) return {};
+  return keptIn(text).labels ?? {};
+}
+
+/** A quick look before the text is parsed. Another program may write any letter as an escape. */
+const mayHold = (text: string, key: string): boolean => text.includes(JSON.stringify(key)) || /\\[u/]/.test(text);
+
+/**
  * Labels and annotations as the manifest of an object gives them: those that the object has, in whatever way they came to
  * it, and those that only the annotation keeps. `isNoted` says which keys of the object are no part of a manifest.
  */

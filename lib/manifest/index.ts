@@ -1,7 +1,7 @@
 export { toAgent, toAgentManifest } from './convert-agent.ts';
 export { toCustomResource, toManifest } from './convert.ts';
 export { formNames, type WorkflowForm } from './form-names.ts';
-export { givenMetadata, isObjectLabel } from './given-metadata.ts';
+export { givenMetadata, isObjectLabel, keptLabels } from './given-metadata.ts';
 export {
   createManifestReader,
   createOpenApiReader,

@@ -75,9 +75,9 @@ export const listWorkflows = defineContract({
     scope: Type.Optional(scopeField('Only those of this scope.')),
     label: Type.Optional(
       Type.String({
-        pattern: '^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*$',
+        pattern: '^[^=,]+=[^=,]*(,[^=,]+=[^=,]*){0,19}$',
         maxLength: 2_048,
-        description: 'Only those with these labels: `key=value`, several with commas between them.',
+        description: 'Only those with these labels: `key=value`, up to 20 with commas between them.',
       }),
     ),
     q: wordsQuery('workflows'),

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
+import { annotations } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { byName, type Scope, scopeOf, scopes } from '../../../lib/catalogue/index.ts';
-import { givenMetadata, isObjectLabel, workflowName } from '../../../lib/manifest/index.ts';
+import { isObjectLabel, keptLabels, workflowName } from '../../../lib/manifest/index.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import {
   type Cursor,
@@ -24,21 +26,41 @@ interface ListQuery extends PageOptions<ListKey> {
   readonly words?: string | undefined;
 }
 
-export function listPage<W extends Workflow>(
+export async function listPage<W extends Workflow>(
   all: readonly W[],
   { labels, words, ...page }: ListQuery,
-): Page<W, ListKey> {
-  const wanted = all.filter(
-    (workflow) =>
-      labels.every((pair) => hasLabel(workflow, pair)) &&
-      holdsWords(`${workflowName(workflow.metadata)} ${workflow.spec.description ?? ''}`, words),
-  );
+): Promise<Page<W, ListKey>> {
+  const hasLabels = labelFilter(labels);
+  const wanted: W[] = [];
+  let read = 0;
+  for (const workflow of all) {
+    const { metadata, spec } = workflow;
+    if (hasLabels(metadata) && holdsWords(`${workflowName(metadata)} ${spec.description ?? ''}`, words)) {
+      wanted.push(workflow);
+    }
+    // Kept labels may take 32 KiB of each workflow; other requests are served in between.
+    if (keepsMetadata(workflow) && (read += 1) % keptPerTurn === 0) await setImmediate();
+  }
   return pageOf(wanted, { keyOf, compare: byName }, page);
 }
 
-/** A label that Kubernetes refuses is read from where the object keeps it (requirements AMB-178). */
-function hasLabel({ metadata }: Workflow, [key, value]: ListQuery['labels'][number]): boolean {
-  return ownMember(isObjectLabel(key, value) ? metadata.labels : givenMetadata(metadata).labels, key) === value;
+const keptPerTurn = 10;
+
+/** Whether labels or annotations of the manifest are in an annotation, which has to be parsed to show them. */
+export const keepsMetadata = ({ metadata }: Workflow): boolean =>
+  metadata.annotations?.[annotations.given] !== undefined;
+
+/** Labels that Kubernetes refuses are read from where the object keeps them, once (requirements AMB-178). */
+function labelFilter(labels: ListQuery['labels']): (metadata: Workflow['metadata']) => boolean {
+  const refused = labels.filter(([key, value]) => !isObjectLabel(key, value));
+  const others = labels.filter(([key, value]) => isObjectLabel(key, value));
+  const refusedKeys = refused.map(([key]) => key);
+  return (metadata) => {
+    const { labels: own } = metadata;
+    if (!others.every(([key, value]) => ownMember(own, key) === value)) return false;
+    const kept = keptLabels(metadata, refusedKeys);
+    return refused.every(([key, value]) => (ownMember(own, key) ?? ownMember(kept, key)) === value);
+  };
 }
 
 const keyOf = (workflow: Workflow): ListKey => ({

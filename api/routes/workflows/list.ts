@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ListedWorkflow } from '../../../lib/catalogue/index.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import { listWorkflows } from './contract.ts';
-import { listCursor, listPage, parseLabels } from './list-page.ts';
+import { keepsMetadata, listCursor, listPage, parseLabels } from './list-page.ts';
 import { presentSummary } from './present.ts';
 import type { WorkflowSummary } from './schema.ts';
 
@@ -11,7 +12,7 @@ export function createListRoute({ cluster }: { readonly cluster: Pick<Cluster, '
   return defineRoute<typeof listWorkflows, Caller>(listWorkflows, async ({ query, caller }) => {
     const { scope, limit, cursor, label, q } = query;
     const all = cluster.workflows.list(caller, scope);
-    const { rows, next } = listPage(all, {
+    const { rows, next } = await listPage(all, {
       labels: parseLabels(label),
       words: q,
       limit,
@@ -34,7 +35,10 @@ async function presentAll(
   const summaries: WorkflowSummary[] = [];
   for (const row of rows) {
     const shown = row.isCut === true ? await workflows.whole(row) : row;
-    if (shown !== undefined) summaries.push(presentSummary(shown));
+    if (shown === undefined) continue;
+    summaries.push(presentSummary(shown));
+    // Kept labels take milliseconds to show; other requests are served in between.
+    if (keepsMetadata(shown)) await setImmediate();
   }
   return summaries;
 }
