@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { EdgeSelector } from '../../crds/schema/edge-group.ts';
 import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
-import { type EdgeHostState, type FleetHost, groupMembers, matcherOf, resolveTarget } from './selector.ts';
+import { countedNames } from '../../test/support/counted-names.ts';
+import {
+  createMemberCounter,
+  type EdgeHostState,
+  type FleetHost,
+  groupMembers,
+  matcherOf,
+  resolveTarget,
+} from './selector.ts';
 
 const host = (nodeId: string, fields: Partial<FleetHost> = {}): FleetHost => ({
   nodeId,
@@ -47,6 +55,24 @@ describe('a selector', () => {
   };
   it.each(Object.entries(cases))('%s', (_, { selector, want }) => {
     expect(ids({ Selector: selector }, fleet).resolved).toEqual(want);
+  });
+});
+
+describe('a selector of many terms', () => {
+  const tools = Array.from({ length: limits.edgeLocalTools }, (_, index) => `tool-${index}`);
+  const tags = Array.from({ length: limits.edgeTags }, (_, index) => `tag-${index}`);
+  const selector = { tools: tools.slice(-20), tags: Array.from({ length: 20 }, () => ({ AllOf: tags.slice(-20) })) };
+
+  it('reads each tool and tag of a host once', () => {
+    const [ownTools, ownTags] = [countedNames(tools), countedNames(tags)];
+    expect(matcherOf(selector)(host('a', { tools: ownTools.names, tags: ownTags.names }))).toBe(true);
+    expect([ownTools.reads(), ownTags.reads()]).toEqual([tools.length, tags.length]);
+  });
+
+  it('counts a tag that is given twice as one', () => {
+    const counter = createMemberCounter([{ selector }]);
+    const work = counter.add(host('a', { tools, tags }));
+    expect([counter.counts, work]).toEqual([[1], 1 + 20 + 20 + tools.length + tags.length]);
   });
 });
 
@@ -171,6 +197,9 @@ describe('resolving any selector over any hosts', () => {
         const group = { selector, pinned_members: pinned };
         const { resolved, skipped } = ids({ Group: 'g' }, hosts, { g: group });
         const members = groupMembers(group, hosts).map(({ nodeId }) => nodeId);
+        const counter = createMemberCounter([group, {}]);
+        for (const one of hosts) counter.add(one);
+        expect(counter.counts).toEqual([members.length, 0]);
         expect(new Set(members)).toEqual(new Set([...resolved, ...skipped.map(({ node_id: id }) => id)]));
       }),
     );

@@ -79,11 +79,66 @@ function whySkipped({ status, isDraining = false }: FleetHost): SkipReason | und
 
 /** The members of a group now, of whatever status but revoked ones that only its selector names (spec 2 §2.3). */
 export function groupMembers(group: Members, hosts: Iterable<FleetHost>): FleetHost[] {
-  const pinned = new Set(group.pinned_members);
-  const matches = group.selector === undefined ? undefined : matcherOf(group.selector);
-  return [...hosts]
-    .filter((host) => pinned.has(host.nodeId) || (host.status !== 'Revoked' && matches?.(host) === true))
-    .sort((a, b) => byText(a.nodeId, b.nodeId));
+  const { has } = membershipOf(group);
+  return [...hosts].filter((host) => has(lookAt(host))).sort((a, b) => byText(a.nodeId, b.nodeId));
+}
+
+/** Counts the members of many groups, host by host: the tools and tags of one host alone are held by name. */
+export interface MemberCounter {
+  /** Counts a host in each group that it is in. Gives the work that this took: terms and names looked at, at most. */
+  readonly add: (host: FleetHost) => number;
+  /** In the order of the groups. */
+  readonly counts: readonly number[];
+}
+
+export function createMemberCounter(groups: readonly Members[]): MemberCounter {
+  const memberships = groups.map(membershipOf);
+  const termsOfAll = memberships.reduce((sum, { terms }) => sum + 1 + terms, 0);
+  const counts = groups.map(() => 0);
+  return {
+    counts,
+    add(host) {
+      const look = lookAt(host);
+      for (const [at, { has }] of memberships.entries()) if (has(look)) counts[at] = (counts[at] ?? 0) + 1;
+      return termsOfAll + host.tools.length + host.tags.length;
+    },
+  };
+}
+
+function membershipOf({ pinned_members: named, selector }: Members): Membership {
+  const pinned = new Set(named);
+  const { matches, terms } = selector === undefined ? { matches: undefined, terms: 0 } : lookMatcherOf(selector);
+  return {
+    terms,
+    has: (look) => pinned.has(look.host.nodeId) || (look.host.status !== 'Revoked' && matches?.(look) === true),
+  };
+}
+
+interface Membership {
+  readonly has: (look: Look) => boolean;
+  /** How many things a host is asked for. */
+  readonly terms: number;
+}
+
+/** A host with its tools and tags by name, each made where a selector asks for the first of them. */
+interface Look {
+  readonly host: FleetHost;
+  readonly tools: ReadonlySet<string>;
+  readonly tags: ReadonlySet<string>;
+}
+
+function lookAt(host: FleetHost): Look {
+  let tools: ReadonlySet<string> | undefined;
+  let tags: ReadonlySet<string> | undefined;
+  return {
+    host,
+    get tools() {
+      return (tools ??= new Set(host.tools));
+    },
+    get tags() {
+      return (tags ??= new Set(host.tags));
+    },
+  };
 }
 
 type Matches = (host: FleetHost) => boolean;
@@ -109,14 +164,31 @@ function membersOf(target: FleetTarget, world: FleetWorld): Meant {
 }
 
 /** All that a selector gives must hold; an empty one matches every host (requirements AMB-101). */
-export function matcherOf({ os, tools = [], tags = [], labels = [] }: EdgeSelector): Matches {
-  const wanted = tags.flatMap(({ AllOf: all = [], Has: has }) => (has === undefined ? all : [...all, has]));
+export function matcherOf(selector: EdgeSelector): Matches {
+  const { matches } = lookMatcherOf(selector);
+  return (host) => matches(lookAt(host));
+}
+
+interface LookMatcher {
+  readonly matches: (look: Look) => boolean;
+  /** How many things a host is asked for. */
+  readonly terms: number;
+}
+
+/** A tool or tag that is given twice is one. */
+function lookMatcherOf(selector: EdgeSelector): LookMatcher {
+  const { os, tools = [], tags = [], labels = [] } = selector;
+  const ofTags = tags.flatMap(({ AllOf: all = [], Has: has }) => (has === undefined ? all : [...all, has]));
+  const [wantedTools, wantedTags] = [[...new Set(tools)], [...new Set(ofTags)]];
   const pairs = labels.flatMap(({ Equals: equals }) => Object.entries(equals));
-  return (host) =>
-    (os === undefined || host.os === os) &&
-    tools.every((tool) => host.tools.includes(tool)) &&
-    wanted.every((tag) => host.tags.includes(tag)) &&
-    pairs.every(([name, value]) => Object.hasOwn(host.labels, name) && host.labels[name] === value);
+  return {
+    terms: wantedTools.length + wantedTags.length + pairs.length,
+    matches: (look) =>
+      (os === undefined || look.host.os === os) &&
+      wantedTools.every((tool) => look.tools.has(tool)) &&
+      wantedTags.every((tag) => look.tags.has(tag)) &&
+      pairs.every(([name, value]) => Object.hasOwn(look.host.labels, name) && look.host.labels[name] === value),
+  };
 }
 
 function checkSize(hosts: number): void {

@@ -1,7 +1,9 @@
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../../../crds/limits.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import { countedNames } from '../../../../test/support/counted-names.ts';
 import { EdgeGroupSummary, EdgeGroupView } from '../schema.ts';
 import { createEdgeGroup } from './contract.ts';
 
@@ -23,6 +25,33 @@ describe('the list of groups', () => {
       { id, name: 'builders', pinned_members: [nodeId(2)], resolved_member_count: 2, created_at: expect.any(String) },
     ]);
     for (const item of answer.items) expect(Value.Check(EdgeGroupSummary, item)).toBe(true);
+  });
+});
+
+describe('a list of many groups', () => {
+  const tags = Array.from({ length: limits.edgeTags }, (_, index) => `tag-${index}`);
+  const selector = { tags: [{ AllOf: tags }] };
+  const groups = Array.from({ length: 10 }, (_, number) => aGroup(number, { name: `g${number}`, selector }));
+
+  it('reads each tag of a host once', async () => {
+    const own = countedNames(tags);
+    await edgeWorld([aHost(1, { tags: own.names }), ...groups]).call('listEdgeGroups');
+    expect(own.reads()).toBe(tags.length);
+  });
+
+  it('lets other work go on in between, by hosts and terms', async () => {
+    const hosts = Array.from({ length: 1_000 }, (_, number) => aHost(number, { tags }));
+    const one = edgeWorld([...hosts, ...groups]);
+    let turns = 0;
+    const watch = (): void => {
+      turns += 1;
+      next = setImmediate(watch);
+    };
+    let next = setImmediate(watch);
+    const answer = await one.call('listEdgeGroups');
+    clearImmediate(next);
+    expect(answer).toMatchObject({ items: groups.map(() => ({ resolved_member_count: hosts.length })) });
+    expect(turns).toBeGreaterThanOrEqual(Math.floor((hosts.length * groups.length * tags.length) / 100_000));
   });
 });
 

@@ -17,9 +17,9 @@ const ownFields = ({ metadata, spec }: EdgeGroup) => ({
 });
 
 /** spec 2 §2.3, as in a list. */
-export const presentGroupSummary = (group: EdgeGroup, hosts: readonly FleetHost[]): EdgeGroupSummary => ({
+export const presentGroupSummary = (group: EdgeGroup, members: number): EdgeGroupSummary => ({
   ...ownFields(group),
-  resolved_member_count: groupMembers(group.spec, hosts).length,
+  resolved_member_count: members,
 });
 
 /** spec 2 §2.3, as for one group. */
