@@ -105,7 +105,7 @@ function depsOf(): RegistrationDeps {
   const cluster = { informers };
   const stepsMax = 3;
   const bus = { bucket: <T>(of: BucketDefinition) => createMemoryBucket<T>(systemClock, of), stream: () => undefined };
-  const told = { clock: systemClock, logger: silentLogger, workflows: { values: () => [] } };
+  const parts = { clock: systemClock, logger: silentLogger, workflows: { values: () => [] } };
   const deps = {
     stepsMax,
     kube,
@@ -113,7 +113,7 @@ function depsOf(): RegistrationDeps {
     newId: randomUUID,
     openApi: reader,
     documents,
-    registrations: createRegistrationEvents({ ...told, bus: bus as never, audit, tenants }),
+    registrations: createRegistrationEvents({ ...parts, bus: bus as never, audit, tenants }),
     tenancy,
     cluster,
   };

@@ -78,8 +78,8 @@ const attempts = 5;
 export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
   const bucket = bus.bucket<Session>(sessionBucket);
   const owners = bus.bucket<string>(ownerBucket);
+  const stores: Stores = { bucket, owners };
   const find = async (name: SessionName) => (await bucket.get(sessionKey(name)))?.value;
-  const noteOwner = ({ execution_id, tenant }: SessionName) => owners.create(execution_id, tenant, tenant);
   return {
     find,
     async lookUp(name) {
@@ -89,13 +89,11 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
       return owner === undefined ? undefined : await find({ ...name, tenant: owner.value });
     },
     async create(session) {
-      await noteOwner(session);
-      const isCreated = await firstAnswer(attempts, async () => (await tryCreate(bucket, session)) || undefined);
+      const isCreated = await firstAnswer(attempts, async () => (await tryCreate(stores, session)) || undefined);
       if (isCreated === undefined) throw busy(session.execution_id);
     },
     async register(session, now) {
-      await noteOwner(session);
-      const stored = await firstAnswer(attempts, () => tryRegister(bucket, session, now));
+      const stored = await firstAnswer(attempts, () => tryRegister(stores, session, now));
       if (stored === undefined) throw busy(session.execution_id);
       return stored;
     },
@@ -121,15 +119,30 @@ async function tryRevoke(bucket: KeyValueBucket<Session>, key: string): Promise<
   return written === undefined ? undefined : true;
 }
 
-async function tryCreate(bucket: KeyValueBucket<Session>, session: Session): Promise<boolean> {
+interface Stores {
+  readonly bucket: KeyValueBucket<Session>;
+  readonly owners: KeyValueBucket<string>;
+}
+
+async function tryCreate(stores: Stores, session: Session): Promise<boolean> {
+  const { bucket } = stores;
   const key = sessionKey(session);
   const found = await bucket.get(key);
-  if (found === undefined) {
-    if (await wasRevoked(bucket, session)) throw revoked(session);
-    return (await bucket.create(key, session, session.tenant)) !== undefined;
-  }
+  if (found === undefined) return tryFirst(stores, session, revoked);
   if (found.value.revoked === true) throw revoked(session);
   return (await bucket.update(key, session, found.revision)) !== undefined;
+}
+
+/** Stores the first session of its name, and its tenant as the owner of the id. False where another writer was faster. */
+async function tryFirst(
+  { bucket, owners }: Stores,
+  session: Session,
+  refusal: (name: SessionName) => AppError,
+): Promise<boolean> {
+  if (await wasRevoked(bucket, session)) throw refusal(session);
+  const { execution_id, tenant } = session;
+  await owners.create(execution_id, tenant, tenant);
+  return (await bucket.create(sessionKey(session), session, tenant)) !== undefined;
 }
 
 /** Whether a version that kept sessions by the id of their execution alone has revoked the one of this execution. */
@@ -139,17 +152,11 @@ async function wasRevoked(bucket: KeyValueBucket<Session>, { tenant, execution_i
 }
 
 /** The session that is stored then; undefined where another writer was faster. */
-async function tryRegister(
-  bucket: KeyValueBucket<Session>,
-  session: Session,
-  now: number,
-): Promise<Session | undefined> {
+async function tryRegister(stores: Stores, session: Session, now: number): Promise<Session | undefined> {
+  const { bucket } = stores;
   const key = sessionKey(session);
   const found = await bucket.get(key);
-  if (found === undefined) {
-    if (await wasRevoked(bucket, session)) throw taken(session);
-    return (await bucket.create(key, session, session.tenant)) === undefined ? undefined : session;
-  }
+  if (found === undefined) return (await tryFirst(stores, session, taken)) ? session : undefined;
   if (found.value.revoked === true) throw taken(session);
   if (isOver(found.value, now))
     return (await bucket.update(key, session, found.revision)) === undefined ? undefined : session;

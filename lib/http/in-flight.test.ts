@@ -40,7 +40,7 @@ async function answerOf(tenant: string, bytes: number): Promise<number> {
   return answered;
 }
 
-/** The most bytes of answers of one tenant that wait, while nobody else's do. */
+/** The most bytes of answers of one tenant that wait, while no other tenant's do. */
 const waitingShare = Math.floor((bodyLimits.signedWaitingBytes * 4) / 5);
 
 /** Its status as soon as it has one. */
@@ -128,7 +128,7 @@ describe('the bytes of signed calls', () => {
     [0, 200],
     [1, 429],
     [bodyLimits.signed, 429],
-  ])('of one answer are the share of its tenant and %i, though nobody else has any: %i', async (more, want) => {
+  ])('of one answer are the share of its tenant and %i, though no other tenant has any: %i', async (more, want) => {
     const answer = settledOf(call('acme', 1).answer(share + more));
     await clock.advance(0);
     expect(answer.status).toBe(want);
