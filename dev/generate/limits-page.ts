@@ -1,5 +1,6 @@
 import { cell } from './field-table.ts';
-import { type LimitGroup, type LimitRow, limitGroups } from './limits-table.ts';
+import type { LimitGroup, LimitRow } from './limits/row.ts';
+import { limitGroups } from './limits-table.ts';
 
 /** The page of `docs/reference` that names every ceiling of ours (requirements AMB-192). */
 export function limitsPage(): string {

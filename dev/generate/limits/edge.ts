@@ -1,0 +1,33 @@
+import { characters, entries, items, type LimitGroup, row } from './row.ts';
+
+export const edge: LimitGroup = {
+  title: 'Edge hosts, groups and fleet runs',
+  rows: [
+    characters('`name` of a host or a group', 'edgeNameLength'),
+    items('`tags` of a host, and `AllOf`', 'edgeTags'),
+    characters('A tag', 'edgeTagLength'),
+    characters('The value of a label', 'edgeLabelLength'),
+    items('`tools`, `tags` and `labels` of a selector', 'edgeSelectorItems'),
+    items('`pinned_members` of a group', 'edgePinnedMembers'),
+    row('Hosts of one fleet run', 'fleetTargets', 'hosts', 'a run takes at most …'),
+    row('`args` of a fleet run as JSON', 'fleetArgsBytes', 'bytes', 'bytes of JSON; at most … are allowed'),
+    row(
+      '`config` pushed to a host, as JSON',
+      'edgeConfigBytes',
+      'bytes',
+      'has more than … bytes of JSON; push it in parts',
+    ),
+    row('`per_target_deadline_secs`', 'fleetDeadlineSecsMax', 'seconds', 'must be at most …, not …'),
+    {
+      ...row('`stdout_tail` and `stderr_tail` of a host', 'fleetTailBytes', 'bytes', ''),
+      otherwise: 'nothing: only the end is kept',
+    },
+    {
+      ...row('`recent_commands` of a host', 'hostRecentCommands', 'commands', ''),
+      otherwise: 'nothing: only the newest are kept',
+    },
+    entries('`labels` of a host', 'edgeLabels'),
+    items('`local_tools` and `mount_points` of a daemon', 'edgeLocalTools'),
+    characters('One of the `mount_points`', 'edgePathLength'),
+  ],
+};
