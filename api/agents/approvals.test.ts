@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { AgentAsk } from '../../crds/schema/agent-execution.ts';
 import { limits } from '../../crds/limits.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -13,17 +13,11 @@ import {
   specOf,
   startReplica,
 } from '../../test/agents/replica.ts';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { useReplicas } from '../../test/agents/replicas.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
 import { createConversationFeed } from './live.ts';
 
-let nats: TestBus;
-beforeAll(async () => void (nats = await startTestBus()));
-afterAll(() => nats.stop());
-
-const open: Replica[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((replica) => replica.stop()));
-});
+const replicas = useReplicas();
 
 const calls: string[] = [];
 const wipe: Tool = {
@@ -54,18 +48,16 @@ const caller =
 interface Given {
   readonly seconds?: number;
   readonly tools?: readonly string[];
-  readonly bus?: ReturnType<TestBus['connect']>;
+  readonly bus?: EventBus;
   readonly ask?: (request: ModelRequest) => Promise<ModelReply>;
   readonly judge?: boolean;
 }
 
 function replica(shared: SharedExecutions, given: Given = {}): Replica {
-  const { seconds = 60, tools = ['cmd.*'], bus = nats.connect(), ask = caller({ command: 'rm' }), judge } = given;
+  const { seconds = 60, tools = ['cmd.*'], bus = replicas.connect(), ask = caller({ command: 'rm' }), judge } = given;
   const approval = { tools: [...tools], timeout_seconds: seconds };
   const spec = specOf({ approval, ...(judge === true ? { execution: { tool_validation: { enabled: true } } } : {}) });
-  const started = startReplica({ bus, shared, ask, tools: [wipe], spec });
-  open.push(started);
-  return started;
+  return replicas.start({ bus, shared, ask, tools: [wipe], spec });
 }
 
 /** Puts a new execution, and resolves when it waits for a person. */
@@ -102,7 +94,7 @@ const outcome = (shared: SharedExecutions) =>
   vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000, interval: 20 });
 
 async function recordsOf(uid: string) {
-  const feed = createConversationFeed(nats.connect(), systemClock);
+  const feed = createConversationFeed(replicas.connect(), systemClock);
   return (await feed.read('acme', uid, 0)).map(({ record }) => record);
 }
 
@@ -199,7 +191,7 @@ describe('a tool call that waits for a person, on a real NATS server', () => {
 
   it('survives the replica that asked, and the one that comes after it asks nothing again', async () => {
     const shared = new SharedExecutions();
-    const bus = nats.connect();
+    const bus = replicas.connect();
     const model = vi.fn<(request: ModelRequest) => Promise<ModelReply>>(caller({ command: 'rm' }));
     startReplica({
       bus,

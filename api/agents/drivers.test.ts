@@ -1,40 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { DispatchResult, Tool } from '../../lib/tools/tool.ts';
-import {
-  executionOf,
-  type Replica,
-  replyOf,
-  SharedExecutions,
-  specOf,
-  startReplica,
-} from '../../test/agents/replica.ts';
+import { executionOf, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
+import { useReplicas } from '../../test/agents/replicas.ts';
 import { storedEvents } from '../../test/nats/stored-events.ts';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { startTestBus } from '../../test/nats/test-bus.ts';
 import { createConversationFeed } from './live.ts';
 
-let nats: TestBus;
-beforeAll(async () => void (nats = await startTestBus()));
-afterAll(() => nats.stop());
-
-const open: Replica[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((replica) => replica.stop()));
-});
-
-function replica(options: Omit<Parameters<typeof startReplica>[0], 'bus'>): Replica {
-  const started = startReplica({ bus: nats.connect(), ...options });
-  open.push(started);
-  return started;
-}
+const replicas = useReplicas();
 
 const outcomes = (shared: SharedExecutions, count = 1) =>
   vi.waitFor(() => expect(shared.outcomes).toHaveLength(count), { timeout: 20_000, interval: 20 });
 
 async function recordsOf(uid: string) {
-  const feed = createConversationFeed(nats.connect(), systemClock);
+  const feed = createConversationFeed(replicas.connect(), systemClock);
   return (await feed.read('acme', uid, 0)).map(({ record }) => record);
 }
 
@@ -80,7 +61,7 @@ describe('drivers on a real NATS server', () => {
   it('drive an execution to its outcome, with the instruction and the input as the first messages', async () => {
     const shared = new SharedExecutions();
     const seen: ModelRequest[] = [];
-    replica({
+    replicas.start({
       shared,
       ask: async (request) => {
         seen.push(request);
@@ -99,7 +80,7 @@ describe('drivers on a real NATS server', () => {
   it('let one of three replicas ask the model, once', async () => {
     const shared = new SharedExecutions();
     const ask = vi.fn<() => Promise<ModelReply>>(async () => replyOf('once'));
-    for (let index = 0; index < 3; index += 1) replica({ shared, ask });
+    for (let index = 0; index < 3; index += 1) replicas.start({ shared, ask });
     shared.put(executionOf('single'));
     await outcomes(shared);
     expect(ask).toHaveBeenCalledTimes(1);
@@ -116,7 +97,7 @@ describe('drivers on a real NATS server', () => {
   it('run a tool once and give its answer to the model', async () => {
     const shared = new SharedExecutions();
     const run = vi.fn<() => Promise<string>>(async () => '7');
-    replica({ shared, ask: script(replyOf('', [['count', {}]]), replyOf('seven')), tools: [apiTool(run)] });
+    replicas.start({ shared, ask: script(replyOf('', [['count', {}]]), replyOf('seven')), tools: [apiTool(run)] });
     shared.put(executionOf('tool'));
     await outcomes(shared);
     expect(run).toHaveBeenCalledTimes(1);
@@ -127,10 +108,10 @@ describe('drivers on a real NATS server', () => {
     const shared = new SharedExecutions();
     const run = vi.fn<() => Promise<string>>(async () => '7');
     const twice = script(replyOf('', [['count', {}]]), replyOf('', [['count', {}]]), replyOf('done'));
-    const signed = createCallCounter(nats.connect());
+    const signed = createCallCounter(replicas.connect());
     const account = { execution_id: 'bounded', tenant: 'acme' };
     expect(await Promise.all([signed.take(account, 3), signed.take(account, 3)])).toEqual([true, true]);
-    replica({ shared, ask: twice, tools: [apiTool(run)], security: { max_calls: 3 } });
+    replicas.start({ shared, ask: twice, tools: [apiTool(run)], security: { max_calls: 3 } });
     shared.put(executionOf('bounded'));
     await outcomes(shared);
     expect(run).toHaveBeenCalledTimes(1);
@@ -143,7 +124,7 @@ describe('drivers on a real NATS server', () => {
   it('cut what a tool says where it would not fit a record, and say so', async () => {
     const shared = new SharedExecutions();
     const run = async (): Promise<string> => '\u0001'.repeat(262_144);
-    replica({ shared, ask: script(replyOf('', [['count', {}]]), replyOf('ok')), tools: [apiTool(run)] });
+    replicas.start({ shared, ask: script(replyOf('', [['count', {}]]), replyOf('ok')), tools: [apiTool(run)] });
     shared.put(executionOf('large'));
     await outcomes(shared);
     expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', tool_calls: 1 });
@@ -159,13 +140,15 @@ describe('drivers on a real NATS server', () => {
       replyOf('', [['fs.read', { path: '/data/b' }]]),
       replyOf('ok'),
     );
-    replica({ shared, ask, tools: [{ ...write, name: 'fs.write' }] });
+    replicas.start({ shared, ask, tools: [{ ...write, name: 'fs.write' }] });
     const execution = executionOf('files');
     const volumes = [{ volume: 'shared', mount_path: '/data', access_mode: 'read-write' }] as const;
     shared.put({ ...execution, spec: { ...execution.spec, volumes: [...volumes] } });
     await outcomes(shared);
     const events = await vi.waitFor(async () => {
-      const found = (await storedEvents(nats.server, 'acme', 'volume')).filter(({ subject }) => subject === 'files');
+      const found = (await storedEvents(replicas.server, 'acme', 'volume')).filter(
+        ({ subject }) => subject === 'files',
+      );
       expect(found).toHaveLength(2);
       return found;
     });
@@ -182,7 +165,11 @@ describe('drivers on a real NATS server', () => {
       tool_calls: [{ id: 'x', name: 'count', arguments: '[' }],
     };
     const run = vi.fn<() => Promise<string>>(async () => '7');
-    replica({ shared, ask: script(replyOf('', [['nothing', {}]]), broken, replyOf('ok')), tools: [apiTool(run)] });
+    replicas.start({
+      shared,
+      ask: script(replyOf('', [['nothing', {}]]), broken, replyOf('ok')),
+      tools: [apiTool(run)],
+    });
     shared.put(executionOf('unknown'));
     await outcomes(shared);
     expect(run).not.toHaveBeenCalled();
@@ -195,7 +182,7 @@ describe('drivers on a real NATS server', () => {
 
   it('DISPATCH-12 AMB-038 hand a command to the pod, take its result once, and refuse another one', async () => {
     const shared = new SharedExecutions();
-    const { drivers } = replica({
+    const { drivers } = replicas.start({
       shared,
       ask: script(replyOf('', [['fs.write', {}]]), replyOf('ok')),
       tools: [podTool(false)],
@@ -220,12 +207,12 @@ describe('drivers on a real NATS server', () => {
   it('move a conversation to the replica that the pod asks, in the middle of a command', async () => {
     const shared = new SharedExecutions();
     const ask = script(replyOf('', [['fs.write', {}]]), replyOf('ok'));
-    const first = replica({ shared, ask, tools: [podTool(false)] });
+    const first = replicas.start({ shared, ask, tools: [podTool(false)] });
     const execution = executionOf('moves');
     shared.put(execution);
     const here = await first.drivers.open(execution, never);
     const offered = await here?.door.ask('pod-1', never);
-    const second = replica({ shared, ask, tools: [podTool(false)] });
+    const second = replicas.start({ shared, ask, tools: [podTool(false)] });
     const there = await second.drivers.open(execution, never);
     expect(there).not.toBe(here);
     await there?.door.report(offered?.dispatch_id ?? '', result, never);
@@ -244,7 +231,7 @@ describe('drivers on a real NATS server', () => {
     async (isIdempotent, answer) => {
       const shared = new SharedExecutions();
       const ask = script(replyOf('', [['fs.write', {}]]), replyOf('ok'));
-      const { drivers } = replica({ shared, ask, tools: [podTool(isIdempotent)] });
+      const { drivers } = replicas.start({ shared, ask, tools: [podTool(isIdempotent)] });
       const uid = `new-pod-${isIdempotent}`;
       const execution = executionOf(uid);
       shared.put(execution);
@@ -268,7 +255,7 @@ describe('drivers on a real NATS server', () => {
       const shared = new SharedExecutions();
       const uid = `dies-${isIdempotent}`;
       const ask = script(replyOf('', [['count', {}]]), replyOf('ok'));
-      const bus = nats.connect();
+      const bus = replicas.connect();
       const stuck = startReplica({
         bus,
         shared,
@@ -283,7 +270,7 @@ describe('drivers on a real NATS server', () => {
       // The process is gone: its connection is, and nothing of it writes any more.
       await bus.close(0);
       const run = vi.fn<() => Promise<string>>(async () => '7');
-      replica({ shared, ask, tools: [apiTool(run, isIdempotent)] });
+      replicas.start({ shared, ask, tools: [apiTool(run, isIdempotent)] });
       await outcomes(shared);
       expect(run).toHaveBeenCalledTimes(times);
       const ended = (await recordsOf(uid)).find(({ kind }) => kind === 'tool_ended');
@@ -318,7 +305,7 @@ describe('drivers on a real NATS server', () => {
     const shared = new SharedExecutions();
     const ask = ({ signal }: ModelRequest) =>
       new Promise<ModelReply>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    replica({ shared, ask });
+    replicas.start({ shared, ask });
     shared.put(executionOf('late', { deadline: new Date(Date.now() + 300).toISOString() }));
     const cancelled = executionOf('cancelled');
     shared.put(cancelled);
@@ -335,7 +322,7 @@ describe('drivers on a real NATS server', () => {
   it('end at once an execution whose time was over before a replica looked', async () => {
     const shared = new SharedExecutions();
     const ask = vi.fn<() => Promise<ModelReply>>(async () => replyOf('late'));
-    replica({ shared, ask });
+    replicas.start({ shared, ask });
     shared.put(executionOf('over', { deadline: '2020-01-01T00:00:00.000Z' }));
     await outcomes(shared);
     expect(shared.outcomes[0]).toMatchObject({ phase: 'failed', reason: 'Timeout' });
@@ -350,7 +337,7 @@ describe('drivers on a real NATS server', () => {
         return replyOf('{"allow":false,"reason":"no"}');
       return script(replyOf('', [['count', {}]]), replyOf('ok'))(request);
     };
-    replica({
+    replicas.start({
       shared,
       ask,
       tools: [apiTool(run)],
@@ -377,7 +364,7 @@ describe('drivers on a real NATS server', () => {
       return replyOf('{"allow":true,"reason":"it serves the task"}');
     };
     const execution = validation === undefined ? {} : { execution: { tool_validation: validation } };
-    replica({ shared, ask, tools: [apiTool(run)], spec: specOf(execution) });
+    replicas.start({ shared, ask, tools: [apiTool(run)], spec: specOf(execution) });
     shared.put(executionOf(`judged-${validation?.enabled}`));
     await outcomes(shared);
     expect(run).toHaveBeenCalledTimes(1);
@@ -398,7 +385,7 @@ describe('drivers on a real NATS server', () => {
       return replyOf(user?.content ?? '');
     };
     const run = vi.fn<() => Promise<string>>(async () => '7');
-    replica({
+    replicas.start({
       shared,
       ask,
       tools: [apiTool(run)],

@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
-import { executionOf, type Replica, replyOf, SharedExecutions, startReplica } from '../../test/agents/replica.ts';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { executionOf, replyOf, SharedExecutions, startReplica } from '../../test/agents/replica.ts';
+import { useReplicas } from '../../test/agents/replicas.ts';
 import { createConversationFeed } from './live.ts';
 import { roomLimits } from './room.ts';
 
-let nats: TestBus;
-beforeAll(async () => void (nats = await startTestBus()));
-afterAll(() => nats.stop());
-
-const open: Replica[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((replica) => replica.stop()));
-});
+const replicas = useReplicas();
 
 /** A model that answers all that wait when the test says so. */
 function heldModel(reply: (request: ModelRequest) => ModelReply) {
@@ -72,7 +65,7 @@ describe('many conversations of one tenant on one replica', () => {
   it('all wait for their model at once where they hold little', { timeout: 120_000 }, async () => {
     const shared = new SharedExecutions();
     const model = heldModel(() => replyOf('done'));
-    open.push(startReplica({ bus: nats.connect(), shared, ask: model.ask }));
+    replicas.start({ shared, ask: model.ask });
     for (let index = 0; index < 400; index += 1) shared.put(executionOf(`small-${index}`));
     await vi.waitFor(() => expect(model.waiting).toBe(400), patience);
     model.answer();
@@ -83,13 +76,13 @@ describe('many conversations of one tenant on one replica', () => {
     timeout: 120_000,
   }, async () => {
     const { shared, ask, begin, isAsked, answer, ended } = marked('grown');
-    open.push(startReplica({ bus: nats.connect(), shared, ask, poolBytes: 1024 * 1024 }));
+    replicas.start({ shared, ask, poolBytes: 1024 * 1024 });
     await begin('stays', 10);
     await begin('grows', 10);
     await begin('large', 90_000);
     // Room for it is there when `large` is over, and not beside it; `stays` holds its own until the end.
     answer('grows', replyOf('y'.repeat(60_000), [['unknown', {}]]));
-    const feed = createConversationFeed(nats.connect(), systemClock);
+    const feed = createConversationFeed(replicas.connect(), systemClock);
     await vi.waitFor(async () => {
       const kinds = (await feed.read('acme', 'grown-grows', 0)).map(({ record }) => record.kind);
       expect(kinds).toContain('model_replied');
@@ -105,7 +98,7 @@ describe('many conversations of one tenant on one replica', () => {
 
   it('ask for twice what was read, where there is no room to read on', { timeout: 120_000 }, async () => {
     const { shared, ask, begin, put, isAsked, answer, ended } = marked('read');
-    const before = startReplica({ bus: nats.connect(), shared, ask });
+    const before = startReplica({ bus: replicas.connect(), shared, ask });
     await begin('grows', 10);
     answer('grows', replyOf('y'.repeat(150_000), [['unknown', {}]]));
     await isAsked('grows');
@@ -113,7 +106,7 @@ describe('many conversations of one tenant on one replica', () => {
     answer('grows', replyOf('', [['unknown', {}]]));
     await stopped;
     shared.objects.clear();
-    open.push(startReplica({ bus: nats.connect(), shared, ask, poolBytes: 3 * 1024 * 1024 }));
+    replicas.start({ shared, ask, poolBytes: 3 * 1024 * 1024 });
     await begin('stays', 10);
     await begin('large', 300_000);
     put('grows', 10);
@@ -134,7 +127,7 @@ describe('many conversations of one tenant on one replica', () => {
     const input = 'x'.repeat(700_000);
     const model = heldModel(() => replyOf('done'));
     const poolBytes = 4 * roomLimits.largestBytes;
-    open.push(startReplica({ bus: nats.connect(), shared, ask: model.ask, poolBytes }));
+    replicas.start({ shared, ask: model.ask, poolBytes });
     for (let index = 0; index < 20; index += 1) {
       const execution = executionOf(`large-${index}`);
       shared.put({ ...execution, spec: { ...execution.spec, input } });

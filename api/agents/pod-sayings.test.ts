@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
-import { executionOf, type Replica, replyOf, SharedExecutions, startReplica } from '../../test/agents/replica.ts';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { executionOf, replyOf, SharedExecutions } from '../../test/agents/replica.ts';
+import { useReplicas } from '../../test/agents/replicas.ts';
 import { createConversationFeed } from './live.ts';
 import { recordsBehind } from './feed.ts';
 
-let nats: TestBus;
-beforeAll(async () => void (nats = await startTestBus()));
-afterAll(() => nats.stop());
-
-const open: Replica[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((replica) => replica.stop()));
-});
+const replicas = useReplicas();
 
 const never = new AbortController().signal;
 
@@ -28,8 +21,7 @@ async function asking(uid: string) {
     await answer.promise;
     return replyOf(`answer ${seen.length}`);
   };
-  const replica = startReplica({ bus: nats.connect(), shared, ask });
-  open.push(replica);
+  const replica = replicas.start({ shared, ask });
   const execution = executionOf(uid);
   shared.put(execution);
   await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 20_000 });
@@ -41,7 +33,7 @@ async function asking(uid: string) {
 
 async function sayingsOf(uid: string): Promise<number> {
   let count = 0;
-  for await (const { record } of recordsBehind(createConversationFeed(nats.connect(), systemClock), 'acme', uid, 0))
+  for await (const { record } of recordsBehind(createConversationFeed(replicas.connect(), systemClock), 'acme', uid, 0))
     if (record.kind === 'pod_said') count += 1;
   return count;
 }
