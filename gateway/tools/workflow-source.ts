@@ -8,6 +8,7 @@ import { AppError } from '../../lib/errors.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
+import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
 import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
 import type { Upstream } from '../../lib/upstream/index.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
@@ -44,7 +45,8 @@ export interface WorkflowSourceDeps {
 }
 
 /** Tool workflows as tools: a call runs the chain that was registered when it began (spec 3 §1.4, §3.2). */
-export function createWorkflowSource(deps: WorkflowSourceDeps): ToolSource {
+export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource {
+  const deps = { ...sourceDeps, turns: createReadingTurns(sourceDeps.clock) };
   const { tenancy, workflows, former } = deps;
   const holders = createHolders(tenancy, deps.rivals ?? ((place) => workflows.byIndex('namespace', place)));
   const visible = (tenant: string | undefined): ToolWorkflow[] =>
@@ -92,7 +94,11 @@ interface Invocation {
   readonly context: GatewayCallContext;
 }
 
-async function invoke(deps: WorkflowSourceDeps, invocation: Invocation): Promise<GatewayAnswer> {
+interface ChainSourceDeps extends WorkflowSourceDeps {
+  readonly turns: ReadingTurns;
+}
+
+async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<GatewayAnswer> {
   const { caller, args, context } = invocation;
   const workflow = await deps.whole(invocation.workflow);
   if (workflow === undefined) throw gone('the workflow was deleted');
@@ -111,7 +117,7 @@ async function invoke(deps: WorkflowSourceDeps, invocation: Invocation): Promise
 }
 
 /** The chain with its API, as they are now. */
-async function chain(deps: WorkflowSourceDeps, invocation: Invocation, audit: InvocationAudit): Promise<ChainOutcome> {
+async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: InvocationAudit): Promise<ChainOutcome> {
   const { workflow, caller, args, context } = invocation;
   const { steps } = workflow.spec;
   const limits = deps.limits ?? chainLimitsDefault;
@@ -128,7 +134,8 @@ async function chain(deps: WorkflowSourceDeps, invocation: Invocation, audit: In
   const credential = await resolve(deps, { api, tenant, server: index.server }, audit);
   if (typeof credential === 'string') return { kind: 'failed', step: first.name, reason: credential };
   const send = createSendStep(deps.upstream, { api, index, credential, tenant, responseBytes: limits.responseBytes });
-  return runToolChain({ ...deps, limits, send, observer: audit }, steps, args, { signal: context.signal });
+  const inTurn = deps.turns.of(tenant);
+  return runToolChain({ ...deps, limits, send, inTurn, observer: audit }, steps, args, { signal: context.signal });
 }
 
 interface Exchange {

@@ -16,16 +16,56 @@ interface JsonWithSource {
 
 const json = JSON as unknown as JsonWithSource;
 
-/** Whether a text may hold a number that JavaScript cannot keep; other texts are parsed at full speed. */
-const suspicious = /[\d.]{16}|[eE][+-]?\d{2}/;
-
 /** Like JSON.parse, with exact numbers. @throws SyntaxError */
 export function parseExactJson(text: string): unknown {
-  if (!suspicious.test(text)) return JSON.parse(text) as unknown;
   return json.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && !isKept(value, source) ? json.rawJSON(source) : value,
   );
 }
+
+/** Counts of a JSON text, taken before anything is made of it. */
+interface JsonCounts {
+  readonly values: number;
+  /** Numbers that JavaScript would write otherwise; a text without one needs no exact form. */
+  readonly longNumbers: number;
+}
+
+const digits = /[\d.eE+-]*/y;
+
+export function countJson(text: string): JsonCounts {
+  let [values, longNumbers] = [1, 0];
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    // `[`, `{` and `,`; a string is passed over.
+    if (code === 0x5b || code === 0x7b || code === 0x2c) values += 1;
+    else if (code === 0x22) index = endOfString(text, index);
+    else if (code >= 0x30 && code <= 0x39) {
+      const number = numberAt(text, index);
+      if (isSuspicious(number) && !isKept(Number(number), number)) longNumbers += 1;
+      index += number.length - 1;
+    }
+  }
+  return { values, longNumbers };
+}
+
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  for (; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) break;
+    if (code === 0x5c) index += 1;
+  }
+  return index;
+}
+
+/** Without the sign, which changes nothing of how it is kept. */
+function numberAt(text: string, index: number): string {
+  digits.lastIndex = index;
+  return digits.exec(text)?.[0] ?? '';
+}
+
+/** Shorter ones are kept, unless they have an exponent. */
+const isSuspicious = (number: string): boolean => number.length > 15 || /[eE]/.test(number);
 
 /** Up to fifteen digits are kept, however the number is written. */
 function isKept(value: number, source: string): boolean {

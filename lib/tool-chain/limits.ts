@@ -33,10 +33,14 @@ export const chainLimitsDefault: ChainLimits = {
 };
 
 /**
- * Bounds of one response beside its bytes: values of its JSON, values where a path searches (`*`, `..`, a filter; the
- * library takes up to four microseconds for each, in one turn), and nesting.
+ * Bounds of one response beside its bytes: values of its JSON, values where a path searches (`*`, `..`, a filter), values
+ * where a number is kept as text, which takes up to two and a half microseconds for each value, and nesting. Each keeps
+ * one turn within about 100 ms.
  */
-export const responseLimits = { values: 250_000, searched: 25_000, depth: 64 } as const;
+export const responseLimits = { values: 250_000, searched: 25_000, exact: 25_000, depth: 64 } as const;
+
+/** What reading takes at most: bytes that are parsed in a microsecond, and microseconds for each value of one search. */
+export const readingCosts = { bytesPerMicrosecond: 100, searchedValue: 4 } as const;
 
 /**
  * Work of one search: each value that is tested costs `test`, and each comparison and each name of a filter costs one more. A

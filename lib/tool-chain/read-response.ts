@@ -1,43 +1,79 @@
-import { setImmediate } from 'node:timers/promises';
 import { isTooDeep } from '../nesting.ts';
-import { parseExactJson } from './exact-json.ts';
+import { countJson, parseExactJson } from './exact-json.ts';
 import type { Extracted } from './extract.ts';
-import { responseLimits } from './limits.ts';
+import { readingCosts, responseLimits } from './limits.ts';
 import { isSearch, parseExtractor } from './parse-extractor.ts';
+import type { ReadInTurn } from './reading-turns.ts';
 import { StepFailure } from './step-failure.ts';
 
 /** The JSON of a response, and what is found in it. */
 export interface ParsedResponse {
   readonly value: unknown;
-  /** Evaluates in a turn of the event loop of its own. @throws StepFailure where a search would take too long. */
+  /** A search waits for its turn. @throws StepFailure where there is none in time, or the search would take too long. */
   extract(expression: string, run: (expression: string, body: unknown) => Extracted): Promise<Extracted>;
+}
+
+interface Response {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+interface Reader {
+  readonly inTurn: ReadInTurn;
+  /** Ends the wait for a turn. */
+  readonly signal: AbortSignal;
 }
 
 /** A status that has no body by definition succeeds with null. */
 const noContent: ReadonlySet<number> = new Set([204, 205]);
 
-/** @throws StepFailure for another status than 2xx, and for a body that is no JSON or too much of it. */
-export function readResponse({ status, body }: { readonly status: number; readonly body: Buffer }): ParsedResponse {
+/** Bytes that are read at once; they take less than a millisecond. */
+const smallBytes = 64 * 1024;
+
+/**
+ * A large response waits for its turn.
+ * @throws StepFailure for another status than 2xx, for a body that is no JSON or too much of it, and where there is no turn
+ * in time.
+ */
+export async function readResponse(response: Response, { inTurn, signal }: Reader): Promise<ParsedResponse> {
+  const { status, body } = response;
   if (status < 200 || status > 299) throw new StepFailure(`the upstream answered with status ${status}`);
-  const text = textOf(body);
-  const values = text === '' ? 1 : countValues(text);
-  if (values > responseLimits.values) {
-    throw new StepFailure(`the response holds more than ${responseLimits.values} values; ask for less`);
-  }
-  const value = noContent.has(status) && text === '' ? null : parsed(text);
+  const read = (): Whole => wholeOf(response);
+  const cost = body.length / readingCosts.bytesPerMicrosecond;
+  const { value, values } = body.length <= smallBytes ? read() : await inTurn({ cost, signal }, read);
   return {
     value,
-    extract: async (expression, run) => {
-      const isWide = isSearch(parseExtractor(expression));
-      if (isWide && values > responseLimits.searched) {
+    async extract(expression, run) {
+      if (!isSearch(parseExtractor(expression))) return run(expression, value);
+      if (values > responseLimits.searched) {
         throw new StepFailure(
           `the response holds more than ${responseLimits.searched} values, too many to search with *, .. or a filter`,
         );
       }
-      if (isWide) await setImmediate();
-      return run(expression, value);
+      return await inTurn({ cost: values * readingCosts.searchedValue, signal }, () => run(expression, value));
     },
   };
+}
+
+interface Whole {
+  readonly value: unknown;
+  readonly values: number;
+}
+
+function wholeOf({ status, body }: Response): Whole {
+  const text = textOf(body);
+  if (noContent.has(status) && text === '') return { value: null, values: 1 };
+  const { values, longNumbers } = countJson(text);
+  if (values > responseLimits.values) {
+    throw new StepFailure(`the response holds more than ${responseLimits.values} values; ask for less`);
+  }
+  if (longNumbers > 0 && values > responseLimits.exact) {
+    throw new StepFailure(
+      `the response holds more than ${responseLimits.exact} values, and a number that JavaScript cannot keep; ` +
+        'ask for less, or for the number as a string',
+    );
+  }
+  return { value: parsed(text, longNumbers > 0), values };
 }
 
 function textOf(body: Buffer): string {
@@ -48,10 +84,10 @@ function textOf(body: Buffer): string {
   }
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, isExact: boolean): unknown {
   let value: unknown;
   try {
-    value = parseExactJson(text);
+    value = isExact ? parseExactJson(text) : JSON.parse(text);
   } catch {
     throw new StepFailure('the response is not JSON');
   }
@@ -59,26 +95,4 @@ function parsed(text: string): unknown {
     throw new StepFailure(`the response is nested deeper than ${responseLimits.depth} levels`);
   }
   return value;
-}
-
-/** Values of a JSON text, counted before anything is made of them. */
-function countValues(text: string): number {
-  let values = 1;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    // `[`, `{` and `,`; a string is passed over.
-    if (code === 0x5b || code === 0x7b || code === 0x2c) values += 1;
-    else if (code === 0x22) index = endOfString(text, index);
-  }
-  return values;
-}
-
-function endOfString(text: string, start: number): number {
-  let index = start + 1;
-  for (; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === 0x22) break;
-    if (code === 0x5c) index += 1;
-  }
-  return index;
 }

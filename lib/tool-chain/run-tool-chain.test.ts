@@ -8,11 +8,13 @@ import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
 import { createUpstream, type Upstream } from '../upstream/index.ts';
 import { answerLimits, type ChainLimits, chainLimitsDefault } from './limits.ts';
+import { createReadingTurns } from './reading-turns.ts';
 import { type ChainOutcome, runToolChain } from './run-tool-chain.ts';
 
 const seen: { method: string | undefined; url: string | undefined; body: string }[] = [];
 const noted: string[] = [];
 let answers: ((request: IncomingMessage, response: ServerResponse) => void)[] = [];
+const turns = createReadingTurns(systemClock);
 let server: Server;
 let upstream: Upstream;
 beforeAll(async () => {
@@ -75,6 +77,7 @@ function run(
         responseBytes: bounds.responseBytes,
         signal: request.signal,
       }),
+    inTurn: turns.of('acme'),
     observer: {
       stepReached: () => undefined,
       stepStarted: async (name: string, attempt: number) => void noted.push(`start ${name} ${attempt}`),
@@ -169,6 +172,7 @@ describe('runToolChain', () => {
     ['text that is not UTF-8', says(Buffer.from([0x22, 0xff, 0x22])), 200],
     ['JSON that is too deep', says('['.repeat(65) + ']'.repeat(65)), 200],
     ['too many values', says(`[${'0,'.repeat(250_000)}0]`), 200],
+    ['a long number among many values', says(`[${'0,'.repeat(25_000)}${'9'.repeat(20)}]`), 200],
     ['a reset', breaks, undefined],
     ['a bomb', says(gzipSync(Buffer.alloc(11 * 1024 * 1024, ' ')), 200, { 'content-encoding': 'gzip' }), 200],
   ] as const;
@@ -237,6 +241,15 @@ describe('runToolChain', () => {
     const started = performance.now();
     await expect(run([step('a', { body_template })], { list })).rejects.toMatchObject({ reason: 'Validation' });
     expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('keeps long numbers among 25,000 values, and has no such bound where none is long', async () => {
+    const long = '9'.repeat(20);
+    const floats = '0.30000000000000004,'.repeat(15_000);
+    answers = [says(`[${'0,'.repeat(24_998)}${long}]`), says(`[${floats}${`"${long}",`.repeat(15_000)}1e30]`)];
+    const [a, b] = [step('a', { extractors: { id: '$[24998]' } }), step('b', { body_template: '[{{state.a.id}}]' })];
+    expect(await run([a, b])).toMatchObject({ kind: 'completed' });
+    expect(seen.at(-1)?.body).toBe(`[${long}]`);
   });
 
   it('counts a value as often as it is extracted, and fails the step beyond the bound of the state', async () => {

@@ -8,6 +8,7 @@ import { extract } from './extract.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { answerLimits, type ChainLimits } from './limits.ts';
 import { readResponse } from './read-response.ts';
+import type { ReadInTurn } from './reading-turns.ts';
 import { type BodyContext, renderBody } from './render-body.ts';
 import { StepFailure } from './step-failure.ts';
 
@@ -46,6 +47,7 @@ export interface ChainDeps {
   readonly limits: ChainLimits;
   readonly send: SendStep;
   readonly observer: ChainObserver;
+  readonly inTurn: ReadInTurn;
 }
 
 /** Result of a chain: `state` has flat keys `STEP.VARIABLE`. */
@@ -135,7 +137,7 @@ class Chain {
       const request = { step: step.name, operationId: step.operation_id, body, signal: deadline.signal };
       const response = await this.#deps.send(request);
       ({ status } = response);
-      await this.#take(step, response);
+      await this.#take(step, response, deadline.signal);
       return { status };
     } catch (failure) {
       if (failure instanceof StepFailure) return { ...(status !== undefined && { status }), failure };
@@ -144,8 +146,8 @@ class Chain {
     }
   }
 
-  async #take(step: ToolStep, response: { readonly status: number; readonly body: Buffer }): Promise<void> {
-    const parsed = readResponse(response);
+  async #take(step: ToolStep, response: Awaited<ReturnType<SendStep>>, signal: AbortSignal): Promise<void> {
+    const parsed = await readResponse(response, { inTurn: this.#deps.inTurn, signal });
     const variables: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
     let left = answerLimits.stateBytes - this.#stateBytes;
     for (const [variable, expression] of Object.entries(step.extractors ?? {})) {

@@ -15,6 +15,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import { checkToolWorkflow } from '../../lib/tool-chain/check-tool-workflow.ts';
 import { chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
+import { createReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
 import { runToolChain, type SendStep } from '../../lib/tool-chain/run-tool-chain.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
 import { createUpstream } from '../../lib/upstream/index.ts';
@@ -34,6 +35,7 @@ const key = 'the-key';
 let desk: ChildProcessByStdio<null, Readable, null>;
 let url = '';
 let log = '';
+const turns = createReadingTurns(systemClock);
 const upstream = createUpstream({
   clock: systemClock,
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
@@ -69,6 +71,7 @@ const place = (input: object, given = key) =>
       logger: silentLogger,
       limits: chainLimitsDefault,
       send: send(given),
+      inTurn: turns.of('acme'),
       observer: {
         stepReached: () => undefined,
         stepStarted: async () => undefined,
