@@ -10,11 +10,15 @@ import { serveBuiltinTools } from './serve-builtin.ts';
 type Handler = Parameters<EventBus['serve']>[1];
 
 /** The answer to the gateway for a call of a session whose execution runs for this caller. */
-async function answered(running: ToolCaller | undefined, tool: string): Promise<{ answer: ToolAnswer; ran: number }> {
+async function answered(
+  running: ToolCaller | undefined,
+  tool: string,
+  more: object = { registered: false },
+): Promise<{ answer: ToolAnswer; ran: readonly ToolCaller[] }> {
   const handlers = new Map<string, Handler>();
-  let ran = 0;
-  const run = async (): Promise<ToolAnswer> => {
-    ran += 1;
+  const ran: ToolCaller[] = [];
+  const run = async (caller: ToolCaller): Promise<ToolAnswer> => {
+    ran.push(caller);
     return { content: 'done', isError: false };
   };
   serveBuiltinTools({
@@ -37,6 +41,7 @@ async function answered(running: ToolCaller | undefined, tool: string): Promise<
     execution_id: 'e-1',
     subject: 'agent:coder',
     security: {},
+    ...more,
   };
   const signal = new AbortController().signal;
   const text = await handlers.get(builtinCallsService)?.({ body: Buffer.from(JSON.stringify(call)), signal } as never);
@@ -46,18 +51,34 @@ async function answered(running: ToolCaller | undefined, tool: string): Promise<
 describe('a built-in tool that the gateway calls', () => {
   it('runs with the rights of the agent, or of the session', async () => {
     for (const caller of [aToolCaller(), undefined]) {
-      expect(await answered(caller, 'svc.tools.list')).toEqual({ answer: { content: 'done', isError: false }, ran: 1 });
+      const { answer, ran } = await answered(caller, 'svc.tools.list');
+      expect([answer, ran]).toMatchObject([
+        { content: 'done', isError: false },
+        [{ subject: caller?.subject ?? 'agent:coder' }],
+      ]);
     }
+  });
+
+  it.each([
+    ['an operator made', { registered: true }],
+    ['an older gateway names without its maker', {}],
+  ])('never runs with the rights of the agent in a session that %s', async (_session, more) => {
+    const running = aToolCaller({ spec: { tools: [] } });
+    const { answer, ran } = await answered({ ...running, subject: 'ada' }, 'svc.tools.list', more);
+    expect(answer).toEqual({ content: 'done', isError: false });
+    expect(ran).toEqual([
+      { tenant: 'acme', namespace: 'tenant-acme', subject: 'agent:coder', security: {}, scopes: [], mounts: [] },
+    ]);
   });
 
   it('does not run where a person must approve it', async () => {
     const caller = aToolCaller({ spec: { tools: [{ name: 'svc.*' }], approval: { tools: ['svc.*'] } } });
     const { answer, ran } = await answered(caller, 'svc.tools.list');
-    expect([answer.isError, answer.content, ran]).toEqual([true, expect.stringMatching(/^ApprovalRequired: /), 0]);
+    expect([answer.isError, answer.content, ran]).toEqual([true, expect.stringMatching(/^ApprovalRequired: /), []]);
   });
 
   it('does not run where the agent does not name it', async () => {
     const { answer, ran } = await answered(aToolCaller({ spec: { tools: [] } }), 'svc.tools.list');
-    expect([answer.content, ran]).toEqual([expect.stringMatching(/^ToolNotAllowed: /), 0]);
+    expect([answer.content, ran]).toEqual([expect.stringMatching(/^ToolNotAllowed: /), []]);
   });
 });

@@ -100,10 +100,13 @@ async function run(deps: ServeBuiltinDeps, call: BuiltinCall, signal: AbortSigna
   return admitted.run.run(caller, call.args, signal);
 }
 
-/** The rights of the running agent, or those of an external caller within the security context of its session. */
+/**
+ * The rights of the running agent, or those of an external caller within the security context of its session. The session
+ * of an operator never has the rights of an agent: its maker chose the execution id (spec 3 §4.1).
+ */
 async function callerOf({ runningCaller, tenants }: ServeBuiltinDeps, call: BuiltinCall): Promise<ToolCaller> {
-  const { tenant, execution_id: executionId, subject, security, scopes = [] } = call;
-  const agent = await runningCaller(executionId, tenant);
+  const { tenant, execution_id: executionId, subject, security, scopes = [], registered = true } = call;
+  const agent = registered ? undefined : await runningCaller(executionId, tenant);
   if (agent !== undefined) return agent;
   return { tenant, namespace: tenants.namespaceOf(tenant) ?? '', subject, security, scopes, mounts: [] };
 }

@@ -150,6 +150,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
     securityContextName,
     security,
     scopes: session.scopes ?? [],
+    registered: session.registered !== undefined,
     namespace: tenant === undefined ? undefined : tenants.namespaceOf(tenant),
   };
   return { caller, tool, args: givenArguments(tool.input_schema, args) };

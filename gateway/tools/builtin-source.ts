@@ -82,7 +82,7 @@ interface Asked {
 }
 
 async function callBuiltin(bus: BuiltinDeps['bus'], { tool, caller, args, context }: Asked): Promise<GatewayAnswer> {
-  const { tenant, executionId, subject, security, scopes } = caller;
+  const { tenant, executionId, subject, security, scopes, registered } = caller;
   if (tenant === undefined)
     throw new AppError('invalid', `${tool} acts for a tenant, and the development bypass has none`);
   const { signal, invocationId } = context;
@@ -93,6 +93,7 @@ async function callBuiltin(bus: BuiltinDeps['bus'], { tool, caller, args, contex
     subject,
     security,
     scopes,
+    registered,
     tool,
     args,
   };

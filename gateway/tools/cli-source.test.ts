@@ -21,6 +21,7 @@ const caller: GatewayCaller = {
   securityContextName: 'default',
   security: {},
   scopes: [],
+  registered: false,
   namespace: 'tenant-acme',
 };
 

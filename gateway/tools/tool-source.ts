@@ -12,6 +12,8 @@ export interface GatewayCaller {
   readonly security: SecurityContextSpec;
   /** Scopes of tools of hosts that the maker of the session held. */
   readonly scopes: readonly string[];
+  /** An operator made the session, so that its execution id proves no agent. False for a session of an attestation. */
+  readonly registered: boolean;
   /** Namespace of the tenant; undefined in the bypass. */
   readonly namespace: string | undefined;
 }

@@ -109,6 +109,7 @@ const caller: GatewayCaller = {
   securityContextName: 'default',
   security: {},
   scopes: [],
+  registered: false,
   namespace: 'tenant-acme',
 };
 

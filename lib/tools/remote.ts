@@ -18,6 +18,11 @@ export interface BuiltinCall {
   readonly security: SecurityContextSpec;
   /** Scopes of tools of hosts that the maker of the session held. Absent, as older gateways say it: none. */
   readonly scopes?: readonly string[];
+  /**
+   * An operator made the session, which may name any execution: it never has the rights of that execution's agent. Absent,
+   * as older gateways say it: true.
+   */
+  readonly registered?: boolean;
   readonly tool: string;
   readonly args: ToolArguments;
 }
@@ -51,6 +56,7 @@ export function readBuiltinCall(bytes: Uint8Array): BuiltinCall {
     texts.every((name) => typeof call[name] === 'string') &&
     isJsonObject(call['security']) &&
     isTexts(call['scopes'] ?? []) &&
+    typeof (call['registered'] ?? true) === 'boolean' &&
     isJsonObject(call['args']);
   if (!isCall) throw new AppError('invalid', 'the call of a built-in tool is not of its form');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of our own gateway, over the bus that only ours reach

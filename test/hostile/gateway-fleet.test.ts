@@ -4,8 +4,10 @@ import { serveBuiltinTools } from '../../api/tools/serve-builtin.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { createBuiltinSource } from '../../gateway/tools/builtin-source.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { issueToken, type SealKey } from '../../lib/envelope/index.ts';
+import { createSessions, issueSession, issueToken, type SealKey } from '../../lib/envelope/index.ts';
+import type { ToolCaller } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
+import { aToolCaller } from '../builders/tool-caller.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { type GatewayWorld, startGatewayWorld } from '../support/gateway-world.ts';
 import { aSigner, type Signer } from '../support/seal-world.ts';
@@ -25,6 +27,8 @@ let world: ServiceToolsWorld;
 /** The context of every session; a test changes its fields. */
 const security: SecurityContextSpec = {};
 const stop = new AbortController();
+/** Agents by the executions that run them. */
+const running = new Map<string, ToolCaller>();
 let ended: Promise<unknown>[] = [];
 
 beforeAll(async () => {
@@ -35,7 +39,7 @@ beforeAll(async () => {
     clock: systemClock,
     toolbox: createToolbox({ builtin_dispatchers: [] }, world.tools),
     tenants: { namespaceOf: (tenant) => `tenant-${tenant}` },
-    runningCaller: async () => undefined,
+    runningCaller: async (executionId) => running.get(executionId),
   });
   await api.ready;
   const bus = nats.connect();
@@ -81,10 +85,14 @@ interface Begun {
 }
 
 /** A session whose maker holds these scopes. */
-async function begin(scopes: readonly string[], patterns: readonly string[] = ['*']): Promise<Begun> {
+async function begin(
+  scopes: readonly string[],
+  patterns: readonly string[] = ['*'],
+  executionId: string = randomUUID(),
+): Promise<Begun> {
   const now = Math.floor(Date.now() / 1_000);
   const claims = { jti: randomUUID(), scp: 'default', tenant_id: 'acme', iat: now, exp: now + 600 };
-  const [executionId, token, signer] = [randomUUID(), await issueToken(key, claims), aSigner()];
+  const [token, signer] = [await issueToken(key, claims), aSigner()];
   const response = await fetch(`${gateway.url}/v1/seal/sessions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${scopes.join('+')}`, 'content-type': 'application/json' },
@@ -98,6 +106,16 @@ async function begin(scopes: readonly string[], patterns: readonly string[] = ['
     }),
   });
   if (response.status !== 200) throw new Error(await response.text());
+  return { executionId, token, signer };
+}
+
+/** The session of the pod of an execution. */
+async function attest(executionId: string): Promise<Begun> {
+  const signer = aSigner();
+  const bus = nats.connect();
+  const deps = { key, sessions: createSessions(bus), clock: systemClock, newId: randomUUID };
+  const request = { executionId, tenant: 'acme', podUid: 'p-1', securityContext: 'default' };
+  const { security_token: token } = await issueSession(deps, { ...request, publicKey: signer.publicKey });
   return { executionId, token, signer };
 }
 
@@ -160,6 +178,19 @@ describe('a signed call of a fleet tool', () => {
     const forged = { ...begun, signer: aSigner() };
     expect(await call(forged, 'svc.edge.fleet.list', {})).toMatchObject({ status: 401, error: { code: -32_000 } });
   });
+
+  it.each(['of an operator', 'of the pod itself'])(
+    'has the rights of the running agent in the session of its pod alone: %s',
+    async (maker) => {
+      const executionId = randomUUID();
+      running.set(executionId, aToolCaller({ executionId, security: { tier: 'operator' }, subject: 'ada' }));
+      const begun = maker === 'of an operator' ? await begin([], ['*'], executionId) : await attest(executionId);
+      const isPod = maker === 'of the pod itself';
+      const want = isPod ? { status: 200, result: { isError: false } } : { status: 403, error: { code: -32_000 } };
+      expect(await call(begun, 'svc.edge.fleet.list')).toMatchObject(want);
+      expect(world.calls).toHaveLength(isPod ? 1 : 0);
+    },
+  );
 
   it('keeps the scopes that its maker held, whatever another operator holds later', async () => {
     const begun = await begin([]);

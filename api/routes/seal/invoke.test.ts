@@ -245,6 +245,20 @@ describe('POST /v1/seal/invoke', () => {
     ]);
   });
 
+  it('GW-INV-25 the session that an operator made for a running execution is 403, and runs nothing', async () => {
+    const made = await base.sessions.find({ tenant: 'acme', execution_id: 'e-1' });
+    if (made === undefined) throw new Error('the attestation made no session');
+    await base.sessions.register({ ...made, execution_id: 'e-2', pod_uid: '', registered: 'digest' }, base.clock.now());
+    const signed = signer.sign({
+      token,
+      timestamp: base.seconds(),
+      payload: call('svc.tools.list'),
+      executionId: 'e-2',
+    });
+    expect(await post(signed)).toEqual([403, refusal(-32_000, expect.stringMatching(/^OperatorSession: /))]);
+    expect(audited).toEqual([]);
+  });
+
   it('GW-INV-25 the session of an execution that runs no more is 403', async () => {
     caller = undefined;
     expect(await post(envelope(call('svc.tools.list')))).toEqual([

@@ -94,6 +94,8 @@ async function readOrRefuse({ vouch }: SealInvokeDeps, body: Buffer): Promise<En
 async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, signal: AbortSignal): Promise<Reply> {
   const session = await pool.run({ tenant: sessionKey(envelope.session), signal }, () => deps.prove(envelope));
   await deps.rateLimit.take(session.tenant);
+  // Its maker chose the execution id, which so proves no agent; the gateway takes its calls, within its security context.
+  if (session.registered !== undefined) throw refusalError(sessionOfOperator, envelope.id);
   const caller = await deps.callerOf(session);
   if (caller === undefined) throw new EnvelopeError('session_inactive', 'the execution of this session does not run');
   const admitted = deps.toolbox.admit(caller, envelope.tool, envelope.arguments);
@@ -106,6 +108,12 @@ async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, 
   const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signal);
   return json({ jsonrpc: '2.0', id: envelope.id, result: { content: [{ type: 'text', text: content }], isError } });
 }
+
+const sessionOfOperator: ToolRefusal = {
+  kind: 'policy',
+  code: 'OperatorSession',
+  message: 'an operator made the session of this execution_id; send the call to the tool gateway',
+};
 
 /** Calls of file tools that the policy refuses are StorageEvents (requirements AMB-199). */
 function refuse(
