@@ -9,6 +9,8 @@ export interface Entry {
   readonly cost?: number;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
+  /** How long this entry waits at most. Default: as the pool says. */
+  readonly waitMs?: number;
 }
 
 /** A held part of the pool. Giving it back twice is giving it back once. */
@@ -148,7 +150,7 @@ class SharedPool implements FairPool {
   }
 
   enter(entry: Entry): Promise<Place> {
-    const { tenant, cost = 1, signal } = entry;
+    const { tenant, cost = 1, signal, waitMs = this.#waitMs } = entry;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const place = this.tryEnter(entry);
@@ -174,7 +176,7 @@ class SharedPool implements FairPool {
         resolve(admitted);
       };
       const waiter = { cost: Math.min(cost, this.#size), until: this.#clock.now() + bigWaitMs, admit };
-      void this.#limit(waiter, giveUp, patience.signal);
+      void this.#limit(waiter, waitMs, giveUp, patience.signal);
       signal?.addEventListener('abort', abort, { once: true });
       lane.line.add(waiter);
       this.#waiting += 1;
@@ -182,13 +184,13 @@ class SharedPool implements FairPool {
   }
 
   /** Serves the others once a waiter that wants more than is free has had its time, and ends its wait in the end. */
-  async #limit(waiter: Waiter, giveUp: (reason: unknown) => void, signal: AbortSignal): Promise<void> {
-    const first = Math.min(bigWaitMs, this.#waitMs);
+  async #limit(waiter: Waiter, waitMs: number, giveUp: (reason: unknown) => void, signal: AbortSignal): Promise<void> {
+    const first = Math.min(bigWaitMs, waitMs);
     await this.#clock.sleep(first, signal);
     if (signal.aborted) return;
     if (waiter.cost > 1) this.#serve();
-    await this.#clock.sleep(this.#waitMs - first, signal);
-    if (!signal.aborted) giveUp(overloaded(`no turn came within ${this.#waitMs / 1_000} s; try again`));
+    await this.#clock.sleep(waitMs - first, signal);
+    if (!signal.aborted) giveUp(overloaded(`no turn came within ${waitMs / 1_000} s; try again`));
   }
 
   #hand(lane: Lane, cost: number): Place {

@@ -1,5 +1,4 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
-import { startDeadline } from '../../lib/deadline.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { fitting } from '../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../lib/conversation/next.ts';
@@ -143,15 +142,14 @@ function kept(reply: ModelReply, call: number) {
 
 const nameMax = 128;
 
-/** Longest wait for the judge of an answer. */
+/** Time of the judge of an answer. */
 const judgeMs = 120_000;
 
 async function judge(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal): Promise<void> {
-  const { models, caller, task, clock } = deps;
+  const { models, caller, task } = deps;
   const { spec } = caller.agent;
   const { validation } = spec.execution ?? {};
   const alias = validation?.model ?? spec.runtime.model ?? 'default';
-  using deadline = startDeadline(clock, judgeMs, signal);
   const { score, feedback, reply } = await judgeAnswer(
     { models, tenant: caller.tenant },
     {
@@ -160,7 +158,7 @@ async function judge(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, s
       answer: effect.answer,
       ...(validation?.criteria === undefined ? {} : { criteria: validation.criteria }),
     },
-    { alias, maxOutputTokens: effect.maxOutputTokens, signal: deadline.signal },
+    { alias, maxOutputTokens: effect.maxOutputTokens, withinMs: judgeMs, signal },
   );
   await recordJudge(deps, reply);
   await record(deps, { kind: 'iteration_judged', iteration: effect.iteration, score, feedback });

@@ -14,6 +14,8 @@ interface Question {
   readonly alias: string;
   /** Tokens that the verdict may take, of the execution's budget. */
   readonly maxOutputTokens?: number | undefined;
+  /** Milliseconds of the verdict, from the provider's turn on: a judge that waits for others has not begun. */
+  readonly withinMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -68,7 +70,7 @@ export async function judgeAnswer(
 
 /** The judged text is one JSON string among others, so that it ends where it ends. */
 async function ask(deps: JudgeDeps, rules: string, data: object, question: Question) {
-  const { alias, maxOutputTokens, signal } = question;
+  const { alias, maxOutputTokens, withinMs, signal } = question;
   const messages = [
     { role: 'system', content: rules },
     { role: 'user', content: JSON.stringify(data) },
@@ -76,10 +78,11 @@ async function ask(deps: JudgeDeps, rules: string, data: object, question: Quest
   let reply: ModelReply;
   try {
     const bound = defined({ maxOutputTokens });
-    reply = await deps.models.ask({ alias, tenant: deps.tenant, messages, tools: [], signal, ...bound });
+    reply = await deps.models.ask({ alias, tenant: deps.tenant, messages, tools: [], withinMs, signal, ...bound });
   } catch (error) {
-    if (signal.aborted && signal.reason instanceof DOMException) throw new JudgeFailed('it took too long', error);
     signal.throwIfAborted();
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      throw new JudgeFailed('it took too long', error);
     if (error instanceof ModelError) throw new JudgeFailed(error.message, error);
     throw error;
   }

@@ -1,6 +1,5 @@
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { shortened } from '../../lib/conversation/shorten.ts';
-import { startDeadline } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { admitCall } from '../../lib/tools/admission.ts';
@@ -100,11 +99,11 @@ async function askJudge(
   const { execution, runtime } = deps.caller.agent.spec;
   const validation = execution?.tool_validation;
   const alias = validation?.model ?? runtime.model ?? 'default';
-  using deadline = startDeadline(deps.clock, (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000, signal);
+  const withinMs = (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000;
   const { allowed, reason, reply } = await judgeCall(
     { models: deps.models, tenant: deps.caller.tenant },
     { task: deps.task.system, tool: call.name, arguments: args },
-    { alias, maxOutputTokens, signal: deadline.signal },
+    { alias, maxOutputTokens, withinMs, signal },
   );
   await recordJudge(deps, reply);
   await record(deps, { kind: 'call_judged', call_id: call.id, allowed, reason });

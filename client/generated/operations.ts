@@ -1055,7 +1055,7 @@ export type ReadAgentAnswer = {
         readonly enabled: boolean;
         /** Model alias that judges. Default: the model of the agent. */
         readonly model?: string;
-        /** Longest wait for a verdict. Default 30. */
+        /** Longest time of a verdict, from its turn at the provider on. Default 30. */
         readonly timeout_seconds?: number;
       };
     };

@@ -39,7 +39,9 @@ const ToolValidation = Type.Object(
   {
     enabled: Type.Boolean({ default: true, description: 'Whether calls are judged.' }),
     model: Type.Optional(modelAlias('Model alias that judges. Default: the model of the agent.')),
-    timeout_seconds: Type.Optional(seconds('Longest wait for a verdict. Default 30.', 600)),
+    timeout_seconds: Type.Optional(
+      seconds('Longest time of a verdict, from its turn at the provider on. Default 30.', 600),
+    ),
   },
   { additionalProperties: false, description: 'The semantic judge of tool calls.' },
 );

@@ -5,6 +5,7 @@ export type AttemptOutcome =
   | 'rate_limited'
   | 'unavailable'
   | 'timeout'
+  | 'busy'
   | 'overloaded'
   | 'refused'
   | 'malformed'
@@ -22,7 +23,9 @@ const rules: Readonly<Record<AttemptOutcome, AttemptRule>> = {
   rate_limited: { failure: 'ProviderUnavailable', isRetried: true, isOutage: false },
   unavailable: { failure: 'ProviderUnavailable', isRetried: true, isOutage: true },
   timeout: { failure: 'ProviderUnavailable', isRetried: false, isOutage: true },
-  /** On our side: too many requests wait, or the circuit breaker is open. */
+  /** On our side: too many requests wait, or the turn did not come in time. */
+  busy: { failure: 'ProviderUnavailable', isRetried: false, isOutage: false },
+  /** On our side: the circuit breaker is open. */
   overloaded: { failure: 'ProviderUnavailable', isRetried: false, isOutage: false },
   refused: { failure: 'ProviderRefused', isRetried: false, isOutage: false },
   malformed: { failure: 'MalformedReply', isRetried: false, isOutage: false },

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
 import type { LlmProvider, NodeConfig, ProviderType } from '../node-config/node-config.ts';
 import { openAnthropic } from './anthropic.ts';
+import type { Allowance } from './allowance.ts';
 import { AttemptError } from './attempt-error.ts';
 import { type Breaker, createBreaker, type Pass } from './breaker.ts';
 import { costOf, estimatedTokens, textOfMessages } from './cost.ts';
@@ -18,10 +19,21 @@ import type { Target } from './selection.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
 import type { OpenWire, Wire, WireRequest } from './wire.ts';
 
+/** Bounds of one attempt. */
+export interface AttemptBounds {
+  /** Longest wait for the turn, in milliseconds. */
+  readonly turnMs: number;
+  /** Time of the answer, from the turn on. */
+  readonly allowance: Allowance;
+}
+
 /** One provider, as this process reaches it. */
 export interface Connection {
-  /** Asks once, in the turn of the tenant. @throws AttemptError; the reason of the signal where it aborts. */
-  ask(target: Target, request: ModelRequest): Promise<ModelReply>;
+  /**
+   * Asks once, in the turn of the tenant. @throws AttemptError; `TimeoutError` where the allowance is spent; the reason of the
+   * signal where it aborts.
+   */
+  ask(target: Target, request: ModelRequest, bounds: AttemptBounds): Promise<ModelReply>;
   /** The circuit breaker lets nothing through. */
   readonly isAway: boolean;
 }
@@ -65,13 +77,13 @@ class SharedConnection implements Connection {
     return this.#breaker.isOpen;
   }
 
-  async ask(target: Target, request: ModelRequest): Promise<ModelReply> {
-    using _place = await this.#enter(request);
+  async ask(target: Target, request: ModelRequest, { turnMs, allowance }: AttemptBounds): Promise<ModelReply> {
+    using _place = await this.#enter(request, turnMs);
     const pass = this.#breaker.enter();
     if (pass === undefined) throw this.#observed(isResting(), this.#deps.clock.now());
     const started = this.#deps.clock.now();
     try {
-      const reply = this.#priced(target, request, await this.#exchange(target, request));
+      const reply = this.#priced(target, request, await this.#exchange(target, request, allowance));
       pass.answered();
       this.#observe('ok', started);
       this.#deps.observer.answered(reply);
@@ -82,12 +94,12 @@ class SharedConnection implements Connection {
     }
   }
 
-  async #enter({ tenant, signal }: ModelRequest): Promise<Place> {
+  async #enter({ tenant, signal }: ModelRequest, waitMs: number): Promise<Place> {
     try {
-      return await this.#pool.enter({ tenant, signal });
+      return await this.#pool.enter({ tenant, signal, waitMs });
     } catch (error) {
       if (!(error instanceof AppError) || signal.aborted) throw error;
-      throw this.#observed(new AttemptError('overloaded', `is busy: ${error.message}`), this.#deps.clock.now());
+      throw this.#observed(new AttemptError('busy', `is busy: ${error.message}`), this.#deps.clock.now());
     }
   }
 
@@ -100,11 +112,13 @@ class SharedConnection implements Connection {
     return error;
   }
 
-  async #exchange(target: Target, request: ModelRequest): Promise<WireReply> {
+  async #exchange(target: Target, request: ModelRequest, allowance: Allowance): Promise<WireReply> {
     const { clock } = this.#deps;
     this.#wire ??= openers[this.#provider.type](this.#provider);
     const wire = await this.#wire;
-    using deadline = startDeadline(clock, modelLimits.requestMs, request.signal);
+    const { isCallers } = allowance;
+    using deadline = startDeadline(clock, allowance.attemptMs, request.signal);
+    using _running = allowance.running(clock);
     const { signal } = deadline;
     using exchange = openExchange({ clock, signal, key: this.#provider.api_key, checkLine: wire.checkLine });
     const names = createToolNames(request.tools, request.messages);
@@ -117,7 +131,7 @@ class SharedConnection implements Connection {
       return decoded(collector.finish(), names);
     } catch (error) {
       request.signal.throwIfAborted();
-      if (signal.aborted) throw outOfTime();
+      if (signal.aborted) throw isCallers ? signal.reason : outOfTime();
       throw exchange.failure ?? asAttemptError(error);
     }
   }

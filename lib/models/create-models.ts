@@ -4,6 +4,7 @@ import { defined } from '../defined.ts';
 import type { Logger } from '../logger.ts';
 import type { NodeConfig } from '../node-config/node-config.ts';
 import { tryPaced } from '../retry.ts';
+import { type Allowance, createAllowance } from './allowance.ts';
 import { AttemptError } from './attempt-error.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { modelLimits } from './limits.ts';
@@ -41,19 +42,46 @@ export function createModels(deps: ModelsDeps, config: NodeConfig): Models {
       const targets = selectTargets(config, request, stateOf(alias));
       // Later requests of an execution stay with its provider, and are no turns.
       if (request.provider === undefined) turns.set(alias, (turns.get(alias) ?? 0) + 1);
-      const retrying = createRetrying(deps, config);
-      return await firstAnswer(targets, (target) => {
+      const retrying = createRetrying(deps, config, createAllowance(request.withinMs));
+      return await answerOf(targets, (target, turnMs) => {
         const connection = connections.get(target.provider.name);
         if (connection === undefined) throw new ModelError('ProviderGone', `no provider ${target.provider.name}`);
-        return retrying(connection, target, request);
+        return retrying({ connection, target, turnMs }, request);
       });
     },
     limitsOf: (alias, provider) => limitsOf(config, alias, provider),
   };
 }
 
+type Ask = (target: Target, turnMs: number) => Promise<ModelReply>;
+
+/** The provider only has no turn to give yet. */
+class ProviderBusy extends ModelError {}
+
 /** Failures after which another provider may do better. A conversation that is too long is not: its owner shortens it. */
 const isWorthAnother = (error: unknown): boolean => error instanceof ModelError && error.failure !== 'ContextTooLong';
+
+/**
+ * The answer of the first target that gives one; else the failure of the last. Where there are several, one that is busy is left
+ * after a short wait; where all others failed, the busy ones are waited for as a single target is.
+ */
+async function answerOf(targets: readonly Target[], ask: Ask): Promise<ModelReply> {
+  if (targets.length <= 1) return await firstAnswer(targets, (target) => ask(target, modelLimits.turnMs));
+  const busy: Target[] = [];
+  try {
+    return await firstAnswer(targets, async (target) => {
+      try {
+        return await ask(target, modelLimits.busyMs);
+      } catch (error) {
+        if (error instanceof ProviderBusy) busy.push(target);
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (busy.length === 0 || !isWorthAnother(error)) throw error;
+    return await firstAnswer(busy, (target) => ask(target, modelLimits.turnMs));
+  }
+}
 
 /** The answer of the first target that gives one; else the failure of the last. */
 async function firstAnswer(
@@ -70,22 +98,41 @@ async function firstAnswer(
   }
 }
 
-type Retrying = (connection: Connection, target: Target, request: ModelRequest) => Promise<ModelReply>;
+interface Way {
+  readonly connection: Connection;
+  readonly target: Target;
+  /** Longest wait for the turn, in milliseconds. */
+  readonly turnMs: number;
+}
+
+type Retrying = (way: Way, request: ModelRequest) => Promise<ModelReply>;
 
 /** Asks one provider, and again after failures that pass: `max_retries` times more (requirements AMB-091). */
-function createRetrying({ clock, logger, random }: ModelsDeps, { llm_selection }: NodeConfig): Retrying {
+function createRetrying(
+  { clock, logger, random }: ModelsDeps,
+  { llm_selection }: NodeConfig,
+  allowance: Allowance,
+): Retrying {
   const { max_retries: retries, retry_delay_ms: delayMs } = llm_selection;
-  return (connection, target, request) => {
+  return ({ connection, target, turnMs }, request) => {
     const provider = target.provider.name;
     const pauseAfter = (error: unknown, attempt: number): number => {
       if (!(error instanceof AttemptError)) throw error;
-      if (!error.isRetried || attempt > retries) throw error.toModelError(provider);
+      if (!error.isRetried || attempt > retries) throw failureOf(error, provider);
       const waitMs = waitBefore(attempt, { delayMs, random }, error.retryAfterMs);
+      if (allowance.endsWithin(waitMs)) throw failureOf(error, provider);
+      allowance.spend(waitMs);
       logger.warn({ provider, outcome: error.outcome, attempt, waitMs }, 'asking a model again');
       return waitMs;
     };
-    return tryPaced({ clock, pauseAfter, signal: request.signal }, () => connection.ask(target, request));
+    const bounds = { turnMs, allowance };
+    return tryPaced({ clock, pauseAfter, signal: request.signal }, () => connection.ask(target, request, bounds));
   };
+}
+
+function failureOf(error: AttemptError, provider: string): ModelError {
+  const failure = error.toModelError(provider);
+  return error.outcome === 'busy' ? new ProviderBusy(failure.failure, failure.message) : failure;
 }
 
 interface Waits {

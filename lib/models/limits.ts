@@ -22,6 +22,8 @@ export const modelLimits = {
    */
   waiting: 4_000,
   turnMs: 7 * 24 * 3_600_000,
+  /** Wait for a turn after which `failover` asks the next provider. */
+  busyMs: 5_000,
   /** Failures in a row that open the circuit breaker, and how long it stays open. */
   breakerFailures: 5,
   breakerOpenMs: 10_000,

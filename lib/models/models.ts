@@ -34,6 +34,12 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** JSON Schema of the answer, where the provider can hold the model to one. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
+  /**
+   * Milliseconds that the answer may take, with all attempts and the pauses between them. They count from the moment a provider
+   * gives the request its turn: the wait for the turn is bounded by `signal`, and by a bound of its own. Absent: each attempt has
+   * the longest time of a request.
+   */
+  readonly withinMs?: number;
   readonly signal: AbortSignal;
   /** Called with each piece of text as it comes. */
   readonly onText?: (text: string) => void;
@@ -81,7 +87,7 @@ export interface ModelLimits {
 
 /** Every model of the node configuration (spec 1 §2.7). Provider calls are made by the orchestrator alone (LLM-18). */
 export interface Models {
-  /** @throws ModelError; the reason of the signal where it aborts. */
+  /** @throws ModelError; `TimeoutError` where `withinMs` is over; the reason of the signal where it aborts. */
   ask(request: ModelRequest): Promise<ModelReply>;
   /** Limits of an alias with a provider; undefined where the alias is not defined. */
   limitsOf(alias: string, provider?: string): ModelLimits | undefined;
