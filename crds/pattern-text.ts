@@ -11,7 +11,7 @@ import {
   semanticVersionPattern,
 } from './schema/parts.ts';
 import { sourcePattern } from './stimulus-source.ts';
-import { denyPattern, registeredNamePattern, toolGlobPattern } from './tool-name.ts';
+import { denyPattern, registeredNamePattern, shortToolGlobPattern, toolGlobPattern } from './tool-name.ts';
 import { uidPattern } from './uid.ts';
 
 const aUuid = 'must be a UUID, as 8e0bdc27-1f6c-4c28-9f1b-0d4e5c8a1b2c';
@@ -38,7 +38,9 @@ const patternTexts: Readonly<Record<string, string>> = {
   [registeredNamePattern]:
     'must begin with a letter, digit or _ and have up to 128 letters, digits, dots, dashes and _',
   [toolGlobPattern]: 'must be the name of a tool, in which * is any text, as fs.read or fs.*',
-  [denyPattern]: 'must be a path, as /etc/**, a path of a volume, as volume:NAME/**, or the name of a tool, as fs.*',
+  [shortToolGlobPattern]: 'must be the name of a tool, in which * is any text, 8 times at most, as fs.read or fs.*',
+  [denyPattern]:
+    'must be a path, as /etc/**, a path of a volume, as volume:NAME/**, or the name of a tool with at most 8 *, as fs.*',
   [sourcePattern]: 'must have up to 63 letters, digits, dots, dashes and _, a letter or digit first and last',
   [gitRefPattern]: 'must be a branch, a tag or a commit, as main',
   '^/': 'must be an absolute path',

@@ -10,11 +10,17 @@ export const registeredNamePattern = '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$';
  */
 export const toolGlobPattern = '^[A-Za-z0-9_.*-]+$';
 
+/** The same for lists that each tool of a list is tested by: 8 stars at most. Lists of before may hold more. */
+export const shortToolGlobPattern = '^[A-Za-z0-9_.-]*(\\*[A-Za-z0-9_.-]*){0,8}$';
+
 /**
- * An entry of a deny list: a glob over names of tools, or an absolute path or glob of paths, which file tools keep off; paths
- * of a volume that is not mounted begin with `volume:NAME/`, where `*` in the name is any text.
+ * An entry of a deny list: a glob over names of tools with 8 stars at most, or an absolute path or glob of paths, which file
+ * tools keep off; paths of a volume that is not mounted begin with `volume:NAME/`, where `*` in the name is any text.
  */
-export const denyPattern = '^(/.*|volume:[a-z0-9.*-]+/.*|[A-Za-z0-9_.*-]+)$';
+export const denyPattern = '^(/.*|volume:[a-z0-9.*-]+/.*|[A-Za-z0-9_.-]*(\\*[A-Za-z0-9_.-]*){0,8})$';
+
+/** An entry of a deny list that is or was taken: with any number of stars. */
+export const anyDenyPattern = '^(/.*|volume:[a-z0-9.*-]+/.*|[A-Za-z0-9_.*-]+)$';
 
 /** Step names of a tool workflow that its templates read as something else: `{{state.input.x}}` (spec 3 §2.4). */
 export const reservedToolSteps: readonly string[] = ['input'];

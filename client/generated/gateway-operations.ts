@@ -529,8 +529,8 @@ export type CreateSessionBody = {
   /** ISO 8601 with its zone. Default: in an hour; in seven days at most. */
   readonly expires_at?: string;
   /**
-   * Names of the tools that may be called, in which * is any text. Default: every tool. An empty list permits
-   * none.
+   * Names of the tools that may be called, in which * is any text, 8 times at most. Default: every tool. An empty
+   * list permits none.
    */
   readonly allowed_tool_patterns?: readonly string[];
   readonly tenant_id?: string;

@@ -89,7 +89,7 @@ const AgentExecutionSettings = Type.Object(
   { additionalProperties: false, description: 'Bounds of one execution.' },
 );
 
-export const toolGlob = Type.String({
+const toolGlob = Type.String({
   minLength: 1,
   maxLength: limits.toolNameLength,
   pattern: toolGlobPattern,

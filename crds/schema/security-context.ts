@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { denyPattern } from '../tool-name.ts';
-import { toolGlob } from './agent.ts';
+import { denyPattern, shortToolGlobPattern } from '../tool-name.ts';
 import type { KubernetesObject } from './object.ts';
 import { cel, mapOf, oneOf } from './parts.ts';
 import { pathPattern } from './path-pattern.ts';
@@ -28,10 +27,18 @@ export type ListedNetwork = Static<typeof ListedNetwork>;
 export const SecurityContextSpec = Type.Object(
   {
     tools: Type.Optional(
-      Type.Array(toolGlob, {
-        maxItems: 200,
-        description: 'Tools that may be called, as globs. Default: all.',
-      }),
+      Type.Array(
+        Type.String({
+          minLength: 1,
+          maxLength: limits.toolNameLength,
+          pattern: shortToolGlobPattern,
+          description: 'Name of a tool, in which * is any text; 8 times at most. There is no other wildcard.',
+        }),
+        {
+          maxItems: 200,
+          description: 'Tools that may be called, as globs. Default: all.',
+        },
+      ),
     ),
     deny_list: Type.Optional(
       Type.Array(
@@ -39,7 +46,8 @@ export const SecurityContextSpec = Type.Object(
           minLength: 1,
           maxLength: limits.toolNameLength,
           pattern: denyPattern,
-          description: 'Name of a tool, in which * is any text, or an absolute path or glob, or `volume:NAME/…`.',
+          description:
+            'Name of a tool, in which * is any text, 8 times at most, or an absolute path or glob, or `volume:NAME/…`.',
         }),
         {
           maxItems: 200,

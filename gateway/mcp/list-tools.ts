@@ -2,7 +2,9 @@ import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { Session } from '../../lib/envelope/index.ts';
 import { createCursor } from '../../lib/http/paging.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
+import { patternsOf } from '../../lib/tools/name-policy.ts';
 import type { SecurityOf } from '../lane/security-of.ts';
+import { permittedTools } from '../tools/permitted-tools.ts';
 import { sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
 import { mcpLimits } from './mcp-limits.ts';
@@ -20,26 +22,34 @@ const cursors = createCursor(
 );
 
 /** Tools that the session may call, by name, from `cursor` on. @throws HttpError 400 for a cursor that no list gave. */
-export function listTools(deps: ListDeps, session: Session, cursor: string | undefined): ListToolsResult {
-  const after = cursors.decode(cursor);
-  const rows = permitted(deps, session).filter(({ name }) => after === undefined || name > after);
+export async function listTools(
+  deps: ListDeps,
+  session: Session,
+  cursor: string | undefined,
+): Promise<ListToolsResult> {
+  const rows = await permitted(deps, session, cursors.decode(cursor));
   const page = pageOf(rows);
   const last = page.at(-1);
   const isWhole = last === undefined || page.length === rows.length;
   return isWhole ? { tools: page } : { tools: page, nextCursor: cursors.encode(last.name) };
 }
 
-/** As a call is checked: the patterns of the session, then the policy of its security context. */
-function permitted({ registry, securityOf }: ListDeps, session: Session): GatewayTool[] {
+/** As a call is checked: the patterns of the session, then the policy of its security context. One more than a page. */
+async function permitted(
+  { registry, securityOf }: ListDeps,
+  session: Session,
+  after: string | undefined,
+): Promise<GatewayTool[]> {
   const tenant = session.tenant === '' ? undefined : session.tenant;
   const security = securityOf(tenant, session.security_context);
   if (security === undefined) return [];
-  return registry
-    .list(tenant)
-    .filter(
-      ({ name }) =>
-        matchesAny(session.allowed_tool_patterns, name) && sessionProblem(session, security, name) === undefined,
-    );
+  const rows = registry.list(tenant).filter(({ name }) => after === undefined || name > after);
+  const { allowed_tool_patterns: allowed } = session;
+  return permittedTools(rows, {
+    patterns: allowed.length + patternsOf(security),
+    count: mcpLimits.toolsPerPage + 1,
+    isPermitted: ({ name }) => matchesAny(allowed, name) && sessionProblem(session, security, name) === undefined,
+  });
 }
 
 /** At least one row, so that every list ends. */

@@ -74,9 +74,9 @@ interface Handlers {
 const listHandlers = (deps: McpServerDeps, session: Session): Handlers => {
   let fault: unknown;
   return {
-    list(cursor) {
+    async list(cursor) {
       try {
-        return listTools(deps, session, cursor);
+        return await listTools(deps, session, cursor);
       } catch (error) {
         if (!(error instanceof HttpError)) fault = error;
         throw error instanceof HttpError ? invalidParams(error.message) : error;

@@ -7,7 +7,7 @@ import {
   registeredToolService,
 } from '../../lib/tools/fleet-capable.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
-import { contextProblem } from '../../lib/tools/name-policy.ts';
+import { contextProblem, patternsOf } from '../../lib/tools/name-policy.ts';
 import {
   readRegisteredQuery,
   type RegisteredTool,
@@ -17,6 +17,7 @@ import {
   registeredToolsService,
 } from '../../lib/tools/registered.ts';
 import type { SecurityOf } from '../lane/security-of.ts';
+import { permittedTools } from './permitted-tools.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 import type { GatewayTool } from './tool-source.ts';
 
@@ -37,7 +38,7 @@ const graceMs = 1_000;
 export async function serveRegisteredTools(deps: ServeRegisteredDeps, signal: AbortSignal): Promise<void> {
   const responders = [
     deps.bus.serve({ service: registeredToolsService }, async ({ body }) =>
-      JSON.stringify(toolsFor(deps, readRegisteredQuery(body))),
+      JSON.stringify(await toolsFor(deps, readRegisteredQuery(body))),
     ),
     deps.bus.serve({ service: registeredToolService }, async ({ body }) =>
       JSON.stringify(factsOf(deps, readRegisteredToolQuery(body))),
@@ -53,14 +54,18 @@ function factsOf({ registry }: ServeRegisteredDeps, { tenant, tool }: Registered
 }
 
 /** Built-in tools are the API's own, which offers them itself. */
-function toolsFor({ registry, securityOf }: ServeRegisteredDeps, query: RegisteredToolsQuery): RegisteredTools {
+async function toolsFor(
+  { registry, securityOf }: ServeRegisteredDeps,
+  query: RegisteredToolsQuery,
+): Promise<RegisteredTools> {
   const { tenant, security_context: context, patterns } = query;
   const security = securityOf(tenant, context);
   if (security === undefined) return { tools: [], left_out: 0 };
-  const allowed = registry
-    .list(tenant)
-    .filter(({ source, name }) => source !== 'builtin' && matchesAny(patterns, name))
-    .filter(({ name }) => contextProblem(security, name) === undefined);
+  const registered = registry.list(tenant).filter(({ source }) => source !== 'builtin');
+  const allowed = await permittedTools(registered, {
+    patterns: patterns.length + patternsOf(security),
+    isPermitted: ({ name }) => matchesAny(patterns, name) && contextProblem(security, name) === undefined,
+  });
   return fitting(allowed.map(offeredOf));
 }
 

@@ -1,11 +1,11 @@
 import { isSimilar } from '../../crds/similar-name.ts';
-import { builtInPrefixes, builtInTools as known, denyPattern } from '../../crds/tool-name.ts';
+import { anyDenyPattern, builtInPrefixes, builtInTools as known } from '../../crds/tool-name.ts';
 import { matchesName } from './name-pattern.ts';
 
 /** Most names that a message lists. */
 const namesListed = 6;
 
-const form = new RegExp(denyPattern);
+const form = new RegExp(anyDenyPattern);
 
 const isBuiltIn = (name: string): boolean => builtInPrefixes.some((prefix) => name.startsWith(prefix));
 

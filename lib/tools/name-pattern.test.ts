@@ -24,6 +24,12 @@ describe('a pattern of names', () => {
 });
 
 describe('a pattern that an older version has stored', () => {
+  it('AMB-195 means what it meant where it has more than 8 stars', () => {
+    const pattern = 'f*s*.*r*e*a*d*_*l*i*n*e';
+    expect([matchesAny([pattern], 'fs.read_line'), matchesAny([pattern], 'fs.read')]).toEqual([true, false]);
+    expect([matchesDenied([pattern], 'fs.read_line'), matchesDenied([pattern], 'fs.read')]).toEqual([true, false]);
+  });
+
   it.each(['fs?read', 'fs.[rw]*', '{fs,web}.*', 'fs.read '])(
     'AMB-195 permits nothing where it is %s, denies everything, and lets everything wait',
     (pattern) => {

@@ -20,6 +20,10 @@ export function contextProblem(security: ToolCaller['security'], name: string): 
   return policy('ToolNotAllowed', `${name} is not in tools of the SecurityContext; add it there`);
 }
 
+/** Patterns that `contextProblem` tests a name by. */
+export const patternsOf = ({ tools = [], deny_list: denied = [] }: ToolCaller['security']): number =>
+  tools.length + denied.length;
+
 /** Tools that act on hosts of the whole tenant need the context of an operator or tenant admin (spec 2 §4.6). */
 function tierProblem(security: ToolCaller['security'], name: string): ToolRefusal | undefined {
   if (!isFleetTool(name) || opensFleet(security)) return undefined;

@@ -118,6 +118,15 @@ describe('/v1/security-contexts', () => {
     for (const method of ['GET', 'DELETE']) expect((await ask(method, '/desk', 'acme')).status).toBe(404);
   });
 
+  it.each([
+    ['tools', `a${'*b'.repeat(8)}`, `a${'*b'.repeat(9)}`],
+    ['deny_list', '*.*.*.*.*.*.*.*', '*.*.*.*.*.*.*.*.*'],
+  ])('takes patterns of %s with eight stars, and names the field of one with more', async (field, eight, nine) => {
+    expect((await ask('POST', '', 'acme', { name: 'desk', [field]: [eight] })).status).toBe(200);
+    const { status, body } = await ask('POST', '', 'acme', { name: 'desk', [field]: ['fs.*', nine] });
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringMatching(`body.${field}\\[1\\].*8 `)]);
+  });
+
   it('warns of patterns that begin as built-in tools do and fit none, in either list, and writes the context', async () => {
     const lists = { tools: ['fs.*', 'svc.file.raed', 'orders.*'], deny_list: ['/etc/**', 'cmd.runs'] };
     const { status, body } = await ask('POST', '', 'acme', { name: 'desk', ...lists });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '../../../crds/limits.ts';
-import { toolGlobPattern } from '../../../crds/tool-name.ts';
+import { shortToolGlobPattern } from '../../../crds/tool-name.ts';
 import { envelopeLimits } from '../../../lib/envelope/index.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
@@ -8,7 +8,7 @@ import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.t
 const tag = 'Sessions';
 const id = Type.String({ minLength: 1, maxLength: envelopeLimits.executionIdLength });
 const name = Type.String({ minLength: 1, maxLength: 253 });
-const pattern = Type.String({ minLength: 1, maxLength: limits.toolNameLength, pattern: toolGlobPattern });
+const pattern = Type.String({ minLength: 1, maxLength: limits.toolNameLength, pattern: shortToolGlobPattern });
 
 /** Globs of one session. */
 const patternsMax = 200;
@@ -43,7 +43,7 @@ const sessionBody = Type.Object(
       Type.Array(pattern, {
         maxItems: patternsMax,
         description:
-          'Names of the tools that may be called, in which * is any text. Default: every tool. An empty list permits none.',
+          'Names of the tools that may be called, in which * is any text, 8 times at most. Default: every tool. An empty list permits none.',
       }),
     ),
     tenant_id: Type.Optional(name),

@@ -1,9 +1,11 @@
+import { limits } from '../../../crds/limits.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { createCursor, pageOf } from '../../../lib/http/paging.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
-import { contextProblem } from '../../../lib/tools/name-policy.ts';
+import { contextProblem, patternsOf } from '../../../lib/tools/name-policy.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { SecurityOf } from '../../lane/security-of.ts';
+import { permittedTools } from '../../tools/permitted-tools.ts';
 import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import type { GatewayTool } from '../../tools/tool-source.ts';
 import { listTools } from './contract.ts';
@@ -34,12 +36,18 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
           message: `security_context: there is no security context ${context}; GET /v1/security-contexts lists them`,
         });
       const wanted = q?.toLowerCase();
+      const after = nameCursor.decode(cursor);
       const rows = registry
         .list(caller.tenant)
+        .filter((tool) => after === undefined || tool.name > after)
         .filter((tool) => source === undefined || tool.source === source)
-        .filter((tool) => wanted === undefined || `${tool.name}\n${tool.description}`.toLowerCase().includes(wanted))
-        .filter(({ name }) => security === undefined || contextProblem(security, name) === undefined);
-      const page = pageOf(rows, order, { limit, after: nameCursor.decode(cursor) });
+        .filter((tool) => wanted === undefined || `${tool.name}\n${tool.description}`.toLowerCase().includes(wanted));
+      const permitted = await permittedTools(rows, {
+        patterns: security === undefined ? 0 : patternsOf(security),
+        count: Math.min(limit, limits.pageSizeMax) + 1,
+        isPermitted: ({ name }) => security === undefined || contextProblem(security, name) === undefined,
+      });
+      const page = pageOf(permitted, order, { limit, after });
       const next_cursor = page.next === undefined ? null : nameCursor.encode(page.next);
       return json({ items: page.rows.map(shown), next_cursor });
     }),
