@@ -88,14 +88,29 @@ describe('files of a volume', () => {
     expect(errors).toEqual([]);
   });
 
-  it('uses the workflow that is there, and only where it is the same', async () => {
+  it('uses the workflow that is there', async () => {
     await world.run('svc.file.read', at);
     expect((await world.run('svc.file.read', at)).isError).toBe(false);
     expect(made).toHaveLength(1);
-    const [known] = made;
-    made = [{ ...(known as Workflow), spec: { ...(known as Workflow).spec, states: {} } }];
-    expect((await world.run('svc.file.read', at)).content).toMatch(/^CONFLICT: a workflow named volume-files-/);
     expect(started()).toHaveLength(2);
+  });
+
+  it.each<[string, object, object]>([
+    ['environment', { env: { LD_PRELOAD: '/files/x.so' } }, {}],
+    ['resources', { resources: { timeout: '30s', memory: '1Mi' } }, {}],
+    ['timeout', { timeout: '1s' }, {}],
+    ['next state', { transitions: [{ condition: 'always', target: 'leak' }] }, {}],
+    ['user of the image', { registry_credentials: 'mine' }, {}],
+    ['shell', { shell: true }, {}],
+    ['version', {}, { version: '1.0.1' }],
+    ['template of the output', {}, { output_template: { all: '{{input}}' } }],
+  ])('runs no workflow of its name with another %s', async (_field, ofState, ofSpec) => {
+    await world.run('svc.file.read', at);
+    const [known] = made as [Workflow];
+    const run = { ...known.spec.states['run'], ...ofState } as Workflow['spec']['states'][string];
+    made = [{ ...known, spec: { ...known.spec, ...ofSpec, states: { run } } }];
+    expect((await world.run('svc.file.read', at)).content).toMatch(/^CONFLICT: a workflow named volume-files-/);
+    expect(started()).toHaveLength(1);
   });
 
   it.each(['../../etc/passwd', '/../etc/passwd', 'a/../../etc/passwd'])(

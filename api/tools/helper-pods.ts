@@ -66,31 +66,23 @@ export async function runHelper(
   }
 }
 
-/** Workflows of one name have one content; another one under the name was made by someone else of the tenant. */
+/**
+ * Workflows of one name have one content, which the API server keeps as it is written: it fills no default in. Another one
+ * under the name was made past the admission policy.
+ */
 async function ensure({ kube, remember }: HelperPodsDeps, workflow: Workflow): Promise<Workflow> {
   const { name, namespace = '' } = workflow.metadata;
   const made = await kube.create(workflows, workflow).catch(async (error: unknown) => {
     if (!isAlreadyExists(error)) throw asRefusal(error);
     return kube.get(workflows, { name, namespace });
   });
-  if (!isSame(made, workflow)) {
+  if (!sameJson(made.spec, workflow.spec)) {
     const message = `a workflow named ${name} that Windlass did not make is in the way; delete it`;
     throw new AppError('conflict', message, { reason: 'CONFLICT' });
   }
   remember(made);
   return made;
 }
-
-/** The server may have filled defaults in beside what was asked for. */
-const isSame = ({ spec: made }: Workflow, { spec: wanted }: Workflow): boolean => {
-  const command = ({ states }: Workflow['spec']): unknown => {
-    const state = states[helperState];
-    return state?.kind === 'ContainerRun'
-      ? [Object.keys(states), state.image, state.command, state.volumes]
-      : undefined;
-  };
-  return sameJson(command(made), command(wanted)) && sameJson(made.storage, wanted.storage);
-};
 
 function asRefusal(error: unknown): unknown {
   if (isInvalid(error)) return new HttpError({ code: 'invalid', message: error.serverMessage, cause: error });

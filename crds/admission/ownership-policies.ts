@@ -1,5 +1,10 @@
 import { annotations, labels } from '../labels.ts';
-import { cliToolWorkflowNamePattern, derivedWorkflowNamePattern, userWorkflowNamePattern } from '../reserved-names.ts';
+import {
+  cliToolWorkflowNamePattern,
+  derivedWorkflowNamePattern,
+  fileToolWorkflowNamePattern,
+  userWorkflowNamePattern,
+} from '../reserved-names.ts';
 import { celList } from '../rules/cel-text.ts';
 import { uidPattern } from '../uid.ts';
 import { accountVariables, type Identities } from './accounts.ts';
@@ -22,10 +27,12 @@ const workflowMarks: Marks = {
   annotations: [annotations.user, annotations.formerIds],
 };
 
-/** CEL: what `toolRules` need. */
+/** CEL: what `toolRules` and `fileToolRules` need. */
 const toolVariables = ({ apis }: Identities): Readonly<Record<string, string>> => ({
-  isGateway: `variables.isTrusted && !(variables.user in ${celList(apis)})`,
+  isApi: `variables.user in ${celList(apis)}`,
+  isGateway: 'variables.isTrusted && !variables.isApi',
   toolName: `${name}.matches('${cliToolWorkflowNamePattern}')`,
+  fileName: `${name}.matches('${fileToolWorkflowNamePattern}')`,
   toolChanged: `${toolOf('object')} != (oldObject == null ? '' : ${toolOf('oldObject')})`,
 });
 
@@ -57,6 +64,24 @@ const toolRules: readonly AdmissionRule[] = [
   {
     expression: 'variables.isGateway || oldObject == null || !variables.toolName || object.spec == oldObject.spec',
     message: "'spec: the workflow of a CLI tool follows from the tool; change the CliTool'",
+    reason: 'Forbidden',
+  },
+];
+
+/**
+ * The workflow that file tools run mounts a volume and says what is done there: the API alone makes it, and never changes it
+ * (ADR 0090). Manifests that users send to the API get another name.
+ */
+const fileToolRules: readonly AdmissionRule[] = [
+  {
+    expression: 'variables.isApi || oldObject != null || !variables.fileName',
+    message:
+      "'metadata.name: ' + object.metadata.name + ' has the form of the workflow of file tools, which only the Windlass API makes'",
+    reason: 'Forbidden',
+  },
+  {
+    expression: 'oldObject == null || !variables.fileName || object.spec == oldObject.spec',
+    message: "'spec: the workflow of file tools is never changed; delete it, and the next call makes it again'",
     reason: 'Forbidden',
   },
 ];
@@ -99,6 +124,7 @@ export const workflowIdentityPolicy = (identities: Identities): AdmissionPolicy 
     },
     usersOwnRule,
     ...toolRules,
+    ...fileToolRules,
     ...markRules(workflowMarks, 'variables.isTrusted', 'the Windlass API'),
   ],
 });

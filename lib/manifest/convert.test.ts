@@ -132,6 +132,14 @@ describe('AMB-089 the object name of a workflow', () => {
     },
   );
 
+  it('of a name in the form of a workflow of file tools is a hash, so that no manifest takes its object', () => {
+    const taken = `volume-files-${'0123456789abcdef'.repeat(2)}`;
+    const name = objectName(taken);
+    expect(name).toMatch(/^wf-[0-9a-f]{40}$/);
+    expect(workflowName({ name, annotations: { [annotations.name]: taken } })).toBe(taken);
+    expect(objectName(taken.slice(0, -1))).toBe(taken.slice(0, -1));
+  });
+
   it('differs between names that are equal but for the end', () => {
     expect(objectName('a-')).not.toBe(objectName('a--'));
   });

@@ -1,12 +1,12 @@
 import { isLabelName } from '../../crds/label-name.ts';
 import { annotations, labels } from '../../crds/labels.ts';
 import { errorAt } from '../../crds/problem.ts';
-import { derivedWorkflowNamePattern } from '../../crds/reserved-names.ts';
+import { derivedWorkflowNamePattern, fileToolWorkflowNamePattern } from '../../crds/reserved-names.ts';
 import { shortHash } from '../ids.ts';
 
 /** 160 bits, for which no two names with the same hash can be found. */
 const hashLength = 40;
-const derivedName = new RegExp(derivedWorkflowNamePattern);
+const derivedName = new RegExp(`${derivedWorkflowNamePattern}|${fileToolWorkflowNamePattern}`);
 
 /** Refuses a name in the form of an id: wherever a workflow is named, an id means the workflow of that id (ADR 0050). */
 export const idAsName = errorAt(['metadata', 'name'], 'reserved_name', 'has the form of an id; choose another');
@@ -14,7 +14,7 @@ export const idAsName = errorAt(['metadata', 'name'], 'reserved_name', 'has the 
 /**
  * The object name of a workflow's name: the name itself where Kubernetes takes it, else a hash of it; never a shortened
  * name, which two workflows could share (requirements AMB-089). A name in the form of a derived one is hashed as well,
- * so that no manifest takes the object of another workflow.
+ * so that no manifest takes the object of another workflow, or of file tools.
  */
 export function objectName(name: string): string {
   if (isLabelName(name) && !isDerivedName(name)) return name;
@@ -26,7 +26,7 @@ export function userObjectName(owner: string, name: string): string {
   return `wu-${shortHash(`${owner}/${name}`, hashLength)}`;
 }
 
-/** Whether an object name has the form of those that `objectName` and `userObjectName` make of a hash. */
+/** Whether an object name has the form of those that `objectName`, `userObjectName` and file tools make of a hash. */
 export const isDerivedName = (name: string): boolean => derivedName.test(name);
 
 interface NamedMetadata {

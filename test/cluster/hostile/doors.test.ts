@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { helperWorkflow } from '../../../api/tools/helper-workflow.ts';
 import { annotations, labels } from '../../../crds/labels.ts';
 import type { CliTool } from '../../../crds/schema/cli-tool.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
@@ -204,6 +205,47 @@ describe('the workflow of a CLI tool', () => {
       expect((await asBob('PATCH', 'workflows', change, name)).status).toBe(403);
     const marked = resource({ name: 'mine', labels: { [labels.cliTool]: 'u-2' } });
     expect((await asBob('POST', 'workflows', marked)).message).toContain('is written by the tool gateway only');
+    expect((await asBob('PATCH', 'workflows', { metadata: { annotations: { note: 'mine' } } }, name)).status).toBe(200);
+  });
+});
+
+describe('the workflow of file tools of a volume', () => {
+  const api = { as: 'system:serviceaccount:windlass-system:windlass-api' };
+  /** Without its owner, a Volume that is not there: the garbage collector would delete it. */
+  const of = (uid: string): Workflow => {
+    const { metadata, ...workflow } = helperWorkflow({
+      isReader: true,
+      image: 'busybox:1.37',
+      namespace: world.tenant,
+      volume: { uid, name: 'data' },
+      folder: '/files',
+    });
+    const { ownerReferences: _, ...own } = metadata;
+    return { ...workflow, metadata: own };
+  };
+
+  it('Bob does not make in advance under the name that he can foresee, by kubectl or over HTTP', async () => {
+    const { metadata } = of('11111111-0000-4000-8000-000000000001');
+    const { status, message } = await asBob('POST', 'workflows', resource({ name: metadata.name }));
+    expect([status, message]).toEqual([403, expect.stringContaining('which only the Windlass API makes')]);
+    expect(await register(bob, demo(metadata.name, 'of Bob'))).toBe(200);
+    expect(await run(bob, metadata.name)).toEqual({ whose: 'of Bob' });
+    expect(await findObject(world.kube, workflows, { namespace: world.tenant, name: metadata.name })).toBeUndefined();
+  });
+
+  it('runs what the API wrote: Bob changes nothing of it, nor does the API', async () => {
+    const workflow = of('11111111-0000-4000-8000-000000000002');
+    const { name } = workflow.metadata;
+    expect((await send('POST', at(world.tenant, 'workflows'), workflow, api)).status).toBe(201);
+    const change = { spec: { version: '1.0.1', states: { run: { env: { LD_PRELOAD: '/files/x.so' } } } } };
+    const refused = [403, expect.stringContaining('the workflow of file tools is never changed')];
+    const forced = { ...change, metadata: { annotations: { [annotations.force]: 'true' } } };
+    for (const { status, message } of [
+      await asBob('PATCH', 'workflows', change, name),
+      await asBob('PATCH', 'workflows', forced, name),
+      await send('PATCH', at(world.tenant, 'workflows', name), change, { ...api, ...patchType('PATCH') }),
+    ])
+      expect([status, message]).toEqual(refused);
     expect((await asBob('PATCH', 'workflows', { metadata: { annotations: { note: 'mine' } } }, name)).status).toBe(200);
   });
 });
