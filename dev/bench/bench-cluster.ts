@@ -19,7 +19,7 @@ import { image } from './bare-pods.ts';
 import { environmentOfPod } from './pod-environment.ts';
 
 /** Memory limits of the chart's pods, in MiB (charts/windlass/values.yaml); three quarters of it are heap. */
-export const chartLimits = { controllers: 1_024, api: 768, relay: 1_024 } as const;
+export const chartLimits = { controllers: 1_024, api: 768, gateway: 768, relay: 1_024 } as const;
 
 /** Tools of a program. One namespace for each run of each program. */
 export interface BenchCluster {

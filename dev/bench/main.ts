@@ -1,8 +1,9 @@
 /** Measures and writes docs/benchmarks.md and docs/benchmarks.json. usage: dev/bench/run [--only NAME]... [--runs N] */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { connect } from '../../test/cluster/harness/cluster.ts';
+import { type Cluster, connect } from '../../test/cluster/harness/cluster.ts';
 import { restoreInstalled, scaleInstalledTo } from '../../test/cluster/harness/installed.ts';
 import { stopLeftovers } from '../../test/cluster/harness/process-record.ts';
 import { projectDir } from '../../test/cluster/harness/project.ts';
@@ -27,6 +28,7 @@ import {
 } from './programs/edge.ts';
 import { eventDelivery, streamMemory } from './programs/event-stream.ts';
 import { fanOut } from './programs/fan-out.ts';
+import { gatewayMemory } from './programs/gateway-memory.ts';
 import { hostileApi, hostileControllers, hostileRefused } from './programs/hostile-memory.ts';
 import { idle } from './programs/idle.ts';
 import {
@@ -74,6 +76,7 @@ const programs: readonly Program[] = [
   chainInvocations,
   chainLatency,
   invocationMemory,
+  gatewayMemory,
   edgeMemory,
   edgeHeartbeats,
   edgeFleet,
@@ -175,12 +178,22 @@ async function run(): Promise<boolean> {
   await removeLeftNamespaces(cluster.kube);
   // The measured controllers are processes of the benchmark's own: installed ones would do half of their work.
   await scaleInstalledTo(cluster.kube, 0);
+  const interrupted = (): void => void leaveInOrder(cluster).finally(() => process.exit(130));
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
     return await measureAll(runs);
   } finally {
     await restoreInstalled(cluster.kube);
     await cluster.kube.close();
   }
+}
+
+/** Nothing of a run that is interrupted may stay: neither its processes and namespaces, nor a cluster without controllers. */
+async function leaveInOrder({ kube }: Cluster): Promise<void> {
+  console.log('interrupted: stopping what was started, and putting the controllers back');
+  await stopLeftovers();
+  await restoreInstalled(kube);
+  await removeLeftNamespaces(kube);
 }
 
 async function measureAll(runs: number): Promise<boolean> {
