@@ -29,8 +29,8 @@ export interface OpenConversation {
   readonly door: PodDoor;
   readonly signed: SignedCalls;
   readonly state: ConversationState;
-  /** Takes what the pod says, as `hear` does. */
-  hear(saying: PodSaying): Promise<void>;
+  /** Takes what the pod says, as `hear` does, for as long as the pod waits. */
+  hear(saying: PodSaying, signal: AbortSignal): Promise<void>;
 }
 
 /** Conversations of all running AgentExecutions, each driven by exactly one replica (design §12). */
@@ -259,7 +259,8 @@ class ConversationDrivers implements Drivers {
   async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
     const { driven, conversation, signed, deadline, room } = open;
     const { log, door } = conversation;
-    driven.conversation = { door, signed, state: log.state, hear: (saying) => hear(conversation, saying, room) };
+    const hears: OpenConversation['hear'] = (saying, signal) => hear(conversation, saying, { room, signal });
+    driven.conversation = { door, signed, state: log.state, hear: hears };
     driven.settle();
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;

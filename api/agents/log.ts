@@ -102,9 +102,24 @@ export class ConversationLog {
    * @throws Overtaken where another replica wrote in between; the reason of the signal where that aborts.
    */
   append(record: NewRecord): Promise<number> {
-    const appended = this.#turn.then(() => this.#append(record));
-    this.#turn = appended.catch(() => undefined);
-    return appended;
+    return this.#inTurn(() => this.#append(record));
+  }
+
+  /**
+   * As `append`, of what `make` returns when the turn of the append has come: the state is then as of the record before.
+   * Undefined where it returns nothing. @throws what `make` throws.
+   */
+  appendMade(make: () => NewRecord | undefined): Promise<number | undefined> {
+    return this.#inTurn(async () => {
+      const record = make();
+      return record === undefined ? undefined : await this.#append(record);
+    });
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(task);
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 
   async #append(fields: NewRecord): Promise<number> {

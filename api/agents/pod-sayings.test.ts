@@ -42,8 +42,8 @@ describe('what the pod of an execution says', () => {
   it('DISPATCH-05 DISPATCH-06 is in the next question to the model, once, however often the pod repeats it', async () => {
     const { shared, seen, conversation, outcome, answer } = await asking('repeats');
     const saying = { iteration: 1, texts: ['The files are in /data.', 'Be brief.'] };
-    await Promise.all([conversation.hear(saying), conversation.hear(saying)]);
-    await conversation.hear(saying);
+    await Promise.all([conversation.hear(saying, never), conversation.hear(saying, never)]);
+    await conversation.hear(saying, never);
     answer();
     await outcome();
     expect(seen[1]?.messages.slice(2)).toEqual([
@@ -55,9 +55,56 @@ describe('what the pod of an execution says', () => {
     expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'answer 2', iterations: 1 });
   });
 
+  it('is one record where two requests say the same at once', async () => {
+    const { conversation, outcome, answer } = await asking('twice');
+    const saying = { iteration: 1, texts: ['The files are in /data.'] };
+    await Promise.all([conversation.hear(saying, never), conversation.hear(saying, never)]);
+    expect(await sayingsOf('twice')).toBe(1);
+    answer();
+    await outcome();
+  });
+
+  it('is refused beyond so many also where all are said at once', async () => {
+    const { conversation, outcome, answer } = await asking('at-once');
+    const { podSayings } = conversationLimits;
+    const heard = await Promise.allSettled(
+      Array.from({ length: podSayings + 20 }, (_, iteration) => conversation.hear({ iteration, texts: ['x'] }, never)),
+    );
+    expect(heard.filter(({ status }) => status === 'rejected')).toHaveLength(20);
+    expect(await sayingsOf('at-once')).toBe(podSayings);
+    answer();
+    await outcome();
+  });
+
+  it('is not written where the pod hangs up before its turn', async () => {
+    const { conversation, outcome, answer } = await asking('hangs-up');
+    const pod = new AbortController();
+    const first = conversation.hear({ iteration: 1, texts: ['first'] }, never);
+    const second = conversation.hear({ iteration: 2, texts: ['second'] }, pod.signal);
+    pod.abort();
+    await Promise.all([first, second]);
+    await conversation.hear({ iteration: 3, texts: ['third'] }, never);
+    expect(await sayingsOf('hangs-up')).toBe(2);
+    answer();
+    await outcome();
+  });
+
+  it('holds no request of a pod that hangs up while the event bus is away', async () => {
+    const { shared, conversation, outcome, answer } = await asking('away');
+    const pod = new AbortController();
+    await replicas.server.kill();
+    const said = conversation.hear({ iteration: 1, texts: ['x'] }, pod.signal);
+    pod.abort();
+    await said;
+    await replicas.server.start();
+    answer();
+    await outcome();
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed' });
+  });
+
   it('is no record where it is empty', async () => {
     const { conversation, outcome, answer } = await asking('empty');
-    await conversation.hear({ iteration: 1, texts: [] });
+    await conversation.hear({ iteration: 1, texts: [] }, never);
     answer();
     await outcome();
     expect(await sayingsOf('empty')).toBe(0);
@@ -67,11 +114,13 @@ describe('what the pod of an execution says', () => {
     const { shared, conversation, outcome, answer } = await asking('floods');
     const long = 'x'.repeat(500_000);
     const large = async (): Promise<void> => {
-      for (let iteration = 0; iteration < 10; iteration += 1) await conversation.hear({ iteration, texts: [long] });
+      for (let iteration = 0; iteration < 10; iteration += 1)
+        await conversation.hear({ iteration, texts: [long] }, never);
     };
     await expect(large()).rejects.toMatchObject({ reason: 'ConversationTooLarge' });
     const many = async (): Promise<void> => {
-      for (let iteration = 10; iteration < 200; iteration += 1) await conversation.hear({ iteration, texts: ['x'] });
+      for (let iteration = 10; iteration < 200; iteration += 1)
+        await conversation.hear({ iteration, texts: ['x'] }, never);
     };
     await expect(many()).rejects.toMatchObject({ code: 'limit_exceeded', reason: 'TooManyMessages' });
     expect(await sayingsOf('floods')).toBe(conversationLimits.podSayings);

@@ -131,7 +131,7 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
     if (call !== undefined) call.dispatch = { dispatch_id, pod_uid };
   },
   pod_said(state, { key, texts }) {
-    // Two replicas, or two requests at once, may write down the same.
+    // Older versions wrote the same down twice where two requests said it at once.
     if (state.podSaid.has(key)) return;
     state.podSaid.add(key);
     const messages = texts.map((content) => ({ role: 'user' as const, content }));

@@ -141,7 +141,7 @@ async function converse(deps: AgentPodDeps, exchanged: Exchange, signal: AbortSi
     const conversation = await deps.drivers.open(current, signal);
     if (conversation === undefined) continue;
     if (shape.type === 'generate')
-      await conversation.hear({ iteration: shape.iteration_number, texts: textsOf(shape) });
+      await conversation.hear({ iteration: shape.iteration_number, texts: textsOf(shape) }, signal);
     if (unreported !== undefined) await conversation.door.report(unreported.dispatch_id, unreported, signal);
     unreported = undefined;
     const reply = replyOf(await conversation.door.ask(podUid, signal), conversation.state);
