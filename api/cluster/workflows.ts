@@ -1,4 +1,4 @@
-import { globalNamespace, labels } from '../../crds/labels.ts';
+import { globalNamespace } from '../../crds/labels.ts';
 import { cliToolWorkflowNamePattern, fileToolWorkflowNamePattern } from '../../crds/reserved-names.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { isUid } from '../../crds/uid.ts';
@@ -143,9 +143,12 @@ class CachedWorkflows implements Workflows {
 
 const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 
-/** Workflows of file tools and of CLI tools are means of ours: no caller lists, reads or starts them. */
+/**
+ * Workflows of file tools and of CLI tools are means of ours: no caller lists, reads or starts them. Admission keeps their
+ * names for us; their labels are for others to write.
+ */
 const isShown = ({ metadata }: ListedWorkflow, { seesHelpers }: Viewer): boolean =>
-  seesHelpers === true || metadata.labels?.[labels.managedBy] !== 'windlass' || !helperName.test(metadata.name);
+  seesHelpers === true || !helperName.test(metadata.name);
 
 const helperName = new RegExp(`${fileToolWorkflowNamePattern}|${cliToolWorkflowNamePattern}`);
 

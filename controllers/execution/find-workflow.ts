@@ -14,7 +14,7 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { compareResourceVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
-import { isDerivedName, workflowName } from '../../lib/manifest/object-name.ts';
+import { isNameOfOurs, workflowName } from '../../lib/manifest/object-name.ts';
 import { holdsItsContent, isContentOf, isRevisionOf, specOf, storedRevision } from '../../lib/registration/index.ts';
 import type { Definition, Failure, WorkflowLookup } from './engine/facts.ts';
 
@@ -112,7 +112,7 @@ function cached({ workflows }: FindWorkflowDeps, wish: Wish): Workflow | undefin
 /** The workflow of this name on the server. */
 async function live(deps: FindWorkflowDeps, wish: Wish): Promise<Workflow | undefined> {
   const { namespace, nameOrUid: name } = wish;
-  const byObject = isDerivedName(name) ? [namespace, globalNamespace].map((place) => ({ namespace: place, name })) : [];
+  const byObject = isNameOfOurs(name) ? [namespace, globalNamespace].map((place) => ({ namespace: place, name })) : [];
   for (const place of [...placesOf(wish), ...byObject]) {
     const workflow = await findObject(deps.kube, workflowKind, place);
     if (workflow !== undefined && isMeant(workflow, wish)) return workflow;

@@ -6,7 +6,8 @@ import { shortHash } from '../ids.ts';
 
 /** 160 bits, for which no two names with the same hash can be found. */
 const hashLength = 40;
-const derivedName = new RegExp(`${derivedWorkflowNamePattern}|${fileToolWorkflowNamePattern}`);
+const derivedName = new RegExp(derivedWorkflowNamePattern);
+const fileToolName = new RegExp(fileToolWorkflowNamePattern);
 
 /** Refuses a name in the form of an id: wherever a workflow is named, an id means the workflow of that id (ADR 0050). */
 export const idAsName = errorAt(['metadata', 'name'], 'reserved_name', 'has the form of an id; choose another');
@@ -17,7 +18,7 @@ export const idAsName = errorAt(['metadata', 'name'], 'reserved_name', 'has the 
  * so that no manifest takes the object of another workflow, or of file tools.
  */
 export function objectName(name: string): string {
-  if (isLabelName(name) && !isDerivedName(name)) return name;
+  if (isLabelName(name) && !isNameOfOurs(name)) return name;
   return `wf-${shortHash(name, hashLength)}`;
 }
 
@@ -26,8 +27,11 @@ export function userObjectName(owner: string, name: string): string {
   return `wu-${shortHash(`${owner}/${name}`, hashLength)}`;
 }
 
-/** Whether an object name has the form of those that `objectName`, `userObjectName` and file tools make of a hash. */
+/** Whether an object name has the form of those that `objectName` and `userObjectName` make of a hash. */
 export const isDerivedName = (name: string): boolean => derivedName.test(name);
+
+/** Whether an object of this name is never that of a manifest which has the name: it is derived, or of file tools. */
+export const isNameOfOurs = (name: string): boolean => isDerivedName(name) || fileToolName.test(name);
 
 interface NamedMetadata {
   readonly name: string;

@@ -3,7 +3,7 @@ import { isUid } from '../../crds/uid.ts';
 import { formerIdsOf } from '../catalogue/former-ids.ts';
 import { workflows } from '../kinds.ts';
 import { findObject, type KubeClient, type ObjectRef } from '../kube/index.ts';
-import { isDerivedName, objectName, workflowName } from '../manifest/object-name.ts';
+import { isNameOfOurs, objectName, workflowName } from '../manifest/object-name.ts';
 
 /** The workflow as the server has it: by uid, the name that its manifest has, or a uid that it had in another scope. */
 export async function readWorkflow(
@@ -34,5 +34,5 @@ async function byObjectName(
   namespace: string,
   name: string,
 ): Promise<Workflow | undefined> {
-  return isDerivedName(name) ? findObject(kube, workflows, { namespace, name }) : undefined;
+  return isNameOfOurs(name) ? findObject(kube, workflows, { namespace, name }) : undefined;
 }
