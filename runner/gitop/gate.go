@@ -21,6 +21,7 @@ type gate struct {
 	opened   []netip.Prefix
 	left     atomic.Int64
 	listener net.Listener
+	resolver *net.Resolver
 	mu       sync.Mutex
 	reason   error
 }
@@ -31,7 +32,7 @@ func openGate(to remote, opened []netip.Prefix, limit int64) (*gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{to: to, opened: opened, listener: listener}
+	g := &gate{to: to, opened: opened, listener: listener, resolver: net.DefaultResolver}
 	g.left.Store(limit)
 	go g.serve()
 	return g, nil
@@ -115,9 +116,9 @@ func (g *gate) forward(conn net.Conn) {
 func (g *gate) dial() (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
-	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.to.host)
-	if err != nil {
-		addresses = nil
+	addresses, err := g.resolver.LookupNetIP(ctx, "ip", g.to.host)
+	if err != nil && !isAbsent(err) {
+		return nil, unresolved(g.to.host, err)
 	}
 	// A name that is none is answered as an internal one is: which names there are inside is not for the caller to learn.
 	var last error = fail(errAddress, "%s has no public address, and the operator opened no internal one of it; check the name", g.to.host)
@@ -133,6 +134,21 @@ func (g *gate) dial() (net.Conn, error) {
 		last = fail(errBackend, "no connection to %s:%s", g.to.host, g.to.port)
 	}
 	return nil, last
+}
+
+// isAbsent: the name server has answered that there is no such name.
+func isAbsent(err error) bool {
+	var found *net.DNSError
+	return errors.As(err, &found) && found.IsNotFound
+}
+
+// unresolved: whether there is such a name is not known. It says nothing of the address.
+func unresolved(host string, err error) error {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return fail(errTimeout, "the name server did not answer for %s in time; try again", host)
+	}
+	return fail(errBackend, "the name server has no answer for %s now; try again", host)
 }
 
 var errSpent = errors.New("no bytes are left")

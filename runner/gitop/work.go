@@ -177,7 +177,8 @@ func (w *work) helper() string {
 	return fmt.Sprintf("'%s' git-credential '%s' '%s' '%s'", self, w.Credentials, w.to.scheme, host)
 }
 
-// sshConfig leads every connection to the gate, and checks the key of the server under the server's own name.
+// sshConfig leads every connection to the gate, and checks the key of the server under the server's own name. At the level
+// INFO ssh says that a connection broke; below it the words are those for a repository that is not there.
 func (w *work) sshConfig() string {
 	host, port, _ := strings.Cut(w.gate.address(), ":")
 	return strings.Join([]string{
@@ -186,7 +187,7 @@ func (w *work) sshConfig() string {
 		"StrictHostKeyChecking yes", "UserKnownHostsFile " + w.inRemote("known_hosts"), "GlobalKnownHostsFile /dev/null",
 		"UpdateHostKeys no", "CheckHostIP no", "VerifyHostKeyDNS no", "PreferredAuthentications publickey",
 		"ConnectTimeout 20", "ServerAliveInterval 15", "ServerAliveCountMax 2", "ClearAllForwardings yes",
-		"ForwardAgent no", "ForwardX11 no", "PermitLocalCommand no", "ControlMaster no", "LogLevel ERROR", "",
+		"ForwardAgent no", "ForwardX11 no", "PermitLocalCommand no", "ControlMaster no", "LogLevel INFO", "",
 	}, "\n")
 }
 
@@ -255,29 +256,57 @@ func (c call) name() string {
 // errOutput: git wrote more than the caller takes; the output holds the beginning.
 var errOutput = errors.New("git wrote too much")
 
-// words of git, curl and ssh, what each means for the caller, and the sentence that says so.
-var words = []struct {
+const notShown = "the server has no such repository, or does not show it to these credentials; check repo_url and the Secret"
+
+// word is a form of the words of git, curl or ssh, what it means for the caller, and the sentence that says so.
+type word struct {
 	form           *regexp.Regexp
 	code, sentence string
-}{
+}
+
+// words in order: the first form that fits counts. What names one reason comes first, then what follows from several.
+var words = []word{
 	{regexp.MustCompile(`Protocol "\w+" (not supported|is disabled)|transport '\w+' not allowed`), errAddress,
 		"the server leads to another protocol"},
 	{regexp.MustCompile(`No space left on device|Disk quota exceeded`), errNoSpace, "the volume is full"},
 	{regexp.MustCompile(`Host key verification failed|REMOTE HOST IDENTIFICATION|No \S+ host key is known`), errHostKey,
 		"the key of the server is not the one in known_hosts of the Secret"},
 	// SSH refuses a key before it hears of a repository.
-	{regexp.MustCompile(`Permission denied \(`), errAuthentication, "the server refuses the key of the Secret"},
+	{regexp.MustCompile(`Permission denied \(|Too many authentication failures`), errAuthentication, "the server refuses the key of the Secret"},
 	// One answer for all that a server does not show: which of its private repositories exist is not for the caller to learn.
-	{regexp.MustCompile(`Authentication failed|could not read (Username|Password)|returned error: 40[134]|repository '.*' not found|does not appear to be a git repository|Could not read from remote repository`), errNotFound,
-		"the server has no such repository, or does not show it to these credentials; check repo_url and the Secret"},
+	{regexp.MustCompile(`Authentication failed|could not read (Username|Password)|returned error: 40[134]|repository '.*' not found|does not appear to be a git repository`), errNotFound,
+		notShown},
 	{regexp.MustCompile(`couldn't find remote ref|not our ref`), errRef, "the repository has no such branch, tag or commit"},
-	{regexp.MustCompile(`Operation too slow|timed out`), errTimeout, "the server is too slow"},
-	{regexp.MustCompile(`\[(remote )?rejected\]|failed to push some refs`), errRejected,
-		"the server did not take the commits: it has others that the binding has not, or a rule of its own refuses them"},
+	{regexp.MustCompile(`\[(remote )?rejected\]`), errRejected, notTaken},
 	{regexp.MustCompile(`SSL certificate|certificate verif`), errBackend,
 		"no authority that the binding knows vouches for the server; name it in the key ca.crt of the Secret"},
 	{regexp.MustCompile(`returned error: \d`), errBackend, "the server answers with an error"},
-	{regexp.MustCompile(`index-pack failed|fsck error`), errBackend, "the server sent objects that git does not take"},
+	{regexp.MustCompile(`fsck error`), errBackend, "the server sent objects that git does not take"},
+	{regexp.MustCompile(`Operation too slow|timed out|not responding`), errTimeout, "the server is too slow"},
+	{regexp.MustCompile(`Connection (closed|refused|reset)|closed by remote host|Received disconnect|kex_exchange_identification|banner exchange|Broken pipe|` +
+		`No route to host|Network is unreachable|Couldn't connect to server|Empty reply from server|(Recv|Send) failure|transfer closed|` +
+		`RPC failed|hung up|unexpected disconnect|early EOF`), errBackend, "the connection to the server broke; try again"},
+	{regexp.MustCompile(`failed to push some refs`), errRejected, notTaken},
+	{regexp.MustCompile(`index-pack failed`), errBackend, "the server sent objects that git does not take"},
+}
+
+const notTaken = "the server did not take the commits: it has others that the binding has not, or a rule of its own refuses them"
+
+// last of the words: git ends with it whatever happened to ssh, which says all else before. A server of HTTP says by its status
+// that there is no repository.
+var sshNotShown = word{regexp.MustCompile(`Could not read from remote repository`), errNotFound, notShown}
+
+// meaning of what git said, as a code and a sentence of ours.
+func meaning(scheme, said string) (code, sentence string) {
+	for _, w := range words {
+		if w.form.MatchString(said) {
+			return w.code, w.sentence
+		}
+	}
+	if scheme == "ssh" && sshNotShown.form.MatchString(said) {
+		return sshNotShown.code, sshNotShown.sentence
+	}
+	return errBackend, "git failed"
 }
 
 // why a command of git failed. With credentials it is a fixed sentence: git names what it reads in its errors, and a
@@ -286,13 +315,7 @@ func (w *work) why(name, said string, exit int) error {
 	if w.gate != nil && w.gate.problem() != nil {
 		return w.gate.problem()
 	}
-	code, sentence := errBackend, "git failed"
-	for _, word := range words {
-		if word.form.MatchString(said) {
-			code, sentence = word.code, word.sentence
-			break
-		}
-	}
+	code, sentence := meaning(w.to.scheme, said)
 	if !w.isRemote {
 		return fail(code, "git: %s", said)
 	}
