@@ -1,6 +1,5 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { Gauge } from 'prom-client';
-import type { EdgeHost } from '../crds/schema/edge-host.ts';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus, type EventSink } from '../lib/bus/index.ts';
 import { type Clock, monotonicMs } from '../lib/clock.ts';
@@ -10,7 +9,6 @@ import { ServerTls } from '../lib/grpc/mutual-tls.ts';
 import { followTlsFiles, readServerTls } from '../lib/grpc/tls-files.ts';
 import { newId } from '../lib/ids.ts';
 import { createInformer } from '../lib/informer/index.ts';
-import { slimMetadata } from '../lib/informer/slim-metadata.ts';
 import { readKeyPair } from '../lib/keys/private-key.ts';
 import { readEdgePublicKey } from '../lib/keys/public-keys.ts';
 import { edgeHosts } from '../lib/kinds.ts';
@@ -23,6 +21,7 @@ import { createTenantDirectory, createTenantInformer } from '../lib/tenant/tenan
 import { type RelayConfig, servesEdge } from './config.ts';
 import { announceHosts } from './hosts/announce-hosts.ts';
 import { createKubeHosts } from './hosts/kube-hosts.ts';
+import { relayHost } from './hosts/relay-host.ts';
 import { ordersAtOnce, takeOrder } from './orders.ts';
 import { readProxies } from './rpc/trusted-proxies.ts';
 import { serveRelay } from './serve-grpc.ts';
@@ -97,7 +96,7 @@ function createBus({ config, clock, logger, metrics }: RelayDeps): EventBus {
 function openHosts({ config, kube, clock, logger, metrics }: RelayDeps, events: EventSink) {
   const reflector = (kind: string) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) });
   const tenantInformer = createTenantInformer(reflector('Namespace'));
-  const hostInformer = createInformer(reflector('EdgeHost'), { resource: edgeHosts, strip: withoutReport });
+  const hostInformer = createInformer(reflector('EdgeHost'), { resource: edgeHosts, strip: relayHost });
   const tenants = createTenantDirectory({
     namespaces: tenantInformer.cache,
     systemTenant: config.WINDLASS_SYSTEM_TENANT,
@@ -105,13 +104,6 @@ function openHosts({ config, kube, clock, logger, metrics }: RelayDeps, events: 
   });
   const hosts = announceHosts(createKubeHosts({ kube, tenants, informer: hostInformer }), { events, clock });
   return { tenantInformer, hostInformer, hosts };
-}
-
-/** No decision of a relay looks at what a host says of itself, and the cache may hold ten thousand hosts. */
-function withoutReport({ apiVersion, kind, metadata, spec, status }: EdgeHost): EdgeHost {
-  const { capabilities: _, ...own } = status ?? {};
-  const kept = { apiVersion, kind, metadata: slimMetadata(metadata), spec };
-  return status === undefined ? kept : { ...kept, status: own as typeof status };
 }
 
 function openInternal({ config, metrics }: RelayDeps, streams: Streams, isServing: () => boolean) {

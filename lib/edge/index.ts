@@ -27,7 +27,14 @@ export {
 } from './enrollment-token.ts';
 export { assertFresh, isSealedBy, type SealedMessage, type Sealing } from './envelope.ts';
 export { edgeLimits } from './limits.ts';
-export { keyHashOf, mintNodeToken, type NodeClaims, type NodeTokenFacts, readNodeToken } from './node-token.ts';
+export {
+  keyHashOf,
+  keyHashOfText,
+  mintNodeToken,
+  type NodeClaims,
+  type NodeTokenFacts,
+  readNodeToken,
+} from './node-token.ts';
 export { hostRevokedReason, reasonTrailer } from './reason-trailer.ts';
 export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';
 export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay, type RecentStream } from './buckets.ts';

@@ -1,3 +1,4 @@
+import { constants, type Http2Session } from 'node:http2';
 import {
   logVerbosity,
   Server,
@@ -67,7 +68,6 @@ const callsPerConnection = 256;
 /** Resolves when the port is open; rejects with AppError `unavailable` when it is taken. */
 export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListener> {
   const { credentials } = options;
-  // Channelz stays on: without it forceShutdown (grpc-js 1.14.7) knows of no connection, and breaks none off.
   const server = new Server(channelOptions(options));
   for (const { definition, implementation } of options.services) server.addService(definition, implementation);
   const bound = await bindFirst(server, addressesOf(options), credentials);
@@ -77,6 +77,8 @@ export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListen
 function channelOptions({ maxMessageBytes, connections = {} }: GrpcListenOptions): ServerOptions {
   const { ageMs = connectionAgeMs, calls = callsPerConnection } = connections;
   return {
+    // No client reads its counts, and it costs a kilobyte a connection.
+    'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_concurrent_streams': calls,
     ...(ageMs === 'none'
@@ -117,10 +119,13 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
 }
 
 function close(server: Server, { health, onDrain }: GrpcListenOptions, abandon: AbortSignal): Promise<void> {
+  const connections = connectionsOf(server);
   return new Promise((resolve) => {
     // The library (1.14.7) may never call back once a connection has ended by its keep-alive, so nothing waits for that.
     const giveUp = (): void => {
       server.forceShutdown();
+      for (const connection of connections.flatMap((some) => [...some]))
+        connection.destroy(undefined, constants.NGHTTP2_CANCEL);
       resolve();
     };
     onDrain?.();
@@ -132,4 +137,17 @@ function close(server: Server, { health, onDrain }: GrpcListenOptions, abandon: 
     if (abandon.aborted) giveUp();
     else abandon.addEventListener('abort', giveUp, { once: true });
   });
+}
+
+/**
+ * Open connections, by port; the sets change as connections come and end. Without channelz, `forceShutdown` of grpc-js 1.14.7
+ * knows of no connection, and breaks none off.
+ */
+function connectionsOf(server: Server): ReadonlySet<Http2Session>[] {
+  const { http2Servers } = server as unknown as { readonly http2Servers?: Iterable<[unknown, OpenPort]> };
+  return [...(http2Servers ?? [])].map(([, { sessions }]) => sessions);
+}
+
+interface OpenPort {
+  readonly sessions: ReadonlySet<Http2Session>;
 }

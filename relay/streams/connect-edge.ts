@@ -1,10 +1,15 @@
 import type { KeyObject } from 'node:crypto';
-import { keyHashOf, type NodeClaims, readEdgeEvent, type ReceivedEvent, readNodeToken } from '../../lib/edge/index.ts';
-import { readPublicKey } from '../../lib/envelope/index.ts';
+import {
+  keyHashOfText,
+  type NodeClaims,
+  readEdgeEvent,
+  type ReceivedEvent,
+  readNodeToken,
+} from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
-import { type HeldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
+import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
 import { createOpenings, type Openings } from './openings.ts';
 import { takeEvent, type TakeEventDeps } from './take-event.ts';
@@ -29,28 +34,37 @@ export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array>
   // One listener for all streams: a signal looks through those that it has for each one more or less.
   deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
-    const opening = await proven(deps, pipe);
-    const stream = await openInTime(deps, openings, opening);
-    const { interruption } = stream;
+    const { stream, messages } = await opened(deps, openings, pipe);
     open.add(stream);
     if (deps.draining.aborted) stop(stream);
     try {
-      const host = await deps.streams.begin(stream);
-      assertCurrent(host, opening.claims);
-      // The daemon may have been away when it was to drain, or was restarted since.
-      if ((host ?? stream.host).object.spec.draining === true) await stream.send(drainOrder);
-      for (;;) {
-        const next = await interruption.during(opening.messages.next());
-        if (next.done === true) return;
-        const received = readEdgeEvent(next.value);
-        await stream.accept(received);
-        await interruption.during(takeEvent(deps, stream, received.event));
-      }
+      await begin(deps, stream);
+      // Each turn has a frame of its own: a stream that waits keeps nothing of the message before.
+      for (let isOpen = true; isOpen; ) isOpen = await turn(deps, stream, messages);
     } finally {
       open.delete(stream);
       void deps.streams.over(stream).catch(() => undefined);
     }
   };
+}
+
+/** Counts from now on: the stream of its host, with what the server says of the host. */
+async function begin(deps: ConnectDeps, stream: LiveStream): Promise<void> {
+  const host = await deps.streams.begin(stream);
+  assertCurrent(host, stream.facts.token);
+  // The daemon may have been away when it was to drain, or was restarted since.
+  if ((host ?? stream.host).object.spec.draining === true) await stream.send(drainOrder);
+}
+
+/** Takes the next message; false where the daemon has said all. */
+async function turn(deps: ConnectDeps, stream: LiveStream, messages: AsyncIterator<Buffer>): Promise<boolean> {
+  const { interruption } = stream;
+  const next = await interruption.during(messages.next());
+  if (next.done === true) return false;
+  const received = readEdgeEvent(next.value);
+  await stream.accept(received);
+  await interruption.during(takeEvent(deps, stream, received.event));
+  return true;
 }
 
 const drainOrder = { command: { $case: 'drain', value: {} }, resultAck: undefined } as const;
@@ -62,13 +76,20 @@ interface Opening {
   readonly claims: NodeClaims;
 }
 
+type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream };
+
+async function opened(deps: ConnectDeps, openings: Openings, pipe: Pipe): Promise<Opened> {
+  const opening = await proven(deps, pipe);
+  return { stream: await openInTime(deps, openings, opening), messages: opening.messages };
+}
+
 /** A stream whose token the relay has signed: no more is asked of anything else before that. */
 async function proven({ clock, relayKey }: ConnectDeps, pipe: Pipe): Promise<Opening> {
   const text = bearerOf(pipe);
   const claims = await readNodeToken(relayKey.publicKey, text, clock.now());
   if (claims === undefined) throw unproven('the node security token is missing, not valid, or has expired');
   const messages = pipe.messages[Symbol.asyncIterator]();
-  return { pipe, messages, token: { text, jti: claims.jti, ends: claims.exp * 1_000 }, claims };
+  return { pipe, messages, token: heldToken(text, claims), claims };
 }
 
 /** One bound for all that comes before the stream counts: a server that does not answer holds up no place of the host. */
@@ -80,7 +101,7 @@ async function openInTime(deps: ConnectDeps, openings: Openings, opening: Openin
     host = await authenticate(deps, opening.claims);
     return hello(deps, opening, host);
   };
-  const late = deps.clock.sleep(helloMs, AbortSignal.any([opening.pipe.signal, over.signal])).then((): never => {
+  const late = deps.clock.sleep(helloMs, over.signal).then((): never => {
     if (host === undefined) throw new AppError('unavailable', 'the host could not be looked up within 10 s');
     throw new AppError('invalid', 'no hello came within 10 s');
   });
@@ -94,7 +115,7 @@ async function openInTime(deps: ConnectDeps, openings: Openings, opening: Openin
 
 /** The first message: Hello with an envelope of this host. */
 async function hello(
-  { clock, hosts, relayKey }: ConnectDeps,
+  deps: ConnectDeps,
   { pipe, messages, token, claims }: Opening,
   host: StoredHost,
 ): Promise<LiveStream> {
@@ -105,10 +126,7 @@ async function hello(
   if (event.$case !== 'hello') throw new AppError('invalid', 'the first message of a stream is hello');
   const { streamId } = event.value;
   if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID');
-  const { nodeId } = claims;
-  const { tenant } = host;
-  const read = () => hosts.find(tenant, nodeId);
-  const facts = { nodeId, token, streamId, relayKey, now: () => clock.now(), read, pipe };
+  const facts = { nodeId: claims.nodeId, token, streamId, deps, pipe };
   const stream = new LiveStream(facts, host, capabilitiesOf(event.value.capabilities));
   await stream.accept(received);
   return stream;
@@ -136,15 +154,17 @@ function notRevoked(host: StoredHost): StoredHost {
 }
 
 /** Undefined: the server has not answered, and the news of the relay counts. */
-function assertCurrent(host: StoredHost | undefined, claims: NodeClaims): void {
+function assertCurrent(host: StoredHost | undefined, claims: Credential): void {
   if (host === undefined || isRevoked(host) || isCurrent(host, claims)) return;
   throw unproven('another node security token has replaced this one');
 }
 
-function isCurrent({ object }: StoredHost, claims: NodeClaims): boolean {
+type Credential = Pick<NodeClaims, 'jti' | 'keyHash'>;
+
+function isCurrent({ object }: StoredHost, claims: Credential): boolean {
   if (object.status === undefined) return false;
   const { token_jti: jti, keys } = object.status;
-  return jti === claims.jti && keyHashOf(readPublicKey(keys.current, 'keys')) === claims.keyHash;
+  return jti === claims.jti && keyHashOfText(keys.current) === claims.keyHash;
 }
 
 /** Empty where there is none; a longer one than any of ours is refused by its reader. */

@@ -12,11 +12,9 @@ const capabilities = { os: 'linux', arch: 'amd64', local_tools: [], mount_points
 function streamOf(host: StoredHost, nodeId: string): LiveStream {
   const facts = {
     nodeId,
-    token: { text: '', jti: '', ends: Number.POSITIVE_INFINITY },
+    token: { text: '', jti: '', keyHash: '', ends: Number.POSITIVE_INFINITY },
     streamId: randomUUID(),
-    relayKey: generateKeyPairSync('ed25519'),
-    now: () => systemClock.now(),
-    read: async () => undefined,
+    deps: { clock: systemClock, hosts: { find: async () => undefined }, relayKey: generateKeyPairSync('ed25519') },
     pipe: { send: async () => undefined },
   };
   return new LiveStream(facts, host, capabilities);

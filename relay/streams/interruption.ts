@@ -16,15 +16,17 @@ export class Interruption {
    * One at a time.
    * @throws the problem of `end`, as soon as it is known; the work itself runs on unheard.
    */
-  async during<T>(work: Promise<T>): Promise<T> {
+  during<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    work.then(resolve, reject);
+    const settled =
+      <V>(settle: (value: V) => void) =>
+      (value: V): void => {
+        if (this.#cut === reject) this.#cut = undefined;
+        settle(value);
+      };
+    work.then(settled(resolve), settled(reject));
     if (this.#problem === undefined) this.#cut = reject;
     else reject(this.#problem);
-    try {
-      return await promise;
-    } finally {
-      this.#cut = undefined;
-    }
+    return promise;
   }
 }

@@ -1,10 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
+import type { Clock } from '../../lib/clock.ts';
 import {
   assertFresh,
   edgeLimits,
   hostRevokedReason,
   isSealedBy,
+  type NodeClaims,
   type ReceivedEvent,
   type RecentStream,
   readNodeToken,
@@ -16,15 +18,30 @@ import { AppError } from '../../lib/errors.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
-import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { Interruption } from './interruption.ts';
 
 /** A node security token that counts. */
 export interface HeldToken {
   readonly text: string;
   readonly jti: string;
+  readonly keyHash: string;
   /** Milliseconds since the Unix epoch. */
   readonly ends: number;
+}
+
+export const heldToken = (text: string, { jti, keyHash, exp }: NodeClaims): HeldToken => ({
+  text,
+  jti,
+  keyHash,
+  ends: exp * 1_000,
+});
+
+/** The same for all streams of a relay, so that no stream has functions of its own. */
+interface LiveStreamDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly hosts: Pick<HostStore, 'find'>;
+  readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
 }
 
 interface LiveStreamFacts {
@@ -32,12 +49,12 @@ interface LiveStreamFacts {
   /** Token of its Bearer header. */
   readonly token: HeldToken;
   readonly streamId: string;
-  readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
-  readonly now: () => number;
-  /** The host as the server has it now. */
-  readonly read: () => Promise<StoredHost | undefined>;
+  readonly deps: LiveStreamDeps;
   readonly pipe: Pick<ServerStream<Buffer, Uint8Array>, 'send'>;
 }
+
+/** Shared by all streams under which nothing is under way. */
+const idle: Promise<void> = Promise.resolve();
 
 /** One open stream of a host, from its Hello on. */
 export class LiveStream {
@@ -54,7 +71,7 @@ export class LiveStream {
   /** When the entry was written. */
   heldAt = 0;
   /** While the entry is written again: senders may know its revision before we do. */
-  renewing: Promise<void> = Promise.resolve();
+  renewing: Promise<void> = idle;
   /** Milliseconds since the Unix epoch, for people. */
   lastHeartbeat: number;
   /** The same in time that never steps; `Streams.heard` sets both. */
@@ -65,10 +82,10 @@ export class LiveStream {
   hasNews = false;
   /** The state could not be written. */
   isUnwritten = false;
-  /** Bytes of output that were passed on, by command; a stream that takes over counts on. */
-  progress = new Map<string, number>();
+  /** Bytes of output that were passed on, by command; a stream that takes over counts on. Undefined before the first. */
+  progress: Map<string, number> | undefined;
   /** Messages for commands that the host does not have, since the last line of the log about them, and when that was. */
-  strange = { count: 0, loggedAt: -Infinity };
+  strange: { readonly count: number; readonly loggedAt: number } | undefined;
   /** uid of the host. */
   readonly uid: string;
   /** As the relay knows it now. */
@@ -78,14 +95,14 @@ export class LiveStream {
   #received = 0n;
   #sent = 0n;
   #problem: AppError | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  #writing: Promise<void> = idle;
 
   constructor(facts: LiveStreamFacts, host: StoredHost, capabilities: EdgeHostCapabilities) {
     this.facts = facts;
     this.uid = host.object.metadata.uid ?? '';
     this.host = host;
     this.capabilities = capabilities;
-    this.lastHeartbeat = facts.now();
+    this.lastHeartbeat = facts.deps.clock.now();
     this.#token = facts.token;
   }
 
@@ -93,7 +110,7 @@ export class LiveStream {
   held(epoch: number): void {
     if (this.#firstEpoch === 0) this.#firstEpoch = epoch;
     this.epoch = epoch;
-    this.heldAt = this.facts.now();
+    this.heldAt = this.#now();
   }
 
   /** An older stream at this relay has written the entry after this one: its revision is ours. */
@@ -122,9 +139,10 @@ export class LiveStream {
     // Messages that wait already are not taken any more.
     if (this.#problem !== undefined) throw this.#problem;
     const { envelope } = sealed;
-    const { nodeId, streamId, now } = this.facts;
+    const { nodeId, streamId } = this.facts;
+    const now = this.#now();
     if (envelope.nodeId !== nodeId) throw unproven('envelope.node_id is another host');
-    assertFresh(envelope, now());
+    assertFresh(envelope, now);
     if (envelope.sequence <= this.#received) throw unproven('envelope.sequence does not rise');
     const isSigned = (): boolean => this.#keys().some((key) => isSealedBy(key, sealed, streamId));
     // A daemon may sign with its new key before the news of its rotation has come here.
@@ -132,16 +150,16 @@ export class LiveStream {
     if (!isSigned()) throw unproven('the key of the host has not signed the message');
     if (envelope.securityToken !== this.#token.text) await this.#takeToken(envelope.securityToken);
     if (!this.#isTokenCurrent()) throw unproven('another node security token has replaced this one');
-    if (now() >= this.#token.ends) throw unproven('the node security token has expired; rotate the key');
+    if (now >= this.#token.ends) throw unproven('the node security token has expired; rotate the key');
     this.#received = envelope.sequence;
   }
 
   /** Writes a message, in order with others; resolves when there is room for the next. */
   send(command: Pick<EdgeCommand, 'command' | 'resultAck'>): Promise<void> {
-    const { relayKey, nodeId, streamId, now, pipe } = this.facts;
+    const { deps, nodeId, streamId, pipe } = this.facts;
     const write = async (): Promise<void> => {
       this.#sent += 1n;
-      const sealing = { key: relayKey.privateKey, nodeId, streamId, sequence: this.#sent, now: now() };
+      const sealing = { key: deps.relayKey.privateKey, nodeId, streamId, sequence: this.#sent, now: this.#now() };
       await pipe.send(sealEdgeCommand(command, sealing));
     };
     const written = this.#writing.then(write);
@@ -149,8 +167,13 @@ export class LiveStream {
     return written;
   }
 
+  #now(): number {
+    return this.facts.deps.clock.now();
+  }
+
   async #readAgain(): Promise<void> {
-    const host = await this.facts.read();
+    const { deps, nodeId } = this.facts;
+    const host = await deps.hosts.find(this.host.tenant, nodeId);
     if (host === undefined) throw unproven('the host is not there any more');
     if (isRevoked(host)) throw hostRevoked();
     this.host = host;
@@ -158,18 +181,18 @@ export class LiveStream {
 
   /** The token of a rotation replaces that of the header. */
   async #takeToken(token: string): Promise<void> {
-    const { relayKey, nodeId, now } = this.facts;
-    const claims = await readNodeToken(relayKey.publicKey, token, now());
+    const { deps, nodeId } = this.facts;
+    const claims = await readNodeToken(deps.relayKey.publicKey, token, this.#now());
     const current = this.host.object.status?.token_jti;
     if (claims?.nodeId !== nodeId || claims.jti !== current) throw unproven('envelope.security_token is not valid');
-    this.#token = { text: token, jti: claims.jti, ends: claims.exp * 1_000 };
+    this.#token = heldToken(token, claims);
   }
 
   /** A token that a rotation has replaced counts as long as the key before does (EDGE-FLOW-21). */
   #isTokenCurrent(): boolean {
     const { status } = this.host.object;
     if (status === undefined || status.token_jti === this.#token.jti) return true;
-    return this.facts.now() < Date.parse(status.keys.previous_until ?? '');
+    return this.#now() < Date.parse(status.keys.previous_until ?? '');
   }
 
   /** The current key, and the one before as long as both count. */
@@ -177,7 +200,7 @@ export class LiveStream {
     const keys = this.host.object.status?.keys;
     if (keys === undefined) return [];
     const { current, previous, previous_until: until = '' } = keys;
-    if (previous === undefined || this.facts.now() >= Date.parse(until)) return [this.#read(current)];
+    if (previous === undefined || this.#now() >= Date.parse(until)) return [this.#read(current)];
     return [this.#read(current), readPublicKey(previous, 'keys')];
   }
 
@@ -190,7 +213,7 @@ export class LiveStream {
 
 /** How much of a command's output is still passed on. */
 export const progressLeft = (stream: LiveStream, commandId: string): number =>
-  edgeLimits.progressBytes - (stream.progress.get(commandId) ?? 0);
+  edgeLimits.progressBytes - (stream.progress?.get(commandId) ?? 0);
 
 /** The trailer proves that the relay says so: a proxy may answer PERMISSION_DENIED for a time. */
 export const hostRevoked = (): AppError =>

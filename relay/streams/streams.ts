@@ -124,10 +124,11 @@ export class Streams {
   /** A message for a command that the host does not have: one line of the log a minute and stream. */
   strange(stream: LiveStream, isKnown: boolean): void {
     const now = this.#deps.steadyMs();
-    const count = stream.strange.count + 1;
-    stream.strange.count = count;
-    if (now - stream.strange.loggedAt < strangeMs) return;
-    stream.strange = { count: 0, loggedAt: now };
+    const { count: before = 0, loggedAt = -Infinity } = stream.strange ?? {};
+    const count = before + 1;
+    const isLogged = now - loggedAt >= strangeMs;
+    stream.strange = isLogged ? { count: 0, loggedAt: now } : { count, loggedAt };
+    if (!isLogged) return;
     const facts = { node: stream.facts.nodeId, isKnown, count };
     this.#deps.logger.warn(facts, 'message for a command that the host does not have');
   }

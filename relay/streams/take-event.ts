@@ -60,7 +60,7 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
       .ended({ tenant, node_id: nodeId, command_id: commandId, result, ended_at: at })
       .catch(() => undefined);
   }
-  stream.progress.delete(commandId);
+  stream.progress?.delete(commandId);
   await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });
 }
 
@@ -107,7 +107,8 @@ const chunkOverhead = 64;
 /** Commands whose output a stream counts at a time. */
 const commandsCounted = 256;
 
-function remember({ progress }: LiveStream, commandId: string, size: number): void {
+function remember(stream: LiveStream, commandId: string, size: number): void {
+  const progress = (stream.progress ??= new Map());
   progress.set(commandId, (progress.get(commandId) ?? 0) + size);
   const [oldest] = progress.keys();
   if (progress.size > commandsCounted && oldest !== undefined) progress.delete(oldest);

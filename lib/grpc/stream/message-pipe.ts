@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { GrpcError } from '../grpc-error.ts';
 import { assertSized } from '../sized.ts';
+import type { StreamLife } from './stream-life.ts';
 
 /** Both directions of a stream of messages, as one side sees them. */
 export interface MessagePipe<In, Out> {
@@ -30,29 +31,34 @@ interface MessageDuplex<Out> {
 
 interface PipeDeps {
   readonly clock: Clock;
-  /** Aborts when the stream is over. */
-  readonly signal: AbortSignal;
+  readonly life: StreamLife;
   readonly sendMs: number;
   /** Ends a stream whose peer does not read. */
   readonly cut: () => void;
+  /** Called with the call when a message was read. */
+  readonly onRead: (duplex: unknown) => void;
 }
 
 export function createMessagePipe<In, Out>(duplex: MessageDuplex<Out>, deps: PipeDeps): MessagePipe<In, Out> {
   return new Pipe<In, Out>(duplex, deps);
 }
 
-class Pipe<In, Out> implements MessagePipe<In, Out> {
-  readonly messages: AsyncIterable<In>;
+const nothing = (): void => undefined;
+
+/**
+ * A server holds thousands of pipes that wait: the pipe is its own iterator, and keeps no message that was read, as the
+ * frame of a generator would.
+ */
+class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, AsyncIterable<In> {
   readonly #duplex: MessageDuplex<Out>;
   readonly #deps: PipeDeps;
   #isEnded = false;
   #problem: unknown;
-  #wake: () => void = () => undefined;
+  #wake: () => void = nothing;
 
   constructor(duplex: MessageDuplex<Out>, deps: PipeDeps) {
     this.#duplex = duplex;
     this.#deps = deps;
-    this.messages = this.#read();
     const wake = (): void => this.#wake();
     duplex.on('readable', wake);
     duplex.on('close', wake);
@@ -64,7 +70,33 @@ class Pipe<In, Out> implements MessagePipe<In, Out> {
       this.#problem ??= error;
       wake();
     });
-    deps.signal.addEventListener('abort', wake, { once: true });
+    deps.life.onEnd(wake);
+  }
+
+  get messages(): AsyncIterable<In> {
+    return this;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<In, void> {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<In, void>> {
+    for (;;) {
+      const message: unknown = this.#isEnded ? null : this.#duplex.read();
+      if (message !== null) {
+        this.#deps.onRead(this.#duplex);
+        assertSized(message);
+        // The method's definition says what its messages are.
+        return { done: false, value: message as In };
+      }
+      if (this.#isEnded) break;
+      this.#assertOpen();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#wake = nothing;
+    }
+    await this.#assertWhole();
+    return { done: true, value: undefined };
   }
 
   async send(message: Out): Promise<void> {
@@ -80,30 +112,16 @@ class Pipe<In, Out> implements MessagePipe<In, Out> {
     if (!hasLeft) await this.#left(promise);
   }
 
-  async *#read(): AsyncGenerator<In, void> {
-    for (;;) {
-      const message: unknown = this.#isEnded ? null : this.#duplex.read();
-      if (message !== null) {
-        assertSized(message);
-        // The method's definition says what its messages are.
-        yield message as In;
-        continue;
-      }
-      if (this.#isEnded) return this.#assertWhole();
-      this.#assertOpen();
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-  }
-
   /** Node tells the end of what a peer has sent before it tells that the connection is lost. */
   async #assertWhole(): Promise<void> {
-    const { clock, signal } = this.#deps;
-    await clock.sleep(0, signal);
-    if (this.#problem !== undefined || signal.aborted) throw this.#ended();
+    const { clock, life } = this.#deps;
+    await clock.sleep(0);
+    if (this.#problem !== undefined || life.isOver) throw this.#ended();
   }
 
   async #left(leaving: Promise<void>): Promise<void> {
-    const { clock, signal, sendMs, cut } = this.#deps;
+    const { clock, life, sendMs, cut } = this.#deps;
+    const { signal } = life;
     const over = new AbortController();
     const { promise, resolve } = Promise.withResolvers<'left' | 'over'>();
     const end = (): void => resolve('over');
@@ -123,7 +141,7 @@ class Pipe<In, Out> implements MessagePipe<In, Out> {
 
   #assertOpen(): void {
     const { destroyed, writableEnded } = this.#duplex;
-    if (this.#problem !== undefined || this.#deps.signal.aborted || destroyed || writableEnded) throw this.#ended();
+    if (this.#problem !== undefined || this.#deps.life.isOver || destroyed || writableEnded) throw this.#ended();
   }
 
   #ended(): unknown {

@@ -4,8 +4,9 @@ import { type EndReport, type ReportDeps, startReport } from '../call-report.ts'
 import { GrpcError, toGrpcFailure } from '../grpc-error.ts';
 import { grpcLimits } from '../limits.ts';
 import { type Peer, readPeer } from '../peer.ts';
-import { cutStream } from './cut-stream.ts';
+import { cutStream, releaseRead } from './call-internals.ts';
 import { createMessagePipe, type MessagePipe } from './message-pipe.ts';
+import { StreamLife } from './stream-life.ts';
 
 export interface ServeStreamDeps extends ReportDeps {
   /** Aborts when the server begins to stop; `listenGrpc` says so by `onDrain`. */
@@ -55,19 +56,19 @@ export function serveStream<In, Out>(
     const peer = readPeer(call.getAuthContext().sslPeerCertificate);
     const report = startReport(deps, options.operation, peer);
     count(1);
-    const cancelled = new AbortController();
-    call.once('cancelled', () => cancelled.abort());
+    const life = new StreamLife();
+    call.once('cancelled', () => life.end());
     // An error emitted without a reader would end the process.
-    call.on('error', () => undefined);
-    using life = lifeOf(deps, call, cancelled.signal);
+    call.on('error', nothing);
+    using _deadline = endAtDeadline(deps, call, life);
     try {
       assertWelcome(deps, options, { peer, open });
-      await handle(streamOf(deps, options, { call, peer, signal: life.signal, cut: cancelled }));
+      await handle(new OpenStream(deps, options, { call, peer, life }));
       end(call, report, undefined);
     } catch (error) {
       end(call, report, error);
     } finally {
-      cancelled.abort();
+      life.end();
       count(-1);
     }
   }
@@ -75,38 +76,50 @@ export function serveStream<In, Out>(
   return (call) => void serve(call);
 }
 
+const nothing = (): void => undefined;
+
 interface OpenCall<In, Out> {
   readonly call: ServerDuplexStream<In, Out>;
   readonly peer: Peer | undefined;
-  readonly signal: AbortSignal;
-  readonly cut: AbortController;
+  readonly life: StreamLife;
 }
 
-function streamOf<In, Out>(
-  { clock, draining }: ServeStreamDeps,
-  { sendMs = grpcLimits.sendMs }: StreamOptions,
-  { call, peer, signal, cut }: OpenCall<In, Out>,
-): ServerStream<In, Out> {
-  const pipe = createMessagePipe<In, Out>(call, {
-    clock,
-    signal,
-    sendMs,
-    cut() {
-      cut.abort();
+class OpenStream<In, Out> implements ServerStream<In, Out> {
+  readonly peer: Peer | undefined;
+  readonly draining: AbortSignal;
+  readonly #call: ServerDuplexStream<In, Out>;
+  readonly #life: StreamLife;
+  readonly #pipe: MessagePipe<In, Out>;
+
+  constructor({ clock, draining }: ServeStreamDeps, options: StreamOptions, { call, peer, life }: OpenCall<In, Out>) {
+    const { sendMs = grpcLimits.sendMs } = options;
+    this.peer = peer;
+    this.draining = draining;
+    this.#call = call;
+    this.#life = life;
+    const cut = (): void => {
+      life.end();
       cutStream(call);
-    },
-  });
-  return {
-    messages: pipe.messages,
-    send: (message) => pipe.send(message),
-    peer,
-    signal,
-    draining,
-    header(name) {
-      const [value] = call.metadata.get(name);
-      return typeof value === 'string' ? value : undefined;
-    },
-  };
+    };
+    this.#pipe = createMessagePipe<In, Out>(call, { clock, life, sendMs, cut, onRead: releaseRead });
+  }
+
+  get messages(): AsyncIterable<In> {
+    return this.#pipe.messages;
+  }
+
+  get signal(): AbortSignal {
+    return this.#life.signal;
+  }
+
+  send(message: Out): Promise<void> {
+    return this.#pipe.send(message);
+  }
+
+  header(name: string): string | undefined {
+    const [value] = this.#call.metadata.get(name);
+    return typeof value === 'string' ? value : undefined;
+  }
 }
 
 function assertWelcome(
@@ -121,15 +134,17 @@ function assertWelcome(
   if (open > atOnce) throw new GrpcError('unavailable', 'this replica holds too many streams; connect again');
 }
 
-/** Until the client cancels or its deadline is over. A stream without one costs no timer: a process may hold thousands. */
-function lifeOf<In, Out>(
+/** A stream without a deadline costs no timer: a process may hold thousands. */
+function endAtDeadline<In, Out>(
   { clock }: ServeStreamDeps,
   call: Pick<ServerDuplexStream<In, Out>, 'getDeadline'>,
-  cancelled: AbortSignal,
-): Pick<ReturnType<typeof startDeadline>, 'signal'> & Disposable {
-  const deadline = Number(call.getDeadline());
-  if (deadline === Number.POSITIVE_INFINITY) return { signal: cancelled, [Symbol.dispose]: () => undefined };
-  return startDeadline(clock, Math.min(Math.max(0, deadline - clock.now()), longestTimerMs), cancelled);
+  life: StreamLife,
+): Disposable | undefined {
+  const until = Number(call.getDeadline());
+  if (until === Number.POSITIVE_INFINITY) return undefined;
+  const deadline = startDeadline(clock, Math.min(Math.max(0, until - clock.now()), longestTimerMs));
+  deadline.signal.addEventListener('abort', () => life.end(), { once: true });
+  return deadline;
 }
 
 /** Node's timers take no longer time; a stream lives shorter than 24 days. */

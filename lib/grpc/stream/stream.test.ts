@@ -1,7 +1,17 @@
 import { type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { Client, type ClientDuplexStream, credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import {
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  ServerCredentials,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Issued, makeAuthority } from '../../../test/builders/x509.ts';
 import { silentLogger } from '../../../test/support/silent-logger.ts';
@@ -220,6 +230,62 @@ describe('a stream', () => {
     ]);
   });
 });
+
+describe('a stream that is silent', () => {
+  it('keeps nothing of the message that its handler has read', async () => {
+    await listener.close(AbortSignal.abort());
+    const read: WeakRef<Buffer>[] = [];
+    // The message lies in the memory of the chunk that came from the connection, or of the pool of Node.
+    const definition = { ...method, requestDeserialize: (bytes: Buffer) => (read.push(new WeakRef(bytes)), bytes) };
+    let internals: unknown;
+    const count: HandleStream<Buffer, string> = async (stream) => {
+      for (let isOpen = true; isOpen; ) isOpen = (await stream.messages[Symbol.asyncIterator]().next()).done !== true;
+    };
+    const deps = { clock: systemClock, logger: silentLogger, newId, draining: new AbortController().signal };
+    const serve = serveStream(deps, { operation: 'talk', certificate: 'optional' }, count);
+    listener = await listenGrpc({
+      port: 0,
+      host: '127.0.0.1',
+      credentials: ServerCredentials.createInsecure(),
+      health: createHealth([]),
+      maxMessageBytes: serverBytes,
+      services: [
+        {
+          definition: { talk: definition },
+          implementation: { talk: (call: unknown) => serve((internals = call) as never) },
+        },
+      ],
+    });
+    const on = new Client(`127.0.0.1:${listener.port}`, credentials.createInsecure());
+    clients.push(on);
+    const { call } = talk(on);
+    for (let turn = 1; turn <= 20; turn += 1) {
+      call.write('x'.repeat(1_000));
+      await eventually(() => read.length === turn);
+    }
+    await systemClock.sleep(0);
+    collectGarbage();
+    expect(read.filter((message) => message.deref() !== undefined)).toEqual([]);
+    expect(decoderOf(internals)?.readPartialMessage).toEqual([]);
+  });
+});
+
+/** The decoder of a server call of grpc-js, which keeps the parts of the last message until the next one begins. */
+function decoderOf(call: unknown): { readonly readPartialMessage: unknown } | undefined {
+  type Inside = {
+    readonly call?: Inside;
+    readonly nextCall?: Inside;
+    readonly decoder?: { readPartialMessage: unknown };
+  };
+  for (let inside = call as Inside | undefined; inside !== undefined; inside = inside.call ?? inside.nextCall)
+    if (inside.decoder !== undefined) return inside.decoder;
+  return undefined;
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 describe('back-pressure', () => {
   it('slows down a client whose messages no handler reads', async () => {
