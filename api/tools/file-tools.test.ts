@@ -179,6 +179,21 @@ describe('files of a volume', () => {
     expect(world.calls.filter(({ operationId }) => operationId === 'cancelExecution')).toHaveLength(2);
   });
 
+  it('AMB-199 a helper that outlives its call goes on; the answer names it and the tools that ask for it', async () => {
+    execution = { status: 'running' };
+    const time = new AbortController();
+    const late = world.run('svc.file.write', { ...at, content: 'x' }, time.signal);
+    await world.clock.advance(1);
+    time.abort(new DOMException('the time is up', 'TimeoutError'));
+    const { content, isError } = await late;
+    expect(isError).toBe(true);
+    expect(content).toMatch(
+      /^StillRunning: the execution helper-1 .* goes on: .*svc\.workflow\.status .*svc\.workflow\.logs /,
+    );
+    expect(world.calls.map(({ operationId }) => operationId)).not.toContain('cancelExecution');
+    expect(world.raised.map(({ data }) => data)).toMatchObject([{ tool: 'svc.file.write', outcome: 'error' }]);
+  });
+
   it('are not offered where no image is configured', () => {
     expect(createServiceToolsWorld({ helperImage: undefined }).tools).not.toHaveProperty(['svc.file.read']);
   });

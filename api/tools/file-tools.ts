@@ -103,8 +103,14 @@ async function placed(
   const { caller, tool, file } = call;
   const wanted = { volume: file.volume.name, path: file.path, isWrite: operationOf(tool) === 'write' };
   const place = placeOf(caller, wanted);
-  const answer = place === undefined ? refused(file) : await run({ ...call, place });
-  helpers.events.raise(storageEvent(helpers, { caller, tool, file, outcome: outcomeOf(answer) }));
+  const raise = (outcome: StorageUse['outcome']): void =>
+    helpers.events.raise(storageEvent(helpers, { caller, tool, file, outcome }));
+  const failed = (error: unknown): never => {
+    raise('error');
+    throw error;
+  };
+  const answer = place === undefined ? refused(file) : await run({ ...call, place }).catch(failed);
+  raise(outcomeOf(answer));
   return answer;
 }
 

@@ -163,6 +163,16 @@ describe('svc.git.clone', () => {
     expect(bindings.size).toBe(0);
   });
 
+  it('TOOL-022 goes on where the time of its call is up, and the answer names the binding', async () => {
+    controllers = () => undefined;
+    const signal = AbortSignal.abort(new DOMException('the time is up', 'TimeoutError'));
+    const { content, isError } = await world.run('svc.git.clone', { repo_url: url, label: 'site' }, signal);
+    expect(isError).toBe(true);
+    expect(content).toMatch(/^StillRunning: the clone of the binding site, binding_id \S+, goes on: .* svc.git.list /);
+    expect(content).toContain(bindingId);
+    expect(bindings.has('site')).toBe(true);
+  });
+
   it('TOOL-022 of a name that is taken is a conflict', async () => {
     await clone();
     expect((await clone()).content).toBe('CONFLICT: name: there is a binding site already; choose another name');
@@ -322,6 +332,35 @@ describe('an operation', () => {
       expect([name, content.startsWith('PERMISSION_DENIED: ')]).toEqual([name, isRefused]);
     }
     expect(bindings.get('site')?.spec.request === undefined).toBe(isRefused);
+  });
+
+  it('goes on where the time of its call is up; the answer names it, and svc.git.list shows how it ended', async () => {
+    controllers = () => bindings.get('site')?.status;
+    const time = new AbortController();
+    const late = world.run('svc.git.push', on, time.signal);
+    await looks(2);
+    time.abort(new DOMException('the time is up', 'TimeoutError'));
+    const { id } = bindings.get('site')?.spec.request ?? {};
+    expect(await late).toEqual({
+      isError: true,
+      content: `StillRunning: the operation ${id} (push) of the binding site goes on: it did not end in the time of this call; svc.git.list shows in operation of the binding how it ended`,
+    });
+    const shown = async () => ((await world.valueOf('svc.git.list')) as { bindings: object[] }).bindings;
+    expect(await shown()).toMatchObject([{ operation: { id, op: 'push', phase: 'pending' } }]);
+    expect(world.audited.at(-1)).toMatchObject({ type: 'GitBindingPushed', data: { outcome: 'unknown' } });
+    answerAll();
+    expect(await shown()).toMatchObject([{ operation: { id, op: 'push', phase: 'succeeded' } }]);
+  });
+
+  it('has not begun where the time of its call is up while others go on', async () => {
+    controllers = () => ({
+      ...bindings.get('site')?.status,
+      request: { id: 'x', op: 'sync', phase: 'running', attempt: 1 },
+    });
+    store(bindings.get('site') as GitBinding);
+    const signal = AbortSignal.abort(new DOMException('the time is up', 'TimeoutError'));
+    expect((await world.run('svc.git.push', on, signal)).content).toMatch(/^BUSY: .* has not begun; svc.git.list /);
+    expect(bindings.get('site')?.spec.request).toBeUndefined();
   });
 
   it('gives up with its caller', async () => {

@@ -12,7 +12,6 @@ import type { NewId } from '../../lib/ids.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { gitBindings } from '../../lib/kinds.ts';
 import {
-  findObject,
   findWanted,
   isAlreadyExists,
   isConflict,
@@ -26,7 +25,8 @@ import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { refusalOf } from '../routes/write-refusal.ts';
 import { assertLent, assertMay, folder, writes } from './git-rights.ts';
 import { type Give, invalid, textOf } from './give.ts';
-import { lookUntil } from './look-until.ts';
+import { isBlocked, isFree, isOver, operationOf, settle, unknown } from './git-waits.ts';
+import { stillRunning } from './still-running.ts';
 import { storageFact } from './storage-fact.ts';
 import { namespaceOf, volumeName } from './volume-tools.ts';
 
@@ -56,9 +56,6 @@ export function gitTools(deps: GitToolsDeps): Record<string, Give> {
   };
 }
 
-/** How often a binding is looked at, and how long at most: a pod has to start, and git has its own limit. */
-const waiting = { everyMs: 250, ms: 330_000 };
-
 const summaryOf = ({ metadata, spec, status = {} }: GitBinding) => ({
   binding_id: metadata.uid,
   name: metadata.name,
@@ -73,6 +70,7 @@ const summaryOf = ({ metadata, spec, status = {} }: GitBinding) => ({
     volume_id: status.volume?.uid,
     synced_at: status.synced_at,
     sync_error: status.sync_error,
+    operation: operationOf({ spec, status }),
   }),
 });
 
@@ -104,22 +102,22 @@ function clones(deps: GitToolsDeps): Give {
     const { uid = '', name } = made.metadata;
     const data = { binding: name, repo_url: made.spec.repo_url };
     audit.record({ type: 'GitBindingCreated', by: caller, subject: uid, act: 'create', data });
-    const settled = await settle(
-      deps,
-      made,
-      signal,
-      ({ status }) => status?.tried_at !== undefined || isBlocked(status),
-    );
+    const settled = await settle(deps, made, signal, {
+      isSettled: ({ status }) => status?.tried_at !== undefined || isBlocked(status),
+      late: () =>
+        stillRunning(
+          `the clone of the binding ${name}, binding_id ${uid},`,
+          'svc.git.list shows its phase and why it failed, and svc.git.delete removes it',
+        ),
+    });
     const error = problemOf(settled);
-    raise(deps, caller, { tool: 'svc.git.clone', op: 'sync', binding: settled, isError: error !== undefined });
+    const outcome = error === undefined ? 'ok' : 'error';
+    raise(deps, caller, { tool: 'svc.git.clone', op: 'sync', binding: settled, outcome });
     if (error === undefined) return summaryOf(settled);
     await remove(deps, settled);
     throw error;
   };
 }
-
-const isBlocked = (status: GitBinding['status']): boolean =>
-  status?.phase === 'failed' && status.request?.phase !== 'running';
 
 /** Why the first sync of a binding brought nothing. */
 function problemOf({ status = {} }: GitBinding): AppError | undefined {
@@ -150,25 +148,6 @@ function asRefusal(error: unknown, name: string): unknown {
   return refusalOf(error, tooLarge) ?? error;
 }
 
-/** Waits until a binding has a property. @throws AppError where it is gone, or never gets there */
-async function settle(
-  { kube, clock }: GitToolsDeps,
-  { metadata }: GitBinding,
-  signal: AbortSignal,
-  isSettled: (binding: GitBinding) => boolean,
-): Promise<GitBinding> {
-  const { name, namespace = '', uid = '' } = metadata;
-  const look = async (): Promise<GitBinding> => {
-    signal.throwIfAborted();
-    const found = await findObject(kube, gitBindings, { name, namespace });
-    if (found?.metadata.uid !== uid) throw unknown(uid);
-    return found;
-  };
-  const { value, isWanted } = await lookUntil({ clock, signal, ...waiting }, look, isSettled);
-  if (isWanted) return value;
-  throw new AppError('limit_exceeded', `the operation did not end in ${waiting.ms / 1_000} s; ask for its status`);
-}
-
 /** Asks the controllers for an operation when the binding is free, and answers as it ended. */
 function operates(deps: GitToolsDeps, tool: string, op: GitOperation): Give {
   return async (caller, args, signal) => {
@@ -176,25 +155,27 @@ function operates(deps: GitToolsDeps, tool: string, op: GitOperation): Give {
     assertMay(caller, binding, op);
     const id = `tool-${deps.newId()}`;
     await ask(deps, binding, { id, op, ...(op === 'commit' ? { message: messageOf(args) } : {}) }, signal);
-    const settled = await settle(deps, binding, signal, isOver(id));
+    const settled = await settle(deps, binding, signal, {
+      isSettled: isOver(id),
+      late: () =>
+        stillRunning(
+          `the operation ${id} (${op}) of the binding ${binding.metadata.name}`,
+          'svc.git.list shows in operation of the binding how it ended',
+        ),
+    }).catch((error: unknown) => {
+      tell(deps, caller, { tool, op, binding, outcome: 'unknown' });
+      throw error;
+    });
     const { answered } = settled.status ?? {};
     const answer = answered?.id === id ? answered : overtaken;
     const isError = answer.phase === 'failed';
-    const done = { tool, op, binding: settled, isError };
-    raise(deps, caller, done);
-    record(deps, caller, done);
+    tell(deps, caller, { tool, op, binding: settled, outcome: isError ? 'error' : 'ok' });
     if (isError) throw failedWith(answer.error, answer.message);
     return { ...summaryOf(settled), ...nothingFound[op], ...outputOf(answer.output) };
   };
 }
 
 type Answer = NonNullable<NonNullable<GitBinding['status']>['answered']>;
-
-/** It was answered, or another request has taken its place. */
-const isOver =
-  (id: string) =>
-  ({ spec, status }: GitBinding): boolean =>
-    status?.answered?.id === id || (spec.request?.id !== id && isAnswered(spec, status));
 
 /** A request that others followed so fast that its answer was not seen. */
 const overtaken: Pick<Answer, 'phase' | 'error' | 'message' | 'output'> = {
@@ -224,7 +205,7 @@ type Request = NonNullable<GitBindingSpec['request']>;
 async function ask(deps: GitToolsDeps, binding: GitBinding, request: Request, signal: AbortSignal): Promise<void> {
   const { name, namespace = '' } = binding.metadata;
   for (;;) {
-    const free = await settle(deps, binding, signal, isFree);
+    const free = await settle(deps, binding, signal, { isSettled: isFree, late: () => busyWith(binding) });
     const { resourceVersion = '' } = free.metadata;
     try {
       await deps.kube.jsonPatch(gitBindings, { name, namespace }, [
@@ -239,38 +220,42 @@ async function ask(deps: GitToolsDeps, binding: GitBinding, request: Request, si
   }
 }
 
-const isFree = ({ spec, status }: GitBinding): boolean =>
-  status?.request?.phase !== 'running' &&
-  (status?.tried_at !== undefined || isBlocked(status)) &&
-  (spec.request === undefined || isAnswered(spec, status));
-
-const isAnswered = ({ request }: GitBindingSpec, status: GitBinding['status']): boolean =>
-  request?.id === status?.answered?.id;
+/** Nothing was asked for. */
+const busyWith = ({ metadata }: GitBinding): AppError =>
+  new AppError(
+    'invalid',
+    `other operations of the binding ${metadata.name} go on, and this one has not begun; svc.git.list shows when they have ended; call again then`,
+    { reason: 'BUSY' },
+  );
 
 interface Done {
   readonly tool: string;
   readonly op: GitOperation;
   readonly binding: GitBinding;
-  readonly isError: boolean;
+  /** `unknown`: it was asked for, and its end was not seen. */
+  readonly outcome: 'ok' | 'error' | 'unknown';
 }
 
-function record({ audit }: GitToolsDeps, caller: ToolCaller, { op, binding, isError }: Done): void {
+function tell(deps: GitToolsDeps, caller: ToolCaller, done: Done): void {
+  raise(deps, caller, done);
+  record(deps, caller, done);
+}
+
+function record({ audit }: GitToolsDeps, caller: ToolCaller, { op, binding, outcome }: Done): void {
   if (op !== 'commit' && op !== 'push') return;
   const { metadata, spec, status } = binding;
-  const outcome = isError ? 'error' : 'ok';
   const data = { binding: metadata.name, repo_url: spec.repo_url, commit: status?.commit ?? '', outcome };
   const type = op === 'push' ? 'GitBindingPushed' : 'GitBindingCommitted';
   audit.record({ type, by: caller, subject: metadata.uid ?? '', data });
 }
 
 /** requirements AMB-199. */
-function raise(deps: GitToolsDeps, caller: ToolCaller, { tool, op, binding, isError }: Done): void {
+function raise(deps: GitToolsDeps, caller: ToolCaller, { tool, op, binding, outcome: end }: Done): void {
   const volume = binding.status?.volume;
   if (volume === undefined) return;
   const operation = writes.has(op) ? 'write' : 'read';
-  deps.events.raise(
-    storageFact(deps, caller, { tool, operation, volume, path: `/${folder}`, outcome: isError ? 'error' : 'ok' }),
-  );
+  const outcome = end === 'ok' ? 'ok' : 'error';
+  deps.events.raise(storageFact(deps, caller, { tool, operation, volume, path: `/${folder}`, outcome }));
 }
 
 function deletes(deps: GitToolsDeps): Give {
@@ -294,11 +279,6 @@ async function remove({ kube }: GitToolsDeps, { metadata }: GitBinding): Promise
     throw error;
   }
 }
-
-const unknown = (id: string): AppError =>
-  new AppError('not_found', `there is no binding ${JSON.stringify(id.slice(0, 128))}; svc.git.list names them`, {
-    reason: 'NOT_FOUND',
-  });
 
 /** By uid, or by the name of the object. @throws AppError `not_found`, also for a binding of another tenant. */
 async function find({ kube, tenants }: GitToolsDeps, caller: ToolCaller, id: string): Promise<GitBinding> {

@@ -1,5 +1,6 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { isTimeUp } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
@@ -12,6 +13,7 @@ import { hasEnded } from './execution-tools.ts';
 import { helperState } from './helper-workflow.ts';
 import { lookUntil } from './look-until.ts';
 import type { Operations } from './operations.ts';
+import { stillRunning } from './still-running.ts';
 
 export interface HelperPodsDeps {
   readonly clock: Clock;
@@ -41,7 +43,10 @@ interface HelperRun {
 /** How often a helper is looked at, and how long at most: its pod has to start. */
 const waiting = { everyMs: 250, ms: 180_000 };
 
-/** Runs a helper of the caller's tenant to its end. A call that is given up cancels it. @throws AppError */
+/**
+ * Runs a helper of the caller's tenant to its end. A call that is given up cancels it; one whose time is up leaves it to its own
+ * limits. @throws AppError, `StillRunning` where the time is up.
+ */
 export async function runHelper(
   deps: HelperPodsDeps,
   caller: ToolCaller,
@@ -61,7 +66,8 @@ export async function runHelper(
     const stdout = typeof text === 'string' ? text : '';
     return { execution_id, exit_code, stdout, truncated: truncated === true || isCut, isCut };
   } catch (error) {
-    if (signal.aborted) await operations.call('cancelExecution', caller, { ...asked, body: {} }).catch(() => undefined);
+    if (signal.aborted && !isTimeUp(signal))
+      await operations.call('cancelExecution', caller, { ...asked, body: {} }).catch(() => undefined);
     throw error;
   }
 }
@@ -101,11 +107,17 @@ async function ended(
   signal: AbortSignal,
 ): Promise<unknown> {
   const look = (): Promise<unknown> => {
-    signal.throwIfAborted();
+    if (!isTimeUp(signal)) signal.throwIfAborted();
     return operations.call('readExecution', caller, asked);
   };
-  const { value, isWanted } = await lookUntil({ clock, signal, ...waiting }, look, hasEnded);
+  const looks = { clock, signal, ...waiting, isOver: () => isTimeUp(signal) };
+  const { value, isWanted } = await lookUntil(looks, look, hasEnded);
   if (isWanted) return value;
+  if (isTimeUp(signal)) {
+    const ask =
+      'svc.workflow.status tells how it ended, and svc.workflow.logs what it answered, for a minute after its end';
+    throw stillRunning(`the execution ${asked.params.execution_id} of the helper pod`, ask);
+  }
   await operations.call('cancelExecution', caller, { ...asked, body: {} });
   throw new AppError('limit_exceeded', `no helper pod came to its end in ${waiting.ms / 1_000} s; try again`);
 }

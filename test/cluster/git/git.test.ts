@@ -7,6 +7,7 @@ import { type GatewayStage, openGatewayStage, type SigningSession } from '../gat
 import { isNativeCluster } from '../harness/cluster.ts';
 import { gitBindings, volumes } from '../harness/kinds.ts';
 import { waitForNone, waitForObject } from '../harness/wait.ts';
+import { follow } from './follow.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
 
 interface Binding {
@@ -45,12 +46,11 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
     said.push(called.text);
     return called;
   }
-  const textOf = async (tool: string, args: object): Promise<string> =>
-    (await call(tool, args)).result?.content[0]?.text ?? '';
+  const textOf = async (tool: string, args: object): Promise<string> => (await follow(call, tool, args)).content;
   async function good<T = Binding>(tool: string, args: object): Promise<T> {
-    const { text, result } = await call(tool, args);
-    if (result?.isError !== false) throw new Error(`${tool}: ${text}`);
-    return JSON.parse(result.content[0]?.text ?? '') as T;
+    const { content, isError } = await follow(call, tool, args);
+    if (isError) throw new Error(`${tool}: ${content}`);
+    return JSON.parse(content) as T;
   }
   const clone = (label: string, args: object) => good('svc.git.clone', { label, ...args });
   const waitReady = (name: string): Promise<GitBinding> =>
