@@ -20,20 +20,27 @@ const disposed = 'disposed';
  */
 export function startDeadline(clock: Clock, timeoutMs: number, outer?: AbortSignal): Deadline {
   const over = new AbortController();
-  const ended = new AbortController();
   const until = performance.now() + timeoutMs;
   const abort = (): void => over.abort(outer?.reason);
   if (outer?.aborted) abort();
   outer?.addEventListener('abort', abort, { once: true });
-  void clock.sleep(timeoutMs, ended.signal).then(() => {
-    if (!ended.signal.aborted) over.abort(new DOMException('the time is up', 'TimeoutError'));
-  });
+  const callOff = inTime(clock, timeoutMs, () => over.abort(new DOMException('the time is up', 'TimeoutError')));
   return {
     signal: over.signal,
     leftMs: () => until - performance.now(),
     [Symbol.dispose]() {
       outer?.removeEventListener('abort', abort);
-      ended.abort(disposed);
+      callOff();
     },
   };
+}
+
+/** A sleep has a promise, a signal and a listener beside its timer; a signed call has three deadlines. */
+function inTime(clock: Clock, ms: number, task: () => void): () => void {
+  if (clock.after !== undefined) return clock.after(ms, task);
+  const ended = new AbortController();
+  void clock.sleep(ms, ended.signal).then(() => {
+    if (!ended.signal.aborted) task();
+  });
+  return () => ended.abort(disposed);
 }

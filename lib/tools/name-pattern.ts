@@ -48,6 +48,9 @@ class PatternList {
   }
 }
 
+/** Patterns that are read again for each name: that is cheaper than remembering them. */
+const shortList = 1;
+
 /** Lists that were read before: a list of tools asks those of one definition for each tool. */
 const read = new WeakMap<readonly string[], PatternList>();
 const unclear = new WeakMap<readonly string[], boolean>();
@@ -66,14 +69,17 @@ function remembered<Result>(
 
 /** Whether one of the patterns fits. A list is read once: it must not change. */
 export const matchesAny = (patterns: readonly string[], name: string): boolean =>
-  remembered(read, patterns, () => new PatternList(patterns)).matches(name);
+  patterns.length <= shortList
+    ? patterns.some((pattern) => matchesName(pattern, name))
+    : remembered(read, patterns, () => new PatternList(patterns)).matches(name);
 
 /**
  * Whether one of the patterns that keep tools back fits; those of paths fit no tool. One that no definition could ever hold,
  * such as `fs.?`, was stored by an older version, and its meaning is not known: it fits every name.
  */
 export const matchesDenied = (patterns: readonly string[], name: string): boolean =>
-  matchesAny(patterns, name) || remembered(unclear, patterns, () => patterns.some((pattern) => !form.test(pattern)));
+  patterns.length > 0 &&
+  (matchesAny(patterns, name) || remembered(unclear, patterns, () => patterns.some((pattern) => !form.test(pattern))));
 
 /** Whether one of the patterns of spec.approval fits: there `cmd`, the name that manifests give to cmd.run, means it as well. */
 export const matchesApproved = (patterns: readonly string[], name: string): boolean =>
