@@ -2667,8 +2667,8 @@ export interface ReceiveWebhookRequest {
   /** `sha256=` and the digest in hexadecimal. */
   readonly svcSignature?: string;
   /**
-   * `sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Its sender may use one
-   * body under several keys.
+   * `sha512=` and the HMAC-SHA512 over source, line feed, idempotency key, line feed and body, in hexadecimal. Its
+   * sender may use one body under several keys.
    */
   readonly svcBoundSignature?: string;
   /** The sender's id of this delivery; a second one is refused for 24 hours. */
@@ -3450,11 +3450,12 @@ export interface Operations {
    *
    * `POST /v1/webhooks/{source}`
    *
-   * - 400 `malformed_signature`: `X-Svc-Signature` is not `sha256=<hex>`, or was sent twice. `invalid_hex`: The
-   *   text behind `sha256=` is not hexadecimal. `invalid_request`: A parameter, header or the body is not as
-   *   described; `details` names each place.
+   * - 400 `malformed_signature`: `X-Svc-Signature` is not `sha256=<hex>`, `X-Svc-Bound-Signature` not
+   *   `sha512=<hex>`, or one was sent twice. `invalid_hex`: The text behind `sha256=` or `sha512=` is not
+   *   hexadecimal. `invalid_request`: A parameter, header or the body is not as described; `details` names each
+   *   place.
    * - 401 `missing_signature`: `X-Svc-Signature` is absent or empty. `secret_not_found`: No secret is configured
-   *   for the source. `invalid_signature`: The signature is not that of the body under the secret.
+   *   for the source. `invalid_signature`: A signature is not that of the body under the secret.
    * - 409 `signature_reused`: A delivery with this signature was accepted under another source or idempotency key
    *   within the last 24 hours. `idempotent_duplicate`: A stimulus with the same source and idempotency key was
    *   accepted within the last 24 hours.

@@ -6,10 +6,14 @@ import { accepted, refusals } from '../stimuli/outcomes.ts';
 /** In the order in which they are looked for (requirements AMB-045). */
 const signatureErrors: readonly ErrorContract[] = [
   { status: 401, error: 'missing_signature', when: '`X-Svc-Signature` is absent or empty.' },
-  { status: 400, error: 'malformed_signature', when: '`X-Svc-Signature` is not `sha256=<hex>`, or was sent twice.' },
-  { status: 400, error: 'invalid_hex', when: 'The text behind `sha256=` is not hexadecimal.' },
+  {
+    status: 400,
+    error: 'malformed_signature',
+    when: '`X-Svc-Signature` is not `sha256=<hex>`, `X-Svc-Bound-Signature` not `sha512=<hex>`, or one was sent twice.',
+  },
+  { status: 400, error: 'invalid_hex', when: 'The text behind `sha256=` or `sha512=` is not hexadecimal.' },
   { status: 401, error: 'secret_not_found', when: 'No secret is configured for the source.' },
-  { status: 401, error: 'invalid_signature', when: 'The signature is not that of the body under the secret.' },
+  { status: 401, error: 'invalid_signature', when: 'A signature is not that of the body under the secret.' },
 ];
 
 const signatureReused: ErrorContract = {
@@ -38,8 +42,8 @@ export const receiveWebhook = defineContract({
     'x-svc-bound-signature': Type.Optional(
       Type.String({
         description:
-          '`sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Its sender may use ' +
-          'one body under several keys.',
+          '`sha512=` and the HMAC-SHA512 over source, line feed, idempotency key, line feed and body, in hexadecimal. ' +
+          'Its sender may use one body under several keys.',
       }),
     ),
     'x-idempotency-key': Type.Optional(

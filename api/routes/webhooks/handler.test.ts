@@ -216,6 +216,46 @@ describe('a webhook that is authentic', () => {
   });
 });
 
+describe('a webhook that is bound to source and key', () => {
+  beforeEach(() => serve(0));
+  const [key, body] = ['monday', '{}'];
+  const text = `ci\n${key}\n${body}`;
+  const hmac = (algorithm: string) => `${algorithm}=${createHmac(algorithm, 'secret').update(text).digest('hex')}`;
+  const post = (headers: readonly string[], sent: string) =>
+    sendRaw(server.port, requestText('POST /v1/webhooks/ci', headers, sent));
+  const bound = (value: string) => [signature(body), `X-Idempotency-Key: ${key}`, `X-Svc-Bound-Signature: ${value}`];
+
+  it('is taken with the HMAC-SHA512 of both and its body', async () => {
+    expect((await post(bound(hmac('sha512')), body)).status).toBe(200);
+    expect(submissions).toMatchObject([{ idempotencyKey: key, signed: { isBound: true } }]);
+  });
+
+  it.each([
+    ['the hash of a plain signature', hmac('sha256'), 400, 'malformed_signature'],
+    [
+      'the scheme of the one and the digest of the other',
+      hmac('sha256').replace('256', '512'),
+      401,
+      'invalid_signature',
+    ],
+    ['no digest', 'sha512=', 400, 'malformed_signature'],
+    ['no hexadecimal', 'sha512=x', 400, 'invalid_hex'],
+  ])('is refused with %s', async (_title, value, status, error) => {
+    const answer = await post(bound(value), body);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([status, { error }]);
+    expect(submissions).toEqual([]);
+  });
+
+  it.each([
+    [hmac('sha512'), 400],
+    [hmac('sha512').replace('512', '256'), 401],
+  ])('lends its signature to no other body: %s', async (value, status) => {
+    const forged = await post([`X-Svc-Signature: ${value}`], text);
+    expect(forged.status).toBe(status);
+    expect(submissions).toEqual([]);
+  });
+});
+
 describe('AMB-057 the limit of a tenant', () => {
   beforeEach(() => serve(1));
   const many = async (count: number, source: string, headers: readonly string[]) => {

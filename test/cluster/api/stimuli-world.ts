@@ -45,6 +45,10 @@ export const secretOf = (source: string): string => `secret of ${source}`;
 export const signatureOf = (source: string, body: string | Uint8Array): string =>
   `sha256=${createHmac('sha256', secretOf(source)).update(body).digest('hex')}`;
 
+/** The value of `X-Svc-Bound-Signature`. */
+export const boundSignatureOf = (source: string, key: string, body: string): string =>
+  `sha512=${createHmac('sha512', secretOf(source)).update(`${source}\n${key}\n${body}`).digest('hex')}`;
+
 /** `sources` are those with a secret. */
 export async function startStimuliWorld(sources: readonly string[], options: ApiWorldOptions): Promise<StimuliWorld> {
   const secrets = sources.map((source) => [

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../crds/limits.ts';
 import { waitUntilFinished } from '../harness/executions.ts';
 import { stimulusRouters } from '../harness/kinds.ts';
-import { type Accepted, type StimuliWorld, signatureOf, startStimuliWorld } from './stimuli-world.ts';
+import { type Accepted, type StimuliWorld, boundSignatureOf, signatureOf, startStimuliWorld } from './stimuli-world.ts';
 
 let world: StimuliWorld;
 
@@ -180,7 +180,7 @@ describe('a delivery', () => {
     const body = '{"event":"nightly"}';
     const bound = (key: string) => ({
       'x-idempotency-key': key,
-      'x-svc-bound-signature': signatureOf('ci', `ci\n${key}\n${body}`),
+      'x-svc-bound-signature': boundSignatureOf('ci', key, body),
     });
     await accepted('ci', body, bound('monday'));
     await accepted('ci', body, bound('tuesday'));
