@@ -1,7 +1,7 @@
 import { celList } from '../rules/cel-text.ts';
 import { annotations, labels } from '../labels.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { type Marks, markRules, markVariables } from './marks.ts';
+import { heldForArchive, type Marks, markRules, markVariables } from './marks.ts';
 import { noIdAsName } from './ownership-policies.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
@@ -110,6 +110,7 @@ export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy =>
     fixed('isolation'),
     fixed('volumes'),
     ...markRules(marks, 'variables.isTrusted', 'Windlass'),
+    heldForArchive('agentexecutions'),
     noIdAsName,
   ],
 });

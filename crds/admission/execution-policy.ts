@@ -1,7 +1,7 @@
 import { annotations, labels } from '../labels.ts';
 import { reservedExecutionNamePattern } from '../reserved-names.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { type Marks, markRules, markVariables } from './marks.ts';
+import { heldForArchive, type Marks, markRules, markVariables } from './marks.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
 const ids = (owner: string): string =>
@@ -16,9 +16,9 @@ const unchanged = (field: string): AdmissionRule => {
   };
 };
 
-/** The starter and its request or stimulus: the answer to a repetition of that request depends on them. */
+/** The starter and its request, stimulus or tool: the answer to a repetition of that request depends on them. */
 const marks: Marks = {
-  labels: [labels.stimulus, labels.stimulusSource, labels.parentUid],
+  labels: [labels.stimulus, labels.stimulusSource, labels.parentUid, labels.cliTool],
   annotations: [
     annotations.startedBy,
     annotations.request,
@@ -31,12 +31,31 @@ const marks: Marks = {
   ],
 };
 
+const workflowOf = (object: string): string => {
+  const field = `${object}.metadata.labels`;
+  return `(has(${field}) ? ['${labels.workflow}', '${labels.workflowUid}'].map(k, k in ${field} ? [${field}[k]] : []) : [[], []])`;
+};
+
+/** Clients note the workflow when they start it; the record of the execution repeats that. */
+const notedWorkflow: AdmissionRule = {
+  expression: `variables.isTrusted || oldObject == null || ${workflowOf('object')} == ${workflowOf('oldObject')}`,
+  message: "'metadata.labels: the workflow of an execution cannot be changed; start another execution'",
+  reason: 'Forbidden',
+};
+
 const givenName: AdmissionRule = {
   expression: `variables.isTrusted || oldObject != null || !has(object.metadata.name) || !object.metadata.name.matches('${reservedExecutionNamePattern}')`,
   message:
     "'metadata.name: ' + object.metadata.name + ' has the form of an id or of a name that the API gives; choose another'",
   reason: 'Forbidden',
 };
+
+const identityRules: readonly AdmissionRule[] = [
+  ...markRules(marks, 'variables.isTrusted', 'Windlass'),
+  notedWorkflow,
+  heldForArchive('workflowexecutions'),
+  givenName,
+];
 
 /** A user of the API server may be named like a subject of the identity provider. */
 const viaRules: readonly AdmissionRule[] = [
@@ -95,7 +114,6 @@ export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
     },
     unchanged('input'),
     unchanged('blackboard'),
-    ...markRules(marks, 'variables.isTrusted', 'Windlass'),
-    givenName,
+    ...identityRules,
   ],
 });

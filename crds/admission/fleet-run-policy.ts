@@ -1,5 +1,7 @@
 import { limits } from '../limits.ts';
+import { annotations } from '../labels.ts';
 import { accountVariables, type Identities } from './accounts.ts';
+import { type Marks, markRules, markVariables } from './marks.ts';
 import { noIdAsName } from './ownership-policies.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
@@ -32,6 +34,9 @@ const fixed = (field: string): AdmissionRule => ({
   message: `'spec.${field}: is immutable; start another run'`,
 });
 
+/** The starter and its request: the answer to a repetition of that request depends on them. */
+const marks: Marks = { annotations: [annotations.startedBy, annotations.request] };
+
 /**
  * Writers of each field of a fleet run: the person who asks for it and the one who cancels it are those that the API
  * server saw, or those whom the API has checked; what runs where never changes. Also what its schema cannot say.
@@ -40,7 +45,7 @@ export const fleetRunPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'fleet-run-writes',
   resources: ['fleetruns'],
   operations: ['CREATE', 'UPDATE'],
-  variables: accountVariables({ ...identities, trustedWriters: identities.apis }),
+  variables: { ...accountVariables({ ...identities, trustedWriters: identities.apis }), ...markVariables(marks) },
   rules: [
     ...formRules,
     fixed('target'),
@@ -63,6 +68,7 @@ export const fleetRunPolicy = (identities: Identities): AdmissionPolicy => ({
       message: "'spec.cancel.via: is written by the Windlass API only, which has checked a token; leave it out'",
       reason: 'Forbidden',
     },
+    ...markRules(marks, 'variables.isTrusted', 'the Windlass API'),
     noIdAsName,
   ],
 });

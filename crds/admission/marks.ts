@@ -1,3 +1,4 @@
+import { archiveFinalizer, group } from '../labels.ts';
 import { celList } from '../rules/cel-text.ts';
 import type { AdmissionRule } from './policy.ts';
 
@@ -9,13 +10,13 @@ export interface Marks {
 
 type MarkMap = keyof Marks;
 
-/** CEL: the value of a mark, or no text; an absent one counts as empty. */
+/** CEL: a list with the value of a mark, empty without the mark: one without a value is a mark as well. */
 const valueOf = (object: string, map: MarkMap, key: string): string => {
   const field = `${object}.metadata.${map}`;
-  return `(has(${field}) && ${key} in ${field} ? ${field}[${key}] : '')`;
+  return `(has(${field}) && ${key} in ${field} ? [${field}[${key}]] : [])`;
 };
 
-const before = (map: MarkMap, key: string): string => `(oldObject == null ? '' : ${valueOf('oldObject', map, key)})`;
+const before = (map: MarkMap, key: string): string => `(oldObject == null ? [] : ${valueOf('oldObject', map, key)})`;
 
 const changed = (map: MarkMap, keys: readonly string[]): string =>
   `${celList(keys)}.filter(k, ${valueOf('object', map, 'k')} != ${before(map, 'k')})`;
@@ -39,3 +40,13 @@ export function markRules(marks: Marks, may: string, writer: string): readonly A
     reason: 'Forbidden',
   }));
 }
+
+const isHeld = (object: string): string =>
+  `(has(${object}.metadata.finalizers) && '${archiveFinalizer}' in ${object}.metadata.finalizers)`;
+
+/** Who may write all objects of a kind may let one go without its record: then the archive is away for good (AMB-174). */
+export const heldForArchive = (resource: string): AdmissionRule => ({
+  expression: `oldObject == null || !${isHeld('oldObject')} || ${isHeld('object')} || variables.isController || authorizer.group('${group}').resource('${resource}').check('update').allowed()`,
+  message: `'metadata.finalizers: ${archiveFinalizer} is taken off by the Windlass controllers, once the record of the execution is archived'`,
+  reason: 'Forbidden',
+});

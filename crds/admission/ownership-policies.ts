@@ -33,11 +33,11 @@ const toolVariables = ({ apis }: Identities): Readonly<Record<string, string>> =
   isGateway: 'variables.isTrusted && !variables.isApi',
   toolName: `${name}.matches('${cliToolWorkflowNamePattern}')`,
   fileName: `${name}.matches('${fileToolWorkflowNamePattern}')`,
-  toolChanged: `${toolOf('object')} != (oldObject == null ? '' : ${toolOf('oldObject')})`,
+  toolChanged: `${toolOf('object')} != (oldObject == null ? [] : ${toolOf('oldObject')})`,
 });
 
 const toolOf = (object: string): string =>
-  `(${hasLabel(object, labels.cliTool)} ? ${object}.metadata.labels['${labels.cliTool}'] : '')`;
+  `(${hasLabel(object, labels.cliTool)} ? [${object}.metadata.labels['${labels.cliTool}']] : [])`;
 
 const usersOwnRule: AdmissionRule = {
   expression: 'variables.isTrusted || !variables.isUsersOwn || object.spec == oldObject.spec',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { helperWorkflow } from '../../../api/tools/helper-workflow.ts';
-import { annotations, labels } from '../../../crds/labels.ts';
+import { annotations, archiveFinalizer, labels } from '../../../crds/labels.ts';
 import type { CliTool } from '../../../crds/schema/cli-tool.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { ownerKey } from '../../../lib/catalogue/index.ts';
@@ -268,10 +268,52 @@ describe('names that Bob can foresee', () => {
     ['with the root of a chain', { name: 'f', annotations: { [annotations.linkRoot]: 'x' } }],
     ['as what the end of another one started', { name: 'g', annotations: { [annotations.linkedFrom]: 'x' } }],
     ['with the label of a stimulus', { name: 'c', labels: { [labels.stimulus]: 'x' } }],
+    ['with the label of the tool that it runs', { name: 'h', labels: { [labels.cliTool]: 'u-2' } }],
+    ['with a starter without a name', { name: 'i', annotations: { [annotations.startedBy]: '' } }],
     ['with the label of a child', { name: 'd', labels: { [labels.parentUid]: 'x' } }],
   ])('he creates no execution %s', async (_title, metadata) => {
     const { status, message } = await asBob('POST', 'workflowexecutions', execution(metadata));
     expect([status, message]).toEqual([403, expect.stringContaining('workflow-execution-writes.windlass.dev')]);
+  });
+
+  it('he takes off no mark of an execution, moves it to no other workflow, and takes it from no archive', async () => {
+    const { kube, tenant: namespace } = world;
+    const asks = aWorkflow('marked')
+      .state('ask', aQuestion('Go on?', { yes: 'end', no: 'end' }))
+      .state('end', anEnd())
+      .build();
+    await kube.create(workflows, { ...asks, metadata: { name: 'marked', namespace } });
+    const marks = {
+      labels: {
+        [labels.cliTool]: 'u-2',
+        [labels.stimulus]: 's',
+        [labels.workflow]: 'marked',
+        [labels.workflowUid]: 'w',
+      },
+      annotations: { [annotations.startedBy]: 'ada', [annotations.request]: 'x', [annotations.agentRoot]: '' },
+    };
+    const ref = { namespace, name: 'marked-1' };
+    const metadata = { ...ref, ...marks, finalizers: [archiveFinalizer] };
+    await kube.create(workflowExecutions, {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'WorkflowExecution',
+      metadata: ref,
+      spec: { workflow: 'marked' },
+    });
+    await waitUntilWaiting(kube, { ...ref, state: 'ask' });
+    const path = at(namespace, 'workflowexecutions', ref.name);
+    const gateway = { as: 'system:serviceaccount:windlass-system:windlass-gateway', ...patchType('PATCH') };
+    expect((await send('PATCH', path, { metadata }, gateway)).status).toBe(200);
+    const off = (map: 'labels' | 'annotations') =>
+      Object.keys(marks[map]).flatMap((key) => [{ [map]: { [key]: null } }, { [map]: { [key]: 'other' } }]);
+    for (const change of [...off('labels'), ...off('annotations'), { finalizers: null }]) {
+      const { status, message } = await asBob('PATCH', 'workflowexecutions', { metadata: change }, ref.name);
+      expect([change, status, message]).toEqual([change, 403, expect.stringContaining('workflow-execution-writes')]);
+    }
+    const harmless = { metadata: { annotations: { note: 'mine' } } };
+    expect((await asBob('PATCH', 'workflowexecutions', harmless, ref.name)).status).toBe(200);
+    // Who may write all executions lets it go.
+    expect((await send('PATCH', path, { metadata: { finalizers: null } }, patchType('PATCH'))).status).toBe(200);
   });
 
   it('WF-SUB-01 a child whose name he took in advance runs all the same, and his execution is not taken for it', async () => {
