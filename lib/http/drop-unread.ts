@@ -5,8 +5,9 @@ import type { Clock } from '../clock.ts';
 const least = { bytes: 65_536, inMs: 30_000 } as const;
 
 /**
- * Breaks off an answer that its client does not read: what waits for it takes memory. Resolves when the answer is sent or
- * the connection is closed.
+ * Breaks off an answer that its client does not read: what waits for it takes memory. Counted are the bytes that have gone since
+ * the last look, so that a slow client has as long as it takes. The answer has to be written in pieces: of one that is under way
+ * nothing is known. Resolves when the answer is sent or the connection is closed.
  */
 export async function dropUnread(response: ServerResponse, clock: Clock): Promise<void> {
   const closed = new AbortController();

@@ -42,7 +42,7 @@ export async function sendReply(
 
 type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'accepted' | 'no_content' }>;
 
-/** By Koa, which adds the length and leaves the body out of an answer to HEAD. */
+/** By Koa, which adds the length and leaves the body out of an answer to HEAD; a large text in pieces. */
 function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest): Promise<void> | undefined {
   switch (reply.kind) {
     case 'json':
@@ -72,7 +72,28 @@ async function sendText(
   const room = running.answer(text.length);
   if (room !== undefined) await room;
   ctx.res.setHeader('Content-Type', mediaType);
-  ctx.body = text;
+  if (running.isLarge && text.length > pieceBytes && ctx.method !== 'HEAD') sendPieces(ctx, Buffer.from(text));
+  else ctx.body = text;
+}
+
+const pieceBytes = 32_768;
+
+/** How far a client has read is seen between two writes alone (`dropUnread`). After a client that has gone no `drain` comes. */
+function sendPieces(ctx: HttpContext, bytes: Buffer): void {
+  const { res } = ctx;
+  ctx.respond = false;
+  if (!ctx.writable) return void res.end();
+  ctx.status = 200;
+  ctx.length = bytes.length;
+  let sent = 0;
+  const send = (): void => {
+    for (let hasRoom = true; sent < bytes.length; sent += pieceBytes) {
+      if (!hasRoom) return void res.once('drain', send);
+      hasRoom = res.write(bytes.subarray(sent, sent + pieceBytes));
+    }
+    res.end();
+  };
+  send();
 }
 
 type StreamReply = Extract<Reply, { kind: 'stream' }>;

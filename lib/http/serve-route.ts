@@ -64,8 +64,8 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
 }
 
 /** A large answer that is sent as a whole takes memory until the client has read it, or is dropped. */
-function leaveAtEnd({ res, respond }: HttpContext, running: InFlightRequest, clock: Clock): void {
-  if (!running.isLarge || respond === false || res.closed) return running.leave();
+function leaveAtEnd({ res }: HttpContext, running: InFlightRequest, clock: Clock): void {
+  if (!running.isLarge || res.closed) return running.leave();
   res.once('close', () => running.leave());
   void dropUnread(res, clock);
 }

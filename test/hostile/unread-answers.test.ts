@@ -96,6 +96,40 @@ describe('a client that reads nothing of large answers', () => {
   });
 });
 
+describe('a client that reads a large answer slowly', () => {
+  /** More than the system holds for a connection. */
+  const longBytes = 48 * mib;
+  const long = defineRoute<ReturnType<typeof contract>, TestCaller>(contract('long', 'text/plain'), async () => ({
+    kind: 'text',
+    text: 'x'.repeat(longBytes),
+    mediaType: 'text/plain',
+  }));
+
+  /** Reads until so many more bytes have come; false where the connection ended before. */
+  async function readMore(socket: Socket, bytes: number): Promise<boolean> {
+    let read = 0;
+    for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+      read += (chunk as Buffer).length;
+      if (read >= bytes) return true;
+    }
+    return false;
+  }
+
+  it('has all of it, however long that takes', async () => {
+    const slow = await startTestServer([long], { clock });
+    const socket = connect(slow.port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(requestText('GET /long', ['Authorization: Bearer eve']));
+    // A part ends with a chunk, so that the parts together are a little more than their bytes.
+    for (let part = 0; part < 6; part += 1) {
+      expect([part, await readMore(socket, 7 * mib)]).toEqual([part, true]);
+      await clock.advance(30_000);
+    }
+    expect(await readMore(socket, 5 * mib)).toBe(true);
+    await slow.close();
+  });
+});
+
 describe('a client that follows logs without an end', () => {
   it('follows four fifths of as many as there may be, and leaves some to other tenants', async () => {
     const eves = await statuses(endlessLimits.log, 'eve', '/log');
