@@ -5,23 +5,27 @@ import { projectDir } from '../../test/cluster/harness/project.ts';
 /** Part of the pod's memory limit that the chart gives to the heap, in per cent. */
 const heapPart = /--max-old-space-size-percentage=(\d+)/;
 
-/** NODE_OPTIONS as the chart sets them for controllers and API. */
-export async function nodeOptionsOfChart(): Promise<string> {
-  const template = await readFile(join(projectDir, 'charts/windlass/templates/_environment.tpl'), 'utf8');
+/** The gateway has a nursery of its own size. */
+type Component = 'gateway' | 'other';
+
+/** NODE_OPTIONS as the chart sets them. */
+export async function nodeOptionsOfChart(component: Component = 'other'): Promise<string> {
+  const folder = component === 'gateway' ? 'gateway/' : '';
+  const template = await readFile(join(projectDir, `charts/windlass/templates/${folder}_environment.tpl`), 'utf8');
   const options = /name: NODE_OPTIONS, value: (.+?) }/.exec(template)?.[1];
   if (options === undefined) throw new Error('the chart sets no NODE_OPTIONS');
   return options;
 }
 
 /** Variables that the image and the chart set for a process whose pod may have so many MiB. */
-export async function environmentOfPod(limitMiB: number): Promise<Record<string, string>> {
+export async function environmentOfPod(limitMiB: number, component?: Component): Promise<Record<string, string>> {
   const dockerfile = await readFile(join(projectDir, 'Dockerfile'), 'utf8');
   const pairs =
     /^ENV PATH=\S+ (.*)$/m
       .exec(dockerfile)?.[1]
       ?.split(' ')
       .map((pair) => pair.split('=')) ?? [];
-  const options = (await nodeOptionsOfChart()).replace(
+  const options = (await nodeOptionsOfChart(component)).replace(
     heapPart,
     (_, part: string) => `--max-old-space-size=${Math.floor((limitMiB * Number(part)) / 100)}`,
   );

@@ -16,8 +16,11 @@ const program = `
   process.stdout.write(String(nursery.space_size / 2 ** 20));
 `;
 
-it('the chart keeps the nursery of controllers and API at two halves of 4 MiB', async () => {
-  const env = { NODE_OPTIONS: await nodeOptionsOfChart() };
+it.each([
+  ['other', 4],
+  ['gateway', 16],
+] as const)('the chart keeps the nursery of processes at two halves: %s, %i MiB', async (component, half) => {
+  const env = { NODE_OPTIONS: await nodeOptionsOfChart(component) };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env });
-  expect(Number(stdout)).toBeLessThanOrEqual(8);
+  expect(Number(stdout)).toBeLessThanOrEqual(2 * half);
 });

@@ -28,7 +28,8 @@ async function withLane<R>(folder: Folder, work: (world: LaneWorld) => Promise<R
   try {
     const caller = await signedCaller(bus, 'acme');
     const setup = { natsUrl: nats.url, sealKey: caller.sealKey, ...more };
-    const lane = await startBareServer(folder, setup, await environmentOfPod(chartLimits.api));
+    const component = folder === 'noop-lane' ? 'gateway' : 'other';
+    const lane = await startBareServer(folder, setup, await environmentOfPod(chartLimits.api, component));
     try {
       return await work({ nats, caller, lane });
     } finally {

@@ -41,7 +41,8 @@
 {{- if .Values.nodeConfig.mcp_servers }}
 {{- include "windlass.nodeConfig.env" . }}
 {{- end }}
-{{ include "windlass.nodeOptions" . }}
+{{- /* A signed call waits for the event bus and for an upstream: a nursery of 4 MiB copies what is still in use a fifth of the time. */}}
+- { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 --max-semi-space-size=16 }
 {{- end -}}
 
 {{- define "windlass.gateway.issuer" -}}{{ .Values.gateway.oidc.issuer | default .Values.api.oidc.issuer }}{{- end -}}
