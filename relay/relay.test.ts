@@ -114,7 +114,8 @@ function watched({ bus, streams, relayId }: Relay): AsyncDisposable {
     now: () => clock.now(),
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal),
   };
-  const deps = { clock: fast, steadyMs: monotonicMs, logger: silentLogger, bus, hosts, streams, relayId };
+  const steadyMs = (): number => 50 * monotonicMs();
+  const deps = { clock: fast, steadyMs, logger: silentLogger, bus, hosts, streams, relayId, staleMs: 90_000 };
   const ended = watchOver(deps, stop.signal);
   return {
     async [Symbol.asyncDispose]() {
@@ -604,6 +605,89 @@ describe('the stream of a host', () => {
     expect(await first.ended).toBe('ABORTED');
     late.resolve();
     expect(await Promise.race([third.ended, systemClock.sleep(500).then(() => 'open')])).toBe('open');
+  });
+});
+
+describe('the look-up of a host whose stream has begun', () => {
+  /** Holds the next look-up up until the answer is called. */
+  function holdLookUp(): () => void {
+    const find = hosts.find.bind(hosts);
+    const held = Promise.withResolvers<void>();
+    vi.spyOn(hosts, 'find').mockImplementationOnce(async (...args) => {
+      await held.promise;
+      return find(...args);
+    });
+    return held.resolve;
+  }
+  const opened = async (relay: Relay, identity: EdgeIdentity) => {
+    const { hostUid } = await addressOf(identity);
+    const release = holdLookUp();
+    const stream = connect(relay, identity);
+    stream.hello();
+    const live = await vi.waitFor(() => relay.streams.get(hostUid) ?? Promise.reject(new Error('no stream')));
+    return { hostUid, release, stream, live };
+  };
+
+  it('EDGE-FLOW-17 holds up no heartbeat, but the results of commands', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const { release, stream, live } = await opened(relay, identity);
+    const heard = live.lastHeard;
+    stream.heartbeat();
+    await vi.waitFor(() => expect(live.lastHeard).toBeGreaterThan(heard));
+    const outcome = { $case: 'cancelled', value: { reason: '' } } as const;
+    const commandId = randomUUID();
+    stream.send({ $case: 'commandResult', value: { envelope: undefined, commandId, result: { outcome } } });
+    await systemClock.sleep(200);
+    expect(stream.commands).toEqual([]);
+    expect((await statusOf(identity))?.status).toBe('Disconnected');
+    release();
+    await vi.waitFor(() => expect(stream.commands[0]?.resultAck?.commandIds).toEqual([commandId]));
+    await becomes(identity, 'Connected');
+  });
+
+  it('writes nothing of a stream that has ended meanwhile', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const before = hosts.writes();
+    const { hostUid, release, stream, live } = await opened(relay, identity);
+    stream.close();
+    await vi.waitFor(() => expect(relay.streams.get(hostUid)).toBeUndefined());
+    release();
+    await live.confirmed;
+    expect(hosts.writes()).toBe(before);
+    expect((await statusOf(identity))?.status).toBe('Disconnected');
+  });
+
+  it('EDGE-FLOW-21 keeps a stream whose key was rotated meanwhile', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const { release, stream, live } = await opened(relay, identity);
+    const next = await rotate(relay.client, identity);
+    release();
+    await live.confirmed;
+    const heard = live.lastHeard;
+    stream.send({ $case: 'heartbeat', value: { envelope: undefined, sentAt: undefined } }, { identity: next });
+    await vi.waitFor(() => expect(live.lastHeard).toBeGreaterThan(heard));
+  });
+});
+
+describe('the hosts of a relay that is gone', () => {
+  it('AMB-096 are not marked while a fleet comes back, and are once it is back', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const host = await hosts.find('acme', identity.enrolled.nodeId);
+    if (host?.object.status === undefined) throw new Error('the host has no status');
+    await hosts.write(host, { ...host.object.status, status: 'Connected' });
+    const before = hosts.writes();
+    let arrivals = 0;
+    const coming = vi.spyOn(relay.streams, 'arrivals', 'get').mockImplementation(() => (arrivals += 10));
+    await using _ = watched(relay);
+    // A look takes at least 20 ms: 30 s have passed, and 90 s have not.
+    await vi.waitFor(() => expect(arrivals).toBeGreaterThan(400));
+    expect(hosts.writes()).toBe(before);
+    coming.mockReturnValue(arrivals);
+    await becomes(identity, 'Disconnected');
   });
 });
 

@@ -50,8 +50,8 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const { tenantInformer, hostInformer, hosts } = openHosts(deps, bus);
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];
   const staleMs = config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
-  const heartbeatMs = config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000;
-  const streams = new Streams({ clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs, heartbeatMs });
+  const shared = { clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs };
+  const streams = new Streams({ ...shared, heartbeatMs: config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000 });
   const state = { isServing: false };
   const internal = await openInternal(deps, streams, () => state.isServing);
   try {
@@ -65,7 +65,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
     // Pending calls fail when the bus closes.
     needed.catch(() => undefined);
     if (found === 'aborted' || runtime.stop.aborted) return 0;
-    followed.push(watchOver({ clock, steadyMs: monotonicMs, logger, bus, hosts, streams, relayId }, following.signal));
+    followed.push(watchOver({ ...shared, streams }, following.signal));
     const listener = await openGrpc(deps, { bus, hosts, streams, edgePublicKey: found[0], signal: following.signal });
     state.isServing = true;
     logger.info({ port: listener.port, internalPort: internal.port, relay: relayId }, 'serving');

@@ -5,6 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
 import type { Streams } from './streams/streams.ts';
+import { createSweepPace } from './sweep-pace.ts';
 
 interface WatchOverDeps {
   readonly clock: Clock;
@@ -15,14 +16,14 @@ interface WatchOverDeps {
   readonly hosts: HostStore;
   readonly streams: Streams;
   readonly relayId: string;
+  /** A host is Unhealthy after more than this silence. */
+  readonly staleMs: number;
 }
 
 const tickMs = 1_000;
 const aliveEvery = 5;
 /** A pass over all streams; entries are renewed hours before they end. */
 const renewEvery = 15;
-/** Daemons of a relay that was restarted are back by then. */
-const sweepEvery = 30;
 /** design §14: without the bus for so long, another relay may have taken the hosts over. */
 const patienceMs = 10_000;
 
@@ -34,6 +35,7 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
   const entries = beside(deps, () => streams.renewEntries());
   const signOfLife = beside(deps, () => sayAlive(deps));
   const sweep = beside(deps, () => markLost(deps));
+  const pace = createSweepPace({ steadyMs, arrivals: () => streams.arrivals, staleMs: deps.staleMs });
   let awaySince: number | undefined;
   for (let tick = 0; !signal.aborted; tick += 1) {
     const now = steadyMs();
@@ -44,7 +46,7 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
     heartbeats.run();
     if (tick % renewEvery === 0) entries.run();
     if (tick % aliveEvery === 0) signOfLife.run();
-    if (tick % sweepEvery === sweepEvery - 1) sweep.run();
+    if (pace.isDue()) sweep.run();
     await clock.sleep(tickMs, signal);
   }
   await Promise.all([heartbeats, entries, signOfLife, sweep].map((job) => job.last()));

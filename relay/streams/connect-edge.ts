@@ -19,6 +19,8 @@ export interface ConnectDeps extends TakeEventDeps {
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** Aborts when the relay begins to stop. */
   readonly draining: AbortSignal;
+  /** How long the key before a rotation counts. */
+  readonly overlapMs: number;
 }
 
 type Pipe = ServerStream<Buffer, Uint8Array>;
@@ -38,7 +40,8 @@ export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array>
     open.add(stream);
     if (deps.draining.aborted) stop(stream);
     try {
-      await begin(deps, stream);
+      await deps.streams.begin(stream);
+      stream.confirmed = confirm(deps, stream);
       // Each turn has a frame of its own: a stream that waits keeps nothing of the message before.
       for (let isOpen = true; isOpen; ) isOpen = await turn(deps, stream, messages);
     } finally {
@@ -48,13 +51,25 @@ export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array>
   };
 }
 
-/** Counts from now on: the stream of its host, with what the server says of the host. */
-async function begin(deps: ConnectDeps, stream: LiveStream): Promise<void> {
-  const host = await deps.streams.begin(stream);
-  assertCurrent(host, stream.facts.token);
+/**
+ * Writes that the host is connected, and ends the stream where the server knows more of the host than the relay did. The daemon is
+ * heard meanwhile: after the restart of a relay the last of ten thousand hosts waits a minute for its turn. Never rejects.
+ */
+async function confirm({ streams, overlapMs }: ConnectDeps, stream: LiveStream): Promise<void> {
+  const host = await streams.confirm(stream);
+  if (host !== undefined && !isRevoked(host) && !isCredentialOf(host, stream, overlapMs))
+    return stream.end(replacedToken());
   // The daemon may have been away when it was to drain, or was restarted since.
-  if ((host ?? stream.host).object.spec.draining === true) await stream.send(drainOrder);
+  if ((host ?? stream.host).object.spec.draining === true) await stream.send(drainOrder).catch(() => undefined);
 }
+
+/** A key that was rotated since the stream began replaces its token later (EDGE-FLOW-21): `LiveStream.accept` knows when. */
+function isCredentialOf(host: StoredHost, { facts }: LiveStream, overlapMs: number): boolean {
+  const rotatedAt = Date.parse(host.object.status?.keys.previous_until ?? '') - overlapMs;
+  return isCurrent(host, facts.token) || rotatedAt >= facts.beganAt;
+}
+
+const ofCommands: ReadonlySet<string> = new Set(['commandResult', 'commandProgress']);
 
 /** Takes the next message; false where the daemon has said all. */
 async function turn(deps: ConnectDeps, stream: LiveStream, messages: AsyncIterator<Buffer>): Promise<boolean> {
@@ -63,6 +78,11 @@ async function turn(deps: ConnectDeps, stream: LiveStream, messages: AsyncIterat
   if (next.done === true) return false;
   const received = readEdgeEvent(next.value);
   await stream.accept(received);
+  // That a daemon lives is heard at once. What it says of commands counts when the server has said whose stream this is.
+  if (ofCommands.has(received.event.$case)) {
+    stream.hurry();
+    await interruption.during(stream.confirmed);
+  }
   await interruption.during(takeEvent(deps, stream, received.event));
   return true;
 }
@@ -97,8 +117,10 @@ async function openInTime(deps: ConnectDeps, openings: Openings, opening: Openin
   const leave = openings.enter(opening.claims.nodeId);
   const over = new AbortController();
   let host: StoredHost | undefined;
+  let arrived = (): void => undefined;
   const open = async (): Promise<LiveStream> => {
     host = await authenticate(deps, opening.claims);
+    if (!over.signal.aborted) arrived = deps.streams.expect(host.object.metadata.uid ?? '');
     return hello(deps, opening, host);
   };
   const late = deps.clock.sleep(helloMs, over.signal).then((): never => {
@@ -110,6 +132,7 @@ async function openInTime(deps: ConnectDeps, openings: Openings, opening: Openin
   } finally {
     over.abort();
     leave();
+    arrived();
   }
 }
 
@@ -126,7 +149,7 @@ async function hello(
   if (event.$case !== 'hello') throw new AppError('invalid', 'the first message of a stream is hello');
   const { streamId } = event.value;
   if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID');
-  const facts = { nodeId: claims.nodeId, token, streamId, deps, pipe };
+  const facts = { nodeId: claims.nodeId, token, streamId, beganAt: deps.clock.now(), deps, pipe };
   const stream = new LiveStream(facts, host, capabilitiesOf(event.value.capabilities));
   await stream.accept(received);
   return stream;
@@ -143,7 +166,7 @@ async function authenticate({ hosts }: ConnectDeps, claims: NodeClaims): Promise
   if (known !== undefined && (isRevoked(known) || isCurrent(known, claims))) return notRevoked(known);
   const host = await hosts.find(claims.tid, claims.nodeId);
   if (host?.object.status === undefined) throw unproven('the host of the token is not there any more');
-  assertCurrent(notRevoked(host), claims);
+  if (!isCurrent(notRevoked(host), claims)) throw replacedToken();
   return host;
 }
 
@@ -153,12 +176,6 @@ function notRevoked(host: StoredHost): StoredHost {
   return host;
 }
 
-/** Undefined: the server has not answered, and the news of the relay counts. */
-function assertCurrent(host: StoredHost | undefined, claims: Credential): void {
-  if (host === undefined || isRevoked(host) || isCurrent(host, claims)) return;
-  throw unproven('another node security token has replaced this one');
-}
-
 type Credential = Pick<NodeClaims, 'jti' | 'keyHash'>;
 
 function isCurrent({ object }: StoredHost, claims: Credential): boolean {
@@ -166,6 +183,8 @@ function isCurrent({ object }: StoredHost, claims: Credential): boolean {
   const { token_jti: jti, keys } = object.status;
   return jti === claims.jti && keyHashOfText(keys.current) === claims.keyHash;
 }
+
+const replacedToken = (): AppError => unproven('another node security token has replaced this one');
 
 /** Empty where there is none; a longer one than any of ours is refused by its reader. */
 const bearerOf = (pipe: Pipe): string => /^Bearer ([^\s,]+)$/i.exec(pipe.header('authorization') ?? '')?.[1] ?? '';

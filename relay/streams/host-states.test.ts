@@ -14,6 +14,7 @@ function streamOf(host: StoredHost, nodeId: string): LiveStream {
     nodeId,
     token: { text: '', jti: '', keyHash: '', ends: Number.POSITIVE_INFINITY },
     streamId: randomUUID(),
+    beganAt: Date.now(),
     deps: { clock: systemClock, hosts: { find: async () => undefined }, relayKey: generateKeyPairSync('ed25519') },
     pipe: { send: async () => undefined },
   };
@@ -34,7 +35,7 @@ it('asks the API server about 64 hosts at most at once, and writes them all', as
   };
   const deps = { clock: systemClock, steadyMs: monotonicMs, logger: silentLogger, hosts: slow, heartbeatMs: 30_000 };
   const lost: LiveStream[] = [];
-  const states = new HostStates(deps, (stream) => void lost.push(stream));
+  const states = new HostStates(deps, { isOpen: () => true, onLost: (stream) => void lost.push(stream) });
   const streams: LiveStream[] = [];
   for (let index = 0; index < 200; index += 1) {
     const tenant = index % 2 === 0 ? 'acme' : 'umbra';

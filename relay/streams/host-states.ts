@@ -14,6 +14,7 @@ import {
 } from '../hosts/host-store.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import type { LiveStream } from './live-stream.ts';
+import { createTenantTurns, type TenantTurns } from './tenant-turns.ts';
 
 interface HostStatesDeps {
   readonly clock: Clock;
@@ -30,20 +31,45 @@ interface HostStatesDeps {
  * calls would take more than the time that each has, and then come again.
  */
 const callsAtOnce = 64;
+/** How long a state may wait for its turn: hosts that come back at once are many, and each of them is written once. */
+const turnMs = 5 * 60_000;
+
+/** The streams of this relay, as far as the states of their hosts depend on them. */
+interface StreamView {
+  /** Whether the stream is the one of its host here. */
+  isOpen(stream: LiveStream): boolean;
+  /** The host of the stream is revoked or gone. */
+  onLost(stream: LiveStream): void;
+}
 
 /** The state of a host as this relay sees it, where it is news: what `EdgeHost.status` holds of it. */
 export class HostStates {
   readonly #deps: HostStatesDeps;
-  readonly #onLost: (stream: LiveStream) => void;
+  readonly #view: StreamView;
   readonly #checkpoints: TokenBuckets;
   readonly #calls: FairPool;
+  readonly #turns: TenantTurns;
 
-  /** `onLost`: the host of the stream is revoked or gone. */
-  constructor(deps: HostStatesDeps, onLost: (stream: LiveStream) => void) {
+  constructor(deps: HostStatesDeps, view: StreamView) {
     this.#deps = deps;
-    this.#onLost = onLost;
+    this.#view = view;
     this.#checkpoints = createCheckpoints(deps.steadyMs, deps.heartbeatMs);
-    this.#calls = createFairPool({ size: callsAtOnce, clock: deps.clock });
+    this.#calls = createFairPool({ size: callsAtOnce, clock: deps.clock, waitMs: turnMs });
+    this.#turns = createTenantTurns(callsAtOnce);
+  }
+
+  /**
+   * Writes that the host of a stream is connected, in its turn: the streams of a tenant that wait are no more than a line of a list.
+   * Answers the host as the server has it; undefined where the server did not answer, or the stream is over.
+   */
+  async confirm(stream: LiveStream): Promise<StoredHost | undefined> {
+    const { turn, hurry } = this.#turns.enter(stream.host.tenant);
+    stream.hurry = hurry;
+    using _turn = await turn;
+    let found: StoredHost | undefined;
+    await this.report(stream, 'Connected', (host) => (found = host));
+    stream.forgetHurry();
+    return found;
   }
 
   /**
@@ -57,14 +83,16 @@ export class HostStates {
     onFound: (host: StoredHost) => void = () => undefined,
   ): Promise<boolean> {
     const { clock, hosts, logger } = this.#deps;
-    const { nodeId } = stream.facts;
+    const of = { tenant: stream.host.tenant, nodeId: stream.facts.nodeId };
     let counts = false;
     // Also where the server turns out to have them: asking it costs as well.
     let mayWrite = stream.hasNews && this.#checkpoints.take(stream.uid);
-    const { tenant } = stream.host;
     try {
-      using _place = this.#calls.tryEnter({ tenant }) ?? (await this.#calls.enter({ tenant }));
-      await changeStatus(hosts, { tenant, nodeId }, (host) => {
+      using _place = this.#calls.tryEnter(of) ?? (await this.#calls.enter(of));
+      // It may have ended while it waited: the end of it is written, and nothing after that.
+      const isStale = (): boolean => state !== 'Disconnected' && !this.#view.isOpen(stream);
+      if (isStale()) return false;
+      const newsOf = (host: StoredHost): EdgeHostStatus | undefined => {
         onFound(host);
         const status = isRevoked(host) ? undefined : host.object.status;
         counts = status !== undefined;
@@ -75,9 +103,10 @@ export class HostStates {
         const known = withNews(status, differs && mayWrite ? stream.capabilities : undefined);
         if (known === status && status.status === state) return undefined;
         return newStatus(known, { state, stream, now: clock.now() });
-      });
+      };
+      await changeStatus(hosts, of, (host) => (isStale() ? undefined : newsOf(host)));
       // It may have been revoked after its token was read, and before its stream was looked for.
-      if (!counts) this.#onLost(stream);
+      if (!counts) this.#view.onLost(stream);
       if (state === 'Connected') stream.isUnwritten = false;
       return true;
     } catch (error) {
@@ -87,7 +116,7 @@ export class HostStates {
         this.#checkpoints.giveBack(stream.uid);
         stream.hasNews = true;
       }
-      logger.warn({ node: nodeId, state, problem: messageOf(error) }, 'host state not written');
+      logger.warn({ node: of.nodeId, state, problem: messageOf(error) }, 'host state not written');
       return false;
     }
   }

@@ -49,12 +49,15 @@ interface LiveStreamFacts {
   /** Token of its Bearer header. */
   readonly token: HeldToken;
   readonly streamId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly beganAt: number;
   readonly deps: LiveStreamDeps;
   readonly pipe: Pick<ServerStream<Buffer, Uint8Array>, 'send'>;
 }
 
 /** Shared by all streams under which nothing is under way. */
 const idle: Promise<void> = Promise.resolve();
+const nothing = (): void => undefined;
 
 /** One open stream of a host, from its Hello on. */
 export class LiveStream {
@@ -72,6 +75,10 @@ export class LiveStream {
   heldAt = 0;
   /** While the entry is written again: senders may know its revision before we do. */
   renewing: Promise<void> = idle;
+  /** Resolves when the server has said what it knows of the host, or cannot be asked. Never rejects. */
+  confirmed: Promise<void> = idle;
+  /** Has that done before its turn. */
+  hurry: () => void = nothing;
   /** Milliseconds since the Unix epoch, for people. */
   lastHeartbeat: number;
   /** The same in time that never steps; `Streams.heard` sets both. */
@@ -111,6 +118,11 @@ export class LiveStream {
     if (this.#firstEpoch === 0) this.#firstEpoch = epoch;
     this.epoch = epoch;
     this.heldAt = this.#now();
+  }
+
+  /** Nothing is to be hurried any more. */
+  forgetHurry(): void {
+    this.hurry = nothing;
   }
 
   /** An older stream at this relay has written the entry after this one: its revision is ours. */

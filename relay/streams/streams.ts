@@ -29,6 +29,7 @@ export class Streams {
   readonly #open = new Map<string, LiveStream>();
   /** Hosts whose last stream is over, until that is written. */
   readonly #ending = new Map<string, LiveStream>();
+  readonly #expected = new Map<string, number>();
   readonly #entries: Entries;
   readonly #states: HostStates;
   #arrivals = 0;
@@ -43,10 +44,10 @@ export class Streams {
       deps,
       ifOpen((stream) => stream.end(replaced())),
     );
-    this.#states = new HostStates(
-      deps,
-      ifOpen((stream) => this.#revoke(stream)),
-    );
+    this.#states = new HostStates(deps, {
+      isOpen: (stream) => this.#open.get(stream.uid) === stream,
+      onLost: ifOpen((stream) => this.#revoke(stream)),
+    });
     deps.hosts.onChange((uid, host) => {
       const stream = this.#open.get(uid);
       if (stream === undefined) {
@@ -64,9 +65,24 @@ export class Streams {
     return this.#open.get(uid);
   }
 
-  /** Whether the host has a stream here, or one whose end is not written yet. */
+  /** Whether the host has a stream here, or one that is being opened, or one whose end is not written yet. */
   has(uid: string): boolean {
-    return this.#open.has(uid) || this.#ending.has(uid);
+    return this.#open.has(uid) || this.#ending.has(uid) || this.#expected.has(uid);
+  }
+
+  /** Streams that were begun so far. */
+  get arrivals(): number {
+    return this.#arrivals;
+  }
+
+  /** A daemon has proven by its token that it opens a stream of the host; until the answer is called. */
+  expect(uid: string): () => void {
+    this.#expected.set(uid, (this.#expected.get(uid) ?? 0) + 1);
+    return () => {
+      const left = (this.#expected.get(uid) ?? 1) - 1;
+      if (left === 0) this.#expected.delete(uid);
+      else this.#expected.set(uid, left);
+    };
   }
 
   /** Whether a sender means this stream. Throws AppError `unavailable` where the bus is away. */
@@ -81,11 +97,17 @@ export class Streams {
     return { Connected: this.#open.size - unhealthy, Unhealthy: unhealthy };
   }
 
-  /**
-   * Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. Answers the host as
-   * the server has it; undefined where it did not answer.
-   */
-  async begin(stream: LiveStream): Promise<StoredHost | undefined> {
+  /** Takes the host over from an older stream, wherever that is (AMB-095). */
+  async begin(stream: LiveStream): Promise<void> {
+    const arrived = this.expect(stream.uid);
+    try {
+      await this.#takeOver(stream);
+    } finally {
+      arrived();
+    }
+  }
+
+  async #takeOver(stream: LiveStream): Promise<void> {
     this.heard(stream);
     this.#arrivals += 1;
     stream.arrival = this.#arrivals;
@@ -94,9 +116,14 @@ export class Streams {
     stream.progress = (this.#open.get(stream.uid) ?? this.#ending.get(stream.uid) ?? stream).progress;
     this.#succeed(stream);
     await this.#entries.endBefore(stream, before);
-    let found: StoredHost | undefined;
-    await this.#states.report(stream, 'Connected', (host) => (found = host));
-    return found;
+  }
+
+  /**
+   * Writes that the host of a stream that has begun is connected. Answers the host as the server has it; undefined where it did
+   * not answer. Never rejects.
+   */
+  confirm(stream: LiveStream): Promise<StoredHost | undefined> {
+    return this.#states.confirm(stream);
   }
 
   /** The stream is over: its host is disconnected unless another stream comes within the grace. */

@@ -1,7 +1,7 @@
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { edgeBuckets, type LivingRelay } from '../../../lib/edge/index.ts';
+import { edgeBuckets, edgeLimits, type LivingRelay } from '../../../lib/edge/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { watchOver } from '../../../relay/watch-over.ts';
 import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
@@ -56,6 +56,7 @@ describe('an API server that is away', () => {
   it('a relay whose API server does not answer still says that it lives', async () => {
     await world.connected(relay.client, host);
     const { bus, streams, relayId } = relay;
+    const { staleMs } = edgeLimits;
     const alive = bus.bucket<LivingRelay>(edgeBuckets.relays);
     const answer = Promise.withResolvers<undefined>();
     const find = vi.spyOn(world.hosts, 'find').mockReturnValue(answer.promise);
@@ -64,7 +65,7 @@ describe('an API server that is away', () => {
     const steadyMs = (): number => performance.now() + world.steadyAheadMs;
     // A tick of a second takes 10 ms.
     const clock = { now: () => Date.now(), sleep: (ms: number, by?: AbortSignal) => systemClock.sleep(ms / 100, by) };
-    const deps = { clock, steadyMs, logger: silentLogger, bus, hosts: world.hosts, streams, relayId };
+    const deps = { clock, steadyMs, logger: silentLogger, bus, hosts: world.hosts, streams, relayId, staleMs };
     const watching = watchOver(deps, over.signal);
     await vi.waitFor(() => expect(find).toHaveBeenCalled());
     const first = await vi.waitFor(async () => {

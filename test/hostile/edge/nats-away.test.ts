@@ -1,6 +1,7 @@
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
+import { edgeLimits } from '../../../lib/edge/index.ts';
 import { watchOver } from '../../../relay/watch-over.ts';
 import { anyAddress, ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
@@ -99,8 +100,18 @@ describe('NATS away', () => {
   it('for 10 s closes the streams of a relay, whose daemons come back to it once NATS is there', async () => {
     const over = new AbortController();
     const { bus, streams, relayId } = relay;
+    const { staleMs } = edgeLimits;
     const steadyMs = (): number => performance.now() + world.steadyAheadMs;
-    const deps = { clock: world.clock, steadyMs, logger: silentLogger, bus, hosts: world.hosts, streams, relayId };
+    const deps = {
+      clock: world.clock,
+      steadyMs,
+      logger: silentLogger,
+      bus,
+      hosts: world.hosts,
+      streams,
+      relayId,
+      staleMs,
+    };
     const watching = watchOver(deps, over.signal);
     await world.nats.server.kill();
     await vi.waitFor(() => expect(bus.problem()).toBeDefined(), { timeout: 20_000 });

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
-import { edgeBuckets, type HeldStream } from '../../../lib/edge/index.ts';
+import { edgeBuckets, edgeLimits, type HeldStream } from '../../../lib/edge/index.ts';
 import { watchOver } from '../../../relay/watch-over.ts';
 import { type Claimed, ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
@@ -231,8 +231,18 @@ describe('two relays, and a partition between one of them and NATS', () => {
     await parted();
     const over = new AbortController();
     const { bus, streams, relayId } = far;
+    const { staleMs } = edgeLimits;
     const steadyMs = (): number => performance.now() + world.steadyAheadMs;
-    const deps = { clock: world.clock, steadyMs, logger: silentLogger, bus, hosts: world.hosts, streams, relayId };
+    const deps = {
+      clock: world.clock,
+      steadyMs,
+      logger: silentLogger,
+      bus,
+      hosts: world.hosts,
+      streams,
+      relayId,
+      staleMs,
+    };
     const watching = watchOver(deps, over.signal);
     expect(await tellsOpen(stale)).toBe('open');
     world.steadyAheadMs = 10_000;

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { createSweepPace } from './sweep-pace.ts';
+
+/** Seconds after the start at which a sweep was due, where so many streams begin in each second. */
+function sweeps(seconds: number, beginIn: (second: number) => number): number[] {
+  let [now, arrivals] = [0, 0];
+  const pace = createSweepPace({ steadyMs: () => now, arrivals: () => arrivals, staleMs: 90_000 });
+  const due: number[] = [];
+  for (let second = 1; second <= seconds; second += 1) {
+    now = second * 1_000;
+    arrivals += beginIn(second);
+    if (pace.isDue()) due.push(second);
+  }
+  return due;
+}
+
+it('sweeps every 30 s while few streams begin', () => {
+  expect(sweeps(100, () => 0)).toEqual([30, 60, 90]);
+  expect(sweeps(100, () => 4)).toEqual([30, 60, 90]);
+});
+
+it('waits while a fleet comes back, and sweeps once it is back', () => {
+  expect(sweeps(100, (second) => (second <= 50 ? 100 : 0))).toEqual([55, 85]);
+});
+
+it('AMB-096 waits for no longer than the silence that makes a host Unhealthy', () => {
+  expect(sweeps(200, () => 100)).toEqual([90, 180]);
+});

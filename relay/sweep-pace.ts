@@ -1,0 +1,40 @@
+interface SweepPaceDeps {
+  /** Milliseconds that never step. */
+  readonly steadyMs: () => number;
+  /** Streams that were begun so far. */
+  readonly arrivals: () => number;
+  /** After so long a sweep comes in any case: a host that was silent for more is Unhealthy. */
+  readonly staleMs: number;
+}
+
+export interface SweepPace {
+  /** Called every second; true where the sweep is due. */
+  isDue(): boolean;
+}
+
+/** Daemons of a relay that was restarted are back by then, where they are not thousands. */
+const sweepMs = 30_000;
+/** So many streams that began within the last looks mean that a fleet is coming back. */
+const wave = 25;
+const looks = 6;
+
+/**
+ * A sweep every 30 s. It waits while a fleet comes back, as it would write the hosts that are still in line as Disconnected,
+ * and soon after as Connected; until the silence that makes a host Unhealthy at the most (spec 2 §3).
+ */
+export function createSweepPace({ steadyMs, arrivals, staleMs }: SweepPaceDeps): SweepPace {
+  const counts: number[] = [];
+  let last = steadyMs();
+  return {
+    isDue() {
+      const count = arrivals();
+      counts.push(count);
+      if (counts.length > looks) counts.shift();
+      const waited = steadyMs() - last;
+      const isComing = count - (counts[0] ?? count) >= wave;
+      if (waited < sweepMs || (isComing && waited < staleMs)) return false;
+      last = steadyMs();
+      return true;
+    },
+  };
+}
