@@ -175,7 +175,7 @@ function createTools(
     publicUrl: (config.WINDLASS_PUBLIC_URL ?? '').replace(/\/$/, ''),
     remember: (workflow) => cluster.workflows.remember(workflow),
     agentIdOf: async (tenant, name) => (await cluster.agents.locate(tenant, name))?.metadata.uid,
-    offered: (caller) => toolbox.offered(caller).map(({ name }) => name),
+    offered: (caller) => toolbox.offered(caller),
     registered: async (caller, signal) => (isAgent(caller) ? registered.offered(caller, signal) : []),
   });
   const toolbox = createToolbox(nodeConfig, { ...webTools, ...serviceTools });

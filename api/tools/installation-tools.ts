@@ -12,8 +12,8 @@ import { type Give, invalid, textOf } from './give.ts';
 export interface InstallationToolsDeps {
   readonly nodeConfig: NodeConfig;
   readonly manifests: ManifestReader;
-  /** Names of the tools that the caller may call. */
-  readonly offered: (caller: ToolCaller) => readonly string[];
+  /** Built-in tools that the policy of the caller permits. */
+  readonly offered: (caller: ToolCaller) => readonly Tool[];
   /**
    * Registered tools that the caller may call: an agent those that its manifest names.
    * @throws AppError `unavailable` where the tool gateway does not answer.
@@ -34,7 +34,7 @@ function aboutTools(deps: InstallationToolsDeps): Record<string, Give> {
     const words = (typeof query === 'string' ? query : '').toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
     const registered = await registeredOrProblem(deps, caller, signal);
-    const builtIn = deps.offered(caller).flatMap((name) => catalogue.get(name) ?? []);
+    const builtIn = callable(deps, caller).flatMap(({ name }) => catalogue.get(name) ?? []);
     const tools = [...builtIn, ...registered.tools]
       .filter(({ name, description }) => fits(`${name} ${description}`))
       .map(({ name, description, input_schema }) => ({ name, description, input_schema }));
@@ -46,6 +46,10 @@ function aboutTools(deps: InstallationToolsDeps): Record<string, Give> {
   };
 }
 
+/** Tools that run in a container are for agents alone: no other caller has one. */
+const callable = ({ offered }: InstallationToolsDeps, caller: ToolCaller): readonly Tool[] =>
+  offered(caller).filter(({ run }) => run.kind === 'api' || caller.agent !== undefined);
+
 /** Built-in tools can be named while the gateway, which has the others, is away; the answer says what it lacks. */
 async function registeredOrProblem({ registered }: InstallationToolsDeps, caller: ToolCaller, signal: AbortSignal) {
   try {
@@ -56,7 +60,8 @@ async function registeredOrProblem({ registered }: InstallationToolsDeps, caller
   }
 }
 
-function aboutSystem({ nodeConfig, offered }: InstallationToolsDeps): Record<string, Give> {
+function aboutSystem(deps: InstallationToolsDeps): Record<string, Give> {
+  const { nodeConfig } = deps;
   return {
     'svc.runtime.list': async (_caller, { language }) => ({
       runtimes: runtimesOf(nodeConfig).filter((one) => typeof language !== 'string' || one.language === language),
@@ -66,7 +71,7 @@ function aboutSystem({ nodeConfig, offered }: InstallationToolsDeps): Record<str
       version: manifest.version,
       api_version: apiVersion,
       kinds: kinds.map(({ kind }) => kind),
-      tools: offered(caller).length,
+      tools: callable(deps, caller).length,
     }),
     'svc.system.config': async () => settingsOf(nodeConfig),
   };

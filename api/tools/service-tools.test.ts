@@ -232,9 +232,13 @@ describe('tools of the installation', () => {
   it('TOOL-RULE-13 lists tools that the caller may call, and finds them by words', async () => {
     const names = async (name: string, args = {}) =>
       ((await valueOf(run(name, args))) as { tools: { name: string }[] }).tools.map((tool) => tool.name);
-    expect(await names('svc.tools.list')).toEqual(['fs.read', 'fs.write', 'svc.tools.list']);
+    expect(await names('svc.tools.list')).toEqual(['fs.write', 'fs.read', 'svc.tools.list']);
     expect(await names('svc.tools.search', { query: 'FILE creates' })).toEqual(['fs.write']);
-    expect(await names('svc.tools.search')).toEqual(['fs.read', 'fs.write', 'svc.tools.list']);
+    expect(await names('svc.tools.search')).toEqual(['fs.write', 'fs.read', 'svc.tools.list']);
+    // Nobody else has a container.
+    world.caller = aToolCaller({ spec: null });
+    expect(await names('svc.tools.list')).toEqual(['svc.tools.list']);
+    expect(await valueOf(run('svc.system.info'))).toMatchObject({ tools: 1 });
   });
 
   const registeredTool = { name: 'orders.place', description: 'Orders goods.', input_schema: { type: 'object' } };

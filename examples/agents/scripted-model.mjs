@@ -18,7 +18,8 @@
 // The first rule whose conditions all hold answers; one without conditions always does. `turn` counts the model's own
 // answers in the conversation, this one included. `tool_result_includes` looks at results since the last answer. A reply
 // may also have `usage` {prompt_tokens, completion_tokens}, `finish_reason`, and, in place of an answer, `status` with
-// `message` and `retry_after` in seconds.
+// `message` and `retry_after` in seconds. With `from_input` the first message of the user is a JSON list of replies, one for
+// each turn; the last one stays.
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -52,7 +53,16 @@ function replyTo(script, request) {
       if (!Object.hasOwn(conditions, name)) throw new Error(`the script has the unknown condition ${name}`);
       return conditions[name](request, wanted);
     });
-  return script.rules.find(fits)?.reply;
+  const reply = script.rules.find(fits)?.reply;
+  return reply?.from_input === true ? replyOfInput(request) : reply;
+}
+
+/** The reply of this turn from the list that the first message of the user holds. */
+function replyOfInput({ messages }) {
+  const replies = JSON.parse(textOf(messages.find(({ role }) => role === 'user') ?? {}));
+  if (!Array.isArray(replies)) throw new Error('the input must be a JSON list of replies');
+  const answered = messages.filter(({ role }) => role === 'assistant').length;
+  return replies[Math.min(answered, replies.length - 1)];
 }
 
 const plain = (name) => name.replaceAll(/[^A-Za-z0-9]/g, '_');

@@ -19,6 +19,7 @@ const script = {
       when: { system_includes: 'count', last_user_includes: 'lines', turn: 1 },
       reply: { content: 'I look.', tool_calls: [{ name: 'fs.read', arguments: { path: '/workspace/notes' } }] },
     },
+    { when: { system_includes: 'Repeat.' }, reply: { from_input: true } },
     { when: { model: 'any' }, reply: { content: 'Anything.', usage: { prompt_tokens: 3, completion_tokens: 2 } } },
   ],
 };
@@ -69,6 +70,25 @@ describe('the scripted model of the examples', () => {
     expect(await reply('none', results.slice(0, 3))).toEqual({
       error: { message: 'no rule of the script answers this request', type: 'scripted', code: null },
     });
+  });
+
+  it('says what its input says, turn by turn, and the last reply from then on', async () => {
+    const told = [{ tool_calls: [{ name: 'fs.read', arguments: { path: 'a' } }] }, { content: 'Read.' }];
+    const begun = [
+      { role: 'system', content: 'Repeat.' },
+      { role: 'user', content: JSON.stringify(told) },
+    ];
+    expect(await reply('any', begun)).toMatchObject({
+      choices: [{ message: { tool_calls: [{ function: { name: 'fs_read', arguments: '{"path":"a"}' } }] } }],
+    });
+    const answered = { role: 'assistant', content: '' };
+    for (const messages of [
+      [...begun, answered],
+      [...begun, answered, answered],
+    ])
+      expect(await reply('any', messages)).toMatchObject({ choices: [{ message: { content: 'Read.' } }] });
+    const wrong = [{ role: 'system', content: 'Repeat.' }, user];
+    expect((await ask({ model: 'any', messages: wrong })).status).toBe(400);
   });
 
   it('calls a tool in the spelling of the request', async () => {

@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createManifestReader, type ManifestReader } from '../../lib/manifest/index.ts';
 import { emptyNodeConfig } from '../../lib/node-config/index.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
-import type { ToolRuns } from '../../lib/tools/toolbox.ts';
+import { createToolbox, type ToolRuns } from '../../lib/tools/toolbox.ts';
 import { aToolCaller } from '../builders/tool-caller.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
@@ -71,7 +71,10 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
       gitImage: 'git',
       publicUrl: 'https://windlass.example',
       remember: () => undefined,
-      offered: () => ['fs.read', 'fs.write', 'svc.tools.list'],
+      offered: () =>
+        createToolbox({ builtin_dispatchers: [] }, { 'svc.tools.list': { kind: 'api', run: absent } })
+          .offered(aToolCaller())
+          .filter(({ name }) => ['fs.read', 'fs.write', 'svc.tools.list'].includes(name)),
       registered: async () => [],
       ...parts,
     }),

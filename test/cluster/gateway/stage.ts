@@ -47,7 +47,7 @@ export interface GatewayStage {
   /** Replicas that are ready just now. */
   replicas(): Promise<readonly [InstalledPod, ...InstalledPod[]]>;
   client(roles?: readonly string[], replica?: string): Promise<GatewayClient>;
-  session(options?: { readonly context?: string; readonly patterns?: readonly string[] }): Promise<SigningSession>;
+  session(options?: SessionOptions): Promise<SigningSession>;
   /** Signs a call and sends it to the replica. */
   call(session: SigningSession, call: ToolCall, replica?: string): Promise<Called>;
   /** Calls `orders.place`, in a session of its own, until it answers: a Service that is young refuses its first callers. */
@@ -55,6 +55,13 @@ export interface GatewayStage {
   /** Every event of the tenant, oldest first. */
   events(): Promise<Gateway.ListAuditEventsAnswer['items']>;
   strike(): Promise<void>;
+}
+
+interface SessionOptions {
+  readonly context?: string;
+  readonly patterns?: readonly string[];
+  /** Roles and scopes of the operator who makes it, beside svc:operator. */
+  readonly roles?: readonly string[];
 }
 
 export interface ToolCall {
@@ -108,12 +115,12 @@ function actionsOf(kube: KubeClient, tenant: string, api: string): Actions {
     token,
     replicas,
     client,
-    async session({ context = 'default', patterns } = {}) {
+    async session({ context = 'default', patterns, roles = [] } = {}) {
       const { publicKey, privateKey: key } = generateKeyPairSync('ed25519');
       const executionId = `run-${randomBytes(6).toString('hex')}`;
       const windlass = createWindlassClient({ server: api, token: await token(['svc:operator']) });
       const issued = await windlass.issueSealToken({ body: { security_context: context, ttl_seconds: 600 } });
-      await (await client()).createSession({
+      await (await client(['svc:operator', ...roles])).createSession({
         body: {
           execution_id: executionId,
           agent_id: 'order-agent',

@@ -59,7 +59,19 @@ export interface EdgeWorld {
 export async function openEdgeWorld(purpose: string): Promise<EdgeWorld> {
   const { kube } = await connect();
   const namespace = await makeTestNamespace(kube, purpose);
-  const tenant = namespace.name;
+  const world = await openEdgeWorldOf(kube, namespace.name);
+  return {
+    ...world,
+    async close() {
+      await world.close();
+      await namespace.remove();
+      await kube.close();
+    },
+  };
+}
+
+/** The same for a tenant of the test's own, which stays when the world is closed. */
+export async function openEdgeWorldOf(kube: KubeClient, tenant: string): Promise<EdgeWorld> {
   const door = await openApi(kube, tenant);
   const client = createHttpClient(door.url);
   const token = tokenSource(tenant);
@@ -90,8 +102,6 @@ export async function openEdgeWorld(purpose: string): Promise<EdgeWorld> {
     async close() {
       await client.close();
       await door.close();
-      await namespace.remove();
-      await kube.close();
     },
   };
 }
