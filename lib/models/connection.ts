@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
-import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { createFairPool, type FairPool } from '../fair-pool.ts';
 import type { LlmProvider, NodeConfig, ProviderType } from '../node-config/node-config.ts';
 import { openAnthropic } from './anthropic.ts';
 import type { Allowance } from './allowance.ts';
@@ -10,12 +10,13 @@ import { type Breaker, createBreaker, type Pass } from './breaker.ts';
 import { costOf, estimatedTokens, textOfMessages } from './cost.ts';
 import { openExchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
-import type { ModelObserver, RequestOutcome } from './metrics.ts';
+import type { ModelLimit, ModelObserver, RequestOutcome } from './metrics.ts';
 import type { ModelReply, ModelRequest } from './models.ts';
 import { openOllama } from './ollama.ts';
 import { openOpenAi } from './openai.ts';
 import { createReplyCollector, type WireReply } from './reply-collector.ts';
 import type { Target } from './selection.ts';
+import { createTokenWindow, type Reservation, type TokenWindow } from './token-window.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
 import type { OpenWire, Wire, WireRequest } from './wire.ts';
 
@@ -58,6 +59,8 @@ class SharedConnection implements Connection {
   readonly #deps: ConnectionDeps;
   readonly #provider: LlmProvider;
   readonly #pool: FairPool;
+  /** Undefined: the provider has no such limit. */
+  readonly #tokens: TokenWindow | undefined;
   readonly #breaker: Breaker;
   #wire: Promise<Wire> | undefined;
 
@@ -65,6 +68,9 @@ class SharedConnection implements Connection {
     this.#deps = deps;
     this.#provider = provider;
     this.#breaker = createBreaker(deps.clock);
+    const { tokens_per_minute: perMinute } = provider;
+    this.#tokens = perMinute === undefined ? undefined : createTokenWindow(deps.clock, perMinute);
+    deps.observer.counts(provider.name, () => this.#tokens?.counted ?? 0);
     this.#pool = createFairPool({
       size: provider.max_concurrency,
       waiting: modelLimits.waiting,
@@ -78,28 +84,48 @@ class SharedConnection implements Connection {
   }
 
   async ask(target: Target, request: ModelRequest, { turnMs, allowance }: AttemptBounds): Promise<ModelReply> {
-    using _place = await this.#enter(request, turnMs);
+    const until = this.#deps.clock.now() + turnMs;
+    // Tokens come first: a request that waits for them keeps no other one from its place.
+    using reserved = await this.#reserve(target, request, turnMs);
+    using _place = await this.#waited('concurrency', request, ({ tenant, signal }) =>
+      this.#pool.enter({ tenant, signal, waitMs: Math.max(0, until - this.#deps.clock.now()) }),
+    );
     const pass = this.#breaker.enter();
     if (pass === undefined) throw this.#observed(isResting(), this.#deps.clock.now());
     const started = this.#deps.clock.now();
     try {
       const reply = this.#priced(target, request, await this.#exchange(target, request, allowance));
       pass.answered();
+      reserved?.settle(reply.input_tokens + reply.output_tokens, started);
       this.#observe('ok', started);
       this.#deps.observer.answered(reply);
       return reply;
     } catch (error) {
       settle(pass, error);
+      // The provider may have read all of it.
+      reserved?.settle(inputOf(request), started);
       throw this.#observed(error, started);
     }
   }
 
-  async #enter({ tenant, signal }: ModelRequest, waitMs: number): Promise<Place> {
+  /** Tokens of the conversation and of the longest answer; what is not used is given back with the answer. */
+  async #reserve({ model }: Target, request: ModelRequest, waitMs: number): Promise<Reservation | undefined> {
+    const window = this.#tokens;
+    if (window === undefined) return undefined;
+    const tokens = inputOf(request) + outputBound(model, request);
+    return this.#waited('tokens', request, ({ tenant, signal }) => window.reserve({ tenant, tokens, signal, waitMs }));
+  }
+
+  async #waited<T>(limit: ModelLimit, request: ModelRequest, enter: (request: ModelRequest) => Promise<T>): Promise<T> {
+    const { clock, observer } = this.#deps;
+    const begun = clock.now();
     try {
-      return await this.#pool.enter({ tenant, signal, waitMs });
+      return await enter(request);
     } catch (error) {
-      if (!(error instanceof AppError) || signal.aborted) throw error;
-      throw this.#observed(new AttemptError('busy', `is busy: ${error.message}`), this.#deps.clock.now());
+      if (!(error instanceof AppError) || request.signal.aborted) throw error;
+      throw this.#observed(new AttemptError('busy', `is busy: ${error.message}`), clock.now());
+    } finally {
+      observer.waited(this.#provider.name, limit, clock.now() - begun);
     }
   }
 
@@ -136,8 +162,8 @@ class SharedConnection implements Connection {
     }
   }
 
-  #priced({ model }: Target, { messages }: ModelRequest, reply: WireReply): ModelReply {
-    const input = reply.input_tokens ?? estimatedTokens(textOfMessages(messages));
+  #priced({ model }: Target, request: ModelRequest, reply: WireReply): ModelReply {
+    const input = reply.input_tokens ?? inputOf(request);
     const written = (): string => reply.content + reply.tool_calls.map((call) => call.name + call.arguments).join('');
     const output = reply.output_tokens ?? estimatedTokens(written());
     const cost = costOf(this.#deps.prices, model.model, { input, output });
@@ -154,13 +180,19 @@ class SharedConnection implements Connection {
   }
 }
 
+/** As far as it can be known before the provider has counted. */
+const inputOf = ({ messages }: ModelRequest): number => estimatedTokens(textOfMessages(messages));
+
+const outputBound = ({ max_output_tokens: most }: Target['model'], { maxOutputTokens = most }: ModelRequest): number =>
+  Math.min(maxOutputTokens, most);
+
 function toWireRequest({ model }: Target, request: ModelRequest, names: ToolNames): WireRequest {
-  const { messages, tools, outputSchema, maxOutputTokens = model.max_output_tokens } = request;
+  const { messages, tools, outputSchema } = request;
   return {
     model: model.model,
     messages: messages.map((message) => encodeMessage(message, names)),
     tools: tools.map((tool) => ({ ...tool, name: names.encode(tool.name) })),
-    maxOutputTokens: Math.min(maxOutputTokens, model.max_output_tokens),
+    maxOutputTokens: outputBound(model, request),
     contextWindow: model.context_window,
     outputSchema,
   };

@@ -357,6 +357,32 @@ describe('createModels', () => {
     expect(order.slice(2, 4).sort()).toEqual(['a', 'c']);
   });
 
+  it.each([
+    [21, 1],
+    [22, 2],
+    [23, 2],
+  ])(
+    'issue 12 with tokens_per_minute %i, %i requests of 11 tokens are sent within a minute',
+    async (perMinute, most) => {
+      const open: (() => void)[] = [];
+      servers.one.answerWith((response, request) => void open.push(() => ok(response, request)));
+      const entry = { ...cloud('one', model('default', { max_output_tokens: 10 })), tokens_per_minute: perMinute };
+      const { ask, clock, registry } = world([entry]);
+      const counted = async () =>
+        (await registry.getSingleMetric('windlass_model_minute_tokens')?.get())?.values[0]?.value;
+      const asks = ['a', 'b', 'c'].map((tenant) => ask({ tenant }));
+      await servers.one.came(most);
+      expect([await counted(), servers.one.requests.length]).toEqual([11 * most, most]);
+      servers.one.answerWith(ok);
+      for (const release of open) release();
+      for (const one of asks) {
+        await one;
+        await clock.advance(60_000);
+      }
+      expect(await counted()).toBe(0);
+    },
+  );
+
   it('lets as many requests of one tenant wait as a replica drives conversations, for longer than one request takes', async () => {
     const held: Answer = () => undefined;
     servers.one.answerWith(held);

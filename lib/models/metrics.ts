@@ -1,17 +1,29 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptOutcome } from './attempt-error.ts';
 import type { ModelReply } from './models.ts';
 
 /** `aborted`: the caller wanted no answer any more. */
 export type RequestOutcome = 'ok' | 'aborted' | AttemptOutcome;
 
+/** Limits of a provider, `max_concurrency` and `tokens_per_minute`, for which requests wait. */
+export type ModelLimit = 'concurrency' | 'tokens';
+
 /** Hears of every request to a provider. */
 export interface ModelObserver {
   requested(provider: string, outcome: RequestOutcome, ms: number): void;
   answered(reply: ModelReply): void;
+  /** A request had its turn, or gave up. */
+  waited(provider: string, limit: ModelLimit, ms: number): void;
+  /** Where to ask how many tokens count to the provider's `tokens_per_minute` just now. */
+  counts(provider: string, tokens: () => number): void;
 }
 
-export const silentObserver: ModelObserver = { requested: () => undefined, answered: () => undefined };
+export const silentObserver: ModelObserver = {
+  requested: () => undefined,
+  answered: () => undefined,
+  waited: () => undefined,
+  counts: () => undefined,
+};
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
@@ -44,6 +56,7 @@ export function createModelMetrics(registry: Registry): ModelObserver {
     registers,
   });
   return {
+    ...waitMetrics(registers),
     requested(provider, outcome, ms) {
       requests.inc({ provider, outcome });
       seconds.observe({ provider }, ms / 1_000);
@@ -53,5 +66,29 @@ export function createModelMetrics(registry: Registry): ModelObserver {
       tokens.inc({ provider, direction: 'output' }, output_tokens);
       cost.inc({ provider }, cost_usd);
     },
+  };
+}
+
+function waitMetrics(registers: Registry[]): Pick<ModelObserver, 'waited' | 'counts'> {
+  const waits = new Histogram({
+    name: 'windlass_model_wait_seconds',
+    help: 'How long a request waited for its turn at a limit of its provider.',
+    labelNames: ['provider', 'limit'],
+    buckets: secondsBuckets,
+    registers,
+  });
+  const counted = new Map<string, () => number>();
+  new Gauge({
+    name: 'windlass_model_minute_tokens',
+    help: 'Tokens that count to tokens_per_minute of a provider, in this replica.',
+    labelNames: ['provider'],
+    registers,
+    collect() {
+      for (const [provider, tokens] of counted) this.set({ provider }, tokens());
+    },
+  });
+  return {
+    waited: (provider, limit, ms) => waits.observe({ provider, limit }, ms / 1_000),
+    counts: (provider, tokens) => void counted.set(provider, tokens),
   };
 }

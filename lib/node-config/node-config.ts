@@ -17,7 +17,8 @@ export interface NodeModel extends Readonly<Pick<FileModel, 'alias' | 'model' | 
 }
 
 /** One provider of models (spec 1 §2.7). */
-export interface LlmProvider extends Readonly<Pick<FileProvider, 'name' | 'type' | 'api_version'>> {
+export interface LlmProvider
+  extends Readonly<Pick<FileProvider, 'name' | 'type' | 'api_version' | 'tokens_per_minute'>> {
   readonly api_key?: Secret;
   /** `endpoint` or `base_url` of the file; absent: the default address of the type. */
   readonly endpoint?: string;

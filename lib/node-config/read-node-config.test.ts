@@ -311,6 +311,7 @@ describe('keys of readNodeConfig', () => {
   it.each([
     [{ llm_providers: key }, 'spec.llm_providers: must be a list, not a string'],
     [withProviders(provider({ max_concurrency: key })), 'max_concurrency: must be a whole number, not a string'],
+    [withProviders(provider({ tokens_per_minute: key })), 'tokens_per_minute: must be a whole number, not a string'],
     [withProviders(provider({ name: `${key}!` })), 'spec.llm_providers[0].name: must match'],
     [withProviders(provider({ type: key })), 'spec.llm_providers[0].type: must be one of'],
     [key, 'spec: must be a map, not a string'],

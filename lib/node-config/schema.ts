@@ -45,6 +45,7 @@ const Provider = Type.Object(
     base_url: endpoint,
     api_version: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9._-]{1,63}$' })),
     max_concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    tokens_per_minute: tokens(1_000_000_000),
     models: Type.Array(Model, { minItems: 1, maxItems: nodeConfigLimits.modelsPerProvider }),
   },
   closed,

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { createTokenWindow, type Reservation } from './token-window.ts';
+
+const perMinute = 100;
+
+function world() {
+  const clock = createManualClock();
+  const window = createTokenWindow(clock, perMinute);
+  const order: string[] = [];
+  /** Asks, and notes when the turn came. */
+  const reserve = async (
+    tenant: string,
+    tokens: number,
+    signal = new AbortController().signal,
+  ): Promise<Reservation> => {
+    const reservation = await window.reserve({ tenant, tokens, signal });
+    order.push(`${tenant} ${tokens}`);
+    return reservation;
+  };
+  return { clock, window, order, reserve };
+}
+
+describe('the tokens of a minute', () => {
+  it.each([
+    [39, true],
+    [40, true],
+    [41, false],
+  ])('issue 12 beside 60 of 100 that are used, %i are asked for at once: %s', async (tokens, isAtOnce) => {
+    const { clock, order, reserve } = world();
+    (await reserve('a', 60)).settle(60, clock.now());
+    const second = reserve('b', tokens);
+    await clock.advance(0);
+    expect(order).toHaveLength(isAtOnce ? 2 : 1);
+    await clock.advance(59_999);
+    expect(order).toHaveLength(isAtOnce ? 2 : 1);
+    await clock.advance(1);
+    expect(order).toHaveLength(2);
+    (await second)[Symbol.dispose]();
+  });
+
+  it('counts those that were used once it is known, and all that were reserved before', async () => {
+    const { clock, window, reserve } = world();
+    const sent = await reserve('a', 80);
+    expect(window.counted).toBe(80);
+    sent.settle(10, clock.now());
+    expect(window.counted).toBe(10);
+    const more = await reserve('b', 20);
+    more.settle(30, clock.now());
+    expect(window.counted).toBe(40);
+    (await reserve('b', 40))[Symbol.dispose]();
+    expect(window.counted).toBe(40);
+    await clock.advance(60_000);
+    expect(window.counted).toBe(0);
+  });
+
+  it('keeps those of a request that is under way for longer than a minute', async () => {
+    const { clock, window, reserve } = world();
+    const begun = clock.now();
+    const sent = await reserve('a', 80);
+    await clock.advance(90_000);
+    expect(window.counted).toBe(80);
+    sent.settle(80, begun);
+    expect(window.counted).toBe(0);
+  });
+
+  it('lets tenants take turns', async () => {
+    const { clock, order, reserve } = world();
+    (await reserve('a', 80)).settle(80, clock.now());
+    const [first, second, other] = [reserve('a', 30), reserve('a', 30), reserve('b', 30)];
+    await clock.advance(60_000);
+    expect(order).toEqual(['a 80', 'a 30', 'b 30']);
+    (await first)[Symbol.dispose]();
+    await second;
+    (await other)[Symbol.dispose]();
+    expect(order.at(-1)).toBe('a 30');
+  });
+
+  it('serves a request of more than a minute has alone', async () => {
+    const { clock, order, reserve } = world();
+    (await reserve('a', 10)).settle(10, clock.now());
+    const large = reserve('b', 5_000);
+    await clock.advance(59_999);
+    expect(order).toEqual(['a 10']);
+    await clock.advance(1);
+    (await large)[Symbol.dispose]();
+  });
+
+  it('watches no time once nobody waits', async () => {
+    const { clock, reserve } = world();
+    (await reserve('a', 80)).settle(80, clock.now());
+    const leaving = new AbortController();
+    const given = reserve('b', 80, leaving.signal);
+    await clock.advance(1);
+    expect(clock.sleepers).toBeGreaterThan(0);
+    leaving.abort(new Error('left'));
+    await expect(given).rejects.toThrow('left');
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(0);
+  });
+});
