@@ -149,3 +149,33 @@ describe('the bytes of signed calls', () => {
     expect(await waiting).toBeUndefined();
   });
 });
+
+describe('the bytes of pods', () => {
+  const half = bodyLimits.raw.pod / 2;
+  /** A request whose body came as a whole, and whose tenant is known. */
+  async function ofPod(tenant: string, bytes: number): Promise<InFlightRequest> {
+    const request = inFlight.enter('pod');
+    if (!request.hold(bytes)) throw new Error('refused as a stranger');
+    await request.reserve(bytes);
+    request.ofTenant(tenant);
+    return request;
+  }
+  const statusOfPod = (tenant: string, bytes: number): Promise<number> =>
+    ofPod(tenant, bytes).then(() => 200, statusIn);
+
+  it('count to their tenant, and leave room for others and for strangers', async () => {
+    for (let held = 0; held < half; held += part) await ofPod('acme', part);
+    expect(await statusOfPod('acme', part)).toBe(503);
+    expect(await statusOfPod('globex', part)).toBe(200);
+    expect(await statusOfPod('acme', bodyLimits.smallRawBytes)).toBe(200);
+  });
+
+  it('come back when the body is let go, while the request goes on', async () => {
+    const all: InFlightRequest[] = [];
+    for (let held = 0; held < half; held += part) all.push(await ofPod('acme', part));
+    for (const request of all) request.dropBody();
+    for (let held = 0; held < half; held += part) await ofPod('acme', part);
+    for (const request of all) request.leave();
+    expect(await statusOfPod('acme', part)).toBe(503);
+  });
+});

@@ -20,11 +20,13 @@ export interface InFlightRequest {
   /** The party that it counts for: a tenant, or the source of a webhook. Until then none. */
   ownedBy(owner: string): void;
   /**
-   * It is a signed call that holds a token of a tenant: its body and its answer count to the share of that tenant from now on,
-   * and no longer among those of strangers.
-   * @throws HttpError 429 where the share is used, 503 where all together leave no room.
+   * It is a signed call that holds a token of a tenant, or comes from a pod of a tenant: its body and its answer count to the share
+   * of that tenant from now on, and no longer among those of strangers.
+   * @throws HttpError 503 where there is no room; for a signed call 429 where the share is used.
    */
   ofTenant(tenant: string): void;
+  /** Its body is not looked at any more. */
+  dropBody(): void;
   /** Counts bytes that it keeps as they came; false where its owner, or all together, keep too many. */
   hold(bytes: number): boolean;
   /**
@@ -230,6 +232,7 @@ class Entry implements InFlightRequest {
   }
 
   ofTenant(tenant: string): void {
+    if (this.#access === 'pod') return this.#ofPodOf(tenant);
     const bytes = this.#heldBytes;
     this.#giveRaw();
     this.#owner = tenant;
@@ -238,6 +241,22 @@ class Entry implements InFlightRequest {
     this.#place = this.#server.signed.tryEnter({ tenant, cost: bytes });
     if (this.#place === undefined) throw this.#noRoom(tooManyBodies, false);
     this.#placeBytes = bytes;
+  }
+
+  #ofPodOf(tenant: string): void {
+    const [raw, parsed] = [this.#heldBytes, this.#placeBytes];
+    this.dropBody();
+    this.#owner = tenant;
+    if (!this.hold(raw)) throw tooManyBodies();
+    if (parsed === 0) return;
+    this.#place = this.#memory.parsed.tryEnter({ tenant, cost: parsed });
+    if (this.#place === undefined) throw tooManyBodies();
+    this.#placeBytes = parsed;
+  }
+
+  dropBody(): void {
+    this.#giveRaw();
+    this.#giveBack();
   }
 
   hold(bytes: number): boolean {
@@ -323,8 +342,7 @@ class Entry implements InFlightRequest {
 
   /** Drops its references, so that it keeps no object alive. */
   leave(): void {
-    this.#giveRaw();
-    this.#giveBack();
+    this.dropBody();
     this.#stream?.leave();
     this.#hasLeft = true;
     this.#over?.abort();

@@ -44,9 +44,10 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
     if (caller !== undefined) authorize(deps, caller, { contract, query: ctx.querystring });
     if (isStream) running.endAtStop('events');
     admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
-    const parts = await readParts(read, { ctx, params, running });
+    // The parts have no name here, so that a body that is let go is nowhere else.
+    const request = new HandlerRequest(ctx, running, await readParts(read, { ctx, params, running }), caller);
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
-    const reply = await handle(new HandlerRequest(ctx, running, parts, caller) as never);
+    const reply = await handle(request as never);
     await sendReply(deps, ctx, reply, running);
   }
 
@@ -78,19 +79,19 @@ class HandlerRequest {
   readonly params: unknown;
   readonly query: unknown;
   readonly headers: unknown;
-  readonly body: unknown;
   readonly caller: unknown;
   readonly requestId: string;
   readonly remoteAddress: string;
   readonly logger: Logger;
   readonly #rawHeaders: readonly string[];
   readonly #running: InFlightRequest;
+  #body: unknown;
 
   constructor({ req, state }: HttpContext, running: InFlightRequest, parts: ReadRequest, caller: unknown) {
     this.params = parts.params;
     this.query = parts.query;
     this.headers = parts.headers;
-    this.body = parts.body;
+    this.#body = parts.body;
     this.caller = caller;
     this.requestId = state.requestId;
     this.remoteAddress = req.socket.remoteAddress ?? '';
@@ -109,6 +110,15 @@ class HandlerRequest {
 
   ofTenant(tenant: string): void {
     this.#running.ofTenant(tenant);
+  }
+
+  get body(): unknown {
+    return this.#body;
+  }
+
+  dropBody(): void {
+    this.#body = undefined;
+    this.#running.dropBody();
   }
 
   get signal(): AbortSignal {

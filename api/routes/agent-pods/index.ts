@@ -1,9 +1,10 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Attestations } from '../../agents/attestations.ts';
-import type { Drivers } from '../../agents/drivers.ts';
+import type { Drivers, OpenConversation } from '../../agents/drivers.ts';
 import { type ConversationFeed, recordsBehind } from '../../agents/feed.ts';
 import { needsDriving } from '../../agents/needs-driving.ts';
 import { checkReported, type Offered } from '../../agents/pod-door.ts';
+import type { PodSaying } from '../../agents/pod-sayings.ts';
 import type { PodIdentity } from '../../agents/pod-identity.ts';
 import { emptyState, fold, type ConversationState } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
@@ -101,20 +102,32 @@ const over = (): AppError => new AppError('gone', 'the execution is over', { rea
 type DispatchRequest = RouteRequest<typeof dispatchGateway, unknown>;
 
 async function exchange(deps: AgentPodDeps, waiting: WaitingRequests, request: DispatchRequest): Promise<Reply> {
+  // The shape has no name here: its texts are let go while the request waits.
+  const exchanged = await admitted(deps, request);
+  using _place = waiting.enter(exchanged.executionId);
+  const waitMs = preferredWaitMs(request);
+  if (waitMs === undefined) return await converse(deps, exchanged, request.signal);
+  using deadline = startDeadline(deps.clock, waitMs, request.signal);
+  return await converse(deps, exchanged, deadline.signal);
+}
+
+/** Only the attested pod of the execution has its body looked at any further, and counted to its tenant. */
+async function admitted(deps: AgentPodDeps, request: DispatchRequest): Promise<Exchange> {
   const shape = readShape(request.body);
-  const execution = find(deps, shape.execution_id);
+  const { execution_id: executionId } = shape;
+  const execution = find(deps, executionId);
   const pod = await deps.identity.require(execution, senderOf(request));
   const podUid = pod.metadata.uid ?? '';
-  const session = { tenant: tenantOf(deps, execution), execution_id: shape.execution_id };
+  const session = { tenant: tenantOf(deps, execution), execution_id: executionId };
   if (!(await deps.attestations.isAttested(session, podUid))) {
     throw new AppError('forbidden', 'the pod has not attested: call /v1/seal/attest first', { reason: 'NotAttested' });
   }
-  if (shape.type === 'generate') await checkGenerate(deps, execution, shape);
-  using _place = waiting.enter(shape.execution_id);
-  const waitMs = preferredWaitMs(request);
-  if (waitMs === undefined) return await converse(deps, { execution, podUid, shape }, request.signal);
-  using deadline = startDeadline(deps.clock, waitMs, request.signal);
-  return await converse(deps, { execution, podUid, shape }, deadline.signal);
+  request.ofTenant(session.tenant);
+  const exchanged = { executionId, execution, podUid, dropBody: () => request.dropBody() };
+  if (shape.type === 'dispatch_result') return { ...exchanged, unheard: undefined, unreported: shape };
+  await checkGenerate(deps, execution, shape);
+  const unheard = { iteration: shape.iteration_number, texts: textsOf(shape) };
+  return { ...exchanged, unheard, unreported: undefined };
 }
 
 async function checkGenerate(deps: AgentPodDeps, execution: AgentExecution, shape: Generate): Promise<void> {
@@ -127,27 +140,38 @@ async function checkGenerate(deps: AgentPodDeps, execution: AgentExecution, shap
 }
 
 interface Exchange {
+  readonly executionId: string;
   readonly execution: AgentExecution;
   readonly podUid: string;
-  readonly shape: Generate | Result;
+  /** Words of the pod that are not written down yet. */
+  unheard: PodSaying | undefined;
+  /** A result that is not taken yet. */
+  unreported: Result | undefined;
+  readonly dropBody: () => void;
 }
 
 async function converse(deps: AgentPodDeps, exchanged: Exchange, signal: AbortSignal): Promise<Reply> {
-  const { execution, podUid, shape } = exchanged;
-  let unreported: Result | undefined = shape.type === 'dispatch_result' ? shape : undefined;
+  const { executionId, execution, podUid } = exchanged;
   while (!signal.aborted) {
-    const current = deps.executions.cache.getByUid(shape.execution_id);
-    if (current === undefined || !needsDriving(current)) return finished(deps, execution, unreported);
+    const current = deps.executions.cache.getByUid(executionId);
+    if (current === undefined || !needsDriving(current)) return finished(deps, execution, exchanged.unreported);
     const conversation = await deps.drivers.open(current, signal);
     if (conversation === undefined) continue;
-    if (shape.type === 'generate')
-      await conversation.hear({ iteration: shape.iteration_number, texts: textsOf(shape) }, signal);
-    if (unreported !== undefined) await conversation.door.report(unreported.dispatch_id, unreported, signal);
-    unreported = undefined;
+    await hand(exchanged, conversation, signal);
     const reply = replyOf(await conversation.door.ask(podUid, signal), conversation.state);
     if (reply !== undefined) return reply;
   }
   return { kind: 'no_content' };
+}
+
+/** Gives the driver what the pod has sent, and lets it go: the wait for a command may be long. */
+async function hand(exchanged: Exchange, conversation: OpenConversation, signal: AbortSignal): Promise<void> {
+  const { unheard, unreported } = exchanged;
+  if (unheard !== undefined) await conversation.hear(unheard, signal);
+  if (unreported !== undefined) await conversation.door.report(unreported.dispatch_id, unreported, signal);
+  exchanged.unheard = undefined;
+  exchanged.unreported = undefined;
+  exchanged.dropBody();
 }
 
 function replyOf(offered: Offered | undefined, state: ConversationState): Reply | undefined {

@@ -96,6 +96,8 @@ afterAll(async () => {
   await nats.stop();
 });
 
+const never = new AbortController().signal;
+
 const post = (path: string, body: object, headers: Record<string, string> = {}, to = server): Promise<Response> =>
   fetch(`${to.url}${path}`, {
     method: 'POST',
@@ -127,6 +129,35 @@ interface Seen {
 }
 
 describe('a request that waits', () => {
+  it('holds no memory for its body, however large that was', async () => {
+    const waiting = new SharedExecutions();
+    const { promise: thought, resolve: think } = Promise.withResolvers<undefined>();
+    const ask = async (): Promise<ModelReply> => thought.then(() => replyOf('at last'));
+    const thinking = startReplica({ bus: nats.connect(), shared: waiting, ask });
+    const other = await serve(thinking, waiting);
+    const ids = ['large-1', 'large-2', 'large-3', 'large-4', 'large-5', 'large-6'];
+    for (const id of ids) {
+      waiting.put(executionOf(id));
+      const attest = async () => (await post('/v1/seal/attest', attestation(id), {}, other)).status;
+      await expect.poll(attest, { timeout: 20_000 }).toBe(200);
+    }
+    const statusOf = async (id: string): Promise<number> => {
+      const body = JSON.stringify(generate(id, { prompt: 'Be brief.' })).padEnd(3 * 1_048_576, ' ');
+      const headers = { 'Content-Type': 'application/json' };
+      return (await fetch(`${other.url}/v1/dispatch-gateway`, { method: 'POST', headers, body })).status;
+    };
+    const held: Promise<number>[] = [];
+    for (const id of ids) {
+      held.push(statusOf(id));
+      const heard = async () => (await thinking.drivers.open(executionOf(id), never))?.state.podSaid.size;
+      await expect.poll(heard, { timeout: 20_000 }).toBe(1);
+    }
+    think(undefined);
+    expect(await Promise.all(held)).toEqual(ids.map(() => 200));
+    await thinking.stop();
+    await other.close();
+  });
+
   it('DISPATCH-19 is held for as long as a model thinks, and answered 204 only where the caller prefers so', async () => {
     const waiting = new SharedExecutions();
     const { promise: thought, resolve: think } = Promise.withResolvers<undefined>();
