@@ -42,7 +42,7 @@ beforeAll(async () => {
         tokens += 1;
         return response.end(JSON.stringify({ access_token: `t${tokens}`, token_type: 'Bearer', expires_in: 3_600 }));
       }
-      response.statusCode = status;
+      response.statusCode = url === '/refusing' ? 401 : status;
       const answer = JSON.stringify({ id: `${method}-1`, auth: headers.authorization ?? null });
       return void gate.then(() => response.end(answer));
     });
@@ -387,6 +387,26 @@ describe('the credential of an API', () => {
     expect(asked?.body).toBe('scope=read&grant_type=client_credentials');
     expect(asked?.headers.authorization).toBe(`Basic ${Buffer.from('c:s').toString('base64')}`);
     expect(sent.at(-1)?.headers.authorization).toBe('Bearer t1');
+  });
+
+  it.each<[string, string, string]>([
+    ['whose server is at an internal address', 'http://10.9.8.7/token', '10.9.8.7 is at 10.9.8.7, which is internal'],
+    ['whose server refuses the client', 'BASE/refusing', 'it answered with status 401'],
+    ['whose server answers something else', 'BASE/items', 'its answer is none of the client credentials grant'],
+    ['whose server is not there', 'http://127.0.0.1:1/token', 'the connection was refused'],
+  ])('GW-EVT-06 a token %s: the answer says so, and nothing else is sent', async (_title, url, reason) => {
+    const credentials = {
+      kind: 'oauth2_client_credentials',
+      secret,
+      token_url: url.replace('BASE', base),
+    } as const satisfies Credentials;
+    const { call, types, events } = open({ credentials, secret: { client_id: 'c', client_secret: 'hush-hush' } });
+    const answer = await call();
+    expect(answer).toMatchObject({ isError: true, content: expect.stringContaining(`gave no token: `) as string });
+    expect(answer.content).toContain(reason);
+    expect(types()).toEqual(['WorkflowInvocationStarted', 'CredentialExchangeFailed', 'WorkflowInvocationFailed']);
+    expect(JSON.stringify([answer, events])).not.toContain('hush');
+    expect(sent.filter(({ url: path }) => path === '/orders')).toEqual([]);
   });
 
   it('is for the server of the API alone', async () => {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import * as oauth from 'oauth4webapi';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
-import type { Upstream } from '../upstream/index.ts';
+import { type Upstream, UpstreamError } from '../upstream/index.ts';
 import { credentialLimits } from './credential.ts';
 import { credentialFailed } from './read-secret.ts';
 
@@ -60,6 +60,7 @@ async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
   const server: oauth.AuthorizationServer = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
   const client: oauth.Client = { client_id };
   const parameters = new URLSearchParams();
+  let status: number | undefined;
   if (scopes.length > 0) parameters.set('scope', scopes.join(' '));
   if (audience !== undefined) parameters.set('audience', audience);
   try {
@@ -71,7 +72,10 @@ async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
       {
         // oxlint-disable-next-line typescript/no-deprecated -- operators may register servers inside their network
         [oauth.allowInsecureRequests]: true,
-        [oauth.customFetch]: fetchOver(deps, request, deadline.signal),
+        [oauth.customFetch]: fetchOver(deps, request, {
+          signal: deadline.signal,
+          onStatus: (answered) => (status = answered),
+        }),
       },
     );
     const { access_token: token, expires_in: life } = await oauth.processClientCredentialsResponse(
@@ -83,9 +87,18 @@ async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
       throw new Error('no usable token');
     return { token, until: deps.clock.now() + lifeOf(life) * 1_000 };
   } catch (cause) {
-    // The reason may quote what was sent.
-    throw credentialFailed(`the token server of ${new URL(tokenUrl).host} gave no token`, cause);
+    throw credentialFailed(
+      `the token server of ${new URL(tokenUrl).host} gave no token: ${reasonOf(cause, status)}`,
+      cause,
+    );
   }
+}
+
+/** In words of ours: those of the library may quote what was sent, or what the server says. */
+function reasonOf(cause: unknown, status: number | undefined): string {
+  if (cause instanceof UpstreamError) return cause.message;
+  if (status !== undefined && status !== 200) return `it answered with status ${status}`;
+  return 'its answer is none of the client credentials grant';
 }
 
 function lifeOf(seconds: number | undefined): number {
@@ -98,9 +111,14 @@ type Fetch = (
   options: { readonly method: string; readonly headers: Record<string, string>; readonly body: URLSearchParams },
 ) => Promise<Response>;
 
+interface Exchange {
+  readonly signal: AbortSignal;
+  readonly onStatus: (status: number) => void;
+}
+
 /** The library's requests, over vetted addresses and with our bounds. */
 const fetchOver =
-  ({ upstream }: ExchangeDeps, { tenant, allowedNetworks }: TokenRequest, signal: AbortSignal): Fetch =>
+  ({ upstream }: ExchangeDeps, { tenant, allowedNetworks }: TokenRequest, { signal, onStatus }: Exchange): Fetch =>
   async (url, { method, headers, body }) => {
     const { origin, pathname, search } = new URL(url);
     const answer = await upstream.send({
@@ -114,6 +132,7 @@ const fetchOver =
       responseBytes: credentialLimits.answerBytes,
       signal,
     });
+    onStatus(answer.status);
     return new Response(new Uint8Array(answer.body), {
       status: answer.status,
       headers: { 'content-type': 'application/json' },

@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../errors.ts';
+import { InternalAddress } from '../tools/web/vetted-agent.ts';
 
 /** A call to an upstream that gave no response that can be used. The message holds no header, body and credential. */
 export class UpstreamError extends AppError {
@@ -20,8 +21,9 @@ export function upstreamErrorOf(error: unknown, host: string, signal: AbortSigna
   return known === undefined ? failed(host, wordsOf(error), status) : ofOurs(known, host, status);
 }
 
-function ofOurs({ code, reason, message }: AppError, host: string, status: number | undefined): UpstreamError {
-  if (code === 'forbidden') return notPermitted(host);
+function ofOurs(error: AppError, host: string, status: number | undefined): UpstreamError {
+  if (error instanceof InternalAddress) return notPermitted(host, error.address);
+  const { code, reason, message } = error;
   if (reason === 'InvalidNetwork') return new UpstreamError('invalid', message, reason);
   if (code !== 'limit_exceeded') return failed(host, message, status);
   const words = `${host}: the response is larger than the gateway takes when it is unpacked`;
@@ -31,12 +33,17 @@ function ofOurs({ code, reason, message }: AppError, host: string, status: numbe
 const failed = (host: string, words: string, status: number | undefined): UpstreamError =>
   new UpstreamError('unavailable', `${host}: ${words}`, 'NetworkError', status);
 
-export const notPermitted = (host: string): UpstreamError =>
+const notPermitted = (host: string, address: string | undefined): UpstreamError =>
   new UpstreamError(
     'forbidden',
-    `${host} has no permitted address; an administrator can open its network in allow_internal_addresses of the API spec`,
+    address === undefined
+      ? `${host} has no address`
+      : `${host} is at ${address}, which is internal; an administrator opens its network, as ${networkOf(address)}, in ` +
+          'allow_internal_addresses of the API spec',
     'AddressRefused',
   );
+
+const networkOf = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`;
 
 function endedBy(signal: AbortSignal, host: string, status: number | undefined): UpstreamError {
   const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
@@ -58,7 +65,8 @@ const words: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'no connection came about in time',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
+  UND_ERR_CONNECT_TIMEOUT:
+    'no connection came about in time; the installation opens ports of upstreams in gateway.upstreamPorts',
   UND_ERR_SOCKET: 'the connection was closed before the response was whole',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the response is too large',

@@ -55,18 +55,28 @@ async function permittedOf(
   host: string,
   { isPermitted, resolve }: VettedAgentOptions,
 ): Promise<readonly LookupAddress[]> {
-  const permitted = (await resolve(host)).filter(({ address }) => isPermitted(address));
+  const found = await resolve(host);
+  const permitted = found.filter(({ address }) => isPermitted(address));
   if (permitted.length > 0) return permitted;
-  throw internalAddress(host);
+  throw new InternalAddress(host, found[0]?.address);
 }
 
-/** A host that is an address is never looked up, so it is vetted here. @throws AppError `forbidden` */
+/** A host that is an address is never looked up, so it is vetted here. @throws InternalAddress */
 export function assertHostPermitted(hostname: string, isPermitted: AddressPolicy): void {
   const address = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(address) !== 0 && !isPermitted(address)) throw internalAddress(hostname);
+  if (isIP(address) !== 0 && !isPermitted(address)) throw new InternalAddress(hostname, address);
 }
 
-const internalAddress = (host: string): AppError =>
-  new AppError('forbidden', `${host} has no public address; this installation permits no internal ones`, {
-    reason: 'DomainNotAllowed',
-  });
+/** A host none of whose addresses is permitted. */
+export class InternalAddress extends AppError {
+  override readonly name = 'InternalAddress';
+  /** The first of them; undefined where the name has none. */
+  readonly address: string | undefined;
+
+  constructor(host: string, address: string | undefined) {
+    super('forbidden', `${host} has no public address; this installation permits no internal ones`, {
+      reason: 'DomainNotAllowed',
+    });
+    this.address = address;
+  }
+}
