@@ -34,19 +34,48 @@ const asksAtOnce = 8;
 
 /**
  * A pod proves itself by the projected token of its service account, which is bound to its uid, or, where it sends none, by
- * the address that only this pod has. Names, labels and owners prove nothing.
+ * the address that only this pod has. Names, labels and owners prove nothing. An address passes to another pod when the
+ * containers end, so that the API server is asked for the pod each time it is the proof; a token is the old pod's for good.
  */
-export function createPodIdentity({ kube, clock }: PodIdentityDeps): PodIdentity {
+export function createPodIdentity(deps: PodIdentityDeps): PodIdentity {
+  const reader = createPodReader(deps);
+
+  /** A token that does not even claim to be of this pod costs the API server nothing. */
+  async function proves(token: string, { uid = '', namespace = '' }: Pod['metadata']): Promise<boolean> {
+    if (claimedPod(token) !== uid) return false;
+    const { isAuthenticated, podUid } = await reader.review(token, namespace);
+    return isAuthenticated && podUid === uid;
+  }
+
+  return {
+    async require(execution, { authorization, remoteAddress }) {
+      const place = placeOf(execution);
+      const pod = authorization === undefined ? await reader.readPod(place) : await reader.knownPod(place);
+      const isOurs =
+        authorization === undefined
+          ? !hasEnded(pod) && plain(remoteAddress) === pod.status?.podIP
+          : await proves(tokenOf(authorization), pod.metadata);
+      if (!isOurs) throw foreign();
+      return pod;
+    },
+  };
+}
+
+type PodPlace = Readonly<Record<'namespace' | 'name' | 'uid', string>>;
+
+function placeOf({ metadata: { namespace = '' }, status }: AgentExecution): PodPlace {
+  const { name = '', uid } = status?.pod ?? {};
+  if (uid === undefined) throw new AppError('unavailable', 'the execution names no pod yet; ask again');
+  return { namespace, name, uid };
+}
+
+/** Questions to the API server, whose answers on tokens and on pods that sent one are kept for a while. */
+function createPodReader({ kube, clock }: PodIdentityDeps) {
   const asks = createFairPool({ size: asksAtOnce, clock });
   const answers = new LRUCache<string, TokenAnswer>({ max: kept.tokens, ttl: kept.tokenMs });
   const known = new LRUCache<string, Pod>({ max: kept.pods, ttl: kept.podMs });
 
-  async function podOf({ metadata, status }: AgentExecution): Promise<Pod> {
-    const { namespace = '' } = metadata;
-    if (status?.pod?.uid === undefined) throw new AppError('unavailable', 'the execution names no pod yet; ask again');
-    const { name, uid } = status.pod;
-    const cached = known.get(uid);
-    if (cached !== undefined) return cached;
+  async function readPod({ namespace, name, uid }: PodPlace): Promise<Pod> {
     const pod = await asks.run({ tenant: namespace }, () => kube.get(pods, { namespace, name })).catch(absent);
     if (pod?.metadata.uid !== uid) throw new AppError('forbidden', 'the pod of this execution is gone');
     // One that has no address yet will have one soon.
@@ -54,34 +83,25 @@ export function createPodIdentity({ kube, clock }: PodIdentityDeps): PodIdentity
     return pod;
   }
 
-  async function review(token: string, namespace: string): Promise<TokenAnswer> {
-    const key = hash('sha256', token);
-    const held = answers.get(key);
-    if (held !== undefined) return held;
-    const answer = await asks.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience]));
-    answers.set(key, answer);
-    return answer;
-  }
-
-  /** A token that does not even claim to be of this pod costs the API server nothing. */
-  async function proves(token: string, { uid = '', namespace = '' }: Pod['metadata']): Promise<boolean> {
-    if (claimedPod(token) !== uid) return false;
-    const { isAuthenticated, podUid } = await review(token, namespace);
-    return isAuthenticated && podUid === uid;
-  }
-
   return {
-    async require(execution, { authorization, remoteAddress }) {
-      const pod = await podOf(execution);
-      const isOurs =
-        authorization === undefined
-          ? plain(remoteAddress) === pod.status?.podIP
-          : await proves(tokenOf(authorization), pod.metadata);
-      if (!isOurs) throw foreign();
-      return pod;
+    readPod,
+    knownPod: async (place: PodPlace): Promise<Pod> => known.get(place.uid) ?? readPod(place),
+    async review(token: string, namespace: string): Promise<TokenAnswer> {
+      const key = hash('sha256', token);
+      const held = answers.get(key);
+      if (held !== undefined) return held;
+      const answer = await asks.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience]));
+      answers.set(key, answer);
+      return answer;
     },
   };
 }
+
+/** Its status keeps the address, which may be another pod's by now. */
+const hasEnded = ({ status }: Pod): boolean =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed' || status?.containerStatuses?.every(isOver) === true;
+const isOver = ({ state }: ContainerStatus): boolean => state?.terminated !== undefined;
+type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 
 const tokenOf = (authorization: string): string => /^Bearer ([\w.~+/=-]+)$/i.exec(authorization)?.[1] ?? '';
 
