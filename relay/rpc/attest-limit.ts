@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import type { EventBus } from '../../lib/bus/index.ts';
+import { type EventBus, ShareUsedError } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { edgeBuckets, edgeLimits } from '../../lib/edge/index.ts';
@@ -12,7 +13,7 @@ const minuteMs = 60_000;
 /** Each lost attempt is a call of another request that counts, so that a sixth one finds the address at its limit. */
 const attemptsMax = 2 * edgeLimits.attestationsPerMinute;
 
-/** @throws GrpcError `limit_exceeded` for the sixth call of an address within a minute. */
+/** @throws GrpcError `limit_exceeded` for the sixth call of an address within a minute, and where its network has its share. */
 export type AttestLimit = (address: string) => Promise<void>;
 
 interface AttestLimitDeps {
@@ -40,7 +41,7 @@ export function createAttestLimit({ clock, bus }: AttestLimitDeps): AttestLimit 
       const value = { at: [...recent, now] };
       const counted =
         entry === undefined
-          ? await bucket.create(address, value, accountOfAddresses)
+          ? await bucket.create(address, value, accountOf(address)).catch(asRefusal)
           : await bucket.update(address, value, entry.revision);
       if (counted !== undefined) return;
     }
@@ -53,11 +54,26 @@ interface Attestations {
   readonly at: readonly number[];
 }
 
-/** The account of the bucket's keys: no tenant is known before an enrollment. */
-const accountOfAddresses = 'windlass';
+/** Accounts of the bucket's keys. Few, since each that holds a key holds a block of them. */
+const accountsMax = 64;
 
-const tooMany = (waitMs: number): GrpcError =>
-  new GrpcError('limit_exceeded', 'an address may attest five times a minute; wait', {
+/**
+ * Who pays for the count of an address, as no tenant is known before an enrollment: its network, of 16 bits of IPv4 or 32
+ * of IPv6, which providers give to one customer at most. A stranger with all addresses of one so leaves room for the others.
+ */
+function accountOf(address: string): string {
+  const network = isIP(address) === 4 ? address.split('.', 2).join('.') : address.split(':', 2).join(':');
+  return `network-${Number.parseInt(hash('sha256', network).slice(0, 8), 16) % accountsMax}`;
+}
+
+function asRefusal(error: unknown): never {
+  if (!(error instanceof ShareUsedError)) throw error;
+  throw refusal('too many addresses of this network attest; wait', error.retryAfterMs);
+}
+
+const tooMany = (waitMs: number): GrpcError => refusal('an address may attest five times a minute; wait', waitMs);
+const refusal = (message: string, waitMs: number): GrpcError =>
+  new GrpcError('limit_exceeded', message, {
     metadata: { 'grpc-retry-pushback-ms': String(Math.max(1_000, waitMs)) },
   });
 
