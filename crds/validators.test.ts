@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { oneOf } from './schema/parts.ts';
-import { createValidator, validateManifest, validateSpec } from './validators.ts';
+import { createValidator, problemsMax, smallValue, validateManifest, validateSpec } from './validators.ts';
 
 const state = (fields: object): object => ({ version: '1.0.0', initial_state: 'a', states: { a: fields } });
 const found = (spec: unknown): string[] =>
@@ -137,5 +137,29 @@ describe('the validators', () => {
       'spec.input',
     ]);
     expect(validateSpec.Volume({ storage_class: 'fast' }).map(({ rule }) => rule)).toEqual(['enum']);
+  });
+});
+
+describe('the problems of one value', () => {
+  const validate = createValidator(
+    Type.Object({ items: Type.Optional(Type.Array(Type.String(), { maxItems: 3 })) }, { additionalProperties: false }),
+    ['body'],
+  );
+  const unknown = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}`, 1]));
+
+  it.each([
+    [problemsMax - 1, problemsMax - 1],
+    [problemsMax, problemsMax],
+    [problemsMax + 1, problemsMax],
+    [smallValue, problemsMax],
+    [smallValue + 1, 1],
+  ])('of %i unknown fields are %i', (count, want) => {
+    expect(validate(unknown(count))).toHaveLength(want);
+  });
+
+  it('of a list that is too long is its length, not its items', () => {
+    expect(validate({ items: Array.from({ length: smallValue }, () => 1e308) }).map(({ message }) => message)).toEqual([
+      'must have at most 3 items',
+    ]);
   });
 });

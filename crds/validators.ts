@@ -19,17 +19,54 @@ import { sourceOf } from './source-schema.ts';
 import { meantErrors } from './union-errors.ts';
 import { toProblem } from './validation-problem.ts';
 
-/** Everything that breaks the schema, each with its place; empty for a good value. The value is never changed. */
+/**
+ * What breaks the schema, each with its place, `problemsMax` of them at most, and of a large value the first one alone; empty
+ * for a good value. The value is never changed.
+ */
 export type Validator = (value: unknown) => readonly Problem[];
+
+/** Problems of one value: a person mends a few at a time, and each takes memory, time and room in an answer. */
+export const problemsMax = 100;
+
+/**
+ * Members and items of a value whose problems are all looked for. ajv keeps an object for each error, whatever their
+ * number: a body of 20,000 unknown fields held a process for 0.2 s.
+ */
+export const smallValue = 4_000;
 
 /** A validator of one schema, compiled at its first use. Paths begin with `base`. */
 export function createValidator(schema: TSchema, base: Place = []): Validator {
-  let compiled: ValidateFunction | undefined;
+  const compile = (allErrors: boolean): ValidateFunction =>
+    createAjv(allErrors).compile(toJsonSchema(sourceOf(schema)));
+  let first: ValidateFunction | undefined;
+  let all: ValidateFunction | undefined;
   return (value) => {
-    compiled ??= createAjv().compile(toJsonSchema(sourceOf(schema)));
-    if (compiled(value)) return [];
-    return meantErrors(compiled.errors ?? []).map((error) => toProblem(error, value, base));
+    first ??= compile(false);
+    if (first(value)) return [];
+    let { errors } = first;
+    if (isSmall(value)) {
+      all ??= compile(true);
+      all(value);
+      ({ errors } = all);
+    }
+    return meantErrors(errors ?? [])
+      .slice(0, problemsMax)
+      .map((error) => toProblem(error, value, base));
   };
+}
+
+/** Counts no further than the bound. */
+function isSmall(value: unknown): boolean {
+  const open: unknown[] = [value];
+  let count = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const values = Object.values(next);
+    count += values.length;
+    if (count > smallValue) return false;
+    for (const one of values) if (typeof one === 'object' && one !== null) open.push(one);
+  }
+  return true;
 }
 
 /** Validators of the specs that users write; paths begin with `spec`. */
@@ -65,8 +102,8 @@ export const validateSpec: Readonly<
 /** Validator of a whole workflow in the manifest form (spec 1 §2.6). */
 export const validateManifest: Validator = createValidator(WorkflowManifest);
 
-function createAjv(): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, strict: true, discriminator: true, verbose: true, logger: false });
+function createAjv(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors, strict: true, discriminator: true, verbose: true, logger: false });
   formatsPlugin.default(ajv, ['date-time', 'uuid', 'uri']);
   return ajv;
 }

@@ -6,11 +6,7 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Runs the task after `ms` milliseconds, unless it is called off before. A clock may lack it: `sleep` does for it. */
-  after?(ms: number, task: () => void): CallOff;
 }
-
-type CallOff = () => void;
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
@@ -26,10 +22,6 @@ export const systemClock: Clock = {
         resolve();
       }
     }),
-  after(ms, task) {
-    const timer = setTimeout(task, ms);
-    return () => clearTimeout(timer);
-  },
 };
 
 /** Milliseconds that never step and are the same in all threads of a process. They stop while the machine sleeps. */

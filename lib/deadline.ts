@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 /** A time limit and a caller's signal as one. Dispose of it when the call has ended: nothing of it stays behind. */
 interface Deadline extends Disposable {
@@ -37,7 +37,10 @@ export function startDeadline(clock: Clock, timeoutMs: number, outer?: AbortSign
 
 /** A sleep has a promise, a signal and a listener beside its timer; a signed call has three deadlines. */
 function inTime(clock: Clock, ms: number, task: () => void): () => void {
-  if (clock.after !== undefined) return clock.after(ms, task);
+  if (clock.sleep === systemClock.sleep) {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  }
   const ended = new AbortController();
   void clock.sleep(ms, ended.signal).then(() => {
     if (!ended.signal.aborted) task();

@@ -17,7 +17,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { WaitingRequests } from './waiting-requests.ts';
 import { preferredWaitMs } from './preferred-wait.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
-import { type Generate, readShape, textsOf, type Result } from './shapes.ts';
+import { executionIdOf, type Generate, readShape, textsOf, type Result } from './shapes.ts';
 
 export interface AgentPodDeps {
   readonly clock: Clock;
@@ -113,8 +113,7 @@ async function exchange(deps: AgentPodDeps, waiting: WaitingRequests, request: D
 
 /** Only the attested pod of the execution has its body looked at any further, and counted to its tenant. */
 async function admitted(deps: AgentPodDeps, request: DispatchRequest): Promise<Exchange> {
-  const shape = readShape(request.body);
-  const { execution_id: executionId } = shape;
+  const executionId = executionIdOf(request.body);
   const execution = find(deps, executionId);
   const pod = await deps.identity.require(execution, senderOf(request));
   const podUid = pod.metadata.uid ?? '';
@@ -123,6 +122,7 @@ async function admitted(deps: AgentPodDeps, request: DispatchRequest): Promise<E
     throw new AppError('forbidden', 'the pod has not attested: call /v1/seal/attest first', { reason: 'NotAttested' });
   }
   request.ofTenant(session.tenant);
+  const shape = readShape(request.body);
   const exchanged = { executionId, execution, podUid, dropBody: () => request.dropBody() };
   if (shape.type === 'dispatch_result') return { ...exchanged, unheard: undefined, unreported: shape };
   await checkGenerate(deps, execution, shape);

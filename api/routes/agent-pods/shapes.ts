@@ -44,6 +44,13 @@ export type Result = Static<typeof Result>;
 
 const checks = { generate: createValidator(Generate, ['body']), dispatch_result: createValidator(Result, ['body']) };
 
+/** @throws HttpError 400 where the body names no execution. */
+export function executionIdOf(body: { readonly type: string; readonly execution_id?: unknown }): string {
+  const { execution_id: given } = body;
+  if (typeof given !== 'string' || given === '') throw invalid('execution_id', 'is required and must be a text');
+  return given;
+}
+
 /** @throws HttpError 400 for an unknown type, or for the first field that is not as it must be. */
 export function readShape(body: { readonly type: string }): Generate | Result {
   if (!isKnown(body.type)) {
