@@ -145,7 +145,8 @@ describe('the problems of one value', () => {
     Type.Object({ items: Type.Optional(Type.Array(Type.String(), { maxItems: 3 })) }, { additionalProperties: false }),
     ['body'],
   );
-  const unknown = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}`, 1]));
+  const unknown = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}`, 1]));
 
   it.each([
     [problemsMax - 1, problemsMax - 1],

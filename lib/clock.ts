@@ -24,5 +24,22 @@ export const systemClock: Clock = {
     }),
 };
 
+/**
+ * Runs the task after `ms` milliseconds, unless the returned function calls it off before. On the machine's own clock that
+ * is a timer alone: a sleep has a promise, a signal and a listener beside it, and a signed call has three deadlines.
+ */
+export function runAfter(clock: Clock, ms: number, task: () => void): () => void {
+  if (clock.sleep === systemClock.sleep) {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  }
+  const off = new AbortController();
+  void clock.sleep(ms, off.signal).then(() => {
+    if (!off.signal.aborted) task();
+  });
+  // A reason spares the making of an error with its stack.
+  return () => off.abort('called off');
+}
+
 /** Milliseconds that never step and are the same in all threads of a process. They stop while the machine sleeps. */
 export const monotonicMs = (): number => Number(hrtime.bigint()) / 1_000_000;

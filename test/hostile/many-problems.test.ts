@@ -8,7 +8,14 @@ const fields = (count: number): object =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 1]));
 const numbers = (count: number): number[] => Array.from({ length: count }, () => 1e308);
 
-const dispatch = { type: 'generate', agent_id: 'a', execution_id: 'e', iteration_number: 0, model_alias: '', prompt: '' };
+const dispatch = {
+  type: 'generate',
+  agent_id: 'a',
+  execution_id: 'e',
+  iteration_number: 0,
+  model_alias: '',
+  prompt: '',
+};
 
 /** Bodies of about a prefix in which nearly every value breaks the schema. */
 const bodies: Readonly<Record<string, () => number>> = {
