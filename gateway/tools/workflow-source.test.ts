@@ -80,6 +80,7 @@ type Credentials = NonNullable<ApiSpec['spec']['credentials']>;
 interface Scene {
   readonly credentials?: Credentials;
   readonly secret?: Readonly<Record<string, string>>;
+  /** Value of the label; `none`: the Secret lacks it. Default: true. */
   readonly label?: string;
   readonly steps?: ToolWorkflow['spec']['steps'];
   readonly isApiGone?: boolean;
@@ -140,7 +141,7 @@ function open(scene: Scene = {}) {
       namespace: 'tenant-acme',
       uid: 's',
       resourceVersion: '1',
-      labels: { 'windlass.dev/credential': scene.label ?? 'true' },
+      ...(scene.label !== 'none' && { labels: { 'windlass.dev/credential': scene.label ?? 'true' } }),
     },
     data: Object.fromEntries(
       Object.entries(scene.secret ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
@@ -417,7 +418,8 @@ describe('the credential of an API', () => {
 
   it.each<[string, Scene]>([
     ['whose Secret is not there', {}],
-    ['whose Secret lacks the label', { secret: { token: 'hush' }, label: 'false' }],
+    ['whose Secret lacks the label', { secret: { token: 'hush' }, label: 'none' }],
+    ['whose Secret has another value of the label', { secret: { token: 'hush' }, label: 'false' }],
     ['whose Secret lacks the key', { secret: { other: 'hush' } }],
     ['that would begin another header', { secret: { token: 'hush\r\nx-other: 1' } }],
     ['that is empty', { secret: { token: '' } }],
