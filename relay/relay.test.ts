@@ -204,7 +204,8 @@ describe('enrollment', () => {
     // The first 64 bits are one address.
     for (const relay of [other, one]) expect(await attempt(relay, '2001:db8:0:1:ffff::2')).toBe('RESOURCE_EXHAUSTED');
     expect(await attempt(other, '2001:db8:0:2::1')).toBe('UNAUTHENTICATED');
-    aheadMs = 59_000;
+    // The calls before took a few seconds themselves where the machine is busy.
+    aheadMs = 45_000;
     expect(await attempt(other, from)).toBe('RESOURCE_EXHAUSTED');
     aheadMs = 61_000;
     expect(await attempt(other, from)).not.toBe('RESOURCE_EXHAUSTED');
@@ -279,7 +280,7 @@ describe('the stream of a host', () => {
         stream.heartbeat();
       }
       const taken = (): string | undefined => relay.streams.get(hostUid)?.capabilities.labels['turn'];
-      await vi.waitFor(() => expect(taken()).toBe(String(count)));
+      await vi.waitFor(() => expect(taken()).toBe(String(count)), { timeout: 10_000 });
       await systemClock.sleep(100);
     };
     const stream = connect(relay, identity);

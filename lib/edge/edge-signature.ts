@@ -1,4 +1,4 @@
-import { createHash, type KeyObject, sign, verify } from 'node:crypto';
+import { hash, type KeyObject, sign, verify } from 'node:crypto';
 
 /**
  * Every signature begins with one of them and a byte of value 0, so that none can be taken for that of another kind of
@@ -17,6 +17,10 @@ export const edgeDomains = {
 
 export type EdgeDomain = keyof typeof edgeDomains;
 
+const beginnings = Object.fromEntries(
+  Object.entries(edgeDomains).map(([domain, text]) => [domain, Buffer.from(`${text}\0`, 'utf8')]),
+) as Record<EdgeDomain, Buffer>;
+
 /** A message to be signed, or that was. */
 export interface SignedMessage {
   readonly domain: Exclude<EdgeDomain, 'challenge'>;
@@ -31,8 +35,7 @@ export interface SignedMessage {
 export function signedBytes({ domain, streamId, sequence, rest }: SignedMessage): Buffer {
   const number = Buffer.alloc(8);
   number.writeBigUInt64BE(sequence);
-  const digest = createHash('sha256').update(rest).digest();
-  return Buffer.concat([begin(domain), Buffer.from(streamId, 'utf8'), number, digest]);
+  return Buffer.concat([begin(domain), Buffer.from(streamId, 'utf8'), number, hash('sha256', rest, 'buffer')]);
 }
 
 export const signMessage = (key: KeyObject, message: SignedMessage): Buffer => sign(null, signedBytes(message), key);
@@ -69,4 +72,4 @@ export function isRotationProof(
 }
 
 const signatureBytes = 64;
-const begin = (domain: EdgeDomain): Buffer => Buffer.from(`${edgeDomains[domain]}\0`, 'utf8');
+const begin = (domain: EdgeDomain): Buffer => beginnings[domain];

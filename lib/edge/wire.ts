@@ -25,8 +25,8 @@ export function readFields(bytes: Uint8Array): WireField[] {
   const fields: WireField[] = [];
   for (let from = 0; from < bytes.length; ) {
     const tag = readVarint(bytes, from);
-    const type = Number(tag.value & 7n);
-    const number = Number(tag.value >> 3n);
+    const type = tag.value & 7;
+    const number = tag.value >>> 3;
     if (number < 1 || number > numberMax) throw malformed('a field number is out of range');
     const end = valueEnd(bytes, type, tag.next);
     if (end.to > bytes.length) throw malformed('a field is cut off');
@@ -68,12 +68,12 @@ export function writeField(number: number, value: Uint8Array): Uint8Array {
 function valueEnd(bytes: Uint8Array, type: number, at: number): { readonly valueFrom: number; readonly to: number } {
   switch (type) {
     case 0:
-      return { valueFrom: at, to: readVarint(bytes, at, 64n).next };
+      return { valueFrom: at, to: readVarint(bytes, at, 64).next };
     case 1:
       return { valueFrom: at, to: at + 8 };
     case 2: {
       const length = readVarint(bytes, at);
-      return { valueFrom: length.next, to: length.next + Number(length.value) };
+      return { valueFrom: length.next, to: length.next + length.value };
     }
     case 5:
       return { valueFrom: at, to: at + 4 };
@@ -82,19 +82,34 @@ function valueEnd(bytes: Uint8Array, type: number, at: number): { readonly value
   }
 }
 
-/** A varint of at most `bits` bits, in its shortest form. */
-function readVarint(bytes: Uint8Array, from: number, bits = 32n): { readonly value: bigint; readonly next: number } {
-  let value = 0n;
-  for (let at = from, shift = 0n; shift < 70n; at += 1, shift += 7n) {
-    const byte = bytes[at];
+/** Bytes of a varint that a number of 32 bits takes, and of one of 64. */
+const bytesOf = { 32: 5, 64: 10 } as const;
+/** What the last of these bytes holds at the most. */
+const lastMost = { 32: 0x0f, 64: 0x01 } as const;
+
+/** A varint of at most `bits` bits, in its shortest form. The value is that of its lowest 35 bits: no reader asks for more. */
+function readVarint(
+  bytes: Uint8Array,
+  from: number,
+  bits: 32 | 64 = 32,
+): { readonly value: number; readonly next: number } {
+  let value = 0;
+  for (let length = 1; length <= bytesOf[64]; length += 1) {
+    const byte = bytes[from + length - 1];
     if (byte === undefined) throw malformed('a number is cut off');
-    value |= BigInt(byte & 0x7f) << shift;
+    if (length <= bytesOf[32]) value += (byte & 0x7f) * 2 ** (7 * (length - 1));
     if (byte >= 0x80) continue;
-    if (byte === 0 && at > from) throw malformed('a number is longer than it needs to be');
-    if (value >> bits > 0n) throw malformed(`a number has more than ${bits} bits`);
-    return { value, next: at + 1 };
+    if (byte === 0 && length > 1) throw malformed('a number is longer than it needs to be');
+    if (isBeyond(bits, length, byte)) throw malformed(`a number has more than ${bits} bits`);
+    return { value, next: from + length };
   }
   throw malformed('a number has more than ten bytes');
+}
+
+/** Whether a number of so many bytes has more bits; `byte` is its last and highest. */
+function isBeyond(bits: 32 | 64, length: number, byte: number): boolean {
+  const spare = bytesOf[bits] - length;
+  return spare < 0 || (spare === 0 && byte > lastMost[bits]);
 }
 
 function varint(value: number): Buffer {
