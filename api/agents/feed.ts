@@ -16,22 +16,38 @@ export interface ConversationListener extends AsyncDisposable {
 
 /** Conversations as their readers see them, whichever replica drives them. */
 export interface ConversationFeed {
-  /** Records behind a place, the oldest first, a page at most; empty where there are none. */
-  read(tenant: string, executionId: string, after: number): Promise<readonly PlacedRecord[]>;
+  /**
+   * Records behind a place, the oldest first, a page at most; empty where there are none. `isSmall`: a page that may be kept
+   * for a client that does not read.
+   */
+  read(tenant: string, executionId: string, after: number, isSmall?: boolean): Promise<readonly PlacedRecord[]>;
   /** `onText` hears pieces of text as the model writes them; without a listener they are lost. */
   listen(executionId: string, onText?: (text: string) => void): ConversationListener;
 }
 
 /** All records behind a place, page by page, each read once the one before was taken. */
-export async function* recordsBehind(
+export const recordsBehind = (
   feed: Pick<ConversationFeed, 'read'>,
   tenant: string,
   executionId: string,
   after: number,
+): AsyncGenerator<PlacedRecord> => recordsOf((last) => feed.read(tenant, executionId, last), after);
+
+/** The same in small pages, for a reader who may not go on. */
+export const fewRecordsBehind = (
+  feed: Pick<ConversationFeed, 'read'>,
+  tenant: string,
+  executionId: string,
+  after: number,
+): AsyncGenerator<PlacedRecord> => recordsOf((last) => feed.read(tenant, executionId, last, true), after);
+
+async function* recordsOf(
+  read: (after: number) => Promise<readonly PlacedRecord[]>,
+  after: number,
 ): AsyncGenerator<PlacedRecord> {
   let last = after;
   for (;;) {
-    const page = await feed.read(tenant, executionId, last);
+    const page = await read(last);
     yield* page;
     const end = page.at(-1);
     if (end === undefined) return;

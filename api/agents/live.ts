@@ -1,4 +1,4 @@
-import type { EventBus } from '../../lib/bus/index.ts';
+import { busLimits, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type ConversationRecord, conversationLogs } from '../../lib/conversation/record.ts';
 import type { ConversationFeed, ConversationListener } from './feed.ts';
@@ -16,8 +16,9 @@ export type LiveNews = { readonly sequence: number } | { readonly text: string }
 export function createConversationFeed(bus: EventBus, clock: Clock): ConversationFeed {
   const stream = bus.logs(conversationLogs);
   return {
-    async read(tenant, executionId, after) {
-      const messages = await stream.read({ tenant, key: executionId, after });
+    async read(tenant, executionId, after, isSmall = false) {
+      const bound = isSmall ? { bytes: busLimits.smallPageBytes } : {};
+      const messages = await stream.read({ tenant, key: executionId, after, ...bound });
       return messages.map(({ sequence, body }) => ({ sequence, record: parseRecord(body) }));
     },
     listen: (executionId, onText) => openListener(bus, clock, executionId, onText),

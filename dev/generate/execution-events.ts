@@ -66,6 +66,7 @@ continues behind it, without a gap and without a repetition. Browsers and librar
 - After \`end\` there is nothing more: the answer is 204, at which browsers and libraries stop.
 - An id that this replica has not come to yet is taken all the same; it waits for what follows.
 - A text that is not the id of an event is answered with 400, and so is the header sent twice. An empty one means: from the beginning.
-- A client that leaves more than 1 MiB unread is cut off, and can come back in the same way. A replica that stops ends
-  its streams without an event that ends them: come back to another one.
+- Events wait for a client that does not read. Where the unread events of a tenant take more than its share of memory, the stream
+  that has waited longest is cut off, and its client can come back in the same way. A replica that stops ends its streams without an event
+  that ends them: come back to another one.
 - An execution is deleted some time after its end (\`ttl_seconds_after_finished\`); its stream is 404 from then on.`;

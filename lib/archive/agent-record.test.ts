@@ -67,6 +67,15 @@ describe('AMB-174 the record of an execution of an agent', () => {
     expect(entriesBehind(count * 3)).toEqual([]);
   });
 
+  it('has small pages for a reader that may keep them for long', async () => {
+    const long = said('x'.repeat(archiveLimits.bytesOfSmallPage / 2 - 300));
+    const { entriesBehind } = await recordOf(long, long, long);
+    expect(entriesBehind(0)).toHaveLength(3);
+    const page = entriesBehind(0, true);
+    expect(page).toHaveLength(2);
+    expect(entriesBehind(page.at(-1)?.sequence ?? 0, true)).toHaveLength(1);
+  });
+
   it('has no entry where nothing was said', async () => {
     const { entriesBehind } = await recordOf();
     expect(entriesBehind(0)).toEqual([]);

@@ -68,8 +68,8 @@ async function readLines(read: EntryReader, rest: () => Promise<void>) {
 export interface AgentRecord {
   /** As it ended. */
   readonly execution: AgentExecution;
-  /** Entries of the conversation behind a place, the oldest first: as many as a page has. */
-  readonly entriesBehind: (after: number) => readonly ArchivedEntry[];
+  /** Entries of the conversation behind a place, the oldest first: as many as a page has, or a small one. */
+  readonly entriesBehind: (after: number, isSmall?: boolean) => readonly ArchivedEntry[];
   /** How many of the last entries the record does not hold. */
   readonly leftOut: number;
 }
@@ -88,18 +88,21 @@ export async function readAgentRecord(packed: Uint8Array): Promise<AgentRecord> 
   return {
     execution: head.execution,
     leftOut: head.left_out,
-    entriesBehind: (after) => pageBehind(data.subarray(start), after),
+    entriesBehind: (after, isSmall = false) =>
+      pageBehind(data.subarray(start), after, isSmall ? archiveLimits.bytesOfSmallPage : Number.POSITIVE_INFINITY),
   };
 }
 
-/** Only the entries of the page are parsed. */
-function pageBehind(data: Buffer, after: number): readonly ArchivedEntry[] {
+/** Only the entries of the page are parsed. One entry may have more than `bytes`. */
+function pageBehind(data: Buffer, after: number, bytes: number): readonly ArchivedEntry[] {
   const found: ArchivedEntry[] = [];
-  let start = 0;
+  let [start, room] = [0, bytes];
   while (start < data.byteLength && found.length < archiveLimits.entriesOfPage) {
     const end = data.indexOf(lineBreak, start);
     const comma = data.indexOf(',', start);
     if (Number(data.toString('latin1', start + 1, comma)) > after) {
+      room -= end - start;
+      if (room < 0 && found.length > 0) return found;
       const [sequence, record] = JSON.parse(data.toString('utf8', start, end)) as [number, ConversationRecord];
       found.push({ sequence, record });
     }

@@ -1,4 +1,4 @@
-import type { EventBus, TenantLogsDefinition } from '../bus/index.ts';
+import { busLimits, type EventBus, type TenantLogsDefinition } from '../bus/index.ts';
 import type { Clock } from '../clock.ts';
 import { isJsonObject } from '../json-object.ts';
 import { edgeResultsStream } from './stream-name.ts';
@@ -68,7 +68,7 @@ export function createEdgeResults({
 
   async function read(tenant: string, key: string, after: number) {
     try {
-      return await logs.read({ tenant, key, after });
+      return await logs.read({ tenant, key, after, bytes: busLimits.smallPageBytes });
     } catch {
       // The connection is away: what is stored is read when it is back.
       return [];

@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { EventFrame, ServerSentEvent } from './route.ts';
+import { UnreadEvents, unreadLimits, type UnreadStream } from './unread-events.ts';
 
-/** How a stream ended. `finished`: the iterator did. `cut_off`: the client read too slowly. */
+/** How a stream ended. `finished`: the iterator did. `cut_off`: no room was left for what its client has not read. */
 type StreamEnd = 'finished' | 'left' | 'stopped' | 'cut_off';
 
 export interface EventStreamOptions {
-  /** Default 1 MiB. */
-  readonly maxBacklogBytes?: number;
+  /** Memory for events that clients have not read. Default `unreadLimits.poolBytes`. */
+  readonly unreadBytes?: number;
   /** Default 15 s (requirements AMB-030). */
   readonly keepAliveMs?: number;
 }
@@ -15,10 +16,17 @@ export interface EventStreamOptions {
 /** Sends server-sent events to any number of clients, with one timer for all of them. */
 export interface EventStreams {
   /**
-   * Answers with the events until they end, the client leaves or reads too slowly, or `signal` aborts. Rejects with
-   * what the iterator throws; the connection is then broken off, so that the client can tell and ask again.
+   * Answers with the events until they end, the client leaves, `signal` aborts, or no room is left for what the client has
+   * not read. An event is taken once the client's system has taken what came before. Rejects with what the iterator
+   * throws; the connection is then broken off, so that the client can tell and ask again.
    */
-  send(response: ServerResponse, events: AsyncIterable<EventFrame>, signal: AbortSignal): Promise<StreamEnd>;
+  send(response: ServerResponse, events: AsyncIterable<EventFrame>, of: StreamOwner): Promise<StreamEnd>;
+}
+
+interface StreamOwner {
+  /** The tenant in whose share the unread events count. */
+  readonly tenant: string;
+  readonly signal: AbortSignal;
 }
 
 /** Proxies that gather small pieces into large ones would hold back what is sent as it happens. */
@@ -41,25 +49,50 @@ export function encodeEvent({ id, event, data }: ServerSentEvent): Buffer {
 }
 
 /** A client that is being sent events. */
-interface Stream {
+class Stream implements UnreadStream {
   readonly response: ServerResponse;
-  readonly maxBacklogBytes: number;
+  readonly tenant: string;
   /** When something was sent last, or the stream began. */
   lastAt: number;
-  isCutOff: boolean;
+  isCutOff = false;
+
+  constructor(response: ServerResponse, tenant: string, now: number) {
+    this.response = response;
+    this.tenant = tenant;
+    this.lastAt = now;
+  }
+
+  get unreadBytes(): number {
+    return this.response.destroyed ? 0 : this.response.writableLength;
+  }
+
+  cutOff(): void {
+    this.isCutOff = true;
+    this.response.destroy();
+  }
 }
 
 export function createEventStreams(clock: Clock, options: EventStreamOptions = {}): EventStreams {
-  const { maxBacklogBytes = 1_048_576, keepAliveMs = 15_000 } = options;
+  const { unreadBytes, keepAliveMs = 15_000 } = options;
   const open = createOpenStreams(clock, keepAliveMs);
+  const unread = new UnreadEvents(clock, unreadBytes);
+
+  /** Resolves when the next frame may be taken. */
+  async function write(stream: Stream, frame: Uint8Array, signal: AbortSignal): Promise<void> {
+    const { response } = stream;
+    stream.lastAt = clock.now();
+    if (response.destroyed) return;
+    if (stream.unreadBytes + frame.byteLength <= unreadLimits.freeBytes) return void response.write(frame);
+    await unread.wait(stream, written(response, frame, signal));
+  }
   return {
-    async send(response, events, signal) {
-      const stream: Stream = { response, maxBacklogBytes, lastAt: clock.now(), isCutOff: false };
+    async send(response, events, { tenant, signal }) {
+      const stream = new Stream(response, tenant, clock.now());
       response.writeHead(200, headers);
       response.flushHeaders();
       open.enter(stream);
       try {
-        const isOver = await pass(events, signal, (frame) => write(stream, frame, clock.now()));
+        const isOver = await pass(events, signal, (frame) => write(stream, frame, signal));
         response.end();
         return endOf(stream, isOver);
       } catch (error) {
@@ -72,6 +105,20 @@ export function createEventStreams(clock: Clock, options: EventStreamOptions = {
       }
     },
   };
+}
+
+/** Resolves when the system has taken the bytes, the client has gone, or `signal` aborts. */
+function written(response: ServerResponse, frame: Uint8Array, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('close', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    response.once('close', done);
+    signal.addEventListener('abort', done, { once: true });
+    response.write(frame, done);
+  });
 }
 
 /** From this part of the interval on a silent stream is sent a comment, where another one is. */
@@ -90,7 +137,7 @@ function createOpenStreams(clock: Clock, keepAliveMs: number) {
       if (over.aborted) return;
       const now = clock.now();
       // Those that are nearly due go along, so that the timer does not fire for each of them.
-      for (const stream of open) if (now - stream.lastAt >= keepAliveMs * nearlyDue) write(stream, keepAlive, now);
+      for (const stream of open) if (now - stream.lastAt >= keepAliveMs * nearlyDue) keep(stream, now);
     }
   }
   return {
@@ -107,14 +154,10 @@ function createOpenStreams(clock: Clock, keepAliveMs: number) {
   };
 }
 
-/** Sends bytes, unless the client has not read what came before: what it has not read is held for it here. */
-function write(stream: Stream, frame: Uint8Array, now: number): void {
-  const { response, maxBacklogBytes } = stream;
+/** A client that has something to read needs no comment. */
+function keep(stream: Stream, now: number): void {
   stream.lastAt = now;
-  if (response.destroyed) return;
-  stream.isCutOff = response.writableLength + frame.byteLength > maxBacklogBytes;
-  if (stream.isCutOff) response.destroy();
-  else response.write(frame);
+  if (!stream.response.destroyed && stream.unreadBytes === 0) stream.response.write(keepAlive);
 }
 
 /** A client that never reads the last of it does not keep its connection for ever. */
@@ -131,24 +174,28 @@ function endOf({ response, isCutOff }: Stream, isOver: boolean): StreamEnd {
   return isOver ? 'finished' : 'stopped';
 }
 
+type Send = (frame: Uint8Array) => Promise<void>;
+
 /** Takes frames until there are no more, or until no client reads them. True in the first case. */
-async function pass(
-  events: AsyncIterable<EventFrame>,
-  signal: AbortSignal,
-  send: (frame: Uint8Array) => void,
-): Promise<boolean> {
+async function pass(events: AsyncIterable<EventFrame>, signal: AbortSignal, send: Send): Promise<boolean> {
   const iterator = events[Symbol.asyncIterator]();
   const release = (): void => void iterator.return?.().then(undefined, () => undefined);
   signal.addEventListener('abort', release, { once: true });
   try {
     while (!signal.aborted) {
-      const { done, value } = await iterator.next();
-      if (done === true) return !signal.aborted;
-      send(value instanceof Uint8Array ? value : encodeEvent(value));
+      if (await passOne(iterator, send)) return !signal.aborted;
     }
     release();
     return false;
   } finally {
     signal.removeEventListener('abort', release);
   }
+}
+
+/** True where there is none. A function of its own, so that a stream keeps no frame while it waits for the next one. */
+async function passOne(iterator: AsyncIterator<EventFrame>, send: Send): Promise<boolean> {
+  const { done, value } = await iterator.next();
+  if (done === true) return true;
+  await send(value instanceof Uint8Array ? value : encodeEvent(value));
+  return false;
 }

@@ -12,6 +12,6 @@ export interface HttpMetrics {
   requestDone(report: RequestReport): void;
   /** A client reads events; the function is called when it no longer does. */
   streamOpened(operation: string): () => void;
-  /** A client was cut off because it read too slowly. */
+  /** A client was cut off: no room was left for what it had not read. */
   streamCutOff(operation: string): void;
 }

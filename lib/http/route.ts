@@ -49,9 +49,10 @@ export interface ServerSentEvent {
 export type EventFrame = ServerSentEvent | Uint8Array;
 
 /**
- * The answer of a handler: a value to send as JSON, text, a stream of bytes, or server-sent events. Events are
- * taken as fast as they come, never as fast as the client reads: a client with too large a backlog is cut off. The
- * iterator's `return` is called when the client leaves; a generator must wake up by the request's `signal` as well.
+ * The answer of a handler: a value to send as JSON, text, a stream of bytes, or server-sent events. An
+ * event is taken once the client's system has taken those before it; while nothing is taken a source holds no more than
+ * `unreadLimits.aheadBytes`. The iterator's `return` is called when the client leaves; a generator must wake up by the
+ * request's `signal` as well.
  */
 export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly kind: 'json'; readonly value: unknown }

@@ -131,7 +131,7 @@ async function sendEvents(deps: SendDeps, ctx: HttpContext, events: Events, sign
   const operation = ctx.state.contract?.operationId ?? '';
   const closed = deps.metrics?.streamOpened(operation);
   try {
-    const end = await deps.streams.send(ctx.res, events, signal);
+    const end = await deps.streams.send(ctx.res, events, { tenant: ctx.state.tenant ?? '', signal });
     if (end === 'cut_off') deps.metrics?.streamCutOff(operation);
   } catch (error) {
     // The answer has begun, so the log is all that is left to tell.

@@ -82,7 +82,7 @@ function createMeters(registry: Registry) {
     }),
     streamsCutOff: counter(
       'http_streams_cut_off_total',
-      'Clients that were cut off because they read events too slowly.',
+      'Clients that were cut off because no room was left for the events they had not read.',
       ['operation'],
     ),
     watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),

@@ -2,8 +2,8 @@ import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import {
   type ConversationFeed,
   type ConversationListener,
+  fewRecordsBehind,
   type PlacedRecord,
-  recordsBehind,
 } from '../../agents/feed.ts';
 import { endPhaseOf } from './stream-events.ts';
 
@@ -67,7 +67,7 @@ async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bel
     const rung = bell.reset();
     const execution = news.current(uid);
     for (const text of bell.take()) yield { kind: 'text', text } as const;
-    for await (const placed of recordsBehind(feed, tenant, uid, last)) {
+    for await (const placed of fewRecordsBehind(feed, tenant, uid, last)) {
       last = placed.sequence;
       yield { kind: 'record', placed } as const;
       if (placed.record.kind === 'ended') return;
@@ -80,16 +80,20 @@ async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bel
   }
 }
 
-/** Pieces of text that wait for a reader; those beyond are left out, as the record has them all. */
-const textsKept = 1_000;
+/** Pieces of text that wait for a reader, and their UTF-16 units; those beyond are left out, as the record has them all. */
+const kept = { texts: 1_000, units: 32_768 } as const;
 
 /** Wakes a reader, and keeps the pieces of text that came meanwhile. */
 class Bell {
   #texts: string[] = [];
+  #units = 0;
   #rung = new AbortController();
 
   add(text: string): void {
-    if (this.#texts.length < textsKept) this.#texts.push(text);
+    if (this.#texts.length < kept.texts && this.#units + text.length <= kept.units) {
+      this.#texts.push(text);
+      this.#units += text.length;
+    }
     this.ring();
   }
 
@@ -104,6 +108,7 @@ class Bell {
   }
 
   take(): readonly string[] {
+    this.#units = 0;
     return this.#texts.splice(0);
   }
 }

@@ -46,8 +46,8 @@ async function archivedSource(archived: SourceDeps['archived'], tenant: string, 
 }
 
 const archivedFeed = (archived: SourceDeps['archived']): ConversationFeed => ({
-  read: async (tenant, uid, after) =>
-    (await archived.find(tenant, uid, async (record) => record.entriesBehind(after))) ?? [],
+  read: async (tenant, uid, after, isSmall) =>
+    (await archived.find(tenant, uid, async (record) => record.entriesBehind(after, isSmall))) ?? [],
   listen: () => silence,
 });
 

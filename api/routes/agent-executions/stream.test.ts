@@ -129,6 +129,25 @@ const next = async (frames: AsyncIterator<Frame>): Promise<Frame | undefined> =>
   return done === true ? undefined : value;
 };
 
+describe('what a stream holds while its client does not read', () => {
+  it('is a small page of records', async () => {
+    const feed = createMemoryFeed(...whole);
+    const asked: (boolean | undefined)[] = [];
+    const counted: MemoryFeed = {
+      ...feed,
+      read: async (tenant, id, after, isSmall) => {
+        asked.push(isSmall);
+        return feed.read(tenant, id, after);
+      },
+    };
+    const { frames } = world(counted);
+    const events = await frames('events');
+    await next(events);
+    expect(asked).toEqual([true]);
+    await events.return?.();
+  });
+});
+
 describe('the stream of an execution', () => {
   it('EXEC-07 EXEC-09 EXEC-10 EXEC-11 EXEC-12 EXEC-13 has the four events in their order, with exact fields', async () => {
     const { frames } = world(createMemoryFeed(...whole));

@@ -43,6 +43,14 @@ export interface StreamMessage {
   readonly time: string;
 }
 
+export interface LogQuery {
+  readonly tenant: string;
+  readonly key: string;
+  readonly after: number;
+  /** Most bytes of bodies together, unless the first message alone has more. Default: any number. */
+  readonly bytes?: number;
+}
+
 /** Calls throw AppError `unavailable` where the bus cannot be reached, which leaves open whether a message was stored. */
 export interface MessageStream {
   /**
@@ -51,7 +59,7 @@ export interface MessageStream {
    */
   append(message: NewMessage): Promise<number | undefined>;
   /** Messages under one key with a sequence above `after`, the oldest first, at most `busLimits.pageMessages` of them. */
-  read(query: { readonly tenant: string; readonly key: string; readonly after: number }): Promise<StreamMessage[]>;
+  read(query: LogQuery): Promise<StreamMessage[]>;
   /** The newest message under one key, by the leader of the stream. */
   last(query: { readonly tenant: string; readonly key: string }): Promise<StreamMessage | undefined>;
   /** Messages of one tenant, or of all, with a sequence above `after`, the oldest first, at most a page of them. */

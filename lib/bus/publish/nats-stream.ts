@@ -45,8 +45,8 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
   const toMessage = (found: StoredMsg | null): StreamMessage | undefined =>
     found === null ? undefined : messageOf(definition, found);
   return {
-    read: ({ tenant, key, after }) =>
-      read((session) => readPage(session, definition, { filter: ownSubject(definition, tenant, key), after })),
+    read: ({ tenant, key, after, bytes }) =>
+      read((session) => readPage(session, definition, { filter: ownSubject(definition, tenant, key), after, bytes })),
     last: ({ tenant, key }) =>
       read(async (session) => toMessage(await session.last(name, ownSubject(definition, tenant, key)))),
     scan: ({ tenant, after }) =>
@@ -82,16 +82,17 @@ function messageOf(definition: StreamDefinition, found: StoredMsg): StreamMessag
 interface Page {
   readonly filter: string;
   readonly after: number;
+  readonly bytes?: number | undefined;
 }
 
 /** Each request finds the first message from a place on, by subject: the server seeks, and no consumer is made for a read. */
 async function readPage(
   session: Session,
   definition: StreamDefinition,
-  { filter, after }: Page,
+  { filter, after, bytes }: Page,
 ): Promise<StreamMessage[]> {
   const stream = ownStreamName(definition);
-  const page = { after, most: busLimits.pageMessages };
+  const page = { after, most: busLimits.pageMessages, bytes };
   const found = await readAhead((place) => session.next(stream, filter, place), page);
   return found.map((message) => messageOf(definition, message));
 }

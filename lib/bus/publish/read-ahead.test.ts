@@ -40,6 +40,24 @@ describe('reading ahead', () => {
     );
   });
 
+  it('ends a page at a bound of bytes, one larger message excepted, and asks for little that does not fit', async () => {
+    const sizes = [10, 30, 30, 30, 200, 50, ...Array.from({ length: 100 }, () => 25)];
+    let asked = 0;
+    const next = async (from: number) => {
+      asked += 1;
+      const size = sizes[from - 1];
+      return size === undefined ? null : { seq: from, data: new Uint8Array(size) };
+    };
+    const pageBehind = async (after: number) =>
+      (await readAhead(next, { after, most: 256, bytes: 100 })).map(({ data }) => data.byteLength);
+    expect(await pageBehind(0)).toEqual([10, 30, 30, 30]);
+    expect(await pageBehind(4)).toEqual([200]);
+    expect(await pageBehind(5)).toEqual([50, 25, 25]);
+    asked = 0;
+    expect(await pageBehind(6)).toEqual([25, 25, 25, 25]);
+    expect(asked).toBeLessThanOrEqual(6);
+  });
+
   it('finds all of a log that does not grow, a page of at most so many', async () => {
     await fc.assert(
       fc.asyncProperty(rising, fc.integer({ min: 1, max: 50 }), async (places, most) => {

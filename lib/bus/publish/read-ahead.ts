@@ -1,11 +1,14 @@
 interface Placed {
   readonly seq: number;
+  readonly data?: Uint8Array;
 }
 
 interface Page {
   readonly after: number;
   /** Most messages of the page. */
   readonly most: number;
+  /** Most bytes of the page, unless its first message alone has more. */
+  readonly bytes?: number | undefined;
 }
 
 /** Requests for messages of one page that are under way at once. */
@@ -19,21 +22,49 @@ const aheadMost = 32;
  */
 export async function readAhead<M extends Placed>(
   next: (place: number) => Promise<M | null>,
-  { after: start, most }: Page,
+  { after: start, most, bytes = Number.POSITIVE_INFINITY }: Page,
 ): Promise<M[]> {
-  const found: M[] = [];
-  let after = start;
-  for (let ahead = 1; found.length < most; ) {
-    const places = Array.from({ length: ahead }, (_, index) => after + 1 + index);
-    const asked = await Promise.all(places.map(next));
-    const before = found.length;
-    for (const message of asked) {
-      if (message === null) return found;
-      if (message.seq <= after) continue;
-      found.push(message);
-      after = message.seq;
+  const page = new Taken<M>(start, bytes);
+  for (let ahead = 1; page.found.length < most && page.room >= 0; ) {
+    const places = Array.from({ length: ahead }, (_, index) => page.after + 1 + index);
+    const before = page.found.length;
+    for (const message of await Promise.all(places.map(next))) {
+      if (message === null || !page.take(message)) return page.found;
     }
-    ahead = found.length - before < ahead ? 1 : Math.min(2 * ahead, aheadMost, most - found.length);
+    const isDense = page.found.length - before === ahead;
+    ahead = isDense ? Math.min(2 * ahead, aheadMost, most - page.found.length, page.fitting) : 1;
   }
-  return found;
+  return page.found;
+}
+
+/** The messages of a page so far. */
+class Taken<M extends Placed> {
+  readonly found: M[] = [];
+  /** The place of the last one. */
+  after: number;
+  /** Bytes that are left. */
+  room: number;
+  readonly #bytes: number;
+
+  constructor(after: number, bytes: number) {
+    this.after = after;
+    this.room = bytes;
+    this.#bytes = bytes;
+  }
+
+  /** False where it does not fit. One that was found before counts for nothing. */
+  take(message: M): boolean {
+    if (message.seq <= this.after) return true;
+    this.room -= message.data?.byteLength ?? 0;
+    if (this.room < 0 && this.found.length > 0) return false;
+    this.found.push(message);
+    this.after = message.seq;
+    return true;
+  }
+
+  /** How many more messages of the size of these fit, at least one: what does not fit is read in vain. */
+  get fitting(): number {
+    if (!Number.isFinite(this.#bytes)) return aheadMost;
+    return Math.max(1, Math.ceil((this.room * this.found.length) / (this.#bytes - this.room)));
+  }
 }

@@ -84,6 +84,15 @@ describe('a log', () => {
     },
   );
 
+  it('is read in pages of as many bytes as its reader keeps', async () => {
+    const [log, key] = [nats.connect().stream(definition), 'small-pages'];
+    for (let index = 0; index < 8; index += 1) await log.append({ tenant: acme, key, body: new Uint8Array(1_000) });
+    const page = await log.read({ tenant: acme, key, after: 0, bytes: 3_500 });
+    expect(page).toHaveLength(3);
+    const rest = await log.read({ tenant: acme, key, after: page.at(-1)?.sequence ?? 0, bytes: 999 });
+    expect(rest).toHaveLength(1);
+  });
+
   it('refuses a message that is larger than the server takes, and a key that is none', async () => {
     const log = nats.connect().stream(definition);
     const large = log.append({ tenant: acme, key: 'large', body: new Uint8Array(1_048_577) });

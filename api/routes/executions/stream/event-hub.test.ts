@@ -131,6 +131,22 @@ describe('the events of one execution', () => {
     channel.close();
   });
 
+  it('of a long history are given in pieces, so that a client that does not read has one of them', async () => {
+    let building = anExecution();
+    for (let visit = 0; visit < 400; visit += 1) building = building.past({ state: 'a', kind: 'System' });
+    const channel = createEventHub().open(uid);
+    channel.seen(building.ended('completed', 400).build());
+    const sizes: number[] = [];
+    let text = '';
+    for await (const bytes of channel.frames(nowhere)) {
+      sizes.push(bytes.byteLength);
+      text += Buffer.from(bytes).toString();
+    }
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(65_536);
+    expect(text.match(/^id: /gm)).toHaveLength(802);
+  });
+
   it('wake a client that leaves while it waits, and are forgotten with the last client', async () => {
     const hub = createEventHub();
     const [one, two] = [listen(hub.open(uid)), listen(hub.open(uid))];

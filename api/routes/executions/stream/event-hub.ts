@@ -67,12 +67,22 @@ interface Frame {
   readonly bytes: Uint8Array;
 }
 
+/** A client that does not read has no more than this, or one event, ahead of it. */
+const joinedBytes = 65_536;
+
+interface Joined {
+  readonly index: number;
+  /** The first frame behind it. */
+  readonly end: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Encoded events so far, and the clients that wait for more. */
 class EventLog {
   readonly frames: Frame[] = [];
   users = 0;
-  /** The frames from one index on, joined for the last client that asked: most are at the same place. */
-  #joined: { readonly index: number; readonly bytes: Uint8Array } | undefined;
+  /** Frames from one index on, joined for the last client that asked: most are at the same place. */
+  #joined: Joined | undefined;
   readonly #waiting = new Set<() => void>();
 
   get last(): Position {
@@ -91,13 +101,19 @@ class EventLog {
     if (!this.hasEnded) this.#append([deletedEvent(uid)]);
   }
 
-  /** All frames from this one on. */
-  bytesFrom(index: number): Uint8Array {
-    if (this.#joined?.index === index) return this.#joined.bytes;
-    const frames = this.frames.slice(index).map(({ bytes }) => bytes);
-    const bytes = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
-    this.#joined = { index, bytes };
-    return bytes;
+  /** The frames from this one on that fit into `joinedBytes`, at least one. */
+  joinedFrom(index: number): Joined {
+    if (this.#joined?.index === index) return this.#joined;
+    const parts: Uint8Array[] = [];
+    let room = joinedBytes;
+    for (const { bytes } of this.frames.slice(index)) {
+      room -= bytes.byteLength;
+      if (room < 0 && parts.length > 0) break;
+      parts.push(bytes);
+    }
+    const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    this.#joined = { index, end: index + parts.length, bytes };
+    return this.#joined;
   }
 
   /** Wakes `reader` at the next event. */
@@ -167,9 +183,9 @@ class FrameReader implements AsyncIterator<Uint8Array> {
     const { length } = frames;
     while (this.#next < length && !isBehind(frames[this.#next]?.position ?? nowhere, this.#after)) this.#next += 1;
     if (this.#next === length) return hasEnded ? this.#done() : undefined;
-    const value = this.#log.bytesFrom(this.#next);
-    this.#next = length;
-    return { done: false, value };
+    const { bytes, end } = this.#log.joinedFrom(this.#next);
+    this.#next = end;
+    return { done: false, value: bytes };
   }
 
   #done(): IteratorResult<Uint8Array> {
