@@ -1,6 +1,23 @@
 /** Bytes of heap that V8 takes for each part of parsed JSON, measured and rounded up (design §11). */
 const price = { container: 64, member: 24, string: 24, number: 16 } as const;
 
+/** One character from here on makes V8 keep two bytes for each character of the text. */
+const wide = /[\u0100-\uffff]/;
+
+/** Bytes of heap that a text takes that is held once. */
+export const textBytes = (text: string): number => price.string + lengthBytes(text);
+
+const lengthBytes = (text: string): number => (isWide(text) ? text.length * 2 : text.length);
+
+/** Most texts are short, and a search by a pattern takes longer to begin than they take to be looked at. */
+const shortLength = 32;
+
+function isWide(text: string): boolean {
+  if (text.length > shortLength) return wide.test(text);
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0xff) return true;
+  return false;
+}
+
 /**
  * Bytes of heap that a JSON value takes, roughly. Counting ends at `enough`: a value beyond it costs no more to weigh than
  * one of that size.
@@ -10,7 +27,7 @@ export function heapBytes(value: unknown, enough: number): number {
   const open: unknown[] = [value];
   while (open.length > 0 && bytes < enough) {
     const part = open.pop();
-    if (typeof part === 'string') bytes += price.string + part.length;
+    if (typeof part === 'string') bytes += textBytes(part);
     else if (typeof part !== 'object' || part === null) bytes += price.number;
     else bytes += price.container + openContainer(part, open);
   }
@@ -26,7 +43,7 @@ function openContainer(part: object, open: unknown[]): number {
   }
   for (const [key, member] of Object.entries(part)) {
     open.push(member);
-    bytes += price.member + key.length;
+    bytes += price.member + lengthBytes(key);
   }
   return bytes;
 }

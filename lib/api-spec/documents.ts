@@ -1,8 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { KubeClient } from '../kube/index.ts';
 import type { OpenApiReader } from '../manifest/index.ts';
-import type { OpenApiIndex, OpenApiReading } from '../openapi-document/index.ts';
+import { heapBytes } from '../heap-bytes.ts';
+import { indexBytes, type OpenApiIndex, type OpenApiReading } from '../openapi-document/index.ts';
+import { createSharedCache } from '../shared-cache.ts';
 import { problemText } from './problem-text.ts';
 import { AppError } from '../errors.ts';
 import { readDocument } from './stored-document.ts';
@@ -22,15 +23,15 @@ interface DocumentsDeps {
   readonly whole: (spec: ApiSpec) => Promise<ApiSpec | undefined>;
 }
 
-/** Bytes of heap for indexes; one operation takes some 400. */
-const keptBytes = 32 * 1024 * 1024;
-const operationBytes = 400;
+/** Bytes of heap for indexes. A tenant's share takes two of the largest ones, and some dozens of common ones. */
+const kept = { maxBytes: 24 * 1024 * 1024, tenantBytes: 6 * 1024 * 1024 + 64 * 1024 } as const;
+
+/** Bytes of heap that a reading takes. */
+const readingBytes = ({ index, problems }: OpenApiReading): number =>
+  heapBytes(problems, kept.maxBytes) + (index === undefined ? 0 : indexBytes(index));
 
 export function createApiDocuments({ kube, reader, whole }: DocumentsDeps): ApiDocuments {
-  const kept = new LRUCache<string, OpenApiReading>({
-    maxSize: keptBytes,
-    sizeCalculation: ({ index, problems }) => 2_000 + (index?.operations.size ?? 0) * operationBytes + problems.length,
-  });
+  const cache = createSharedCache<OpenApiReading>({ ...kept, weigh: readingBytes });
   const underway = new Map<string, Promise<OpenApiReading>>();
   const fetch = async (spec: ApiSpec): Promise<OpenApiReading> => {
     const full = await whole(spec);
@@ -40,12 +41,13 @@ export function createApiDocuments({ kube, reader, whole }: DocumentsDeps): ApiD
   };
   const read = async (spec: ApiSpec): Promise<OpenApiReading> => {
     const key = `${spec.metadata.uid}/${spec.metadata.generation ?? 0}`;
-    const known = kept.get(key);
+    const { namespace = '' } = spec.metadata;
+    const known = cache.get(namespace, key);
     if (known !== undefined) return known;
     const reading = underway.get(key) ?? fetch(spec).finally(() => underway.delete(key));
     underway.set(key, reading);
     const found = await reading;
-    kept.set(key, found);
+    cache.set(namespace, key, found);
     return found;
   };
   return {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { createFairPool, type FairPool } from '../fair-pool.ts';
-import type { OpenApiReading } from '../openapi-document/read-openapi.ts';
+import { type OpenApiReading, type PackedReading, unpackReading } from '../openapi-document/index.ts';
 import type { ManifestReading, ReadingRequest } from './reading.ts';
 
 /** Limits of reading manifests (design §11). */
@@ -85,8 +85,8 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
     return this.#reading(isDefinition ? { kind, text } : { kind: 'Resource', text, of: kind }, tenant);
   }
 
-  readOpenApi(text: string, tenant: string, serverUrl?: string): Promise<OpenApiReading> {
-    return this.#reading<OpenApiReading>({ kind: 'OpenApi', text, serverUrl }, tenant);
+  async readOpenApi(text: string, tenant: string, serverUrl?: string): Promise<OpenApiReading> {
+    return unpackReading(await this.#reading<PackedReading>({ kind: 'OpenApi', text, serverUrl }, tenant));
   }
 
   /** `R` is what `manifest-worker.ts` answers requests of this kind with. */

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { readOpenApi } from '../openapi-document/index.ts';
+import { packReading, readOpenApi } from '../openapi-document/index.ts';
 import { agentReadingOf, type ReadingRequest, readingOf, resourceReadingOf } from './reading.ts';
 
 // A parser makes an error for each of a hundred thousand wrong tokens, and their stack traces are not read.
@@ -9,7 +9,7 @@ Error.stackTraceLimit = 0;
 parentPort?.on('message', (request: ReadingRequest) => parentPort?.postMessage(answerTo(request)));
 
 function answerTo(request: ReadingRequest): unknown {
-  if (request.kind === 'OpenApi') return readOpenApi(request.text, request.serverUrl);
+  if (request.kind === 'OpenApi') return packReading(readOpenApi(request.text, request.serverUrl));
   if (request.kind === 'Resource') return resourceReadingOf(request.text, request.of);
   return request.kind === 'Agent' ? agentReadingOf(request.text) : readingOf(request.text);
 }

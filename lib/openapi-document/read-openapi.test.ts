@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApiLimits } from './limits.ts';
-import { type OpenApiReading, readOpenApi } from './read-openapi.ts';
+import type { OpenApiReading } from './operation.ts';
+import { readOpenApi } from './read-openapi.ts';
 
 const order = { get: { operationId: 'getOrder' }, post: { operationId: 'createOrder' } };
 

@@ -1,34 +1,13 @@
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { limits } from '../../crds/limits.ts';
+import { cutMiddle, cutText } from '../cut-text.ts';
 import { checkReferences } from './check-references.ts';
+import { createIndexWeight } from './index-weight.ts';
 import { type JsonMap, mapOf, textOf, valueAt } from './json-parts.ts';
 import { openApiLimits } from './limits.ts';
+import type { OpenApiIndex, OpenApiReading, Operation } from './operation.ts';
 import { parseText } from './parse-text.ts';
 import { checkServer, firstServer, type ServerUrl } from './server-url.ts';
-
-/** One operation: where a call is sent. `server` has no slash at its end, `path` begins with one. */
-export interface Operation {
-  readonly method: string;
-  readonly path: string;
-  readonly server: string;
-}
-
-/** The parts of a document that tool workflows need. */
-export interface OpenApiIndex {
-  readonly openapi: string;
-  readonly title: string;
-  /** Base URL of operations that name no server of their own. */
-  readonly server?: string;
-  /** By operationId; operations without one cannot be named and are left out. */
-  readonly operations: ReadonlyMap<string, Operation>;
-}
-
-export interface OpenApiReading {
-  /** Each names its place; the first twenty. */
-  readonly problems: readonly Problem[];
-  /** Absent where there are problems. */
-  readonly index?: OpenApiIndex;
-}
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
@@ -38,7 +17,7 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  */
 export function readOpenApi(text: string, serverUrl?: string): OpenApiReading {
   const parsed = parseText(text);
-  if ('problems' in parsed) return { problems: parsed.problems };
+  if ('problems' in parsed) return refused(parsed.problems);
   const document = mapOf(parsed.value);
   if (document === undefined) return refused([errorAt([], 'document', 'the document must be an object')]);
   const version = versionProblem(document);
@@ -49,9 +28,20 @@ export function readOpenApi(text: string, serverUrl?: string): OpenApiReading {
   return problems.length > 0 ? refused(problems) : { problems, index: reader.index() };
 }
 
+const tooHeavy =
+  `the operation ids, paths and servers take more than ${openApiLimits.indexBytes} bytes of memory; ` +
+  'shorten them, or register fewer operations';
+
 const refused = (problems: readonly Problem[]): OpenApiReading => ({
-  problems: problems.slice(0, openApiLimits.problems),
+  problems: problems.slice(0, openApiLimits.problems).map(shortened),
 });
+
+function shortened(problem: Problem): Problem {
+  const { problemLength: length } = openApiLimits;
+  const { path, at, message } = problem;
+  const keys = at.map((key) => (typeof key === 'number' ? key : cutText(key, length)));
+  return { ...problem, path: cutMiddle(path, length), at: keys, message: cutMiddle(message, length) };
+}
 
 function versionProblem(document: JsonMap): Problem | undefined {
   if (document['swagger'] !== undefined) {
@@ -66,12 +56,16 @@ class DocumentReader {
   readonly problems: Problem[] = [];
   readonly #document: JsonMap;
   readonly #given: ServerUrl | undefined;
+  /** That of the document, for operations that name none. */
+  readonly #root: ServerUrl | undefined;
   readonly #operations = new Map<string, Operation>();
+  readonly #weight = createIndexWeight();
   /** Where each operationId was seen first. */
   readonly #places = new Map<string, string>();
 
   constructor(document: JsonMap, serverUrl: string | undefined) {
     this.#document = document;
+    this.#root = firstServer(document, []);
     this.#given = serverUrl === undefined ? undefined : checkServer(serverUrl, ['spec', 'server_url']);
   }
 
@@ -89,7 +83,7 @@ class DocumentReader {
   }
 
   index(): OpenApiIndex {
-    const root = this.#given ?? firstServer(this.#document, []);
+    const root = this.#given ?? this.#root;
     return {
       openapi: textOf(this.#document['openapi']) ?? '',
       title: (textOf(mapOf(this.#document['info'])?.['title']) ?? '').slice(0, limits.operationIdLength),
@@ -102,7 +96,11 @@ class DocumentReader {
     if (this.#operations.size > openApiLimits.operations) {
       this.problems.push(errorAt(['paths'], 'operations', `has more than ${openApiLimits.operations} operations`));
     }
-    return this.problems.length >= openApiLimits.problems || this.#operations.size > openApiLimits.operations;
+    const isHeavy = this.#weight.bytes > openApiLimits.indexBytes;
+    if (isHeavy) this.problems.push(errorAt(['paths'], 'too_large', tooHeavy));
+    return (
+      isHeavy || this.problems.length >= openApiLimits.problems || this.#operations.size > openApiLimits.operations
+    );
   }
 
   #readPath(path: string, given: unknown): void {
@@ -151,15 +149,16 @@ class DocumentReader {
       this.problems.push(errorAt([...at, 'operationId'], 'operation_id', fault ?? 'must be a text'));
       return;
     }
-    const server =
-      this.#given ??
-      firstServer(operation, at) ??
-      firstServer(item, ['paths', path]) ??
-      firstServer(this.#document, []);
+    const server = this.#given ?? firstServer(operation, at) ?? firstServer(item, ['paths', path]) ?? this.#root;
     if (server === undefined) {
       this.#once(errorAt(['servers'], 'server', 'the document names no server; set spec.server_url'));
     } else if ('problem' in server) this.#once(server.problem);
-    else this.#operations.set(id, { method: method.toUpperCase(), path, server: server.url });
+    else this.#add(id, { method: method.toUpperCase(), path, server: server.url });
+  }
+
+  #add(id: string, operation: Operation): void {
+    this.#operations.set(id, operation);
+    this.#weight.add(id, operation);
   }
 
   #idFault(id: unknown, place: string): string | undefined {

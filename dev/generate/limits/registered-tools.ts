@@ -1,4 +1,5 @@
 import { bodyLimits } from '../../../lib/http/in-flight.ts';
+import { openApiLimits } from '../../../lib/openapi-document/index.ts';
 import { characters, entries, items, type LimitGroup, row } from './row.ts';
 
 export const tools: LimitGroup = {
@@ -25,6 +26,12 @@ export const tools: LimitGroup = {
     characters('`description` of a tool or an API', 'toolDescriptionLength'),
     row('`document` in an ApiSpec', 'apiDocumentInlineBytes', 'bytes', 'must have at most … characters'),
     row('A document, over HTTP', 'apiDocumentBytes', 'bytes', 'the document has … bytes; at most … are taken'),
+    row(
+      'Operation ids, paths and servers of a document, in memory',
+      openApiLimits.indexBytes,
+      'bytes',
+      'take more than … bytes of memory',
+    ),
     row(
       'Compressed documents of one tenant beside their objects',
       'apiDocumentsTenantBytes',

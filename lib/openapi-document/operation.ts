@@ -1,0 +1,25 @@
+import type { Problem } from '../../crds/problem.ts';
+
+/** One operation: where a call is sent. `server` has no slash at its end, `path` begins with one. */
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly server: string;
+}
+
+/** The parts of a document that tool workflows need. */
+export interface OpenApiIndex {
+  readonly openapi: string;
+  readonly title: string;
+  /** Base URL of operations that name no server of their own. */
+  readonly server?: string;
+  /** By operationId; operations without one cannot be named and are left out. */
+  readonly operations: ReadonlyMap<string, Operation>;
+}
+
+export interface OpenApiReading {
+  /** Each names its place; the first twenty. */
+  readonly problems: readonly Problem[];
+  /** Absent where there are problems. */
+  readonly index?: OpenApiIndex;
+}

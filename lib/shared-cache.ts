@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+
+interface SharedCacheBounds<V> {
+  /** Bytes of heap for the values of all tenants. */
+  readonly maxBytes: number;
+  /** Bytes for the values of one tenant. A larger value is not kept. */
+  readonly tenantBytes: number;
+  /** Bytes of heap of a value. */
+  readonly weigh: (value: V) => number;
+}
+
+/**
+ * Values of many tenants, kept while there is room. Those that a tenant used last take the place of its own oldest ones.
+ * Beyond the bound of all of them, the oldest of the tenant that holds most leaves first.
+ */
+export interface SharedCache<V> {
+  /** Bytes that are held. */
+  readonly bytes: number;
+  get(tenant: string, key: string): V | undefined;
+  set(tenant: string, key: string, value: V): void;
+}
+
+export function createSharedCache<V extends object>(bounds: SharedCacheBounds<V>): SharedCache<V> {
+  const { maxBytes, tenantBytes, weigh } = bounds;
+  const tenants = new Map<string, LRUCache<string, V>>();
+  const held = (): number => [...tenants.values()].reduce((sum, { calculatedSize }) => sum + calculatedSize, 0);
+  const cacheOf = (tenant: string): LRUCache<string, V> => {
+    const known = tenants.get(tenant);
+    if (known !== undefined) return known;
+    const made = new LRUCache<string, V>({ maxSize: tenantBytes });
+    tenants.set(tenant, made);
+    return made;
+  };
+  const makeRoom = (): void => {
+    while (held() > maxBytes) {
+      const [first, ...rest] = tenants;
+      if (first === undefined) return;
+      const [name, cache] = rest.reduce(
+        (most, one) => (one[1].calculatedSize > most[1].calculatedSize ? one : most),
+        first,
+      );
+      cache.pop();
+      if (cache.size === 0) tenants.delete(name);
+    }
+  };
+  return {
+    get bytes() {
+      return held();
+    },
+    get: (tenant, key) => tenants.get(tenant)?.get(key),
+    set(tenant, key, value) {
+      const cache = cacheOf(tenant);
+      cache.set(key, value, { size: Math.max(1, Math.ceil(weigh(value))) });
+      if (cache.size === 0) tenants.delete(tenant);
+      makeRoom();
+    },
+  };
+}
