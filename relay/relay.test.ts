@@ -609,6 +609,9 @@ describe('the stream of a host', () => {
   });
 });
 
+/** Of a busy machine. */
+const within = { timeout: 10_000 };
+
 describe('the look-up of a host whose stream has begun', () => {
   /** Holds the next look-up up until the answer is called. */
   function holdLookUp(): () => void {
@@ -625,7 +628,7 @@ describe('the look-up of a host whose stream has begun', () => {
     const release = holdLookUp();
     const stream = connect(relay, identity);
     stream.hello();
-    const live = await vi.waitFor(() => relay.streams.get(hostUid) ?? Promise.reject(new Error('no stream')));
+    const live = await vi.waitFor(() => relay.streams.get(hostUid) ?? Promise.reject(new Error('no stream')), within);
     return { hostUid, release, stream, live };
   };
 
@@ -635,7 +638,7 @@ describe('the look-up of a host whose stream has begun', () => {
     const { release, stream, live } = await opened(relay, identity);
     const heard = live.lastHeard;
     stream.heartbeat();
-    await vi.waitFor(() => expect(live.lastHeard).toBeGreaterThan(heard));
+    await vi.waitFor(() => expect(live.lastHeard).toBeGreaterThan(heard), within);
     const outcome = { $case: 'cancelled', value: { reason: '' } } as const;
     const commandId = randomUUID();
     stream.send({ $case: 'commandResult', value: { envelope: undefined, commandId, result: { outcome } } });
@@ -643,7 +646,7 @@ describe('the look-up of a host whose stream has begun', () => {
     expect(stream.commands).toEqual([]);
     expect((await statusOf(identity))?.status).toBe('Disconnected');
     release();
-    await vi.waitFor(() => expect(stream.commands[0]?.resultAck?.commandIds).toEqual([commandId]));
+    await vi.waitFor(() => expect(stream.commands[0]?.resultAck?.commandIds).toEqual([commandId]), within);
     await becomes(identity, 'Connected');
   });
 
@@ -653,7 +656,7 @@ describe('the look-up of a host whose stream has begun', () => {
     const before = hosts.writes();
     const { hostUid, release, stream, live } = await opened(relay, identity);
     stream.close();
-    await vi.waitFor(() => expect(relay.streams.get(hostUid)).toBeUndefined());
+    await vi.waitFor(() => expect(relay.streams.get(hostUid)).toBeUndefined(), within);
     release();
     await live.confirmed;
     expect(hosts.writes()).toBe(before);
@@ -669,7 +672,7 @@ describe('the look-up of a host whose stream has begun', () => {
     await live.confirmed;
     const heard = live.lastHeard;
     stream.send({ $case: 'heartbeat', value: { envelope: undefined, sentAt: undefined } }, { identity: next });
-    await vi.waitFor(() => expect(live.lastHeard).toBeGreaterThan(heard));
+    await vi.waitFor(() => expect(live.lastHeard).toBeGreaterThan(heard), within);
   });
 });
 
@@ -685,7 +688,7 @@ describe('the hosts of a relay that is gone', () => {
     const coming = vi.spyOn(relay.streams, 'arrivals', 'get').mockImplementation(() => (arrivals += 10));
     await using _ = watched(relay);
     // A look takes at least 20 ms: 30 s have passed, and 90 s have not.
-    await vi.waitFor(() => expect(arrivals).toBeGreaterThan(400));
+    await vi.waitFor(() => expect(arrivals).toBeGreaterThan(400), within);
     expect(hosts.writes()).toBe(before);
     coming.mockReturnValue(arrivals);
     await becomes(identity, 'Disconnected');
