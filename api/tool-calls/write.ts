@@ -12,6 +12,7 @@ import {
   type KubeClient,
 } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { firstAnswer } from '../../lib/retry.ts';
 import { withoutAnswer } from './outcome.ts';
 
 export interface WriteDeps {
@@ -43,16 +44,13 @@ export async function claimCall(
   claiming: Claiming,
 ): Promise<ToolCall | undefined> {
   if (isClaimedBy(call, claiming)) return findClaimed(kube, call, claiming);
-  let latest: ToolCall | undefined = call;
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    if (latest === undefined || latest.metadata.uid !== call.metadata.uid) return undefined;
+  const ended = await firstAnswer(attempts, async (attempt): Promise<ToolCall | 'nothing' | undefined> => {
+    const latest = attempt === 1 ? call : await findObject(kube, toolCalls, refOf(call));
+    if (latest === undefined || latest.metadata.uid !== call.metadata.uid) return 'nothing';
     if (latest !== call && isClaimedBy(latest, claiming)) return latest;
-    if (!claiming.isWanted(latest)) return undefined;
-    const claimed = await tryToClaim(kube, latest, claiming);
-    if (claimed !== 'changed') return claimed;
-    latest = await findObject(kube, toolCalls, refOf(call));
-  }
-  return undefined;
+    return claiming.isWanted(latest) ? tryToClaim(kube, latest, claiming) : 'nothing';
+  });
+  return ended === 'nothing' ? undefined : ended;
 }
 
 /** The caches have no arguments, and another replica may have taken the call over since. */
@@ -65,18 +63,19 @@ async function findClaimed(kube: WriteDeps['kube'], call: ToolCall, claiming: Cl
 const isClaimedBy = ({ status }: ToolCall, { claim }: Claiming): boolean =>
   status?.phase === 'running' && status.claim?.by === claim.by;
 
+/** Undefined where the call has changed; `nothing` where it is gone. */
 async function tryToClaim(
   kube: WriteDeps['kube'],
   call: ToolCall,
   { claim }: Claiming,
-): Promise<ToolCall | 'changed' | undefined> {
+): Promise<ToolCall | 'nothing' | undefined> {
   const { resourceVersion } = call.metadata;
   const patch = { metadata: { resourceVersion }, status: { phase: 'running', claim } };
   try {
     return await kube.mergePatchStatus(toolCalls, refOf(call), patch);
   } catch (error) {
-    if (isNotFound(error)) return undefined;
-    if (isConflict(error)) return 'changed';
+    if (isNotFound(error)) return 'nothing';
+    if (isConflict(error)) return undefined;
     throw error;
   }
 }

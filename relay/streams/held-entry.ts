@@ -2,6 +2,7 @@ import type { EventBus, KeyValueEntry } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { edgeBuckets, edgeLimits, type HeldStream, type RecentStream } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { firstAnswer } from '../../lib/retry.ts';
 import { type LiveStream, unproven } from './live-stream.ts';
 
 interface HeldEntryDeps {
@@ -27,17 +28,16 @@ const recentMost = 64;
 export async function holdEntry(deps: HeldEntryDeps, stream: LiveStream): Promise<HeldStream | undefined> {
   const bucket = deps.bus.bucket<HeldStream>(edgeBuckets.streams);
   let earlier: HeldStream | undefined;
-  for (let attempt = 0; attempt < holdAttempts; attempt += 1) {
+  const revision = await firstAnswer(holdAttempts, async (attempt) => {
     const before = await bucket.get(stream.uid);
     // The answer to the write before was lost.
-    const isWritten = attempt > 0 && before !== undefined && isOurs(deps, stream, before.value);
+    const isWritten = attempt > 1 && before !== undefined && isOurs(deps, stream, before.value);
     if (!isWritten) earlier = before?.value;
-    const revision = isWritten ? before.revision : await writeAfter(deps, stream, before);
-    if (revision === undefined) continue;
-    stream.held(revision);
-    return earlier;
-  }
-  throw new AppError('unavailable', 'the stream could not be taken over; connect again');
+    return isWritten ? before.revision : await writeAfter(deps, stream, before);
+  });
+  if (revision === undefined) throw new AppError('unavailable', 'the stream could not be taken over; connect again');
+  stream.held(revision);
+  return earlier;
 }
 
 /** The revision of the new entry; undefined where another one was written meanwhile, or that is not known. */

@@ -9,6 +9,7 @@ import { workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { findAgain, findObject, isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { specOf } from '../../../../lib/registration/index.ts';
+import { firstAnswer } from '../../../../lib/retry.ts';
 import { callsFleetTools } from '../../../../lib/tools/fleet-rights.ts';
 import type { Cluster, Viewer } from '../../../cluster/index.ts';
 import { notFound, unknownWorkflow } from '../../not-found.ts';
@@ -40,19 +41,17 @@ const attempts = 10;
  * the id of the old one. Nothing is deleted that was not registered.
  */
 export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
-  try {
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const source = await findAgain(deps.kube, workflowKind, known);
-      if (source === undefined) return await movedBySomebody(deps, known, move);
-      const target = await registerThere(deps, source, move);
-      if (await isDeleted(deps.kube, source)) {
-        await deps.cluster.workflows.forgotten(known.metadata.uid ?? '');
-        return target;
-      }
-    }
-  } catch (error) {
+  const moved = await firstAnswer(attempts, async () => {
+    const source = await findAgain(deps.kube, workflowKind, known);
+    if (source === undefined) return await movedBySomebody(deps, known, move);
+    const target = await registerThere(deps, source, move);
+    if (!(await isDeleted(deps.kube, source))) return undefined;
+    await deps.cluster.workflows.forgotten(known.metadata.uid ?? '');
+    return target;
+  }).catch((error: unknown) => {
     throw asRefusal(error);
-  }
+  });
+  if (moved !== undefined) return moved;
   throw new AppError('unavailable', `workflow '${workflowName(known.metadata)}' is being changed by others`);
 }
 
