@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { Script } from '../../crds/schema/script.ts';
-import { type JsonPatchOperation, KubeError, type KubeObject } from '../../lib/kube/index.ts';
+import { type JsonPatchOperation, KubeError, type KubeObject, type Resource } from '../../lib/kube/index.ts';
 import { createServiceToolsWorld, type ServiceToolsWorld } from '../../test/support/service-tools.ts';
 import type { ServiceToolsDeps } from './service-tools.ts';
 
 const idOf = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 let world: ServiceToolsWorld;
 let stored: Script[];
+let version = 0;
 
 const failure = (status: number, reason: string): KubeError =>
   new KubeError(status, { reason, message: reason }, { verb: 'x', resource: 'scripts' });
@@ -22,24 +23,37 @@ function server() {
   return {
     create: async (_: unknown, object: Script) => {
       if (stored.some(({ metadata }) => metadata.name === object.metadata.name)) throw failure(409, 'AlreadyExists');
-      const made = { ...object, metadata: { ...object.metadata, uid: idOf(stored.length + 1) } };
+      const made = {
+        ...object,
+        metadata: { ...object.metadata, uid: idOf(stored.length + 1), resourceVersion: String((version += 1)) },
+      };
       stored.push(made);
       return made;
     },
-    list: async (_: unknown, { namespace = '' }) => ({
-      metadata: {},
-      items: stored.filter(({ metadata }) => metadata.namespace === namespace),
-    }),
-    get: async (_: unknown, ref: { name: string; namespace: string }) => stored[at(ref)],
+    list: async ({ metadataOnly = false }: Resource, { namespace = '' }) => {
+      const items = stored.filter(({ metadata }) => metadata.namespace === namespace);
+      if (metadataOnly) return { metadata: {}, items: items.map(({ metadata }) => ({ metadata })) };
+      wholes += items.length;
+      return { metadata: {}, items };
+    },
+    get: async (_: unknown, ref: { name: string; namespace: string }) => {
+      wholes += 1;
+      return stored[at(ref)];
+    },
     jsonPatch: async (_: unknown, ref: { name: string; namespace: string }, [, replace]: JsonPatchOperation[]) => {
       const index = at(ref);
-      const changed = { ...(stored[index] as Script), spec: replace?.value as Script['spec'] };
+      const before = stored[index] as Script;
+      const metadata = { ...before.metadata, resourceVersion: String((version += 1)) };
+      const changed = { ...before, metadata, spec: replace?.value as Script['spec'] };
       stored[index] = changed;
       return changed;
     },
     delete: async (_: unknown, ref: { name: string; namespace: string }) => stored.splice(at(ref), 1).length > 0,
   } as unknown as ServiceToolsDeps['kube'];
 }
+
+/** Requests that read whole objects. */
+let wholes: number;
 
 const foreign: KubeObject & Pick<Script, 'spec'> = {
   metadata: { name: 'theirs', namespace: 'tenant-other', uid: idOf(99) },
@@ -48,6 +62,7 @@ const foreign: KubeObject & Pick<Script, 'spec'> = {
 
 beforeEach(() => {
   stored = [foreign as Script];
+  wholes = 0;
   world = createServiceToolsWorld({ kube: server() });
 });
 
@@ -143,5 +158,22 @@ describe('scripts', () => {
     expect(await names({ tag: 'X' })).toEqual([]);
     expect(await names({ q: 'PEOPLE greets' })).toEqual(['one']);
     expect(await names({ tag: 'y', q: 'greets' })).toEqual([]);
+  });
+
+  it('TOOL-079 are read once for each of their versions, however many lists and names are asked for', async () => {
+    const { id } = await save('one');
+    for (const name of ['two', 'three', 'four']) await save(name);
+    await Promise.all(Array.from({ length: 25 }, () => world.valueOf('svc.script.list')));
+    expect(wholes).toBe(4);
+    await save('five');
+    await world.valueOf('svc.script.list');
+    expect(wholes).toBe(5);
+    await world.valueOf('svc.script.update', { id, name: 'renamed', code: 'x' });
+    // The update reads the script that it changes.
+    expect(wholes).toBe(6);
+    const rows = JSON.stringify(await world.valueOf('svc.script.list'));
+    expect(rows).toContain('"name":"renamed"');
+    expect(rows).not.toContain('"name":"one"');
+    expect(wholes).toBe(7);
   });
 });

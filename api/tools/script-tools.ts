@@ -4,6 +4,7 @@ import type { Script, ScriptSpec } from '../../crds/schema/script.ts';
 import { isUid } from '../../crds/uid.ts';
 import { validateSpec } from '../../crds/validators.ts';
 import type { AuditTrail } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { holdsWords } from '../../lib/http/paging.ts';
@@ -16,22 +17,28 @@ import {
   isInvalid,
   isNotFound,
   type KubeClient,
-  listPages,
 } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { refusalOf } from '../routes/write-refusal.ts';
 import { type Give, given, invalid, textOf } from './give.ts';
+import { rowOf, ScriptRows } from './script-rows.ts';
 import { namespaceOf } from './volume-tools.ts';
 
 export interface ScriptToolsDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'list' | 'jsonPatch' | 'delete'>;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
   readonly audit: AuditTrail;
+  readonly clock: Clock;
+}
+
+interface Deps extends ScriptToolsDeps {
+  readonly rows: ScriptRows;
 }
 
 /** Scripts of the tenant as custom resources (spec 3 §10.2; ADR 0089). */
-export function scriptTools(deps: ScriptToolsDeps): Record<string, Give> {
+export function scriptTools(parts: ScriptToolsDeps): Record<string, Give> {
+  const deps: Deps = { ...parts, rows: new ScriptRows(parts) };
   return {
     'svc.script.save': saves(deps),
     'svc.script.update': updates(deps),
@@ -39,18 +46,10 @@ export function scriptTools(deps: ScriptToolsDeps): Record<string, Give> {
     'svc.script.list': lists(deps),
     'svc.script.get': async (caller, args) => {
       const script = await find(deps, caller, textOf(args, 'id'));
-      return { ...summaryOf(script), code: script.spec.code };
+      return { ...rowOf(script), code: script.spec.code };
     },
   };
 }
-
-const summaryOf = ({ metadata, spec: { code, ...spec } }: Script) => ({
-  id: metadata.uid,
-  object: metadata.name,
-  ...spec,
-  characters: code.length,
-  created_at: metadata.creationTimestamp,
-});
 
 /** The fields of a script from the arguments. @throws AppError that names the field. */
 function specOf(args: ToolArguments): ScriptSpec {
@@ -67,7 +66,7 @@ function specOf(args: ToolArguments): ScriptSpec {
 const objectNameOf = (name: string): string =>
   isLabelName(name) && !isUid(name) ? name : `script-${shortHash(name, 40)}`;
 
-function saves(deps: ScriptToolsDeps): Give {
+function saves(deps: Deps): Give {
   const { kube, tenants, audit } = deps;
   return async (caller, args) => {
     const namespace = namespaceOf(tenants, caller);
@@ -79,14 +78,13 @@ function saves(deps: ScriptToolsDeps): Give {
     });
     const { uid = '' } = made.metadata;
     audit.record({ type: 'ScriptSaved', by: caller, subject: uid, act: 'save', data: { script: metadata.name } });
-    return summaryOf(made);
+    return rowOf(made);
   };
 }
 
 /** Where two are saved at once under one name the object's name lets one pass. */
-async function assertFree(deps: ScriptToolsDeps, namespace: string, name: string, own?: string): Promise<void> {
-  for await (const { metadata, spec } of scriptsOf(deps, namespace))
-    if (spec.name === name && metadata.uid !== own) throw taken(name);
+async function assertFree({ rows }: Deps, namespace: string, name: string, own?: string): Promise<void> {
+  for await (const row of rows.of(namespace)) if (row.name === name && row.id !== own) throw taken(name);
 }
 
 const taken = (name: string, cause?: unknown): HttpError =>
@@ -104,7 +102,7 @@ function asRefusal(error: unknown, name: string): unknown {
   return refusalOf(error, tooLarge) ?? error;
 }
 
-function updates(deps: ScriptToolsDeps): Give {
+function updates(deps: Deps): Give {
   const { kube, audit } = deps;
   return async (caller, args) => {
     const spec = specOf(args);
@@ -120,7 +118,7 @@ function updates(deps: ScriptToolsDeps): Give {
         throw isNotFound(error) ? unknown(uid) : asRefusal(error, spec.name);
       });
     audit.record({ type: 'ScriptUpdated', by: caller, subject: uid, data: { script: name } });
-    return summaryOf(changed);
+    return rowOf(changed);
   };
 }
 
@@ -157,24 +155,19 @@ async function find({ kube, tenants }: ScriptToolsDeps, caller: ToolCaller, id: 
   return found;
 }
 
-/** One after another: of each no more than a page is in memory. */
-async function* scriptsOf({ kube }: Pick<ScriptToolsDeps, 'kube'>, namespace: string): AsyncGenerator<Script> {
-  for await (const { items } of listPages((paged) => kube.list(scripts, paged), { namespace })) yield* items;
-}
-
 /** Scripts that a list answers; the quota of a tenant is as many by default. */
 const most = 500;
 
 /** TOOL-RULE-15: `tag` is one of theirs, `q` is in name and description. */
-function lists(deps: ScriptToolsDeps): Give {
+function lists(deps: Deps): Give {
   return async (caller, { tag, q }) => {
     const rows = [];
-    for await (const script of scriptsOf(deps, namespaceOf(deps.tenants, caller))) {
-      const { name, description = '', tags = [] } = script.spec;
+    for await (const row of deps.rows.of(namespaceOf(deps.tenants, caller))) {
+      const { name, description = '', tags = [] } = row;
       const isTagged = typeof tag !== 'string' || tags.includes(tag);
       if (!isTagged || !holdsWords(`${name} ${description}`, typeof q === 'string' ? q : '')) continue;
       if (rows.length === most) return { scripts: rows, truncated: true };
-      rows.push(summaryOf(script));
+      rows.push(row);
     }
     return { scripts: rows };
   };
