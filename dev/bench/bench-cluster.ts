@@ -81,7 +81,8 @@ export async function withBenchCluster<R>(
           },
         });
         stops.unshift(() => process.stop());
-        await process.ready();
+        // From source it takes half a minute on a machine that does much else.
+        await process.ready(120_000);
         return { process, proxy };
       },
     });

@@ -11,6 +11,7 @@ import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.
 import { withBenchCluster } from './bench-cluster.ts';
 import { machineLine } from './machine.ts';
 import { isLocal, type Program, type Row, type Sample } from './program.ts';
+import { agentPanel, agentRuns } from './programs/agents.ts';
 import { agentTurn, tokenDelay, waitingMemoryRow } from './programs/agent-model.ts';
 import { apiMemory, apiMemoryGrowth } from './programs/api-memory.ts';
 import { apiRead } from './programs/api-read.ts';
@@ -84,6 +85,8 @@ const programs: readonly Program[] = [
   edgeReconnect,
   edgeReconnectWrites,
   edgeQuiet,
+  agentRuns,
+  agentPanel,
   tokenDelay,
   agentTurn,
   waitingMemoryRow,
