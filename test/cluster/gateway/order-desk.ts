@@ -35,6 +35,8 @@ export interface OrderDesk {
   /** Its key; a labelled Secret of the tenant holds it. */
   readonly key: string;
   readonly url: string;
+  /** The image of the gateway, which has Node. */
+  readonly image: string;
   /** Operations that have arrived, in their order, as `POST /orders`; those without the right key too. */
   operations(): Promise<readonly string[]>;
   /** Everything that it has written. */
@@ -75,6 +77,7 @@ export async function startOrderDesk(kube: KubeClient, options: DeskOptions): Pr
   return {
     key,
     url,
+    image: options.image,
     log,
     operations: async () => operationsIn(await log()),
     register: (admin) => register(admin, url),
