@@ -5,9 +5,9 @@ import { heldForArchive, type Marks, markRules, markVariables } from './marks.ts
 import { noIdAsName } from './ownership-policies.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
-/** The starter, its request, and the execution that it serves. */
+/** The starter, its request, the execution that it serves, and the agent by whose name the API finds it. */
 const marks: Marks = {
-  labels: [labels.parentUid],
+  labels: [labels.parentUid, labels.agent, labels.agentUid],
   annotations: [
     annotations.startedBy,
     annotations.request,

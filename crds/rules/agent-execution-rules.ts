@@ -17,6 +17,8 @@ export const agentExecutionRules: CelRule[] = [
     rule: `self.agent == oldSelf.agent && ${['version', 'input', 'intent'].map(isSame).join(' && ')}`,
     message: 'agent, version, input and intent: are immutable; start another execution',
   },
+  // The deadline is fixed when the execution begins: a change would be accepted and do nothing.
+  { rule: isSame('timeout'), message: 'timeout: is immutable; cancel this execution, or start another one' },
   {
     rule: '!has(oldSelf.signals) || oldSelf.signals.size() == 0 || has(self.signals)',
     message: 'signals: can only be appended; none may be removed',

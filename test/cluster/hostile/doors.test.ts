@@ -23,7 +23,7 @@ import { type Answer, createSend, type Send } from '../admission/api.ts';
 import { type ApiWorld, startApiWorld } from '../api/harness/index.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
 import { sendSignal, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
-import { workflowExecutions, workflows } from '../harness/kinds.ts';
+import { agentExecutions, workflowExecutions, workflows } from '../harness/kinds.ts';
 import { waitForObject } from '../harness/wait.ts';
 
 /**
@@ -314,6 +314,40 @@ describe('names that Bob can foresee', () => {
     expect((await asBob('PATCH', 'workflowexecutions', harmless, ref.name)).status).toBe(200);
     // Who may write all executions lets it go.
     expect((await send('PATCH', path, { metadata: { finalizers: null } }, patchType('PATCH'))).status).toBe(200);
+  });
+
+  it('he gives no execution of an agent the label of another agent, and no timeout that would do nothing', async () => {
+    const { kube, tenant: namespace } = world;
+    const agentExecution = (metadata: KubeObject['metadata']): KubeObject & { readonly spec: object } => ({
+      apiVersion: 'windlass.dev/v1',
+      kind: 'AgentExecution',
+      metadata,
+      spec: { agent: 'nobodys', timeout: '10m' },
+    });
+    const refused = (change: object) => [change, 403, expect.stringContaining('agent-execution-writes.windlass.dev')];
+    for (const key of [labels.agent, labels.agentUid]) {
+      const metadata = { name: 'labelled', namespace, labels: { [key]: 'payroll' } };
+      const { status, message } = await asBob('POST', 'agentexecutions', agentExecution(metadata));
+      expect([metadata, status, message]).toEqual(refused(metadata));
+    }
+    const ref = { namespace, name: 'of-an-agent' };
+    const api = { as: 'system:serviceaccount:windlass-system:windlass-api' };
+    const made = agentExecution({ ...ref, labels: { [labels.agent]: 'nobodys', [labels.agentUid]: 'u-1' } });
+    expect((await send('POST', at(namespace, 'agentexecutions'), made, api)).status).toBe(201);
+    for (const key of [labels.agent, labels.agentUid]) {
+      for (const value of [null, '', 'payroll']) {
+        const change = { metadata: { labels: { [key]: value } } };
+        const { status, message } = await asBob('PATCH', 'agentexecutions', change, ref.name);
+        expect([change, status, message]).toEqual(refused(change));
+      }
+    }
+    for (const timeout of [null, '1h']) {
+      const { status, message } = await asBob('PATCH', 'agentexecutions', { spec: { timeout } }, ref.name);
+      expect([timeout, status, message]).toEqual([timeout, 422, expect.stringContaining('timeout: is immutable')]);
+    }
+    const harmless = { metadata: { annotations: { note: 'mine' } } };
+    expect((await asBob('PATCH', 'agentexecutions', harmless, ref.name)).status).toBe(200);
+    await kube.delete(agentExecutions, ref);
   });
 
   it('WF-SUB-01 a child whose name he took in advance runs all the same, and his execution is not taken for it', async () => {
