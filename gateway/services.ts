@@ -140,7 +140,8 @@ function createSources(deps: GatewayDeps, parts: WorkflowParts): ToolSource[] {
   const { cliTools, cliRuns } = parts.cluster.informers;
   const { tenancy } = parts;
   const rivals = toolRivals(parts.cluster.informers);
-  const clis = createCliSource({ ...deps, tenancy, rivals, tools: cliTools.cache, runs: createCliRuns(cliRuns) });
+  const { cache: tools, whole } = cliTools;
+  const clis = createCliSource({ ...deps, tenancy, rivals, tools, whole, runs: createCliRuns(cliRuns) });
   // The operator of the installation names MCP servers, so that no tenant takes the name of one of their tools.
   return [createMcpSource(parts.mcpServers), createWorkflows(deps, parts), clis];
 }

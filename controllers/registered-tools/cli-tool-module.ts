@@ -18,7 +18,8 @@ export const cliToolModule = defineModule({
   wakes: { tools: wakeItself },
   reconcile({ kube, clock, tenants, turns, informers: { tools, workflows } }) {
     return async (key) => {
-      const tool = tools.cache.get(key);
+      const cached = tools.cache.get(key);
+      const tool = cached && (await tools.whole(cached));
       if (tool === undefined || tool.metadata.deletionTimestamp !== undefined) return;
       const { namespace = '' } = tool.metadata;
       await turns.enter(namespace);

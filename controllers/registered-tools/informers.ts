@@ -3,6 +3,7 @@ import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import {
   isWholeApiSpec,
+  isWholeCliTool,
   isWholeToolWorkflow,
   slimApiSpec,
   slimCliTool,
@@ -31,7 +32,7 @@ export const apiSpecInformer: InformerSpec<Informer<ApiSpec, 'namespace'>> = {
   },
 };
 
-/** Without templates and extractors. */
+/** With the number of their steps, and with their schemas where those are small. */
 export const toolWorkflowInformer: InformerSpec<Informer<ToolWorkflow, 'namespace'>> = {
   name: 'toolWorkflows',
   kind: 'ToolWorkflow',
@@ -42,8 +43,13 @@ export const toolWorkflowInformer: InformerSpec<Informer<ToolWorkflow, 'namespac
   },
 };
 
+/** Large ones with their names and descriptions alone. */
 export const cliToolInformer: InformerSpec<Informer<CliTool, 'namespace'>> = {
   name: 'cliTools',
   kind: 'CliTool',
-  open: (deps) => createInformer(deps, { resource: cliTools, parse: withSpec, strip: slimCliTool, indexes }),
+  open: (deps) => {
+    const slim = { slim: slimCliTool, isWhole: isWholeCliTool };
+    const wholes = createWholeObjects({ ...deps, resource: cliTools, ...slim, keptBytes });
+    return createInformer(deps, { resource: cliTools, parse: withSpec, indexes, wholes });
+  },
 };

@@ -6,6 +6,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import {
   isWholeApiSpec,
+  isWholeCliTool,
   isWholeToolWorkflow,
   slimApiSpec,
   slimCliTool,
@@ -36,8 +37,9 @@ export interface GatewayInformers {
   readonly securityContexts: Informer<SecurityContext, 'namespace'>;
   /** Without their documents. */
   readonly apiSpecs: Informer<ApiSpec, 'namespace'>;
-  /** Without the templates and extractors of their steps. */
+  /** With the number of their steps, and with their schemas where those are small. */
   readonly toolWorkflows: Informer<ToolWorkflow, 'namespace'>;
+  /** Large ones with their names and descriptions alone. */
   readonly cliTools: Informer<CliTool, 'namespace'>;
   /** Executions of CLI tools: how far they are, and nothing of what they hold. */
   readonly cliRuns: Informer<WorkflowExecution>;
@@ -119,7 +121,7 @@ function toolInformers(
     cliTools: createInformer(deps.reflector('CliTool'), {
       resource: cliTools,
       parse: withSpec,
-      strip: slimCliTool,
+      wholes: wholes(cliTools, slimCliTool, isWholeCliTool),
       indexes,
     }),
     cliRuns: createInformer(deps.reflector('WorkflowExecution'), {

@@ -22,6 +22,7 @@ import { callsSpent } from '../../lib/tools/refusals.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
 import { argumentsProblem, sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
+import { withSchema } from '../tools/whole-schema.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
 import type { SecurityOf } from './security-of.ts';
 
@@ -131,14 +132,14 @@ async function admit(deps: InvokeDeps, { envelope, session, via }: ProvedCall): 
 async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Promise<AdmittedCall | ToolRefusal> {
   const { registry, securityOf, tenants } = deps;
   const tenant = tenantOf(session);
-  const tool = registry.find(tenant, envelope.tool);
-  if (tool === undefined) return unknownTool(envelope.tool);
+  const found = registry.find(tenant, envelope.tool);
+  if (found === undefined) return unknownTool(envelope.tool);
   const { security_context: securityContextName } = session;
   const security = securityOf(tenant, securityContextName);
   if (security === undefined) return noContext(securityContextName);
   const args = envelope.arguments;
-  const problem = sessionProblem(session, security, tool.name) ?? argumentsProblem(tool, args);
-  if (problem !== undefined) return problem;
+  const tool = sessionProblem(session, security, found.name) ?? (await fittingTool(found, args));
+  if ('kind' in tool) return tool;
   if (!isJsonObject(args)) throw new AppError('internal', 'arguments that are no object passed their check');
   if (security.max_calls !== undefined && !(await deps.counter.take(session, security.max_calls)))
     return callsSpent(security.max_calls);
@@ -154,6 +155,12 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
     namespace: tenant === undefined ? undefined : tenants.namespaceOf(tenant),
   };
   return { caller, tool, args: givenArguments(tool.input_schema, args) };
+}
+
+/** The tool with its schema, which the arguments fit, or why it is not called. */
+async function fittingTool(found: GatewayTool, args: unknown): Promise<GatewayTool | ToolRefusal> {
+  const tool = await withSchema(found);
+  return tool === undefined ? unknownTool(found.name) : (argumentsProblem(tool, args) ?? tool);
 }
 
 /** A session of the bypass belongs to no tenant. */

@@ -7,6 +7,7 @@ import type { SecurityOf } from '../lane/security-of.ts';
 import { permittedTools } from '../tools/permitted-tools.ts';
 import { sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
+import { withSchema } from '../tools/whole-schema.ts';
 import { mcpLimits } from './mcp-limits.ts';
 
 export interface ListDeps {
@@ -28,10 +29,8 @@ export async function listTools(
   cursor: string | undefined,
 ): Promise<ListToolsResult> {
   const rows = await permitted(deps, session, cursors.decode(cursor));
-  const page = pageOf(rows);
-  const last = page.at(-1);
-  const isWhole = last === undefined || page.length === rows.length;
-  return isWhole ? { tools: page } : { tools: page, nextCursor: cursors.encode(last.name) };
+  const { page, last } = await pageOf(rows);
+  return last === undefined ? { tools: page } : { tools: page, nextCursor: cursors.encode(last.name) };
 }
 
 /** As a call is checked: the patterns of the session, then the policy of its security context. One more than a page. */
@@ -52,17 +51,28 @@ async function permitted(
   });
 }
 
-/** At least one row, so that every list ends. */
-function pageOf(rows: readonly GatewayTool[]): ShownTool[] {
+interface ListedPage {
+  readonly page: ShownTool[];
+  /** The last row of the page, where there are more. */
+  readonly last?: GatewayTool;
+}
+
+/** At least one row, so that every list ends. Schemas are read one after another, up to the end of the page. */
+async function pageOf(rows: readonly GatewayTool[]): Promise<ListedPage> {
   const page: ShownTool[] = [];
   let bytes = 0;
+  let last: GatewayTool | undefined;
   for (const row of rows) {
-    const tool = shown(row);
+    if (last !== undefined && page.length === mcpLimits.toolsPerPage) return { page, last };
+    const whole = await withSchema(row);
+    if (whole === undefined) continue;
+    const tool = shown(whole);
     bytes += Buffer.byteLength(JSON.stringify(tool));
-    if (page.length > 0 && (page.length === mcpLimits.toolsPerPage || bytes > mcpLimits.pageBytes)) break;
+    if (last !== undefined && bytes > mcpLimits.pageBytes) return { page, last };
     page.push(tool);
+    last = row;
   }
-  return page;
+  return { page };
 }
 
 const shown = ({ name, description, input_schema }: GatewayTool): ShownTool => ({

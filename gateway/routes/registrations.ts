@@ -48,6 +48,7 @@ export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator
     ...createCliToolRoutes({
       ...deps,
       registry: createRegistry({ ...deps, resource: cliTools, cache: informers.cliTools.cache, rivals }),
+      whole: informers.cliTools.whole,
     }),
   ];
 }

@@ -90,6 +90,7 @@ function open({ refusal, tool = aTool(), uncancelled }: Given = {}) {
     outputs: () => reading,
     runs: createCliRuns({ cache, onChange: (handler) => void handlers.push(handler) }),
     tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
+    whole: async (found) => found,
     tools: { byIndex: (_index, place) => (place === 'tenant-acme' ? [tool] : []) },
   });
   const call = (signal = new AbortController().signal, who = caller, args: Record<string, unknown> = { text: 'a b' }) =>

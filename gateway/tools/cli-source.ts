@@ -11,6 +11,7 @@ import { buildExecution } from '../../lib/execution/build-execution.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
+import { isKeptApart, keptSchema } from '../../lib/json-schema/large-schema.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { type KubeClient, unlessChanged } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -30,6 +31,8 @@ export interface CliSourceDeps {
   readonly runs: CliRuns;
   readonly tenancy: Pick<Tenancy, 'visibleTo'>;
   readonly tools: { byIndex(index: 'namespace', key: string): readonly CliTool[] };
+  /** The object in full, of which the cache keeps less; undefined where it is gone. */
+  readonly whole: (tool: CliTool) => Promise<CliTool | undefined>;
   /** All that share names with CLI tools, of one namespace. Default: CLI tools alone. */
   readonly rivals?: Rivals;
 }
@@ -53,6 +56,9 @@ export function createCliSource(deps: CliSourceDeps): ToolSource {
     name: registeredNameOf(tool),
     description: tool.spec.description,
     input_schema: tool.spec.input_schema as JsonObject,
+    ...(isKeptApart(tool.spec.input_schema) && {
+      readSchema: async () => (await deps.whole(tool))?.spec.input_schema as JsonObject | undefined,
+    }),
     source: 'cli' as const,
     skip_judge: false,
     fleet_capable: false,
@@ -84,18 +90,30 @@ interface Invocation {
 type InvokeDeps = CliSourceDeps & { readonly written: Written };
 
 async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<GatewayAnswer> {
-  const { tool, caller, args, context } = invocation;
+  const { caller, context } = invocation;
   const { namespace } = caller;
-  if (namespace === undefined) throw noNamespace(registeredNameOf(tool), caller);
-  const ready = readyOf(tool);
-  if (ready?.status === 'False') throw invalid(`the tool cannot run: ${ready.reason}: ${ready.message}`);
-  const [problem] = inputProblems(tool.spec.input_schema, args);
-  if (problem !== undefined) throw unfitArguments(registeredNameOf(tool), problem);
+  if (namespace === undefined) throw noNamespace(registeredNameOf(invocation.tool), caller);
+  await assertCallable(deps, invocation);
   const first = await run(deps, invocation, { namespace, name: `cli-${context.invocationId}` });
   const ended = isWithoutWorkflow(first)
     ? await run(deps, invocation, { namespace, name: `cli-${context.invocationId}-again` })
     : first;
   return cliAnswer(ended, deps.outputs(ended));
+}
+
+/** The tool in full. Large ones are held until their call has begun, not while it runs. @throws AppError `not_found`. */
+async function wholeOf(deps: InvokeDeps, { tool }: Invocation): Promise<CliTool> {
+  const whole = await deps.whole(tool);
+  if (whole === undefined) throw new AppError('not_found', 'the tool was deleted', { reason: 'NotFound' });
+  return whole;
+}
+
+async function assertCallable(deps: InvokeDeps, invocation: Invocation): Promise<void> {
+  const tool = await wholeOf(deps, invocation);
+  const ready = readyOf(tool);
+  if (ready?.status === 'False') throw invalid(`the tool cannot run: ${ready.reason}: ${ready.message}`);
+  const [problem] = inputProblems(keptSchema(tool.spec.input_schema), invocation.args);
+  if (problem !== undefined) throw unfitArguments(registeredNameOf(tool), problem);
 }
 
 /** A colleague has deleted the workflow that this process wrote: nothing has run. */
@@ -106,23 +124,27 @@ type RunName = Pick<CliRun, 'namespace' | 'name'>;
 
 /** One execution, at its end. */
 async function run(deps: InvokeDeps, invocation: Invocation, name: RunName): Promise<WorkflowExecution> {
-  const { metadata } = await start(deps, invocation, name);
-  const ended = await end(deps, { ...name, uid: metadata.uid ?? '' }, invocation.context.signal);
-  if (isWithoutWorkflow(ended)) deps.written.delete(memoOf(invocation.tool, name.namespace));
+  const { uid, memo } = await start(deps, invocation, name);
+  const ended = await end(deps, { ...name, uid }, invocation.context.signal);
+  if (isWithoutWorkflow(ended)) deps.written.delete(memo);
   return ended;
 }
 
-const memoOf = (tool: CliTool, namespace: string): string =>
-  `${namespace}/${tool.metadata.uid}/${workflowOf(tool, namespace).spec.version}`;
+/** An execution that has begun, and the key of its workflow among those that were written. */
+interface Started {
+  readonly uid: string;
+  readonly memo: string;
+}
 
 /** Creates the execution, whose name follows from the id of the invocation, which audit events hold. */
-async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Promise<WorkflowExecution> {
-  const { tool, args, context } = invocation;
+async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Promise<Started> {
+  const { args, context } = invocation;
+  const tool = await wholeOf(deps, invocation);
   const { namespace } = of;
   const { signal } = context;
   const workflow = workflowOf(tool, namespace);
   const { version } = workflow.spec;
-  const memo = memoOf(tool, namespace);
+  const memo = `${namespace}/${tool.metadata.uid}/${version}`;
   const object = buildExecution({
     name: of.name,
     namespace,
@@ -133,7 +155,8 @@ async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Pro
   try {
     if (!deps.written.has(memo)) await deps.kube.apply(workflows, workflow, { fieldManager, force: true, signal });
     deps.written.set(memo, true);
-    return await deps.kube.create(workflowExecutions, object, { signal });
+    const { metadata } = await deps.kube.create(workflowExecutions, object, { signal });
+    return { uid: metadata.uid ?? '', memo };
   } catch (error) {
     deps.written.delete(memo);
     const refusal = refusedRun(error);

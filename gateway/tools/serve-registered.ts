@@ -20,6 +20,7 @@ import type { SecurityOf } from '../lane/security-of.ts';
 import { permittedTools } from './permitted-tools.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 import type { GatewayTool } from './tool-source.ts';
+import { withSchema } from './whole-schema.ts';
 
 interface ServeRegisteredDeps {
   readonly bus: Pick<EventBus, 'serve'>;
@@ -66,7 +67,7 @@ async function toolsFor(
     patterns: patterns.length + patternsOf(security),
     isPermitted: ({ name }) => matchesAny(patterns, name) && contextProblem(security, name) === undefined,
   });
-  return fitting(allowed.map(offeredOf));
+  return fitting(allowed);
 }
 
 const offeredOf = ({ name, description, input_schema, skip_judge }: GatewayTool): RegisteredTool => ({
@@ -76,13 +77,18 @@ const offeredOf = ({ name, description, input_schema, skip_judge }: GatewayTool)
   skip_judge,
 });
 
-function fitting(all: readonly RegisteredTool[]): RegisteredTools {
+/** One after another: of tools that have no room, no schema is kept. */
+async function fitting(all: readonly GatewayTool[]): Promise<RegisteredTools> {
   let room = answerBytes;
-  const tools = all.slice(0, registeredToolsMax).filter((tool) => {
+  const tools: RegisteredTool[] = [];
+  for (const row of all.slice(0, registeredToolsMax)) {
+    const whole = await withSchema(row);
+    if (whole === undefined) continue;
+    const tool = offeredOf(whole);
     const bytes = Buffer.byteLength(JSON.stringify(tool)) + 1;
-    if (bytes > room) return false;
+    if (bytes > room) continue;
     room -= bytes;
-    return true;
-  });
+    tools.push(tool);
+  }
   return { tools, left_out: all.length - tools.length };
 }

@@ -45,6 +45,8 @@ export interface GatewayTool {
   readonly description: string;
   /** JSON Schema with `type: object`. `required` is in the order in which absent fields are named. */
   readonly input_schema: JsonObject;
+  /** Reads its schema where `input_schema` is not the whole of it; undefined where the tool is gone. */
+  readonly readSchema?: () => Promise<JsonObject | undefined>;
   readonly source: ToolSourceName;
   readonly skip_judge: boolean;
   readonly fleet_capable: boolean;

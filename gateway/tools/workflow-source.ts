@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Credential, Credentials } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
+import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
@@ -56,6 +57,9 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
     name: registeredNameOf(workflow),
     description: workflow.spec.description,
     input_schema: workflow.spec.input_schema as JsonObject,
+    ...(isKeptApart(workflow.spec.input_schema) && {
+      readSchema: async () => (await deps.whole(workflow))?.spec.input_schema as JsonObject | undefined,
+    }),
     call: (caller: GatewayCaller, args: JsonObject, context: GatewayCallContext) =>
       invoke(deps, { workflow, caller, args, context }),
   });

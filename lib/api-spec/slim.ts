@@ -1,8 +1,9 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import { heapBytes } from '../heap-bytes.ts';
 import { slimMetadata } from '../informer/slim-metadata.ts';
-import { keptSchema } from '../json-schema/large-schema.ts';
+import { cachedSchema, isKeptApart } from '../json-schema/large-schema.ts';
 
 /** An ApiSpec without its document, for caches. */
 export const slimApiSpec = (spec: ApiSpec): ApiSpec => {
@@ -14,29 +15,43 @@ export const slimApiSpec = (spec: ApiSpec): ApiSpec => {
 export const isWholeApiSpec = ({ spec }: ApiSpec): boolean =>
   spec.document !== undefined || spec.document_parts !== undefined;
 
-/** A ToolWorkflow whose steps keep their names and operations alone, for caches. */
+/** All steps of a ToolWorkflow in a cache, which counts them. */
+const slimStep: ToolWorkflow['spec']['steps'][number] = {
+  name: '',
+  operation_id: '',
+  on_error: 'AbortWorkflow',
+  body_template: '',
+};
+
+/** A ToolWorkflow with the number of its steps, and with its schema where that is small, for caches. */
 export const slimToolWorkflow = (workflow: ToolWorkflow): ToolWorkflow => ({
   ...workflow,
   metadata: slimMetadata(workflow.metadata),
   spec: {
     ...workflow.spec,
-    input_schema: keptSchema(workflow.spec.input_schema) as ToolWorkflow['spec']['input_schema'],
-    steps: workflow.spec.steps.map(({ name, operation_id, on_error }) => ({
-      name,
-      operation_id,
-      on_error,
-      body_template: '',
-    })),
+    input_schema: cachedSchema(workflow.spec.input_schema) as ToolWorkflow['spec']['input_schema'],
+    steps: workflow.spec.steps.map(() => slimStep),
   },
-});
-
-/** A CliTool without what others wrote on it, and without a schema that is too large, for caches. */
-export const slimCliTool = (tool: CliTool): CliTool => ({
-  ...tool,
-  metadata: slimMetadata(tool.metadata),
-  spec: { ...tool.spec, input_schema: keptSchema(tool.spec.input_schema) as CliTool['spec']['input_schema'] },
 });
 
 /** A body template is never empty; a slim one is. */
 export const isWholeToolWorkflow = ({ spec }: ToolWorkflow): boolean =>
-  spec.steps.every(({ body_template: body }) => body !== '');
+  !isKeptApart(spec.input_schema) && spec.steps.every(({ body_template: body }) => body !== '');
+
+/** Bytes of heap of a CliTool that stays in caches as it is: 200 of them are the quota of a tenant. */
+const smallToolBytes = 4 * 1024;
+
+/** A CliTool without what others wrote on it; of a large one what lists and names need, for caches. */
+export function slimCliTool(tool: CliTool): CliTool {
+  const slim = { ...tool, metadata: slimMetadata(tool.metadata) };
+  if (heapBytes(tool.spec, smallToolBytes) < smallToolBytes) return slim;
+  const { name, description, input_schema } = tool.spec;
+  const schema = cachedSchema(input_schema) as CliTool['spec']['input_schema'];
+  return {
+    ...slim,
+    spec: { ...(name !== undefined && { name }), description, input_schema: schema, image: '', command: [] },
+  };
+}
+
+/** A command is never empty; a slim one is. */
+export const isWholeCliTool = ({ spec }: CliTool): boolean => spec.command.length > 0;

@@ -9,8 +9,21 @@ export const registeredSchemaBytes = 512 * 1024;
 /** In caches it takes the place of a schema that is too large. No argument fits it, and no check accepts it. */
 const leftOut: Schema = { type: 'object', not: {}, $comment: 'windlass.dev/left-out' };
 
+/** In caches it takes the place of a schema that is read when a call or a list needs it. */
+const keptApart: Schema = { type: 'object', $comment: 'windlass.dev/kept-apart' };
+
+/** Bytes of heap of a schema that stays in caches: most have less, and a quota of 1,000 tools takes 4 MiB of each. */
+const cachedSchemaBytes = 4 * 1024;
+
+/** The schema that a cache keeps: itself where it is small. Every object with another one is read in full for its schema. */
+export const cachedSchema = (schema: Schema): Schema =>
+  heapBytes(schema, cachedSchemaBytes) < cachedSchemaBytes ? schema : keptApart;
+
+/** Whether the cache has the schema of an object elsewhere. */
+export const isKeptApart = (schema: Schema): boolean => schema['$comment'] === keptApart['$comment'];
+
 /**
- * The schema that a cache keeps. The API server cannot measure free JSON (1 MiB of `{}` takes 14 MiB of heap), so that some
+ * The schema that calls and lists use. The API server cannot measure free JSON (1 MiB of `{}` takes 14 MiB of heap), so that some
  * dozens of objects would fill the memory of each process that caches them.
  */
 export const keptSchema = <T extends Schema>(schema: T): T | typeof leftOut => (isLarge(schema) ? leftOut : schema);

@@ -10,8 +10,9 @@ import { pageOf } from '../../../lib/http/paging.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
-import { validation } from '../../registry/refusals.ts';
+import { notFound, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { readPage } from '../../tools/whole-schema.ts';
 import { deleteCliTool, listCliTools, readCliTool, registerCliTool } from './contract.ts';
 
 export { contracts } from './contract.ts';
@@ -19,10 +20,12 @@ export { contracts } from './contract.ts';
 export interface CliToolRoutesDeps {
   readonly tenancy: Tenancy;
   readonly registry: Registry<CliTool>;
+  /** The object in full, of which the cache keeps less; undefined where it is gone. */
+  readonly whole: (tool: CliTool) => Promise<CliTool | undefined>;
 }
 
 /** `/v1/cli-tools`: commands in containers as tools (requirements AMB-196). */
-export function createCliToolRoutes({ tenancy, registry }: CliToolRoutesDeps): Route<Operator>[] {
+export function createCliToolRoutes({ tenancy, registry, whole }: CliToolRoutesDeps): Route<Operator>[] {
   const present = (tool: CliTool) => {
     const { name: _, ...spec } = tool.spec;
     return { ...spec, ...presentRecord(tool) };
@@ -36,12 +39,15 @@ export function createCliToolRoutes({ tenancy, registry }: CliToolRoutesDeps): R
     defineRoute<typeof listCliTools, Operator>(listCliTools, async ({ query, caller }) => {
       const after = nameCursor.decode(query.cursor);
       const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
-      const items = rows.map(present);
-      return json({ items, next_cursor: next === undefined ? null : nameCursor.encode(next) });
+      const { items, cutAfter } = await readPage(rows, whole);
+      const last = cutAfter === undefined ? next : byName.keyOf(cutAfter);
+      return json({ items: items.map(present), next_cursor: last === undefined ? null : nameCursor.encode(last) });
     }),
-    defineRoute<typeof readCliTool, Operator>(readCliTool, async ({ params, caller }) =>
-      json(present(registry.find(caller.tenant, params.id))),
-    ),
+    defineRoute<typeof readCliTool, Operator>(readCliTool, async ({ params, caller }) => {
+      const tool = await whole(registry.find(caller.tenant, params.id));
+      if (tool === undefined) throw notFound();
+      return json(present(tool));
+    }),
     defineRoute<typeof deleteCliTool, Operator>(deleteCliTool, async ({ params, caller }) => {
       await registry.remove(caller, params.id);
       return noContent;

@@ -8,6 +8,7 @@ import type { SecurityOf } from '../../lane/security-of.ts';
 import { permittedTools } from '../../tools/permitted-tools.ts';
 import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import type { GatewayTool } from '../../tools/tool-source.ts';
+import { readPage, withSchema } from '../../tools/whole-schema.ts';
 import { listTools } from './contract.ts';
 
 export interface ToolRoutesDeps {
@@ -48,8 +49,9 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
         isPermitted: ({ name }) => security === undefined || contextProblem(security, name) === undefined,
       });
       const page = pageOf(permitted, order, { limit, after });
-      const next_cursor = page.next === undefined ? null : nameCursor.encode(page.next);
-      return json({ items: page.rows.map(shown), next_cursor });
+      const { items, cutAfter } = await readPage(page.rows, withSchema);
+      const next = cutAfter?.name ?? page.next;
+      return json({ items: items.map(shown), next_cursor: next === undefined ? null : nameCursor.encode(next) });
     }),
   ];
 }
