@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { Json } from '../../crds/schema/parts.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { BlobRef } from '../../crds/schema/workflow-execution-status.ts';
+import { slimCliTool } from '../../lib/api-spec/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { KubeError, type KubeObject, type Resource } from '../../lib/kube/index.ts';
@@ -50,12 +52,15 @@ const ended = (entry: Json, refs?: BlobRef[]): WorkflowExecution => {
 /** The API server, as far as a run needs it: what it was sent, and one execution that the watch brings to its end. */
 interface Given {
   readonly refusal?: KubeError;
+  /** The tool as the cache has it. */
   readonly tool?: CliTool;
+  /** The tool in full, as the API server has it. Default: as the cache; null: it is gone. */
+  readonly whole?: CliTool | null;
   /** How the API server refuses a cancellation. */
   readonly uncancelled?: Error;
 }
 
-function open({ refusal, tool = aTool(), uncancelled }: Given = {}) {
+function open({ refusal, tool = aTool(), whole = tool, uncancelled }: Given = {}) {
   const sent: { verb: string; object: KubeObject }[] = [];
   const patches: object[] = [];
   const warned: unknown[] = [];
@@ -90,7 +95,7 @@ function open({ refusal, tool = aTool(), uncancelled }: Given = {}) {
     outputs: () => reading,
     runs: createCliRuns({ cache, onChange: (handler) => void handlers.push(handler) }),
     tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
-    whole: async (found) => found,
+    whole: async () => whole ?? undefined,
     tools: { byIndex: (_index, place) => (place === 'tenant-acme' ? [tool] : []) },
   });
   const call = (signal = new AbortController().signal, who = caller, args: Record<string, unknown> = { text: 'a b' }) =>
@@ -119,6 +124,32 @@ describe('a call of a CLI tool', () => {
       spec: { workflow: workflow?.metadata.name, input: { text: 'a b' } },
     });
     expect(execution?.spec.version).toBe(workflow?.spec.version);
+  });
+
+  it('runs the whole of a tool of which the cache has a part, and checks the arguments by its whole schema', async () => {
+    const note = { type: 'string', description: 'x'.repeat(8_000) };
+    const input_schema = { type: 'object', required: ['text'], properties: { text: { type: 'string' }, note } };
+    const whole = aTool({ spec: { ...aTool().spec, input_schema, stdin: 'x'.repeat(60_000) } });
+    const world = open({ tool: slimCliTool(whole), whole });
+    const listed = world.source.find('acme', 'text.count');
+    expect(listed?.input_schema).not.toEqual(input_schema);
+    expect(await listed?.readSchema?.()).toEqual(input_schema);
+    await expect(world.call(undefined, caller, { text: 7 })).rejects.toThrow('input.text');
+    expect(world.sent).toEqual([]);
+    const answer = world.call();
+    await world.isCreated();
+    world.end(ended({ exit_code: 0, stdout: '2', stderr: '' }));
+    await answer;
+    const [workflow] = world.sent.map(({ object }) => object as Workflow);
+    expect(workflow?.spec.states['run']).toMatchObject({
+      command: expect.arrayContaining([whole.spec.stdin]) as string[],
+    });
+  });
+
+  it('of a tool that is gone is refused, and runs nothing', async () => {
+    const world = open({ whole: null });
+    await expect(world.call()).rejects.toMatchObject({ code: 'not_found' });
+    expect(world.sent).toEqual([]);
   });
 
   it('writes the workflow of a version once', async () => {
