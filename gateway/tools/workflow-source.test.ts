@@ -391,7 +391,7 @@ describe('the credential of an API', () => {
   });
 
   it.each<[string, string, string]>([
-    ['whose server is at an internal address', 'http://10.9.8.7/token', '10.9.8.7 is at 10.9.8.7, which is internal'],
+    ['whose server is at an internal address', 'http://10.9.8.7/token', '10.9.8.7 is at an internal address'],
     ['whose server refuses the client', 'BASE/refusing', 'it answered with status 401'],
     ['whose server answers something else', 'BASE/items', 'its answer is none of the client credentials grant'],
     ['whose server is not there', 'http://127.0.0.1:1/token', 'the connection was refused'],

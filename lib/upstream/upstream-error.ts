@@ -33,17 +33,15 @@ function ofOurs(error: AppError, host: string, status: number | undefined): Upst
 const failed = (host: string, words: string, status: number | undefined): UpstreamError =>
   new UpstreamError('unavailable', `${host}: ${words}`, 'NetworkError', status);
 
+/** Without the address: a caller of a tool must not learn how names inside the cluster resolve. */
 const notPermitted = (host: string, address: string | undefined): UpstreamError =>
   new UpstreamError(
     'forbidden',
     address === undefined
       ? `${host} has no address`
-      : `${host} is at ${address}, which is internal; an administrator opens its network, as ${networkOf(address)}, in ` +
-          'allow_internal_addresses of the API spec',
+      : `${host} is at an internal address; an administrator opens its network in allow_internal_addresses of the API spec`,
     'AddressRefused',
   );
-
-const networkOf = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`;
 
 function endedBy(signal: AbortSignal, host: string, status: number | undefined): UpstreamError {
   const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';

@@ -215,9 +215,7 @@ describe('createUpstream', () => {
       await expect(sent).rejects.toMatchObject({
         code: 'forbidden',
         reason: 'AddressRefused',
-        message: expect.stringMatching(
-          /is at (127\.|0\.0\.0\.0|::|\[?::ffff).*, which is internal; .*as .*\/(32|128), in allow_internal_addresses/,
-        ) as string,
+        message: expect.stringMatching(/is at an internal address; .* in allow_internal_addresses/) as string,
       });
       expect(seen).toEqual([]);
     },
