@@ -115,15 +115,19 @@ describe('a stranger in the pod of an agent', () => {
     });
 
   /** Runs test/cluster/agents/stranger.mjs in the container of the execution. */
-  async function inPod({ status }: AgentExecution, ...more: string[]): Promise<string> {
+  async function inPod(
+    { status }: AgentExecution,
+    more: readonly string[] = [],
+    onFirst = (): void => undefined,
+  ): Promise<string> {
     const script = readFileSync(join(projectDir, 'test/cluster/agents/stranger.mjs'), 'utf8');
     const node = ['/usr/local/bin/node', '--no-warnings', '--input-type=module', '--eval', script];
     const pod = ['exec', '-n', namespace, status?.pod?.name ?? '', '--'];
     const given = [...pod, ...node, 'stranger', others, ...more];
     // It is killed where its execution ends first.
-    const ran = await run('kubectl', given, { maxBuffer, timeout: 180_000 }).catch(
-      (error: { stdout: string }) => error,
-    );
+    const running = run('kubectl', given, { maxBuffer, timeout: 180_000 });
+    if (running.child.stdout !== null) running.child.stdout.once('data', onFirst);
+    const ran = await running.catch((error: { stdout: string }) => error);
     return ran.stdout;
   }
   const approve = (id: string): Promise<Response> => http('POST', `/v1/human-approvals/${id}/approve`, {});
@@ -227,13 +231,16 @@ describe('a stranger in the pod of an agent', () => {
   it('AMB-038 DISPATCH-12 says once how a command of its own pod ended, and what it says stays with its own execution', async () => {
     const { name } = neighbour.metadata;
     const { spec } = await kube.get(agentExecutions, { namespace, name });
-    const thief = inPod(neighbour, 'steal');
-    // It waits for the command when the person answers.
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const asks = Promise.withResolvers<void>();
+    const thief = inPod(neighbour, ['steal'], asks.resolve);
+    // Its request waits for the command when the person answers.
+    await Promise.race([asks.promise, thief]);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect((await approve(spec.ask?.id ?? '')).status).toBe(200);
     const ended = await end(namespace, name);
     expect(ended.spec.result).toMatchObject({ phase: 'completed', tool_calls: 3 });
-    const statuses = (await thief).trim().split(' ');
+    const [first, ...statuses] = (await thief).trim().split(' ');
+    expect(first).toBe('asking');
     // Two reports that differ are never both taken, and one of no command never is.
     expect(statuses).toContain('409');
     expect(statuses.filter((status) => status === '200').length).toBeLessThan(3);

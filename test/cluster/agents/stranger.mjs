@@ -140,9 +140,10 @@ async function attack() {
 
 /**
  * Takes the next command beside the runner, and says at once three things of it, of which two agree. Each answer is written
- * as it comes: the pod ends with its execution.
+ * as it comes: the pod ends with its execution. The first word says that it asks from now on.
  */
 async function steal() {
+  process.stdout.write('asking ');
   for (;;) {
     answers.length = 0;
     const status = await generate();
