@@ -68,8 +68,11 @@ describe('the pod of an agent', () => {
     const env = { WINDLASS_NODE_CONFIG: join(home, 'node.yaml') };
     controllers = await startControllers({ kubeconfig, name: 'isolation', env });
     await controllers.ready();
+    // Its conversation waits for a person: one that ends before the pod is made needs no pod.
     const { metadata, ...definition } = anAgent('files', {
+      task: { instruction: 'You say what your input says.' },
       tools: [{ name: 'fs.read' }],
+      approval: { tools: ['fs.read'], timeout_seconds: 3_600 },
       security: { context: 'open' },
     });
     await kube.create(agents, { ...definition, metadata: { name: metadata.name, namespace: namespace.name } });
@@ -87,7 +90,8 @@ describe('the pod of an agent', () => {
   async function start(name: string, spec: Partial<AgentExecutionSpec>): Promise<void> {
     const metadata = { name, namespace: namespace.name };
     const head = { apiVersion: 'windlass.dev/v1', kind: 'AgentExecution', metadata } as const;
-    await kube.create(agentExecutions, { ...head, spec: { agent: 'files', ...spec } });
+    const input = JSON.stringify([{ tool_calls: [{ name: 'fs.read', arguments: { path: '/workspace/a' } }] }]);
+    await kube.create(agentExecutions, { ...head, spec: { agent: 'files', input, ...spec } });
   }
   const until = (name: string, done: (execution: AgentExecution) => boolean): Promise<AgentExecution> =>
     waitForObject(kube, { resource: agentExecutions, namespace: namespace.name, name }, done, { timeoutMs: 120_000 });
