@@ -20,8 +20,8 @@ import { meantErrors } from './union-errors.ts';
 import { toProblem } from './validation-problem.ts';
 
 /**
- * What breaks the schema, each with its place, `problemsMax` of them at most, and of a large value the first one alone; empty
- * for a good value. The value is never changed.
+ * Problems of a value by its schema, each with its place: `problemsMax` of them at most, of a large value the first one
+ * alone; empty for a good value. The value is never changed.
  */
 export type Validator = (value: unknown) => readonly Problem[];
 

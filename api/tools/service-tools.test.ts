@@ -235,7 +235,7 @@ describe('tools of the installation', () => {
     expect(await names('svc.tools.list')).toEqual(['fs.write', 'fs.read', 'svc.tools.list']);
     expect(await names('svc.tools.search', { query: 'FILE creates' })).toEqual(['fs.write']);
     expect(await names('svc.tools.search')).toEqual(['fs.write', 'fs.read', 'svc.tools.list']);
-    // Nobody else has a container.
+    // No other caller has a container.
     world.caller = aToolCaller({ spec: null });
     expect(await names('svc.tools.list')).toEqual(['svc.tools.list']);
     expect(await valueOf(run('svc.system.info'))).toMatchObject({ tools: 1 });

@@ -41,7 +41,7 @@ export class UnreadEvents {
   /** Waits until `read` resolves. Cuts the stream off where there is no room for what it leaves unread. */
   async wait(stream: UnreadStream, read: Promise<void>): Promise<void> {
     const early = this.#enter(stream);
-    // What the system takes at once is no backlog: events that go to many streams would cut some of them off.
+    // Bytes that the system takes at once are no backlog: events that go to many streams would cut some of them off.
     await Promise.race([read, setImmediate()]);
     if (stream.unreadBytes <= unreadLimits.freeBytes) return early?.leave();
     const place = early ?? this.#makeRoom(stream);

@@ -86,7 +86,7 @@ describe('the tokens of a minute', () => {
     (await large)[Symbol.dispose]();
   });
 
-  it('watches no time once nobody waits', async () => {
+  it('watches no time once no reader waits', async () => {
     const { clock, reserve } = world();
     (await reserve('a', 80)).settle(80, clock.now());
     const leaving = new AbortController();

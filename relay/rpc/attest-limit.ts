@@ -58,7 +58,7 @@ interface Attestations {
 const accountsMax = 64;
 
 /**
- * Who pays for the count of an address, as no tenant is known before an enrollment: its network, of 16 bits of IPv4 or 32
+ * The account of an address's count, as no tenant is known before an enrollment: its network, of 16 bits of IPv4 or 32
  * of IPv6, which providers give to one customer at most. A stranger with all addresses of one so leaves room for the others.
  */
 function accountOf(address: string): string {

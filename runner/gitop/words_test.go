@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What git ends with after each of the words of ssh.
+// The words with which git ends after each of those of ssh.
 const unread = "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n"
 
 // Words as git 2.39, OpenSSH 9.2 and curl 7.88 print them.

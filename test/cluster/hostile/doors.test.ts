@@ -312,7 +312,7 @@ describe('names that Bob can foresee', () => {
     }
     const harmless = { metadata: { annotations: { note: 'mine' } } };
     expect((await asBob('PATCH', 'workflowexecutions', harmless, ref.name)).status).toBe(200);
-    // Who may write all executions lets it go.
+    // A writer of all executions lets it go.
     expect((await send('PATCH', path, { metadata: { finalizers: null } }, patchType('PATCH'))).status).toBe(200);
   });
 
