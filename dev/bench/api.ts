@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { writeApiKubeconfig } from '../../test/cluster/api/harness/api-credentials.ts';
 import { startApiReplica } from '../../test/cluster/api/harness/api-replica.ts';
 import { kubeconfigPath } from '../../test/cluster/harness/cluster.ts';
-import { buildDir, projectDir } from '../../test/cluster/harness/project.ts';
 import { startOidc } from '../oidc/server.ts';
 import { userToken } from '../oidc/sign-in.ts';
 import { type BenchCluster, chartLimits } from './bench-cluster.ts';
+import { bundle } from './bundle.ts';
 import { environmentOfPod } from './pod-environment.ts';
 
 /** One replica of the API, and a person of the run's tenant. */
@@ -21,12 +19,8 @@ export interface BenchApi {
   stop(): Promise<void>;
 }
 
-/** Bundles all programs, as for the image, since they share chunks; answers the path of the API. */
-export async function buildApi(): Promise<string> {
-  const folder = join(buildDir, 'bench-api');
-  await promisify(execFile)(process.execPath, [join(projectDir, 'dev/build/main.ts'), folder]);
-  return join(folder, 'api.js');
-}
+/** Answers the path of the API. */
+export const buildApi = async (): Promise<string> => join(await bundle('api'), 'api.js');
 
 /** Starts what the image holds, with the rights of the chart's service account, beside an identity provider. */
 export async function startBenchApi({ namespace }: BenchCluster): Promise<BenchApi> {

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { createGatewayClient, type GatewayClient } from '../../client/index.ts';
 import { issueToken, type SealKey } from '../../lib/envelope/index.ts';
 import { writeAccountKubeconfig } from '../../test/cluster/harness/account-kubeconfig.ts';
 import { kubeconfigPath } from '../../test/cluster/harness/cluster.ts';
-import { buildDir, projectDir } from '../../test/cluster/harness/project.ts';
 import { startNatsServer } from '../../test/nats/nats-server.ts';
 import { startOidc } from '../oidc/server.ts';
 import { userToken } from '../oidc/sign-in.ts';
 import { type BenchCluster, chartLimits } from './bench-cluster.ts';
+import { bundle } from './bundle.ts';
 import { startHolder, type StreamHolder } from './edge/stream-holder.ts';
 import { issuer } from './lane-setup.ts';
 import { environmentOfPod } from './pod-environment.ts';
@@ -28,8 +26,7 @@ export interface BenchGateway {
 
 /** Starts what the image holds, with the rights of the chart's service account, beside an identity provider. */
 export async function startBenchGateway({ namespace: tenant }: BenchCluster): Promise<BenchGateway> {
-  const folder = join(buildDir, 'bench-gateway');
-  await promisify(execFile)(process.execPath, [join(projectDir, 'dev/build/main.ts'), folder]);
+  const folder = await bundle('gateway');
   const seal: SealKey = { ...generateKeyPairSync('ed25519'), ...issuer };
   const provider = await startOidc();
   const nats = await startNatsServer();

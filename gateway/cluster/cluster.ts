@@ -4,14 +4,7 @@ import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import {
-  isWholeApiSpec,
-  isWholeCliTool,
-  isWholeToolWorkflow,
-  slimApiSpec,
-  slimCliTool,
-  slimToolWorkflow,
-} from '../../lib/api-spec/index.ts';
+import { partlyKept } from '../../lib/api-spec/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
@@ -21,9 +14,10 @@ import {
   type Informer,
   type ReflectorDeps,
   stripStrangers,
+  type WholeOptions,
 } from '../../lib/informer/index.ts';
-import { apiSpecs, cliTools, securityContexts, toolWorkflows, workflowExecutions } from '../../lib/kinds.ts';
-import type { KubeClient, KubeObject, Namespace, Resource } from '../../lib/kube/index.ts';
+import { securityContexts, workflowExecutions } from '../../lib/kinds.ts';
+import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
 import {
   createTenantDirectory,
   createTenantInformer,
@@ -92,38 +86,21 @@ export function createGatewayCluster(deps: ClusterDeps): GatewayCluster {
   };
 }
 
-/** Bytes of heap for objects in full, of each kind: those used last spare a request. */
-const keptBytes = 8 * 1024 * 1024;
-
 /** Kinds that tools are made of; of a large object the cache keeps what lists and checks need. */
 function toolInformers(
   deps: ClusterDeps,
 ): Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools' | 'cliRuns'> {
-  const indexes = { namespace: namespaceIndex };
-  const wholes = <T extends KubeObject>(
-    resource: Resource<T>,
-    slim: (object: T) => T,
-    isWhole: (object: T) => boolean,
-  ) => createWholeObjects({ ...deps, resource, slim, isWhole, keptBytes });
+  const partOf = <T extends ApiSpec | ToolWorkflow | CliTool>(kept: Omit<WholeOptions<T>, 'kube' | 'clock'>) =>
+    createInformer(deps.reflector(kept.resource.kind), {
+      resource: kept.resource,
+      parse: withSpec,
+      wholes: createWholeObjects({ ...deps, ...kept }),
+      indexes: { namespace: namespaceIndex },
+    });
   return {
-    apiSpecs: createInformer(deps.reflector('ApiSpec'), {
-      resource: apiSpecs,
-      parse: withSpec,
-      wholes: wholes(apiSpecs, slimApiSpec, isWholeApiSpec),
-      indexes,
-    }),
-    toolWorkflows: createInformer(deps.reflector('ToolWorkflow'), {
-      resource: toolWorkflows,
-      parse: withSpec,
-      wholes: wholes(toolWorkflows, slimToolWorkflow, isWholeToolWorkflow),
-      indexes,
-    }),
-    cliTools: createInformer(deps.reflector('CliTool'), {
-      resource: cliTools,
-      parse: withSpec,
-      wholes: wholes(cliTools, slimCliTool, isWholeCliTool),
-      indexes,
-    }),
+    apiSpecs: partOf(partlyKept.ApiSpec),
+    toolWorkflows: partOf(partlyKept.ToolWorkflow),
+    cliTools: partOf(partlyKept.CliTool),
     cliRuns: createInformer(deps.reflector('WorkflowExecution'), {
       resource: workflowExecutions,
       labelSelector: labels.cliTool,

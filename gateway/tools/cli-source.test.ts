@@ -4,7 +4,7 @@ import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { BlobRef } from '../../crds/schema/workflow-execution-status.ts';
-import { slimCliTool } from '../../lib/api-spec/index.ts';
+import { partlyKept } from '../../lib/api-spec/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { KubeError, type KubeObject, type Resource } from '../../lib/kube/index.ts';
@@ -130,7 +130,7 @@ describe('a call of a CLI tool', () => {
     const note = { type: 'string', description: 'x'.repeat(8_000) };
     const input_schema = { type: 'object', required: ['text'], properties: { text: { type: 'string' }, note } };
     const whole = aTool({ spec: { ...aTool().spec, input_schema, stdin: 'x'.repeat(60_000) } });
-    const world = open({ tool: slimCliTool(whole), whole });
+    const world = open({ tool: partlyKept.CliTool.slim(whole), whole });
     const listed = world.source.find('acme', 'text.count');
     expect(listed?.input_schema).not.toEqual(input_schema);
     expect(await listed?.readSchema?.()).toEqual(input_schema);

@@ -73,10 +73,10 @@ describe('the scripted model of the examples', () => {
   });
 
   it('says what its input says, turn by turn, and the last reply from then on', async () => {
-    const told = [{ tool_calls: [{ name: 'fs.read', arguments: { path: 'a' } }] }, { content: 'Read.' }];
+    const replies = [{ tool_calls: [{ name: 'fs.read', arguments: { path: 'a' } }] }, { content: 'Read.' }];
     const begun = [
       { role: 'system', content: 'Repeat.' },
-      { role: 'user', content: JSON.stringify(told) },
+      { role: 'user', content: JSON.stringify(replies) },
     ];
     expect(await reply('any', begun)).toMatchObject({
       choices: [{ message: { tool_calls: [{ function: { name: 'fs_read', arguments: '{"path":"a"}' } }] } }],

@@ -4,7 +4,7 @@ import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
 import { readPage, withSchema } from '../../gateway/tools/whole-schema.ts';
 import { createWorkflowSource, type WorkflowSourceDeps } from '../../gateway/tools/workflow-source.ts';
-import { isWholeCliTool, isWholeToolWorkflow, slimCliTool, slimToolWorkflow } from '../../lib/api-spec/index.ts';
+import { partlyKept } from '../../lib/api-spec/index.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { registeredSchemaBytes } from '../../lib/json-schema/large-schema.ts';
 
@@ -49,14 +49,14 @@ describe('the attacker may fill the quota of one namespace', () => {
     const workflow = aWorkflow('w');
     expect(heapBytes(workflow.spec.input_schema, enough)).toBeGreaterThan(registeredSchemaBytes * 0.9);
     expect(heapBytes(workflow.spec.input_schema, enough)).toBeLessThan(registeredSchemaBytes);
-    const slim = slimToolWorkflow(workflow);
+    const slim = partlyKept.ToolWorkflow.slim(workflow);
     const { steps, ...rest } = slim.spec;
     // One object takes the place of all steps.
     expect(new Set(steps).size).toBe(1);
     expect(steps).toHaveLength(64);
     expect(heapBytes({ ...slim, spec: rest }, enough)).toBeLessThan(2_000);
-    expect(isWholeToolWorkflow(slim)).toBe(false);
-    expect(isWholeToolWorkflow(workflow)).toBe(true);
+    expect(partlyKept.ToolWorkflow.isWhole(slim)).toBe(false);
+    expect(partlyKept.ToolWorkflow.isWhole(workflow)).toBe(true);
   });
 
   it.each<[string, object]>([
@@ -68,15 +68,15 @@ describe('the attacker may fill the quota of one namespace', () => {
     ['a schema', { input_schema: largeSchema }],
   ])('with 200 CliTools of large %s, of which a cache keeps less than 400 KB', (_, fields) => {
     const tool = aTool('t', fields);
-    const slim = slimCliTool(tool);
+    const slim = partlyKept.CliTool.slim(tool);
     expect(heapBytes(slim, enough)).toBeLessThan(2_000);
-    expect([isWholeCliTool(slim), isWholeCliTool(tool)]).toEqual([false, true]);
+    expect([partlyKept.CliTool.isWhole(slim), partlyKept.CliTool.isWhole(tool)]).toEqual([false, true]);
   });
 
   it('and small tools stay in caches, so that nothing is read for them', () => {
-    expect(slimCliTool(aTool('t')).spec).toEqual(aTool('t').spec);
+    expect(partlyKept.CliTool.slim(aTool('t')).spec).toEqual(aTool('t').spec);
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
-    expect(slimToolWorkflow(aWorkflow('w', schema)).spec.input_schema).toEqual(schema);
+    expect(partlyKept.ToolWorkflow.slim(aWorkflow('w', schema)).spec.input_schema).toEqual(schema);
   });
 });
 
@@ -92,7 +92,7 @@ describe('a list of large tools', () => {
       return workflows.find(({ metadata }) => metadata.name === name);
     },
   } as unknown as WorkflowSourceDeps);
-  const slims = workflows.map(slimToolWorkflow);
+  const slims = workflows.map(partlyKept.ToolWorkflow.slim);
 
   it('reads the schemas of its page alone, and ends the page early', async () => {
     read.length = 0;

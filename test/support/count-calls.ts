@@ -1,8 +1,8 @@
 import { Session } from 'node:inspector/promises';
 
 /**
- * Calls of JavaScript functions that `run` makes, whoever wrote them: a measure of work that is the same on every machine. What
- * the engine does within one of its own functions is no call.
+ * Calls of JavaScript functions that `run` makes, those of libraries as well: a measure of work that is the same on every
+ * machine. Work of the engine within one of its own functions is no call.
  */
 export async function countCalls(run: () => void): Promise<number> {
   const session = new Session();

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
-import { promisify } from 'node:util';
 import { configMaps } from '../../../lib/kube/index.ts';
 import { mintEnrollmentToken } from '../../../lib/edge/index.ts';
 import { publicKeysName } from '../../../lib/keys/public-keys.ts';
-import { buildDir, projectDir } from '../../../test/cluster/harness/project.ts';
+import { projectDir } from '../../../test/cluster/harness/project.ts';
 import { type NatsServer, startNatsServer } from '../../../test/nats/nats-server.ts';
 import { type BenchCluster, chartLimits } from '../bench-cluster.ts';
+import { bundle } from '../bundle.ts';
 import { environmentOfPod } from '../pod-environment.ts';
 import type { BareSetup } from './bare-setup.ts';
 import { type ManyDaemons, startManyDaemons } from './many-daemons.ts';
@@ -81,8 +79,7 @@ async function startRelay(
   bench: BenchCluster,
   { natsUrl, relayKey }: { readonly natsUrl: string; readonly relayKey: string },
 ): Promise<StreamHolder> {
-  const folder = join(buildDir, 'bench-relay');
-  await promisify(execFile)(process.execPath, [join(projectDir, 'dev/build/main.ts'), folder, 'relay']);
+  const folder = await bundle('relay', 'relay');
   const kubeconfig = await relayKubeconfig(bench.kube, bench.namespace);
   const pod = await environmentOfPod(chartLimits.relay);
   return startHolder({
