@@ -34,6 +34,8 @@ export interface EdgeFound {
   /** Writes of hosts within `quietSeconds`. */
   readonly quietWrites: number;
   readonly quietSeconds: number;
+  /** From the moment at which all streams were held and had settled until the last write of their connects. */
+  readonly lagSeconds: number;
   readonly reconnects: readonly (Pair<Reconnected> & { readonly writes: number })[];
   readonly fleet: readonly FleetTurn[];
   /** With the processor time of the relay for each command. */
@@ -73,20 +75,42 @@ const memoryText = ({ ours, bare }: Pair<HeldStreams>): string => {
   return `memory: ours ${text(ours)}; bare ${text(bare)}`;
 };
 
-/** Counts writes meanwhile; the processor time is that of the first part. */
+/**
+ * Begins when the writes of the connects have ended, and counts writes from then on; the processor time is that of the first
+ * part.
+ */
 async function quietTime(
   bench: BenchCluster,
   { bare, relay }: EdgeWorld,
   { heartbeatSeconds, quietSeconds }: EdgeLoad,
   say: Say,
-): Promise<Pick<EdgeFound, 'heartbeats' | 'quietWrites' | 'quietSeconds'>> {
+): Promise<Pick<EdgeFound, 'heartbeats' | 'quietWrites' | 'quietSeconds' | 'lagSeconds'>> {
+  const late = await lastWrite(bench);
+  say(`the connects were written ${late.seconds.toFixed(0)} s later, ${late.writes} writes`);
   const writes = await countWrites(bench);
   const [ours = Number.NaN, bares = Number.NaN] = await heartbeatLoad([relay, bare], heartbeatSeconds);
   say(`heartbeats: ours ${ours.toFixed(1)} %, bare ${bares.toFixed(1)} % of a processor`);
   await pause(Math.max(0, quietSeconds - heartbeatSeconds) * 1_000);
   const quietWrites = await writes();
   say(`${quietWrites} writes in ${quietSeconds} quiet seconds`);
-  return { heartbeats: { ours, bare: bares }, quietWrites, quietSeconds };
+  return { heartbeats: { ours, bare: bares }, quietWrites, quietSeconds, lagSeconds: late.seconds };
+}
+
+/** A pause without a write that ends the writes of the connects, and the longest wait for it. */
+const rest = { pauseMs: 5_000, mostMs: 600_000 } as const;
+
+/** Waits until no host was written for `rest.pauseMs`; what is still written after `rest.mostMs` counts as quiet time. */
+async function lastWrite({ kube, namespace }: BenchCluster): Promise<{ seconds: number; writes: number }> {
+  const observer = await observe(kube, { resource: edgeHosts, namespace });
+  const began = performance.now();
+  let [writes, last] = [0, began];
+  while (performance.now() - last < rest.pauseMs && performance.now() - began < rest.mostMs) {
+    await pause(100);
+    const now = sumOf(observer.changes);
+    if (now > writes) [writes, last] = [now, performance.now()];
+  }
+  await observer.stop();
+  return { seconds: (last - began) / 1_000, writes };
 }
 
 /** Answers how many writes of hosts there were until then. */
@@ -94,9 +118,12 @@ async function countWrites({ kube, namespace }: BenchCluster): Promise<() => Pro
   const observer = await observe(kube, { resource: edgeHosts, namespace });
   return async () => {
     await observer.stop();
-    return [...observer.changes.values()].reduce((sum, changes) => sum + changes, 0);
+    return sumOf(observer.changes);
   };
 }
+
+const sumOf = (changes: ReadonlyMap<string, number>): number =>
+  [...changes.values()].reduce((sum, count) => sum + count, 0);
 
 async function restarts(
   bench: BenchCluster,

@@ -110,5 +110,8 @@ export const edgeQuiet = rowOf(
     unit: 'writes',
     bar: { of: 'ours', atMost: 0 },
   },
-  ({ quietWrites, quietSeconds }) => ({ ours: quietWrites, extra: { seconds: quietSeconds } }),
+  ({ quietWrites, quietSeconds, lagSeconds }) => ({
+    ours: quietWrites,
+    extra: { seconds: quietSeconds, 'seconds until the connects were written': rounded(lagSeconds) },
+  }),
 );
