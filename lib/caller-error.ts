@@ -1,5 +1,16 @@
-import { AppError, type ErrorCode } from './errors.ts';
-import { KubeError } from './kube/kube-error.ts';
+import { AppError, type ErrorCode, messageOf } from './errors.ts';
+import {
+  isAdmissionUnready,
+  isDenied,
+  isMissingKind,
+  isNamespaceGone,
+  isQuotaExceeded,
+  isQuotaUncounted,
+  isRetryable,
+  isTooLarge,
+  KubeError,
+  lacksRights,
+} from './kube/kube-error.ts';
 
 /** The error as a caller of ours sees it. */
 interface CallerError {
@@ -17,10 +28,65 @@ const aboutRequest: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'al
  */
 export function callerError(error: unknown): CallerError {
   if (!(error instanceof AppError)) return { code: 'internal' };
+  if (error instanceof KubeError) return ofCluster(error);
   const { code } = error;
-  if (error instanceof KubeError) {
-    if (code === 'unauthenticated' || code === 'forbidden') return { code: 'internal' };
-    return code === 'invalid' ? { code, message: error.serverMessage } : { code };
-  }
   return aboutRequest.has(code) ? { code, message: error.message } : { code };
+}
+
+type Answer = (error: KubeError) => CallerError;
+type Row = readonly [is: (error: unknown) => boolean, answer: Answer];
+
+const unavailable =
+  (message: string): Answer =>
+  () => ({ code: 'unavailable', message });
+
+/** What a namespace lacks in its first moments, and a server that has just begun: the same request succeeds soon. */
+const notYet: readonly Row[] = [
+  [
+    lacksRights,
+    unavailable(
+      'the namespace does not give Windlass its rights yet; try again, and if this lasts, set the tenant up with windlass tenant create',
+    ),
+  ],
+  [isQuotaUncounted, unavailable('a new quota of the tenant is not counted yet; try again')],
+  [isAdmissionUnready, unavailable('the Kubernetes API has just begun and admits nothing yet; try again')],
+];
+
+/** `isMissingKind` also means an answer without a reason. */
+const lacksKind = (error: unknown): boolean =>
+  isMissingKind(error) && messageOf(error).includes('could not find the requested resource');
+
+/** The first that fits decides. */
+const rows: readonly Row[] = [
+  ...notYet,
+  [isTooLarge, () => ({ code: 'limit_exceeded', message: 'the object is larger than a cluster can store' })],
+  [isNamespaceGone, () => ({ code: 'not_found' })],
+  [
+    isQuotaExceeded,
+    () => ({
+      code: 'limit_exceeded',
+      message: 'the quota of the tenant is used up; delete what is no longer needed',
+    }),
+  ],
+  // An admission policy speaks of the object. Its status is 422, or 403.
+  [isDenied, ({ code, serverMessage: message }) => ({ code: code === 'invalid' ? code : 'forbidden', message })],
+  [
+    lacksKind,
+    unavailable('a kind of Windlass is missing in the cluster; try again, and if this lasts, install the chart'),
+  ],
+];
+
+function ofCluster(error: KubeError): CallerError {
+  const known = rows.find(([is]) => is(error));
+  if (known !== undefined) return known[1](error);
+  const { code, serverMessage: message } = error;
+  if (code === 'unauthenticated' || code === 'forbidden') return { code: 'internal' };
+  if (code === 'internal' && isRetryable(error)) return { code: 'unavailable' };
+  return code === 'invalid' ? { code, message } : { code };
+}
+
+/** The sentence for the caller where the cluster takes the same request in a moment, such as in a new tenant. */
+export function notYetMessage(error: unknown): string | undefined {
+  if (!(error instanceof KubeError)) return undefined;
+  return notYet.find(([is]) => is(error))?.[1](error).message;
 }

@@ -49,6 +49,14 @@ describe('refusalOf', () => {
       { code: 'internal', reason: 'workflow_error', message: /is not allowed to create executions/ },
     ],
     [
+      'rights that a new tenant does not give yet',
+      refused(
+        403,
+        'x is forbidden: User "api" cannot create resource "x" in API group "windlass.dev" in the namespace "tenant-a"',
+      ),
+      { code: 'unavailable', reason: 'Overloaded', message: /takes no executions now/ },
+    ],
+    [
       'a namespace that is gone',
       refused(404, 'namespaces "x" not found', 'NotFound'),
       { code: 'internal', reason: 'workflow_error', message: /no namespace/ },

@@ -1,4 +1,5 @@
 import { limits } from '../../crds/limits.ts';
+import { notYetMessage } from '../../lib/caller-error.ts';
 import { AppError } from '../../lib/errors.ts';
 import {
   isDenied,
@@ -6,7 +7,6 @@ import {
   isInvalid,
   isNamespaceGone,
   isQuotaExceeded,
-  isQuotaUncounted,
   isTooLarge,
   KubeError,
 } from '../../lib/kube/index.ts';
@@ -21,8 +21,8 @@ export function refusalOf(error: unknown): AppError | undefined {
     const message = `the execution would be too large to be stored; its input may have ${limits.executionInputBytes} bytes`;
     return new AppError('limit_exceeded', message, { reason: 'ContentTooLarge', cause: error });
   }
-  if (isQuotaUncounted(error)) return unavailable(error);
   if (!(error instanceof KubeError)) return undefined;
+  if (notYetMessage(error) !== undefined) return unavailable(error);
   if (error.status === 401 || error.status === 429) return unavailable(error);
   if (error.status < 400 || error.status >= 500 || error.status === 408) return undefined;
   const tenants = ofTenant.find(([is]) => is(error));

@@ -1,5 +1,6 @@
+import { notYetMessage } from '../../lib/caller-error.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
-import { isNamespaceGone, isQuotaExceeded, isQuotaUncounted, isTooLarge } from '../../lib/kube/index.ts';
+import { isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
 import { notFound, unknownTenant } from './not-found.ts';
 
 /**
@@ -9,13 +10,8 @@ import { notFound, unknownTenant } from './not-found.ts';
 export function refusalOf(cause: unknown, tooLarge: (cause: unknown) => HttpError): HttpError | undefined {
   if (isTooLarge(cause)) return tooLarge(cause);
   if (isNamespaceGone(cause)) return notFound(unknownTenant, { cause });
-  if (isQuotaUncounted(cause)) {
-    return new HttpError({
-      code: 'unavailable',
-      message: 'a new quota of the tenant is not counted yet; try again',
-      cause,
-    });
-  }
+  const message = notYetMessage(cause);
+  if (message !== undefined) return new HttpError({ code: 'unavailable', message, cause });
   if (!isQuotaExceeded(cause)) return undefined;
   const [quota = ''] = /exceeded quota:.*$/.exec(cause.serverMessage) ?? [];
   return new HttpError({ code: 'limit_exceeded', message: `${quota}; delete what is no longer needed`, cause });

@@ -1,7 +1,8 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { Problem } from '../../crds/problem.ts';
+import { notYetMessage } from '../../lib/caller-error.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
-import { isForbidden, isInvalid, isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
+import { isDenied, isInvalid, isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
 import type { ErrorContract } from '../../lib/http/contract.ts';
 
 /** spec 3 §7.1. */
@@ -43,6 +44,8 @@ export const taken = (name: string): HttpError =>
 /** The API server's refusal of an object, as an answer; any other error is thrown again. */
 export function refusalOf(cause: unknown): unknown {
   if (isTooLarge(cause)) return validation([{ path: '', message: 'is larger than Kubernetes takes; make it smaller' }]);
+  const notYet = notYetMessage(cause);
+  if (notYet !== undefined) return new HttpError({ code: 'unavailable', message: notYet, cause });
   if (isNamespaceGone(cause)) {
     const [, name = ''] = /"([^"]+)"/.exec(cause.serverMessage) ?? [];
     const what =
@@ -60,8 +63,5 @@ export function refusalOf(cause: unknown): unknown {
   }
   if (isInvalid(cause)) return validation([{ path: '', message: cause.serverMessage }]);
   // An admission policy speaks of the object; a missing right of our own is no answer to the caller.
-  if (isForbidden(cause) && cause.serverMessage.includes('ValidatingAdmissionPolicy')) {
-    return new HttpError({ code: 'forbidden', message: cause.serverMessage, cause });
-  }
-  return cause;
+  return isDenied(cause) ? new HttpError({ code: 'forbidden', message: cause.serverMessage, cause }) : cause;
 }

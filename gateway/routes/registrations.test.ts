@@ -42,6 +42,8 @@ const operators: Readonly<Record<string, Partial<Operator>>> = {
 let server: TestServer;
 let events: GatewayEvent[] = [];
 let isAuditDown = false;
+/** What the cluster holds against every request in turn. */
+let refusal: KubeError | undefined;
 const stored = new Map<string, KubeObject>();
 
 function cacheOf() {
@@ -64,6 +66,7 @@ function depsOf(): RegistrationDeps {
     `${plural}/${ref.namespace}/${ref.name}`;
   const kube = {
     async create(resource: Resource, object: KubeObject) {
+      if (refusal !== undefined) throw refusal;
       const key = keyOf(resource, object.metadata);
       if (stored.has(key)) throw new KubeError(409, { reason: 'AlreadyExists' }, { verb: 'create', resource: '' });
       version += 1;
@@ -78,6 +81,7 @@ function depsOf(): RegistrationDeps {
       return found;
     },
     async delete(resource: Resource, ref: { namespace?: string; name: string }, { uid }: { uid: string }) {
+      if (refusal !== undefined) throw refusal;
       const isDeleted = stored.delete(keyOf(resource, ref));
       version += 1;
       const gone = { metadata: { ...ref, uid, resourceVersion: `${version}` } };
@@ -125,6 +129,7 @@ beforeEach(async () => {
   stored.clear();
   events = [];
   isAuditDown = false;
+  refusal = undefined;
   const authenticate = async ({ authorization = '' }: { readonly authorization?: string }): Promise<Operator> => {
     const found = operators[authorization.replace('Bearer ', '')];
     if (found === undefined) throw new AppError('unauthenticated', 'no token');
@@ -155,7 +160,12 @@ async function ask(method: string, path: string, token = 'acme', body?: unknown)
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  const after = response.headers.get('retry-after');
+  return {
+    status: response.status,
+    ...(after !== null && { after }),
+    body: text === '' ? undefined : JSON.parse(text),
+  };
 }
 
 const document = JSON.stringify({
@@ -195,6 +205,35 @@ async function specId(token = 'acme', changes: object = {}): Promise<string> {
   expect([status, body]).toEqual([200, { id: expect.any(String), name: expect.any(String) }]);
   return body.id as string;
 }
+
+const young = {
+  rights:
+    'x is forbidden: User "gateway" cannot create resource "x" in API group "windlass.dev" in the namespace "tenant-acme"',
+  quota: 'x is forbidden: status unknown for quota: windlass',
+} as const;
+
+describe('in a tenant that was made a moment ago', () => {
+  it.each([
+    ['rights', 'does not give Windlass its rights yet'],
+    ['quota', 'is not counted yet'],
+  ] as const)('each registration and deletion answers 503 with Retry-After for its %s', async (what, text) => {
+    const api = await specId();
+    refusal = new KubeError(403, { reason: 'Forbidden', message: young[what] }, { verb: 'create', resource: '' });
+    const requests = [
+      ['POST', '/v1/specs', aSpec({ name: 'more' })],
+      ['POST', '/v1/workflows', aWorkflow(api)],
+      ['POST', '/v1/cli-tools', aTool()],
+      ['DELETE', `/v1/specs/${api}`],
+    ] as const;
+    for (const [method, path, body] of requests) {
+      const answer = await ask(method, path, 'acme', body);
+      expect([path, answer.status, answer.after]).toEqual([path, 503, '5']);
+      expect(answer.body).toMatchObject({ error: 'unavailable', message: expect.stringContaining(text) });
+    }
+    refusal = undefined;
+    expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).status).toBe(200);
+  });
+});
 
 describe('/v1/specs', () => {
   it('GW-OP-21 AMB-196 registers, lists, reads and deletes an API, and never shows more of its credentials than the Secret', async () => {

@@ -1,10 +1,13 @@
 import { limits } from '../../crds/limits.ts';
+import { notYetMessage } from '../../lib/caller-error.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isDenied, isInvalid, isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
 
 /** The API server's refusal of a CLI tool's run, as an answer to its caller; undefined for any other error. */
 export function refusedRun(cause: unknown): AppError | undefined {
   const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'Validation', cause });
+  const notYet = notYetMessage(cause);
+  if (notYet !== undefined) return new AppError('unavailable', notYet, { cause });
   if (isTooLarge(cause)) return invalid(`the arguments may have ${limits.executionInputBytes} bytes; send less`);
   if (isQuotaExceeded(cause)) {
     return new AppError(

@@ -244,6 +244,11 @@ describe('a call of a CLI tool', () => {
   const asked = { verb: 'create', resource: 'workflowexecutions' };
   it.each([
     ['a quota that is full', new KubeError(403, { message: 'exceeded quota: x' }, asked), 'limit_exceeded'],
+    [
+      'a quota that is not counted yet',
+      new KubeError(403, { message: 'status unknown for quota: x' }, asked),
+      'unavailable',
+    ],
     ['an object that is too large', new KubeError(413, { message: 'request is too large' }, asked), 'invalid'],
     [
       'an object that breaks a rule',

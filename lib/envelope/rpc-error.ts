@@ -1,3 +1,4 @@
+import { callerError } from '../caller-error.ts';
 import { AppError, type ErrorCode, messageOf } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
 import { KubeError } from '../kube/index.ts';
@@ -68,9 +69,15 @@ export function refusalError(refusal: ToolRefusal, id: Id): HttpError {
 /** The answer to whatever else was thrown; of an error of no known kind it tells nothing. */
 export function callError(error: unknown, id: Id): HttpError {
   if (error instanceof EnvelopeError) return rpcError(faults[error.fault], { message: error.message, id });
-  const form = error instanceof AppError ? others[error.code] : undefined;
+  const form = others[codeOf(error)];
   if (form !== undefined) return rpcError(form, { message: form.message, id, cause: error });
   return rpcError(internal, { message: 'something is wrong with the service; its log tells more', id, cause: error });
+}
+
+/** Of the trouble of the API server, that which passes. */
+function codeOf(error: unknown): ErrorCode {
+  if (!(error instanceof AppError)) return 'internal';
+  return error instanceof KubeError && callerError(error).code === 'unavailable' ? 'unavailable' : error.code;
 }
 
 /** The body of an error that comes before a call is read: the body is too large, or the service is about to stop. */

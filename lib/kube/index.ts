@@ -10,6 +10,7 @@ export { findAgain, findObject, findWanted } from './find-object.ts';
 export { createKubeClient } from './http-client.ts';
 export {
   isAbsent,
+  isAdmissionUnready,
   isAlreadyExists,
   isConflict,
   isDenied,
@@ -24,6 +25,7 @@ export {
   isRetryable,
   isTooLarge,
   KubeError,
+  lacksRights,
   type RequestName,
 } from './kube-error.ts';
 export { findCredentials } from './kubeconfig-credentials.ts';

@@ -125,6 +125,21 @@ export function isQuotaUncounted(error: unknown): error is KubeError {
   return isForbidden(error) && error.serverMessage.includes('status unknown for quota');
 }
 
+/**
+ * Our account lacks a right in the namespace of the object: no role is bound to it there, or one is since a moment ago, and
+ * the server does not know of it yet.
+ */
+export function lacksRights(error: unknown): error is KubeError {
+  return isForbidden(error) && rightMissing.test(error.serverMessage) && !isDenied(error);
+}
+
+const rightMissing = /is forbidden: User "[^"]*" cannot \S+ resource "[^"]*" in API group "[^"]*" in the namespace "/;
+
+/** The server has begun a moment ago, and its admission plugins have not read yet what they need. */
+export function isAdmissionUnready(error: unknown): error is KubeError {
+  return isForbidden(error) && error.serverMessage.endsWith('not yet ready to handle request');
+}
+
 /** The namespace of the object is not there, or is being deleted. */
 export function isNamespaceGone(error: unknown): error is KubeError {
   if (isNotFound(error)) return error.serverMessage.startsWith('namespaces "');

@@ -195,6 +195,14 @@ describe('starting an agent', () => {
     });
   });
 
+  it.each([
+    'status unknown for quota: windlass',
+    'x is forbidden: User "api" cannot create resource "x" in API group "windlass.dev" in the namespace "tenant-acme"',
+  ])('asks to try again where the tenant is so new that the cluster answers: %s', async (message) => {
+    const { call } = world({ refusal: refused(403, 'Forbidden', message) });
+    expect(await call('startAgentExecution', { body })).toEqual({ code: 'unavailable' });
+  });
+
   it('EXEC-05 answers 500 for a definition that was refused', async () => {
     const condition = { type: 'Ready', status: 'False', reason: 'InvalidDefinition', message: 'spec: wrong' } as const;
     const conditions = [{ ...condition, observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' }];

@@ -6,6 +6,7 @@ import { isUid } from '../../../crds/uid.ts';
 import type { AuditTrail } from '../../../lib/bus/index.ts';
 import { defined } from '../../../lib/defined.ts';
 import { canonicalHash } from '../../../lib/definition/canonical.ts';
+import { notYetMessage } from '../../../lib/caller-error.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
@@ -124,6 +125,8 @@ const failed = (message: string, cause?: unknown): HttpError =>
 /** The server's own sentence where it refused the object, such as for a quota; other failures are not explained. */
 function asFailure(error: unknown): unknown {
   if (error instanceof HttpError) return error;
+  const message = notYetMessage(error);
+  if (message !== undefined) return new HttpError({ code: 'unavailable', message, cause: error });
   if (error instanceof KubeError && error.status < 500) {
     return failed(`the execution failed to start: ${error.serverMessage}`, error);
   }

@@ -170,6 +170,8 @@ describe('/v1/security-contexts', () => {
       'exceeded quota: windlass',
       [422, 'the quota of the tenant is used up; delete what is no longer needed'],
     ],
+    [403, 'Forbidden', 'status unknown for quota: windlass', [503, 'a new quota of the tenant is not counted yet']],
+    [403, 'Forbidden', 'admission webhook "w" denied the request: no desks', [403, 'no desks']],
   ])('answers what the API server holds against one: %i %s %s', async (code, reason, text, [status, message]) => {
     const details = { kind: 'namespaces', name: 'windlass-global' };
     refusal = new KubeError(code, { reason, message: text, details } as never, { verb: 'create', resource: '' });
