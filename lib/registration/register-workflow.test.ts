@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { KubeError } from '../kube/index.ts';
@@ -16,4 +16,38 @@ it('a registration that is written has succeeded, also where its version could n
   const deps = { kube: kube as never, keep: () => Promise.reject(away) };
   const { kind, object } = await registerWorkflow(deps, workflow, { namespace: 'team', force: false });
   expect([kind, object.metadata.name]).toEqual(['created', workflow.metadata.name]);
+});
+
+describe('WF-API-11 a version is fixed by the content that was accepted under it', () => {
+  const ready = (status: 'True' | 'False') => [
+    { type: 'Ready', status, reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  ];
+  const refused = { observedGeneration: 1, conditions: ready('False'), versions: [] };
+  const listed = [{ version: '1.0.0', revision: 'hello-1', registered_at: '2026-01-01T00:00:00Z' }];
+  const register = (status: Workflow['status']) => {
+    const existing: Workflow = {
+      ...aWorkflow('hello').with({ description: 'with a mistake' }).state('end', anEnd()).build(),
+      status,
+    };
+    existing.metadata = { ...existing.metadata, namespace: 'team', uid: 'u', generation: 1, resourceVersion: '7' };
+    const kube = {
+      get: async () => existing,
+      list: async () => ({ items: [], metadata: {} }),
+      replace: async (_: unknown, object: Workflow) => object,
+    };
+    return registerWorkflow({ kube: kube as never }, workflow, { namespace: 'team', force: false });
+  };
+
+  it('a content that was judged and never accepted may be mended under its version', async () => {
+    expect(await register(refused)).toMatchObject({ kind: 'updated', object: { spec: workflow.spec } });
+  });
+
+  it.each<[title: string, status: Workflow['status']]>([
+    ['was accepted', { ...refused, conditions: ready('True'), versions: listed }],
+    ['was accepted once, and is refused today', { ...refused, versions: listed }],
+    ['was not judged yet', undefined],
+    ['was written since the last verdict', { ...refused, observedGeneration: 0 }],
+  ])('a content that %s stays', async (_title, status) => {
+    await expect(register(status)).rejects.toMatchObject({ code: 'conflict', reason: 'VersionExists' });
+  });
 });

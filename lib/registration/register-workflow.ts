@@ -8,6 +8,7 @@ import type { KeepRevision } from './keep-revision.ts';
 import { planRegistration, type Registration } from './plan-registration.ts';
 import { storedRevision } from './stored-version.ts';
 import { nounOf, type Versioned } from './versioned.ts';
+import { wasAccepted } from './was-accepted.ts';
 
 export interface RegisterDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'replace'>;
@@ -110,7 +111,7 @@ async function contentOf<V extends Versioned>(
   existing: V,
   version: string,
 ): Promise<V['spec'] | undefined> {
-  if (existing.spec.version === version) return existing.spec;
+  if (existing.spec.version === version && wasAccepted(existing)) return existing.spec;
   const revision = await storedRevision(kube, existing, version);
   return (revision?.data as { readonly spec: V['spec'] } | undefined)?.spec;
 }

@@ -191,6 +191,22 @@ describe('versions of a workflow', () => {
     expect(message).toContain('windlass.dev/force');
   });
 
+  it('a content that was judged and never accepted may be mended under its version', async () => {
+    const controllers = 'system:serviceaccount:windlass-system:windlass-controllers';
+    const refused = await create(workflowsIn(namespace), { ...fullWorkflow(), metadata: { name: 'refused' } });
+    const verdict = { type: 'Ready', status: 'False', reason: 'InvalidDefinition', message: 'a mistake' };
+    const judge = (status: object) => patch(`${refused}/status`, { status }, controllers);
+    const mend = (description: string) => patch(refused, { spec: { description } });
+    expect((await mend('not judged yet')).status).toBe(422);
+    const conditions = [{ ...verdict, lastTransitionTime: '2026-01-31T12:00:00Z' }];
+    const listed = [{ version: '1.2.3-rc.1+build.5', revision: 'r', registered_at: '2026-01-31T12:00:00Z' }];
+    expect((await judge({ observedGeneration: 1, conditions, versions: listed })).message).toBe('');
+    expect((await mend('accepted once')).status).toBe(422);
+    expect((await judge({ observedGeneration: 1, conditions, versions: [] })).message).toBe('');
+    expect((await mend('mended')).message).toBe('');
+    expect((await mend('not judged again')).status).toBe(422);
+  });
+
   it('labels and annotations may change', async () => {
     expect((await patch(path, { metadata: { labels: { team: 'other' } } })).message).toBe('');
   });

@@ -65,6 +65,14 @@ describe('agents as kubectl writes them', () => {
     expect(condition?.message).toMatch(/^spec\.task\.instruction: /);
   });
 
+  it('AGENT-10 a mistake that was never accepted is mended under its version, which keeps its content from then on', async () => {
+    await create('mended', { task: { instruction: '{{#if}}' } });
+    expect(await verdict('mended')).toMatchObject({ reason: 'InvalidDefinition' });
+    await change('mended', { task: { instruction: 'Work.' } });
+    expect(await verdict('mended')).toMatchObject({ status: 'True', reason: 'Accepted' });
+    await expect(change('mended', { description: 'other' })).rejects.toThrow(/1\.0\.0 exists with other content/);
+  });
+
   it('AMB-016 no agent has a name in the form of an id', async () => {
     await expect(create('0b9f2c1e-1111-4222-8333-444455556661')).rejects.toThrow(/form of an id/);
   });
