@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +17,7 @@ import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
 import { createToMarkdown, markdownWorker } from '../lib/tools/web/markdown.ts';
+import { webNetworks } from '../lib/tools/web/cluster-networks.ts';
 import { createWebTools } from '../lib/tools/web/web-tools.ts';
 import type { ToolRuns } from '../lib/tools/toolbox.ts';
 import { createManifestReader, manifestWorker } from '../lib/manifest/index.ts';
@@ -43,13 +45,22 @@ function workerUrl({ source, bundled }: { readonly source: string; readonly bund
   return existsSync(file) ? pathToFileURL(file) : new URL(source, import.meta.url);
 }
 
+/** Addresses of this pod; those of a link are no network's of the cluster. */
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.flatMap(({ address, internal }) => (internal || address.startsWith('fe80:') ? [] : [address])),
+  );
+
+/** @throws ConfigError as `webNetworks`. */
 function webToolsOf({ builtin_dispatchers: dispatchers }: NodeConfig, clock: Clock): ToolRuns {
   const search = dispatchers.find(({ name }) => name === 'web.search');
+  const fetch = dispatchers.find(({ name }) => name === 'web.fetch') ?? {};
   return createWebTools({
     clock,
     resolve: (host) => lookup(host, { all: true }),
     toMarkdown: createToMarkdown({ clock, workerUrl: workerUrl(markdownWorker) }),
     ...(search === undefined ? {} : { search }),
+    ...webNetworks(fetch, { kubernetes: process.env['KUBERNETES_SERVICE_HOST'], own: ownAddresses() }),
   });
 }
 

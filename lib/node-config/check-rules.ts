@@ -1,6 +1,6 @@
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { checkServers } from './check-servers.ts';
-import { checkUrl, repeated } from './rules.ts';
+import { checkNetwork, checkUrl, repeated } from './rules.ts';
 import type { NodeConfigSpec } from './schema.ts';
 
 type FileProvider = NonNullable<NodeConfigSpec['llm_providers']>[number];
@@ -62,6 +62,7 @@ function checkDefaultProvider({ llm_providers: providers = [], llm_selection: se
 const ownFields = {
   cmd: ['max_output_bytes', 'timeout_ceiling_secs'],
   'web.search': ['api_key', 'provider', 'endpoint'],
+  'web.fetch': ['allow_internal_addresses', 'cluster_networks'],
 } as const;
 
 function checkDispatcher(dispatcher: FileDispatcher, at: Place): Problem[] {
@@ -76,6 +77,21 @@ function checkDispatcher(dispatcher: FileDispatcher, at: Place): Problem[] {
     ...foreign,
     ...(endpoint === undefined ? [] : checkUrl(endpoint, [...at, 'endpoint'])),
     ...(needsAddress ? [errorAt([...at, 'endpoint'], 'required', 'is required for the provider searxng')] : []),
+    ...checkNetworks(dispatcher, at),
     ...repeated(capabilities, [...at, 'capabilities'], 'name', (capability) => capability.name),
   ];
+}
+
+const networkFields = ['allow_internal_addresses', 'cluster_networks'] as const;
+
+/** No wide network opens those of the cluster, so these have to be known (ADR 0110). */
+function checkNetworks(dispatcher: FileDispatcher, at: Place): Problem[] {
+  const problems = networkFields.flatMap((field) =>
+    (dispatcher[field] ?? []).flatMap((network, index) => checkNetwork(network, [...at, field, index])),
+  );
+  const { name, allow_internal_addresses: opened = [], cluster_networks: own = [] } = dispatcher;
+  if (name !== 'web.fetch' || opened.length === 0 || own.length > 0) return problems;
+  const message =
+    'is required beside allow_internal_addresses: the networks of nodes, pods and Services of this cluster';
+  return [...problems, errorAt([...at, 'cluster_networks'], 'required', message)];
 }

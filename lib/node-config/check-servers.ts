@@ -1,7 +1,6 @@
-import { BlockList, isIP } from 'node:net';
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { builtInPrefixes } from '../../crds/tool-name.ts';
-import { checkUrl, repeated } from './rules.ts';
+import { checkNetwork, checkUrl, repeated } from './rules.ts';
 import type { NodeConfigSpec } from './schema.ts';
 
 type FileServer = NonNullable<NodeConfigSpec['mcp_servers']>[number];
@@ -56,21 +55,4 @@ function checkKey({ api_key: key, api_key_header: header }: FileServer, at: Plac
   const place = [...at, 'api_key_header'];
   if (key === undefined) return [errorAt(place, 'foreign', 'names the header of api_key, which is not given')];
   return ownHeaders.test(header) ? [errorAt(place, 'taken', 'is a header of the protocol; give another one')] : [];
-}
-
-function checkNetwork(network: string, at: Place): Problem[] {
-  const [address = '', bits = '', ...more] = network.split('/');
-  const family = isIP(address);
-  const isNetwork = more.length === 0 && /^\d{1,3}$/.test(bits) && family !== 0;
-  if (isNetwork && accepts(address, Number(bits), family === 6 ? 'ipv6' : 'ipv4')) return [];
-  return [errorAt(at, 'network', 'must be a network as 10.20.0.0/16')];
-}
-
-function accepts(address: string, bits: number, family: 'ipv4' | 'ipv6'): boolean {
-  try {
-    new BlockList().addSubnet(address, bits, family);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -39,7 +39,16 @@ export interface LlmSelection {
 /** Settings of the tools of one built-in dispatcher, such as `cmd` or `web.search`. */
 export interface BuiltinDispatcher
   extends Readonly<
-    Pick<FileDispatcher, 'name' | 'provider' | 'endpoint' | 'max_output_bytes' | 'timeout_ceiling_secs'>
+    Pick<
+      FileDispatcher,
+      | 'name'
+      | 'provider'
+      | 'endpoint'
+      | 'max_output_bytes'
+      | 'timeout_ceiling_secs'
+      | 'allow_internal_addresses'
+      | 'cluster_networks'
+    >
   > {
   readonly api_key?: Secret;
   readonly capabilities: readonly ToolCapability[];

@@ -218,6 +218,28 @@ spec:
     ]);
   });
 
+  it('AMB-139 gives the networks that web.fetch may reach, and refuses what is none, and those without the networks of the cluster', () => {
+    const entry = {
+      name: 'web.fetch',
+      allow_internal_addresses: ['10.20.0.0/16'],
+      cluster_networks: ['10.244.0.0/16'],
+    };
+    expect(read({ builtin_dispatchers: [entry] }, env).builtin_dispatchers).toMatchObject([entry]);
+    const wrong = { ...entry, allow_internal_addresses: ['10.20.0.1', '10.0.0.0/33'], cluster_networks: ['pods'] };
+    const other = { ...entry, name: 'web.search', api_key: 'env:KEY' };
+    const { cluster_networks: _, ...alone } = entry;
+    expect(problemsOf(() => read({ builtin_dispatchers: [wrong, other] }, env))).toEqual([
+      'spec.builtin_dispatchers[0].allow_internal_addresses[0]: must be a network as 10.20.0.0/16',
+      'spec.builtin_dispatchers[0].allow_internal_addresses[1]: must be a network as 10.20.0.0/16',
+      'spec.builtin_dispatchers[0].cluster_networks[0]: must be a network as 10.20.0.0/16',
+      'spec.builtin_dispatchers[1].allow_internal_addresses: belongs to the dispatcher web.fetch alone; leave it out',
+      'spec.builtin_dispatchers[1].cluster_networks: belongs to the dispatcher web.fetch alone; leave it out',
+    ]);
+    expect(problemsOf(() => read({ builtin_dispatchers: [alone] }, env))).toEqual([
+      'spec.builtin_dispatchers[0].cluster_networks: is required beside allow_internal_addresses: the networks of nodes, pods and Services of this cluster',
+    ]);
+  });
+
   it.each(['inherit', 'firecracker', 'docker', 'process'])('takes a RuntimeClass for the isolation %s', (isolation) => {
     expect(read({ isolation: { [isolation]: 'kata' } }).isolation).toEqual({ [isolation]: 'kata' });
     expect(problemsOf(() => read({ isolation: { [isolation]: 'No Name' } }))).toHaveLength(1);

@@ -13,6 +13,7 @@ export const nodeConfigLimits = {
   mcpServers: 50,
   runtimes: 200,
   prices: 2_000,
+  networks: 64,
   keyLength: 8_192,
   /** Output of a command; a pod may report as much of each stream. */
   outputBytes: 4 * 1_024 * 1_024,
@@ -63,6 +64,10 @@ const Selection = Type.Object(
 
 const toolName = Type.String({ minLength: 1, maxLength: limits.toolNameLength });
 
+const networks = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: nodeConfigLimits.networks }),
+);
+
 const Dispatcher = Type.Object(
   {
     name: toolName,
@@ -71,6 +76,10 @@ const Dispatcher = Type.Object(
     endpoint,
     max_output_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: nodeConfigLimits.outputBytes })),
     timeout_ceiling_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    /** Internal networks that `web.fetch` may reach. */
+    allow_internal_addresses: networks,
+    /** Networks of nodes, pods and Services of this cluster. */
+    cluster_networks: networks,
     capabilities: Type.Optional(
       Type.Array(Type.Object({ name: toolName, skip_judge: Type.Optional(Type.Boolean()) }, closed), {
         maxItems: nodeConfigLimits.capabilities,

@@ -74,7 +74,7 @@ export class InternalAddress extends AppError {
   readonly address: string | undefined;
 
   constructor(host: string, address: string | undefined) {
-    super('forbidden', `${host} has no public address; this installation permits no internal ones`, {
+    super('forbidden', `${host} has no public address, and none in an internal network that is permitted`, {
       reason: 'DomainNotAllowed',
     });
     this.address = address;

@@ -42,12 +42,18 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(() => {
   seen = [];
-  names = { 'a.test': ['127.0.0.1'], 'b.test': ['127.0.0.1'], 'inner.test': ['10.0.0.1'] };
+  names = {
+    'a.test': ['127.0.0.1'],
+    'b.test': ['127.0.0.1'],
+    'inner.test': ['10.0.0.1'],
+    'cluster.test': ['127.0.0.9'],
+  };
 });
 
 interface Setup {
   readonly domains?: readonly string[] | undefined;
   readonly networks?: readonly string[];
+  readonly guarded?: readonly string[];
   readonly search?: SearchSettings;
   readonly signal?: AbortSignal;
 }
@@ -61,6 +67,7 @@ async function call(name: string, args: ToolArguments, setup: Setup = {}): Promi
   const {
     domains = ['a.test', '127.0.0.1'],
     networks = ['127.0.0.0/8'],
+    guarded = [],
     search,
     signal = new AbortController().signal,
   } = setup;
@@ -69,6 +76,7 @@ async function call(name: string, args: ToolArguments, setup: Setup = {}): Promi
     toMarkdown,
     resolve: async (host) => (names[host] ?? []).map((address) => ({ address, family: 4 })),
     permittedNetworks: networks,
+    guardedNetworks: guarded,
     ...(search === undefined ? {} : { search }),
   });
   const run = tools[name];
@@ -218,10 +226,21 @@ describe('web.fetch', () => {
   it.each([
     ['to a host that is not listed', 'http://b.test:PORT/', 'DomainNotAllowed: b.test'],
     ['to an internal address', 'http://inner.test:PORT/', 'DomainNotAllowed: inner.test has no public address'],
+    [
+      'to an address of the cluster',
+      'http://cluster.test:PORT/',
+      'DomainNotAllowed: cluster.test has no public address',
+    ],
+    [
+      'to a host that is such an address',
+      'http://127.0.0.9:PORT/',
+      'DomainNotAllowed: 127.0.0.9 has no public address',
+    ],
     ['to a file', 'file:///etc/passwd', 'InvalidUrl'],
   ])('AMB-139 checks a redirect %s', async (_what, to, want) => {
     reply = send(302, { location: to.replace('PORT', String(port)) });
-    const { content } = await get('/', {}, { domains: ['a.test', 'inner.test'] });
+    const domains = ['a.test', 'inner.test', 'cluster.test', '127.0.0.9'];
+    const { content } = await get('/', {}, { domains, networks: ['127.0.0.0/24'], guarded: ['127.0.0.8/29'] });
     expect(content).toContain(want);
     expect(seen).toHaveLength(1);
   });

@@ -28,6 +28,8 @@ export interface WebToolsDeps {
   readonly search?: SearchSettings;
   /** Networks that are internal and may be asked all the same, such as `10.1.0.0/16`. */
   readonly permittedNetworks?: readonly string[];
+  /** Networks of which those within them alone are permitted (ADR 0110). */
+  readonly guardedNetworks?: readonly string[];
 }
 
 /** Memory for large pages that one process reads at once: four, of which one tenant has three. */
@@ -36,7 +38,7 @@ const roomBytes = 128 * 1_024 * 1_024;
 /** `web.fetch` and `web.search` (spec 3 §10.4). */
 export function createWebTools(given: WebToolsDeps): ToolRuns {
   const deps = { ...given, room: createAnswerRoom({ clock: given.clock, size: roomBytes }) };
-  const isPermitted = createAddressPolicy(deps.permittedNetworks);
+  const isPermitted = createAddressPolicy(deps.permittedNetworks, deps.guardedNetworks);
   const page = pageDeps(deps, isPermitted);
   // An operator's own address of a provider may be an internal one.
   const provider = pageDeps(deps, () => true);

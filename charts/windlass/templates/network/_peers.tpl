@@ -108,6 +108,26 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
 {{- end }}
 {{- end -}}
 
+{{/*
+Pages of `web.fetch`, where it has an entry. The API itself vets each address at each connect: of the internet only the ports
+can be given, and any port of the internal networks that the entry opens.
+*/}}
+{{- define "windlass.network.toPages" -}}
+{{- range .Values.nodeConfig.builtin_dispatchers }}
+{{- if eq (toString .name) "web.fetch" }}
+- ports:
+    - { protocol: TCP, port: 80 }
+    - { protocol: TCP, port: 443 }
+{{- with .allow_internal_addresses }}
+- to:
+    {{- range . }}
+    - ipBlock: { cidr: {{ . | quote }} }
+    {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* MCP servers, which the gateway itself vets at each connect: only their ports can be given. */}}
 {{- define "windlass.network.toMcpServers" -}}
 {{- $rules := list }}
