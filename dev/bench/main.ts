@@ -179,24 +179,37 @@ async function run(): Promise<boolean> {
   if (chosen().every(isLocal)) return await measureAll(runs);
   const cluster = await connect();
   await removeLeftNamespaces(cluster.kube);
-  // The measured controllers are processes of the benchmark's own: installed ones would do half of their work.
-  await scaleInstalledTo(cluster.kube, 0);
+  await takeInstalledAway(cluster);
   const interrupted = (): void => void leaveInOrder(cluster).finally(() => process.exit(130));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
   try {
     return await measureAll(runs);
   } finally {
-    await restoreInstalled(cluster.kube);
+    await putInstalledBack(cluster);
     await cluster.kube.close();
   }
 }
 
-/** Nothing of a run that is interrupted may stay: neither its processes and namespaces, nor a cluster without controllers. */
-async function leaveInOrder({ kube }: Cluster): Promise<void> {
-  console.log('interrupted: stopping what was started, and putting the controllers back');
-  await stopLeftovers();
+/**
+ * The measured processes are the benchmark's own. Installed controllers would do half of their work; installed relays take the
+ * hosts of another bus for lost, and write each of them as Disconnected again and again.
+ */
+async function takeInstalledAway({ kube }: Cluster): Promise<void> {
+  await scaleInstalledTo(kube, 0);
+  await scaleInstalledTo(kube, 0, 'relay');
+}
+
+async function putInstalledBack({ kube }: Cluster): Promise<void> {
   await restoreInstalled(kube);
-  await removeLeftNamespaces(kube);
+  await restoreInstalled(kube, 'relay');
+}
+
+/** Nothing of a run that is interrupted may stay: neither its processes and namespaces, nor a cluster without controllers. */
+async function leaveInOrder(cluster: Cluster): Promise<void> {
+  console.log('interrupted: stopping what was started, and putting the installed processes back');
+  await stopLeftovers();
+  await putInstalledBack(cluster);
+  await removeLeftNamespaces(cluster.kube);
 }
 
 async function measureAll(runs: number): Promise<boolean> {

@@ -20,7 +20,9 @@ export interface NewHost {
 export interface HostStore {
   /** As the server has it now; undefined where the tenant has no such host. */
   find(tenant: string, nodeId: string): Promise<StoredHost | undefined>;
-  /** The same from memory, which may be behind; undefined also where it is not known yet. */
+  /** All of a tenant as the server has them now, in pages. */
+  pagesOf(tenant: string): AsyncIterable<readonly StoredHost[]>;
+  /** The same as `find` from memory, which may be behind; undefined also where it is not known yet. */
   cached(tenant: string, nodeId: string): StoredHost | undefined;
   /** Makes it, or finds the one that is there. Throws AppError `not_found` for a tenant that is not set up. */
   create(host: NewHost): Promise<StoredHost>;
@@ -45,16 +47,17 @@ export const isRevocationUnwritten = ({ object }: StoredHost): boolean =>
 
 /**
  * Changes the status of a host as long as others write in between. `change` answers undefined where nothing is to be
- * written any more.
+ * written any more. `known` is the host where it has just been read: the server is asked only after another writer was first.
  * @throws AppError `conflict` where others were always first.
  */
 export async function changeStatus(
   hosts: HostStore,
   { tenant, nodeId }: { readonly tenant: string; readonly nodeId: string },
   change: (host: StoredHost) => EdgeHostStatus | undefined,
+  known?: StoredHost,
 ): Promise<void> {
-  const isDone = await firstAnswer(attemptsMax, async () => {
-    const host = await hosts.find(tenant, nodeId);
+  const isDone = await firstAnswer(attemptsMax, async (attempt) => {
+    const host = attempt === 1 && known !== undefined ? known : await hosts.find(tenant, nodeId);
     const status = host === undefined ? undefined : change(host);
     if (host === undefined || status === undefined) return true;
     return (await hosts.write(host, status)) === undefined ? undefined : true;

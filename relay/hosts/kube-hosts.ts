@@ -2,12 +2,20 @@ import { type EdgeHost, edgeHostName } from '../../crds/schema/edge-host.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { edgeHosts } from '../../lib/kinds.ts';
-import { createUnlessExists, findObject, isConflict, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import {
+  createUnlessExists,
+  findObject,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type ListOptions,
+  listPages,
+} from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { HostStore, NewHost, StoredHost } from './host-store.ts';
 
 interface KubeHostsDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'replaceStatus'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'replaceStatus'>;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf' | 'tenantOf'>;
   readonly informer: Pick<Informer<EdgeHost>, 'cache' | 'onChange'>;
 }
@@ -19,7 +27,8 @@ export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): Hos
     return tenant === undefined ? undefined : { tenant, object };
   };
   return {
-    ...createHostCalls(kube, tenants),
+    ...createReads(kube, tenants),
+    ...createWrites(kube, tenants),
     cached(tenant, nodeId) {
       const namespace = tenants.namespaceOf(tenant);
       const object = namespace === undefined ? undefined : informer.cache.get(`${namespace}/${edgeHostName(nodeId)}`);
@@ -40,24 +49,36 @@ export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): Hos
   };
 }
 
-/** Calls to the server. */
-function createHostCalls(
-  kube: KubeHostsDeps['kube'],
-  tenants: KubeHostsDeps['tenants'],
-): Pick<HostStore, 'find' | 'create' | 'write' | 'discard'> {
-  const read = (namespace: string, nodeId: string): Promise<EdgeHost | undefined> =>
-    findObject(kube, edgeHosts, { namespace, name: edgeHostName(nodeId) });
+type Reads = Pick<HostStore, 'find' | 'pagesOf'>;
+
+function createReads(kube: KubeHostsDeps['kube'], tenants: KubeHostsDeps['tenants']): Reads {
   return {
     async find(tenant, nodeId) {
       const namespace = tenants.namespaceOf(tenant);
-      const object = namespace === undefined ? undefined : await read(namespace, nodeId);
+      const object = namespace === undefined ? undefined : await read(kube, namespace, nodeId);
       return object === undefined ? undefined : { tenant, object };
     },
+    async *pagesOf(tenant) {
+      const namespace = tenants.namespaceOf(tenant);
+      if (namespace === undefined) return;
+      const list = (options: ListOptions) => kube.list(edgeHosts, options);
+      for await (const { items } of listPages(list, { namespace })) yield items.map((object) => ({ tenant, object }));
+    },
+  };
+}
+
+const read = (kube: KubeHostsDeps['kube'], namespace: string, nodeId: string): Promise<EdgeHost | undefined> =>
+  findObject(kube, edgeHosts, { namespace, name: edgeHostName(nodeId) });
+
+type Writes = Pick<HostStore, 'create' | 'write' | 'discard'>;
+
+function createWrites(kube: KubeHostsDeps['kube'], tenants: KubeHostsDeps['tenants']): Writes {
+  return {
     async create(host) {
       const namespace = tenants.namespaceOf(host.tenant);
       if (namespace === undefined) throw new AppError('not_found', 'the tenant of the token is not set up');
       const made = await createUnlessExists(kube, edgeHosts, objectOf(host, namespace));
-      const object = made ?? (await read(namespace, host.nodeId));
+      const object = made ?? (await read(kube, namespace, host.nodeId));
       if (object === undefined) throw new AppError('unavailable', 'the host is being deleted; try again');
       return { tenant: host.tenant, object };
     },

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { monotonicMs, systemClock } from '../../lib/clock.ts';
-import { createMemoryHosts } from '../../test/support/memory-hosts.ts';
+import { createMemoryHosts, type MemoryHosts } from '../../test/support/memory-hosts.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
 import { HostStates } from './host-states.ts';
@@ -21,6 +21,20 @@ function streamOf(host: StoredHost, nodeId: string): LiveStream {
   return new LiveStream(facts, host, capabilities);
 }
 
+/** A stream of a new host. */
+async function begun(
+  hosts: MemoryHosts,
+  tenant: string,
+  status: 'Connected' | 'Disconnected' = 'Disconnected',
+): Promise<LiveStream> {
+  const nodeId = randomUUID();
+  const at = new Date().toISOString();
+  const made = await hosts.create({ tenant, nodeId, name: undefined, enrolledBy: 'ada' });
+  const own = { node_id: nodeId, since: at, enrolled_at: at, keys: { current: 'k' }, token_jti: 'j' };
+  const host = await hosts.write(made, { ...own, ...(status === 'Connected' && { capabilities }), status });
+  return streamOf(host ?? made, nodeId);
+}
+
 it('asks the API server about 64 hosts at most at once, and writes them all', async () => {
   const hosts = createMemoryHosts();
   let [open, most] = [0, 0];
@@ -37,19 +51,76 @@ it('asks the API server about 64 hosts at most at once, and writes them all', as
   const lost: LiveStream[] = [];
   const states = new HostStates(deps, { isOpen: () => true, onLost: (stream) => void lost.push(stream) });
   const streams: LiveStream[] = [];
-  for (let index = 0; index < 200; index += 1) {
-    const tenant = index % 2 === 0 ? 'acme' : 'umbra';
-    const nodeId = randomUUID();
-    const at = new Date().toISOString();
-    const made = await hosts.create({ tenant, nodeId, name: undefined, enrolledBy: 'ada' });
-    const own = { node_id: nodeId, since: at, enrolled_at: at, keys: { current: 'k' }, token_jti: 'j' };
-    const host = await hosts.write(made, { ...own, status: 'Disconnected' });
-    streams.push(streamOf(host ?? made, nodeId));
-  }
+  for (let index = 0; index < 200; index += 1) streams.push(await begun(hosts, index % 2 === 0 ? 'acme' : 'umbra'));
   const written = await Promise.all(streams.map((stream) => states.report(stream, 'Connected')));
   expect(written.every(Boolean)).toBe(true);
   expect(lost).toEqual([]);
   expect([...hosts.known()].map(({ object }) => object.status?.status)).toEqual(streams.map(() => 'Connected'));
   expect(most).toBeGreaterThan(32);
   expect(most).toBeLessThanOrEqual(64);
+});
+
+/** Time passes a hundred times as fast. */
+const fast = {
+  now: () => systemClock.now(),
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 100, signal),
+};
+
+function fleet(hosts: MemoryHosts) {
+  const asked = vi.spyOn(hosts, 'find');
+  const listed = vi.spyOn(hosts, 'pagesOf');
+  const deps = { clock: fast, steadyMs: monotonicMs, logger: silentLogger, hosts, heartbeatMs: 30_000 };
+  const lost: LiveStream[] = [];
+  const states = new HostStates(deps, { isOpen: () => true, onLost: (stream) => void lost.push(stream) });
+  return { states, lost, calls: () => ({ asked: asked.mock.calls.length, listed: listed.mock.calls.length }) };
+}
+
+it('asks for a list in place of each host, and writes nothing, where a fleet of 1,000 comes back', async () => {
+  const hosts = createMemoryHosts();
+  const streams = await Promise.all(Array.from({ length: 1_000 }, () => begun(hosts, 'acme', 'Connected')));
+  const before = hosts.writes();
+  const { states, lost, calls } = fleet(hosts);
+  const confirmed = streams.map((stream) => states.confirm(stream));
+  // The relay hears of neither before: what the server has counts.
+  const [revoked, gone] = [streams[700], streams[800]];
+  hosts.revoke('acme', revoked?.facts.nodeId ?? '');
+  hosts.remove('acme', gone?.facts.nodeId ?? '');
+  const found = await Promise.all(confirmed);
+  expect(hosts.writes()).toBe(before);
+  // Those of the first turns, and the one that the list does not have.
+  expect(calls()).toEqual({ asked: 65, listed: 1 });
+  expect(new Set(lost)).toEqual(new Set([revoked, gone]));
+  expect(found.filter((host) => host === undefined)).toHaveLength(1);
+  expect(found[700]?.object.spec.revoked).toBe(true);
+});
+
+it('writes each of a fleet of 1,000 that connects for the first time once, without asking for it', async () => {
+  const hosts = createMemoryHosts();
+  const streams = await Promise.all(Array.from({ length: 1_000 }, () => begun(hosts, 'acme')));
+  const before = hosts.writes();
+  const { states, lost, calls } = fleet(hosts);
+  const confirmed = streams.map((stream) => states.confirm(stream));
+  await Promise.all(confirmed);
+  expect(hosts.writes()).toBe(before + 1_000);
+  expect(calls()).toEqual({ asked: 64, listed: 1 });
+  expect([...hosts.known()].map(({ object }) => object.status?.status)).toEqual(streams.map(() => 'Connected'));
+  expect(lost).toEqual([]);
+});
+
+it('asks again for a host that another writer has changed since the list', async () => {
+  const hosts = createMemoryHosts();
+  const streams = await Promise.all(Array.from({ length: 300 }, () => begun(hosts, 'acme')));
+  const pages = hosts.pagesOf.bind(hosts);
+  const { states, calls } = fleet(hosts);
+  const last = streams.at(-1)?.facts.nodeId ?? '';
+  vi.spyOn(hosts, 'pagesOf').mockImplementation(async function* (tenant) {
+    for await (const page of pages(tenant)) {
+      hosts.tag(tenant, last, ['since']);
+      yield page;
+    }
+  });
+  await Promise.all(streams.map((stream) => states.confirm(stream)));
+  expect(calls().asked).toBe(65);
+  const host = await hosts.find('acme', last);
+  expect([host?.object.spec.tags, host?.object.status?.status]).toEqual([['since'], 'Connected']);
 });

@@ -14,7 +14,7 @@ import {
 } from '../hosts/host-store.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import type { LiveStream } from './live-stream.ts';
-import { createTenantTurns, type TenantTurns } from './tenant-turns.ts';
+import { createLookUps, type LookUps } from './look-ups.ts';
 
 interface HostStatesDeps {
   readonly clock: Clock;
@@ -42,20 +42,27 @@ interface StreamView {
   onLost(stream: LiveStream): void;
 }
 
+interface ReportOptions {
+  /** The host as the server had it since the stream began. */
+  readonly known?: StoredHost | undefined;
+  /** Receives the host as the server has it. */
+  readonly onFound: (host: StoredHost) => void;
+}
+
 /** The state of a host as this relay sees it, where it is news: what `EdgeHost.status` holds of it. */
 export class HostStates {
   readonly #deps: HostStatesDeps;
   readonly #view: StreamView;
   readonly #checkpoints: TokenBuckets;
   readonly #calls: FairPool;
-  readonly #turns: TenantTurns;
+  readonly #lookUps: LookUps;
 
   constructor(deps: HostStatesDeps, view: StreamView) {
     this.#deps = deps;
     this.#view = view;
     this.#checkpoints = createCheckpoints(deps.steadyMs, deps.heartbeatMs);
     this.#calls = createFairPool({ size: callsAtOnce, clock: deps.clock, waitMs: turnMs });
-    this.#turns = createTenantTurns(callsAtOnce);
+    this.#lookUps = createLookUps(deps, callsAtOnce);
   }
 
   /**
@@ -63,11 +70,11 @@ export class HostStates {
    * Answers the host as the server has it; undefined where the server did not answer, or the stream is over.
    */
   async confirm(stream: LiveStream): Promise<StoredHost | undefined> {
-    const { turn, hurry } = this.#turns.enter(stream.host.tenant);
+    const { turn, hurry } = this.#lookUps.enter(stream.host.tenant, stream.facts.nodeId);
     stream.hurry = hurry;
-    using _turn = await turn;
+    using given = await turn;
     let found: StoredHost | undefined;
-    await this.report(stream, 'Connected', (host) => (found = host));
+    await this.report(stream, 'Connected', { known: given.host, onFound: (host) => (found = host) });
     stream.forgetHurry();
     return found;
   }
@@ -80,7 +87,7 @@ export class HostStates {
   async report(
     stream: LiveStream,
     state: Exclude<EdgeHostState, 'Revoked'>,
-    onFound: (host: StoredHost) => void = () => undefined,
+    { known, onFound }: ReportOptions = byItself,
   ): Promise<boolean> {
     const { clock, hosts, logger } = this.#deps;
     const of = { tenant: stream.host.tenant, nodeId: stream.facts.nodeId };
@@ -100,11 +107,11 @@ export class HostStates {
         const differs = !sameJson(status.capabilities, stream.capabilities);
         mayWrite ||= differs && this.#checkpoints.take(stream.uid);
         stream.hasNews = differs && !mayWrite;
-        const known = withNews(status, differs && mayWrite ? stream.capabilities : undefined);
-        if (known === status && status.status === state) return undefined;
-        return newStatus(known, { state, stream, now: clock.now() });
+        const next = withNews(status, differs && mayWrite ? stream.capabilities : undefined);
+        if (next === status && status.status === state) return undefined;
+        return newStatus(next, { state, stream, now: clock.now() });
       };
-      await changeStatus(hosts, of, (host) => (isStale() ? undefined : newsOf(host)));
+      await changeStatus(hosts, of, (host) => (isStale() ? undefined : newsOf(host)), known);
       // It may have been revoked after its token was read, and before its stream was looked for.
       if (!counts) this.#view.onLost(stream);
       if (state === 'Connected') stream.isUnwritten = false;
@@ -145,6 +152,8 @@ export class HostStates {
     }
   }
 }
+
+const byItself: ReportOptions = { onFound: () => undefined };
 
 interface News {
   readonly state: EdgeHostState;

@@ -42,6 +42,9 @@ export function createMemoryHosts(): MemoryHosts {
   };
   return {
     find: async (tenant, nodeId) => stored.get(keyOf(tenant, nodeId)),
+    async *pagesOf(tenant) {
+      yield [...stored.values()].filter((host) => host.tenant === tenant);
+    },
     cached: (tenant, nodeId) => seen.get(keyOf(tenant, nodeId)),
     async create({ tenant, nodeId, name, enrolledBy }) {
       const key = keyOf(tenant, nodeId);

@@ -24,7 +24,7 @@ const deployments = defineResource<Deployment>({
 
 const ref = { namespace: 'windlass-system', name: 'windlass-controllers' };
 
-/** Replicas that the chart gives the controllers; what is put back after a test that scaled them down. */
+/** Replicas that the chart gives the controllers and the relay; what is put back after a test that scaled them down. */
 const shippedReplicas = 2;
 
 /** Whether the chart's controllers are there and at least one replica works. */
@@ -46,21 +46,30 @@ export async function controllersIdentity(kube: KubeClient): Promise<Identity | 
   return (await findObject(kube, deployments, ref)) && serviceAccount;
 }
 
-/** Takes the installed controllers away, so that those of a test are alone; nothing happens where none are installed. */
-export async function scaleInstalledTo(kube: KubeClient, replicas: number): Promise<void> {
+/** Processes of the chart that act on objects of all tenants by themselves, those of a test included. */
+type ActingProcess = 'controllers' | 'relay';
+
+/** Takes installed processes away, so that those of a test are alone; nothing happens where none are installed. */
+export async function scaleInstalledTo(
+  kube: KubeClient,
+  replicas: number,
+  component: ActingProcess = 'controllers',
+): Promise<void> {
+  const of = { namespace: ref.namespace, name: `windlass-${component}` };
   try {
-    await kube.mergePatch(deployments, ref, { spec: { replicas } });
+    await kube.mergePatch(deployments, of, { spec: { replicas } });
   } catch (error) {
     if (isNotFound(error)) return;
     throw error;
   }
   const reached = ({ status }: Deployment): boolean =>
     replicas === 0 ? (status?.replicas ?? 0) === 0 : (status?.availableReplicas ?? 0) >= replicas;
-  await waitForObject(kube, { resource: deployments, ...ref }, reached, { timeoutMs: 120_000 });
+  await waitForObject(kube, { resource: deployments, ...of }, reached, { timeoutMs: 120_000 });
   if (replicas > 0) return;
   // A pod that is stopping no longer counts as a replica and may still finish what it has begun.
-  const labelSelector = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=controllers';
+  const labelSelector = `app.kubernetes.io/name=windlass,app.kubernetes.io/component=${component}`;
   await waitForNone(kube, { resource: pods, namespace: ref.namespace, labelSelector }, { timeoutMs: 60_000 });
 }
 
-export const restoreInstalled = (kube: KubeClient): Promise<void> => scaleInstalledTo(kube, shippedReplicas);
+export const restoreInstalled = (kube: KubeClient, component: ActingProcess = 'controllers'): Promise<void> =>
+  scaleInstalledTo(kube, shippedReplicas, component);
