@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { forgetProcess, recordProcess } from './process-record.ts';
+import { programFile } from './program-file.ts';
 import { buildDir, projectDir } from './project.ts';
 
 export interface ControllersOptions {
@@ -15,7 +16,7 @@ export interface ControllersOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** One controller process that runs from this source. */
+/** One controller process of this source. */
 export interface Controllers {
   readonly pid: number;
   /** Base address of /healthz, /readyz and /metrics. */
@@ -33,12 +34,6 @@ export interface Controllers {
 }
 
 let started = 0;
-
-/** As bundled for this run of the tests (bundle-programs.ts); from source where there is no such run, as in a benchmark. */
-function program(): string {
-  const folder = process.env.WINDLASS_TEST_PROGRAMS;
-  return folder === undefined ? join(projectDir, 'controllers', 'main.ts') : join(folder, 'controllers.js');
-}
 
 /**
  * Settings of a controller process under test; the port is unique in this run. It leads from the start,
@@ -64,7 +59,7 @@ export async function startControllers(options: ControllersOptions): Promise<Con
   const port = 20_000 + (process.pid % 12_000) + number;
   const logFile = join(logDir, `${options.name}-${process.pid}-${number}.log`);
   const log = createWriteStream(logFile);
-  const child = spawn(process.execPath, [program()], {
+  const child = spawn(process.execPath, [programFile('controllers')], {
     cwd: projectDir,
     env: environment(options, port),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -20,7 +20,7 @@ export interface Stage {
   readonly lease: { readonly namespace: string; readonly name: string };
   /** One more proxy; `name` tells them apart. Behind it controllers have the rights that the chart gives, if installed. */
   proxy(name: string): Promise<ApiProxy>;
-  /** Controllers behind a proxy, from source, ready to work. */
+  /** Controllers of this source behind a proxy, ready to work. */
   controllers(proxy: ApiProxy, env?: Readonly<Record<string, string>>): Promise<Controllers>;
   /** Stops everything that the stage started, removes its namespace and brings the installed controllers back. */
   strike(): Promise<void>;

@@ -13,7 +13,7 @@ export interface UsedControllers {
 
 /**
  * The controllers that the chart installed, where it has, and a tenant for them to work in; without an
- * installation, a process from source that ends with the test.
+ * installation, a process of this source that ends with the test.
  */
 export async function useControllers(purpose: string): Promise<UsedControllers> {
   const cluster = await connect();

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { kubeconfigPath } from '../harness/cluster.ts';
-import { projectDir } from '../harness/project.ts';
+import { programFile } from '../harness/program-file.ts';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -10,13 +9,13 @@ export interface CommandResult {
   readonly stderr: Buffer;
 }
 
-/** Runs `windlass` from source as a user of a namespace, with further environment variables. */
+/** Runs `windlass` as a user of a namespace, with further environment variables. */
 export async function windlass(
   namespace: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [join(projectDir, 'cli', 'main.ts'), '-n', namespace, ...args], {
+  const child = spawn(process.execPath, [programFile('windlass'), '-n', namespace, ...args], {
     env: { ...process.env, KUBECONFIG: kubeconfigPath(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

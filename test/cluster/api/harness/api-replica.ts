@@ -4,6 +4,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { freePort } from '../../harness/free-port.ts';
+import { programFile } from '../../harness/program-file.ts';
 import { forgetProcess, recordProcess } from '../../harness/process-record.ts';
 import { buildDir, projectDir } from '../../harness/project.ts';
 
@@ -11,7 +12,7 @@ export interface ApiReplicaOptions {
   /** Names the log file. */
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Default: the source. */
+  /** Default: as `programFile` says. */
   readonly program?: string;
 }
 
@@ -56,7 +57,7 @@ class Replica implements ApiReplica {
     this.url = `http://127.0.0.1:${port}`;
     this.internalUrl = `http://127.0.0.1:${internalPort}`;
     this.logFile = join(buildDir, 'api', `${name}-${process.pid}-${port}.log`);
-    this.#program = program ?? join(projectDir, 'api', 'main.ts');
+    this.#program = program ?? programFile('api');
     this.#env = {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

@@ -30,7 +30,7 @@ export interface ApiWorldOptions {
 }
 
 /**
- * The API as it runs: replicas from source with the rights of the chart's service account, before the development
+ * The API as it runs: replicas of this source with the rights of the chart's service account, before the development
  * cluster, a nats-server and an identity provider that are real, and two tenants of its own.
  */
 export interface ApiWorld {
@@ -124,7 +124,7 @@ async function makeTenants(
   return [names[0] ?? '', names[1] ?? ''];
 }
 
-/** Those of the chart where it is installed, else a process from source. */
+/** Those of the chart where it is installed, else a process of this source. */
 async function ensureControllers(
   kube: KubeClient,
   kubeconfig: string,

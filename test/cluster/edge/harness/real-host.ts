@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { daemonProgram, type DaemonProgram, type Finished } from '../../../edge/daemon-program.ts';
+import { programFile } from '../../harness/program-file.ts';
 import type { EdgeWorld } from './edge-world.ts';
 
 /** The daemon `windlass-edge` as a process of this machine. */
@@ -33,7 +34,7 @@ const config = (name: string, marks: string) => ({
 
 /** A host that is not enrolled yet. It ends with the test file. */
 export async function makeHost(world: EdgeWorld, name: string): Promise<RealHost & AsyncDisposable> {
-  const program = await daemonProgram();
+  const program = await daemonProgram([process.execPath, programFile('windlass-edge')]);
   const marks = join(program.folder, 'marks');
   const configFile = join(program.folder, 'config.yaml');
   await mkdir(marks);
