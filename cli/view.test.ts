@@ -50,6 +50,17 @@ describe('the view of an execution', () => {
     ]);
   });
 
+  it('AMB-169 says of an execution that completed in a state that failed that it failed, and why', () => {
+    const ended = anExecution().ended('completed', 5).build();
+    const { status = { phase: 'completed' } } = ended;
+    const failed = { ...ended, status: { ...status, reason: 'LastStateFailed', message: 'terminal state a failed' } };
+    expect(text(view(failed, begin, wide))).toEqual([
+      'demo-1  demo 1.0.0  completed, its last state failed  5.0s',
+      '  LastStateFailed: terminal state a failed',
+    ]);
+    expect(text(view(ended, begin, wide))).toEqual(['demo-1  demo 1.0.0  completed  5.0s']);
+  });
+
   it('WF-PCR-04 shows the exit code of each parallel step, and steps that have ended while others run', () => {
     const step = (exit: number) => ({ exit_code: exit, stdout: '', stderr: '' });
     const done = anExecution()

@@ -1,6 +1,7 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
 import { waitingFor } from '../lib/decision/human-decision.ts';
+import { succeeded } from '../lib/execution/finished.ts';
 import { answerCommands } from './answer-commands.ts';
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
@@ -41,10 +42,15 @@ function headLine(execution: WorkflowExecution, now: number): Line {
   return [
     span(execution.metadata.name, 'bold'),
     span(printable(`  ${workflowText(execution)}  `), 'dim'),
-    span(phase, toneOfPhase[phase]),
+    lastStateFailed(execution.status)
+      ? span(`${phase}, its last state failed`, 'bad')
+      : span(phase, toneOfPhase[phase]),
     span(elapsedText(execution, now), 'dim'),
   ];
 }
+
+const lastStateFailed = (status: WorkflowExecutionStatus | undefined): boolean =>
+  status?.phase === 'completed' && !succeeded(status);
 
 function workflowText({ status, spec }: WorkflowExecution): string {
   const { name, version } = status?.workflow ?? { name: spec.workflow, version: spec.version };
@@ -185,10 +191,11 @@ function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutio
   ];
 }
 
-function reasonLines({ phase, reason, message, current }: WorkflowExecutionStatus): Line[] {
+function reasonLines(status: WorkflowExecutionStatus): Line[] {
+  const { phase, reason, message, current } = status;
   if (current?.signals_refused !== undefined) return [[span(`  ${printable(message ?? '')}`, 'wait')]];
-  const isEnd = phase === 'failed' || phase === 'cancelled' || reason === 'LastStateFailed';
+  const isEnd = phase === 'failed' || phase === 'cancelled' || lastStateFailed(status);
   if (!isEnd && phase !== 'pending') return [];
   const why = [reason, message].filter(Boolean).join(': ');
-  return why ? [[span(`  ${printable(why)}`, toneOfPhase[phase])]] : [];
+  return why ? [[span(`  ${printable(why)}`, lastStateFailed(status) ? 'bad' : toneOfPhase[phase])]] : [];
 }

@@ -47,6 +47,7 @@ const workflowExecution: KindDefinition = {
   columns: [
     { name: 'Workflow', type: 'string', jsonPath: '.spec.workflow' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Succeeded', type: 'string', jsonPath: '.status.conditions[?(@.type=="Succeeded")].status' },
     { name: 'State', type: 'string', jsonPath: '.status.state' },
     { name: 'Transitions', type: 'integer', jsonPath: '.status.transitions' },
     age,

@@ -1,11 +1,10 @@
 import { Command, Option } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { formatAge, formatElapsed } from '../duration.ts';
+import { columnsAt, namespaceColumn } from '../execution-columns.ts';
 import { type ExitCode, phaseNames } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedList } from '../print-object.ts';
-import { type Column, tableLines } from '../table.ts';
-import { workflowOf } from '../workflow-of.ts';
+import { tableLines } from '../table.ts';
 
 interface ListOptions {
   readonly allNamespaces?: boolean;
@@ -53,31 +52,4 @@ function newestFirst(a: WorkflowExecution, b: WorkflowExecution): number {
   const [first, second] = [a, b].map(({ metadata }) => metadata.creationTimestamp ?? '');
   if (first !== second) return (second ?? '') < (first ?? '') ? -1 : 1;
   return a.metadata.name < b.metadata.name ? -1 : 1;
-}
-
-const namespaceColumn: Column<WorkflowExecution> = {
-  heading: 'NAMESPACE',
-  cell: ({ metadata }) => metadata.namespace,
-};
-
-function columnsAt(now: number): Column<WorkflowExecution>[] {
-  return [
-    { heading: 'NAME', cell: ({ metadata }) => metadata.name },
-    { heading: 'WORKFLOW', cell: workflowOf },
-    { heading: 'PHASE', cell: ({ status }) => status?.phase ?? 'pending' },
-    { heading: 'STATE', cell: ({ status }) => status?.current?.state ?? status?.state },
-    { heading: 'TRANSITIONS', cell: ({ status }) => status?.transitions ?? 0 },
-    { heading: 'AGE', cell: ({ metadata }) => formatAge(metadata.creationTimestamp, now) },
-    { heading: 'VERSION', cell: ({ status, spec }) => status?.workflow?.version ?? spec.version, wide: true },
-    { heading: 'ELAPSED', cell: (execution) => elapsed(execution, now), wide: true },
-    { heading: 'REASON', cell: ({ status }) => status?.reason, wide: true },
-    { heading: 'MESSAGE', cell: ({ status }) => status?.current?.waiting?.message ?? status?.message, wide: true },
-    { heading: 'UID', cell: ({ metadata }) => metadata.uid, wide: true },
-  ];
-}
-
-function elapsed({ status }: WorkflowExecution, now: number): string | undefined {
-  if (status?.started_at === undefined) return undefined;
-  const end = status.finished_at === undefined ? now : Date.parse(status.finished_at);
-  return formatElapsed(end - Date.parse(status.started_at));
 }

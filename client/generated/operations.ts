@@ -156,6 +156,7 @@ export type Execution = {
   /** Name of the workflow. */
   readonly workflow: string;
   readonly version: string | null;
+  /** `completed` means that it reached a terminal state; `reason` shows whether that state failed. */
   readonly status: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
   readonly reason: string | null;
   readonly message: string | null;
@@ -250,6 +251,7 @@ export type ExecutionSummary = {
   /** Name of the workflow. */
   readonly workflow: string;
   readonly version: string | null;
+  /** `completed` means that it reached a terminal state; `reason` shows whether that state failed. */
   readonly status: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
   readonly reason: string | null;
   readonly message: string | null;

@@ -21,8 +21,16 @@ const summaryFields = {
   workflow_id: orNull(Type.String({ format: 'uuid', description: 'Null until the workflow is known.' })),
   workflow: Type.String({ description: 'Name of the workflow.' }),
   version: orNull(Type.String({ description: 'Version that runs; null until it is known.' })),
-  status: oneOf(phases),
-  reason: orNull(Type.String({ description: 'Why it failed, waits or was cancelled, in one word.' })),
+  status: oneOf(phases, {
+    description: '`completed` means that it reached a terminal state; `reason` shows whether that state failed.',
+  }),
+  reason: orNull(
+    Type.String({
+      description:
+        'Why it failed, waits or was cancelled, in one word. Of a completed one: `Completed`, or `LastStateFailed` where ' +
+        'the state that ended it failed.',
+    }),
+  ),
   message: orNull(Type.String({ description: 'The same as a sentence.' })),
   current_state: orNull(Type.String({ description: 'The state it is in, or ended in.' })),
   transitions: Type.Integer({ minimum: 0, description: 'Transition rules taken so far.' }),
