@@ -8,6 +8,7 @@ import type { ManifestReader } from '../lib/manifest/index.ts';
 import type { NodeConfig } from '../lib/node-config/index.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ToolRuns } from '../lib/tools/toolbox.ts';
+import type { AnswerRoom } from '../lib/tools/web/answer-room.ts';
 import type { ApiConfig } from './config.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
 import type { WebhookSecrets } from './routes/webhooks/index.ts';
@@ -30,6 +31,8 @@ export interface ApiDeps {
   readonly manifests: ManifestReader;
   /** Runner of the web tools. */
   readonly webTools: ToolRuns;
+  /** Room for the large pages and answers that tools read. */
+  readonly largeAnswers: AnswerRoom;
   /** Everything is there that a request may need, and none has come yet. */
   readonly onLoaded: () => void;
   /** Standard input, touched only when a sensor reads it. */

@@ -16,6 +16,7 @@ import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
+import { type AnswerRoom, createLargeAnswers } from '../lib/tools/web/answer-room.ts';
 import { createToMarkdown, markdownWorker } from '../lib/tools/web/markdown.ts';
 import { webNetworks } from '../lib/tools/web/cluster-networks.ts';
 import { createWebTools } from '../lib/tools/web/web-tools.ts';
@@ -51,17 +52,26 @@ const ownAddresses = (): string[] =>
     addresses.flatMap(({ address, internal }) => (internal || address.startsWith('fe80:') ? [] : [address])),
   );
 
-/** @throws ConfigError as `webNetworks`. */
-function webToolsOf({ builtin_dispatchers: dispatchers }: NodeConfig, clock: Clock): ToolRuns {
+/**
+ * The web tools, and the room that they share with whatever else reads large answers.
+ * @throws ConfigError as `webNetworks`.
+ */
+function webToolsOf(
+  { builtin_dispatchers: dispatchers }: NodeConfig,
+  clock: Clock,
+): { readonly webTools: ToolRuns; readonly largeAnswers: AnswerRoom } {
+  const largeAnswers = createLargeAnswers(clock);
   const search = dispatchers.find(({ name }) => name === 'web.search');
   const fetch = dispatchers.find(({ name }) => name === 'web.fetch') ?? {};
-  return createWebTools({
+  const webTools = createWebTools({
     clock,
+    room: largeAnswers,
     resolve: (host) => lookup(host, { all: true }),
     toMarkdown: createToMarkdown({ clock, workerUrl: workerUrl(markdownWorker) }),
     ...(search === undefined ? {} : { search }),
     ...webNetworks(fetch, { kubernetes: process.env['KUBERNETES_SERVICE_HOST'], own: ownAddresses() }),
   });
+  return { webTools, largeAnswers };
 }
 
 /** The process of the API: reads the environment, makes the real things, and runs until a signal stops it. */
@@ -96,7 +106,7 @@ async function main(): Promise<number> {
       nodeConfig,
       outputs,
       manifests,
-      webTools: webToolsOf(nodeConfig, clock),
+      ...webToolsOf(nodeConfig, clock),
       onLoaded: collectGarbage,
       stdin: () => process.stdin,
       readFile: (path) => readFile(path, 'utf8'),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
 import type { HostRequest } from '../lib/edge/index.ts';
+import { bytesOf } from '../lib/memory-budget/index.ts';
 import { takeOrder } from './orders.ts';
 import type { LiveStream } from './streams/live-stream.ts';
 
@@ -37,8 +38,7 @@ it('orders that hosts of a tenant do not read are bounded in bytes, and keep non
     else refused = outcome;
   }
   expect(refused).toMatchObject({ code: 'unavailable', reason: 'Overloaded' });
-  // Four fifths of 32 MiB.
-  expect(taken).toHaveLength(Math.floor((32 * 1_024 * 4) / 5 / 256));
+  expect(taken).toHaveLength(Math.floor((bytesOf('orders to hosts') * 4) / 5 / size));
   const other = take(orderOf('umbra', size));
   expect(await Promise.race([other.catch(() => 'refused'), systemClock.sleep(20).then(() => 'waits')])).toBe('waits');
   read();

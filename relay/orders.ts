@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type HeartbeatsRequest, type HostRequest, type RecentCommands, streamElsewhere } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { createFairPool } from '../lib/fair-pool.ts';
+import { bytesOf } from '../lib/memory-budget/index.ts';
 import type { Duration } from '../proto/generated/google/protobuf/duration.ts';
 import type { EdgeCommand } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Streams } from './streams/streams.ts';
@@ -12,8 +13,6 @@ interface OrderDeps {
   readonly recent: Pick<RecentCommands, 'sent'>;
 }
 
-/** Orders that wait until they have left, in bytes of their requests; one tenant has four fifths of them at most. */
-const waitingBytes = 32 * 1_048_576;
 /** Orders that wait, of any size. */
 export const ordersAtOnce = 4_096;
 
@@ -22,7 +21,8 @@ export const ordersAtOnce = 4_096;
  * `unavailable` where orders to hosts that do not read fill the tenant's share; the sender tries again.
  */
 export function takeOrder(deps: OrderDeps): (request: { readonly body: Uint8Array }) => Promise<string> {
-  const room = createFairPool({ size: waitingBytes, clock: deps.clock });
+  // Bytes of the requests of orders that wait until they have left; one tenant has four fifths of them at most.
+  const room = createFairPool({ size: bytesOf('orders to hosts'), clock: deps.clock });
   return async ({ body }) => {
     // Only processes of ours reach the bus.
     const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest | HeartbeatsRequest;

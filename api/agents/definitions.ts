@@ -5,6 +5,7 @@ import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { AppError } from '../../lib/errors.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { type NamedSecurity, readSecurityContext } from '../../lib/agent/security-context.ts';
 
 /** An agent as an execution runs it. */
@@ -19,7 +20,7 @@ export interface Definitions {
 }
 
 /** By the heap that they take: versions that were stored before their size had a bound are read again each time. */
-const kept = { bytes: 32 * 1024 * 1024, entryBytes: 4 * 1024 * 1024, ms: 30_000 } as const;
+const kept = { bytes: bytesOf('agent definitions'), entryBytes: 4 * 1024 * 1024, ms: 30_000 } as const;
 
 export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
   const known = new LRUCache<string, Definition>({

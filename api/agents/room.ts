@@ -1,5 +1,6 @@
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import type { Place } from '../../lib/fair-pool.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 
 /** Memory that one conversation takes beside its texts, its requests, subscriptions and timers: 88 KiB measured. */
 const ownBytes = 96 * 1024;
@@ -15,7 +16,7 @@ const neededFor = (textBytes: number): number => ownBytes + copies * textBytes;
 /** Bytes of heap for the conversations that one replica drives. */
 export const roomLimits = {
   /** All of them. */
-  poolBytes: 192 * 1024 * 1024,
+  poolBytes: bytesOf('conversations'),
   /** One whose size is not known yet, since its log is still to be read. */
   unreadBytes: 512 * 1024,
   /** One of any size: a conversation with more text fails. */

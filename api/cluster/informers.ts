@@ -35,6 +35,7 @@ import {
   workflows,
 } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { claimKeysOf } from '../../lib/stimulus/claims.ts';
 import { slimToolCall } from '../../lib/tools/slim-tool-call.ts';
 import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
@@ -68,12 +69,12 @@ export interface Informers {
 const promptLength = 8_256;
 /** Bytes of heap for objects read last, in full. */
 const keptBytes = {
-  executions: 32 * 1024 * 1024,
-  workflows: 16 * 1024 * 1024,
-  agents: 8 * 1024 * 1024,
-  agentExecutions: 8 * 1024 * 1024,
-  edgeHosts: 4 * 1024 * 1024,
-  fleetRuns: 8 * 1024 * 1024,
+  executions: bytesOf('whole executions'),
+  workflows: bytesOf('whole workflows'),
+  agents: bytesOf('whole agents'),
+  agentExecutions: bytesOf('whole agent executions'),
+  edgeHosts: bytesOf('whole edge hosts'),
+  fleetRuns: bytesOf('whole fleet runs'),
 } as const;
 
 /** `deps` gives each kind its own observer; `executions` receives every execution before anything is left out. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { scripts } from '../../lib/kinds.ts';
 import { findObject, type KubeClient, type KubeObject, listPages, metadataOf } from '../../lib/kube/index.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { createSharedCache } from '../../lib/shared-cache.ts';
 
 /** A script without its code. */
@@ -32,7 +33,7 @@ export class ScriptRows {
   readonly #turns: FairPool;
   /** By namespace, and by uid and version. Two bytes a character, and an object. */
   readonly #rows = createSharedCache<ScriptRow>({
-    maxBytes: 16 * 1_048_576,
+    maxBytes: bytesOf('script rows'),
     tenantBytes: 2 * 1_048_576,
     weigh: (row) => 2 * JSON.stringify(row).length + 512,
   });

@@ -2,11 +2,12 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 
 /** Bytes of heap for whole versions: those used last spare a request. */
-const keptBytes = 16 * 1024 * 1024;
+const keptBytes = bytesOf('whole agent executions');
 
 /**
  * `parentUid`: uid of the WorkflowExecution that started it; `agent`: name or uid of the Agent as it was asked for;

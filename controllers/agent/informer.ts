@@ -2,11 +2,12 @@ import type { Agent } from '../../crds/schema/agent.ts';
 import { isWholeAgent, slimAgent } from '../../lib/agent/slim-agent.ts';
 import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { agents } from '../../lib/kinds.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 
 /** Bytes of heap for whole versions: those used last spare a request. */
-const keptBytes = 8 * 1024 * 1024;
+const keptBytes = bytesOf('whole agents');
 
 /** Slim: a version in full is read by `whole` and `use`. Found by `cachedAgent`. */
 export const agentInformer: InformerSpec<Informer<Agent>> = {

@@ -3,12 +3,13 @@ import { finished } from '../../lib/execution/finished.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
 import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 import { rootOf } from './engine/names.ts';
 
 /** Bytes of heap for whole versions: those used last spare a request. */
-const keptBytes = 32 * 1024 * 1024;
+const keptBytes = bytesOf('whole executions');
 
 type ExecutionIndex = 'parentUid' | 'originUid' | 'root' | 'workflow' | 'revision';
 

@@ -7,6 +7,7 @@ import { type ArchiveRoom, createArchiveRoom } from '../../lib/archive/room.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 
 /** The archive of this process, and the bounds that every kind of execution shares. */
 export interface SharedArchive {
@@ -43,7 +44,7 @@ export function openSharedArchive(deps: SharedArchiveDeps, config: ArchiveStoreC
     store,
     room: createArchiveRoom(store, archiveBytes(config)),
     places: createFairPool({ size: archiveLimits.writesAtOnce, clock }),
-    bytes: createFairPool({ size: archiveLimits.writingBytes, clock }),
+    bytes: createFairPool({ size: bytesOf('records being written'), clock }),
     onUnarchived({ kind, metadata: { namespace, name, uid } }, why) {
       unarchived.inc();
       logger.error({ kind, namespace, execution: name, uid, problem: why }, 'execution deleted without a record');

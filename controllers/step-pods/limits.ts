@@ -1,3 +1,5 @@
+import { bytesOf } from '../../lib/memory-budget/index.ts';
+
 /** Numbers of step pods that are no part of the contract; those are in `crds/limits.ts`. */
 export const stepPodLimits = {
   /**
@@ -10,7 +12,7 @@ export const stepPodLimits = {
   /** design §11: logs of steps that have ended that are read at once, of which one tenant has four fifths. */
   readsMax: 250,
   /** design §11: bytes for logs that are read and for outputs that are not stored yet, of which one tenant has four fifths. */
-  logMemoryBytes: 128 * 1024 * 1024,
+  logMemoryBytes: bytesOf('logs of steps'),
   /** design §11: a log's part of that while its length is unknown. */
   roomBytes: 128 * 1024,
   /** Wait before asking again an API server that did not answer; an output outlives its outage, however long (design §6). */

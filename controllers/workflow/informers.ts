@@ -6,6 +6,7 @@ import { createInformer, createWholeObjects, type Informer } from '../../lib/inf
 import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
 import { workflows } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions } from '../../lib/kube/index.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { subjectOf, type VersionedKind } from '../../lib/registration/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
@@ -13,7 +14,7 @@ import { withSpec } from '../runtime/with-spec.ts';
 const ours = `${labels.managedBy}=windlass`;
 
 /** Bytes of heap for whole versions, by kind: those used last spare a request. */
-const keptBytes = { revisions: 24 * 1024 * 1024, workflows: 16 * 1024 * 1024 } as const;
+const keptBytes = { revisions: bytesOf('whole revisions'), workflows: bytesOf('whole workflows') } as const;
 
 export const workflowInformer: InformerSpec<Informer<Workflow, keyof typeof workflowIndexes>> = {
   name: 'workflows',

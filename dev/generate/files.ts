@@ -11,6 +11,7 @@ import type { OpenApiDocument } from './client/operation.ts';
 import { executionEventsPage } from './execution-events.ts';
 import { jsonSchemas } from './json-schemas.ts';
 import { limitsPage } from './limits-page.ts';
+import { memoryPage } from './memory-page.ts';
 import { referencePages } from './reference-pages.ts';
 import { toolsPage } from './tools-page.ts';
 
@@ -42,6 +43,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/reference/cli.md', cliReference()],
     ['docs/reference/execution-events.md', executionEventsPage()],
     ['docs/reference/limits.md', limitsPage()],
+    ['docs/reference/memory.md', memoryPage()],
     ['docs/reference/tools.md', toolsPage()],
     ['api/generated/openapi.json', document],
     ['gateway/generated/openapi.json', gateway],

@@ -2,6 +2,7 @@ import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import { type Credential, withoutSecrets } from '../../lib/credentials/index.ts';
 import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
 import type { SendStep } from '../../lib/tool-chain/run-tool-chain.ts';
+import { type AnswerRoom, memoryOf } from '../../lib/tools/web/answer-room.ts';
 import { type Upstream, UpstreamError } from '../../lib/upstream/index.ts';
 
 interface Target {
@@ -10,11 +11,13 @@ interface Target {
   readonly credential: Credential;
   readonly tenant: string;
   readonly responseBytes: number;
+  /** Room for large responses. */
+  readonly room: AnswerRoom;
 }
 
 /** Sends steps to the operations of one API. Base URL and path are joined as they are (spec 3 §2.4). */
 export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target): SendStep {
-  const { api, index, credential, tenant, responseBytes } = target;
+  const { api, index, credential, tenant, responseBytes, room } = target;
   const home = originOf(index.server);
   return async ({ operationId, body, signal }) => {
     const operation = index.operations.get(operationId);
@@ -23,7 +26,8 @@ export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target)
     const { method, server, path } = operation;
     // An operation may name a server of its own, which the credential is not for.
     const isHome = originOf(server) === home;
-    const answer = await upstream.send({
+    const held = room.of({ tenant, cost: memoryOf(responseBytes), signal });
+    const request = {
       tenant,
       method: method.toUpperCase(),
       server,
@@ -32,9 +36,16 @@ export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target)
       body,
       allowedNetworks: api.spec.allow_internal_addresses ?? [],
       responseBytes,
+      grow: held.grow,
       signal,
-    });
-    return { ...answer, body: withoutSecrets(answer.body, credential.secrets) };
+    };
+    try {
+      const { status, body: bytes } = await upstream.send(request);
+      return { status, body: withoutSecrets(bytes, credential.secrets), held };
+    } catch (error) {
+      held[Symbol.dispose]();
+      throw error;
+    }
   };
 }
 

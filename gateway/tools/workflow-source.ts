@@ -9,8 +9,10 @@ import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
 import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
+import { type AnswerRoom, createAnswerRoom } from '../../lib/tools/web/answer-room.ts';
 import type { Upstream } from '../../lib/upstream/index.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import type { FormerNames } from './former-names.ts';
@@ -47,7 +49,9 @@ export interface WorkflowSourceDeps {
 
 /** Tool workflows as tools: a call runs the chain that was registered when it began (spec 3 §1.4, §3.2). */
 export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource {
-  const deps = { ...sourceDeps, turns: createReadingTurns(sourceDeps.clock) };
+  const { clock } = sourceDeps;
+  const room = createAnswerRoom({ clock, size: bytesOf('answers of upstreams') });
+  const deps = { ...sourceDeps, turns: createReadingTurns(clock), room };
   const { tenancy, workflows, former } = deps;
   const holders = createHolders(tenancy, deps.rivals ?? ((place) => workflows.byIndex('namespace', place)));
   const visible = (tenant: string | undefined): ToolWorkflow[] =>
@@ -100,6 +104,7 @@ interface Invocation {
 
 interface ChainSourceDeps extends WorkflowSourceDeps {
   readonly turns: ReadingTurns;
+  readonly room: AnswerRoom;
 }
 
 async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<GatewayAnswer> {
@@ -137,7 +142,8 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
   const tenant = caller.tenant ?? '';
   const credential = await resolve(deps, { api, tenant, server: index.server }, audit);
   if (typeof credential === 'string') return { kind: 'failed', step: first.name, reason: credential };
-  const send = createSendStep(deps.upstream, { api, index, credential, tenant, responseBytes: limits.responseBytes });
+  const { responseBytes } = limits;
+  const send = createSendStep(deps.upstream, { api, index, credential, tenant, responseBytes, room: deps.room });
   const inTurn = deps.turns.of(tenant);
   return runToolChain({ ...deps, limits, send, inTurn, observer: audit }, steps, args, { signal: context.signal });
 }

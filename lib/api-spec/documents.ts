@@ -2,6 +2,7 @@ import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { KubeClient } from '../kube/index.ts';
 import type { OpenApiReader } from '../manifest/index.ts';
 import { heapBytes } from '../heap-bytes.ts';
+import { bytesOf } from '../memory-budget/index.ts';
 import { indexBytes, type OpenApiIndex, type OpenApiReading } from '../openapi-document/index.ts';
 import { createSharedCache } from '../shared-cache.ts';
 import { problemText } from './problem-text.ts';
@@ -24,7 +25,7 @@ interface DocumentsDeps {
 }
 
 /** Bytes of heap for indexes. A tenant's share takes two of the largest ones, and some dozens of common ones. */
-const kept = { maxBytes: 24 * 1024 * 1024, tenantBytes: 6 * 1024 * 1024 + 64 * 1024 } as const;
+const kept = { maxBytes: bytesOf('API documents'), tenantBytes: 6 * 1024 * 1024 + 64 * 1024 } as const;
 
 /** Bytes of heap that a reading takes. */
 const readingBytes = ({ index, problems }: OpenApiReading): number =>

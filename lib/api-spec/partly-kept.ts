@@ -1,4 +1,5 @@
 import { apiSpecs, cliTools, toolWorkflows } from '../kinds.ts';
+import { bytesOf } from '../memory-budget/index.ts';
 import {
   isWholeApiSpec,
   isWholeCliTool,
@@ -9,7 +10,7 @@ import {
 } from './slim.ts';
 
 /** Bytes of heap for objects in full, of each kind: those used last spare a request. */
-const keptBytes = 8 * 1024 * 1024;
+const keptBytes = bytesOf('whole tools');
 
 /** Kinds that tools are made of, with the part that caches of any process keep of them (`createWholeObjects`). */
 export const partlyKept = {

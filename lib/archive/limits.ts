@@ -16,8 +16,6 @@ export const archiveLimits = {
   rowMessageLength: 1_024,
   /** Records that are written at once; of them one tenant has four fifths. */
   writesAtOnce: 4,
-  /** Bytes of values that are held at once while records are written. */
-  writingBytes: 32 * 1024 * 1024,
   /** Waits while the store does not answer. */
   awayAfterMs: [500, 1_000, 2_000, 5_000, 10_000, 30_000],
   /** Waits before a record that the store refused is written again. */

@@ -1,3 +1,5 @@
+import { bytesOf } from '../memory-budget/index.ts';
+
 /** Bounds of the gateway's audit (issue: no act without its event; spec 3 §6 names no numbers). */
 export const auditLimits = {
   /** Longest time until an event is stored or refused; a sweep ends it up to `sweepMs` later. */
@@ -12,7 +14,7 @@ export const auditLimits = {
   batchBytes: 256 * 1_024,
   /** Events and bytes that wait in one process, of one tenant four fifths (`mayHold`). */
   waitingEvents: 10_000,
-  waitingBytes: 16 * 1_048_576,
+  waitingBytes: bytesOf('audit events'),
   /** Between two checkpoints of a chain that grows. */
   checkpointMs: 5_000,
   /** Checkpoints that are kept of one chain. */

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
-import { bodyLimits, createInFlight, type InFlight, type InFlightRequest } from './in-flight.ts';
+import { bodyLimits } from './body-limits.ts';
+import { createInFlight, type InFlight, type InFlightRequest } from './in-flight.ts';
 
 /** The most bytes that the signed calls of one tenant have, while no other tenant has any. */
 const share = Math.floor((bodyLimits.signed * 4) / 5);
@@ -112,7 +113,7 @@ describe('the bytes of signed calls', () => {
     ['acme', 'acme', waitingShare - part, part],
     ['acme', 'globex', waitingShare, bodyLimits.signedWaitingBytes - waitingShare],
   ])('of answers of %s and %s that wait have a bound, and are refused at once beyond it', async (one, two, a, b) => {
-    const held = [...fill('acme', share), ...fill('globex', 4 * part)];
+    const held = [...fill('acme', share), ...fill('globex', 6 * part)];
     const first = settledOf(call(one, 1).answer(a));
     const second = settledOf(call(two, 1).answer(b));
     const beyond = settledOf(call(two, 1).answer(bodyLimits.smallParsedBytes + 1));
@@ -164,7 +165,7 @@ describe('the bytes of pods', () => {
     ofPod(tenant, bytes).then(() => 200, statusIn);
 
   it('count to their tenant, and leave room for others and for strangers', async () => {
-    for (let held = 0; held < half; held += part) await ofPod('acme', part);
+    for (let held = 0; held + part <= half; held += part) await ofPod('acme', part);
     expect(await statusOfPod('acme', part)).toBe(503);
     expect(await statusOfPod('globex', part)).toBe(200);
     expect(await statusOfPod('acme', bodyLimits.smallRawBytes)).toBe(200);
@@ -172,9 +173,9 @@ describe('the bytes of pods', () => {
 
   it('come back when the body is let go, while the request goes on', async () => {
     const all: InFlightRequest[] = [];
-    for (let held = 0; held < half; held += part) all.push(await ofPod('acme', part));
+    for (let held = 0; held + part <= half; held += part) all.push(await ofPod('acme', part));
     for (const request of all) request.dropBody();
-    for (let held = 0; held < half; held += part) await ofPod('acme', part);
+    for (let held = 0; held + part <= half; held += part) await ofPod('acme', part);
     for (const request of all) request.leave();
     expect(await statusOfPod('acme', part)).toBe(503);
   });

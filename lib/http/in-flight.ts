@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { startDeadline } from '../deadline.ts';
 import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { endlessLimits } from './body-limits.ts';
 import type { Access } from './contract.ts';
-import { RawShares } from './raw-shares.ts';
-import { tenantShareUsed, tooManyAnswers, tooManyBodies, tooManyStreams } from './request-errors.ts';
+import { tooManyStreams } from './request-errors.ts';
+import { createServerMemory, RequestMemory, type ServerMemory } from './request-memory.ts';
 
 /** A request whose handler runs. */
 export interface InFlightRequest {
@@ -58,41 +58,12 @@ export interface InFlight {
   abandon(): void;
 }
 
-const mib = 1_048_576;
-
-/**
- * Memory limit of the bodies of all requests of one access together as they came, and of the values made of them and
- * of large answers that are under way. Apart, so that
- * those who may be anybody take nothing from callers who are known; no owner can have all of it. With the copies that
- * a start makes of its input this stays below the memory that the chart gives the API (design §11).
- */
-export const bodyLimits = {
-  raw: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib, pod: 32 * mib },
-  parsed: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib, pod: 32 * mib },
-  /** Bodies and answers of signed calls, once their tenants are known. */
-  signed: 64 * mib,
-  /** Answers of signed calls that wait for room, of all tenants together. */
-  signedWaiting: 256,
-  /** Bytes of those answers together: each is in memory while it waits. One tenant has four fifths of them at most. */
-  signedWaitingBytes: 16 * mib,
-  /** Memory that a request may have whatever others have: small ones are always served. */
-  smallRawBytes: 65_536,
-  smallParsedBytes: 65_536,
-  /** How long a request waits for memory. */
-  waitMs: 15_000,
-} as const;
-
-/** Answers without an end that may be open at one time; one owner has four fifths at most. */
-export const endlessLimits = { events: 4_000, log: 200 } as const;
-
 export function createInFlight(clock: Clock): InFlight {
   const state: ServerState = {
     isStopping: false,
     isAbandoned: false,
     clock,
-    memory: createMemory(clock),
-    signed: createFairPool({ size: bodyLimits.signed, waiting: bodyLimits.signedWaiting, clock }),
-    signedWaiting: createFairPool({ size: bodyLimits.signedWaitingBytes, clock }),
+    memory: createServerMemory(clock),
     endless: createEndless(clock),
   };
   const ring = new Entry(state, 'public');
@@ -131,9 +102,7 @@ interface ServerState {
   isStopping: boolean;
   isAbandoned: boolean;
   readonly clock: Clock;
-  readonly memory: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
-  readonly signed: FairPool;
-  readonly signedWaiting: FairPool;
+  readonly memory: ServerMemory;
   readonly endless: Readonly<Record<Endless, FairPool>>;
 }
 
@@ -141,14 +110,6 @@ const createEndless = (clock: Clock): ServerState['endless'] => ({
   events: createFairPool({ size: endlessLimits.events, clock }),
   log: createFairPool({ size: endlessLimits.log, clock }),
 });
-
-function createMemory(clock: Clock): ServerState['memory'] {
-  const of = (access: Access) => ({
-    raw: new RawShares(bodyLimits.raw[access], bodyLimits.smallRawBytes),
-    parsed: createFairPool({ size: bodyLimits.parsed[access], clock }),
-  });
-  return { bearer: of('bearer'), signature: of('signature'), public: of('public'), pod: of('pod') };
-}
 
 const longestSleepMs = 24 * 3_600_000;
 
@@ -161,12 +122,7 @@ class Entry implements InFlightRequest {
   isEndless = false;
   next: Entry = this;
   readonly #server: ServerState;
-  readonly #access: Access;
-  #owner = '';
-  #heldBytes = 0;
-  #place: Place | undefined;
-  #placeBytes = 0;
-  #isSigned = false;
+  readonly #memory: RequestMemory;
   #stream: Place | undefined;
   #previous: Entry = this;
   #controller: AbortController | undefined;
@@ -177,7 +133,7 @@ class Entry implements InFlightRequest {
 
   constructor(server: ServerState, access: Access) {
     this.#server = server;
-    this.#access = access;
+    this.#memory = new RequestMemory(server.memory, access);
   }
 
   get signal(): AbortSignal {
@@ -199,7 +155,7 @@ class Entry implements InFlightRequest {
   }
 
   endAtStop(kind: Endless): void {
-    this.#stream = this.#server.endless[kind].tryEnter({ tenant: this.#owner });
+    this.#stream = this.#server.endless[kind].tryEnter({ tenant: this.#memory.owner });
     if (this.#stream === undefined) throw tooManyStreams();
     this.isEndless = true;
     if (this.#server.isStopping) this.abort();
@@ -207,7 +163,7 @@ class Entry implements InFlightRequest {
   }
 
   ownedBy(owner: string): void {
-    this.#owner = owner;
+    this.#memory.ownedBy(owner);
   }
 
   validUntil(time: number): void {
@@ -232,117 +188,32 @@ class Entry implements InFlightRequest {
   }
 
   ofTenant(tenant: string): void {
-    if (this.#access === 'pod') return this.#ofPodOf(tenant);
-    const bytes = this.#heldBytes;
-    this.#giveRaw();
-    this.#owner = tenant;
-    this.#isSigned = true;
-    if (bytes <= bodyLimits.smallRawBytes) return;
-    this.#place = this.#server.signed.tryEnter({ tenant, cost: bytes });
-    if (this.#place === undefined) throw this.#noRoom(tooManyBodies, false);
-    this.#placeBytes = bytes;
-  }
-
-  #ofPodOf(tenant: string): void {
-    const [raw, parsed] = [this.#heldBytes, this.#placeBytes];
-    this.dropBody();
-    this.#owner = tenant;
-    if (!this.hold(raw)) throw tooManyBodies();
-    if (parsed === 0) return;
-    this.#place = this.#memory.parsed.tryEnter({ tenant, cost: parsed });
-    if (this.#place === undefined) throw tooManyBodies();
-    this.#placeBytes = parsed;
+    this.#memory.ofTenant(tenant);
   }
 
   dropBody(): void {
-    this.#giveRaw();
-    this.#giveBack();
+    this.#memory.dropBody();
   }
 
   hold(bytes: number): boolean {
-    const before = this.#heldBytes;
-    this.#heldBytes += bytes;
-    return this.#memory.raw.take(this.#owner, bytes, before);
+    return this.#memory.hold(bytes);
   }
 
-  async reserve(bytes: number): Promise<void> {
-    this.#giveBack();
-    if (bytes <= bodyLimits.smallParsedBytes) return;
-    this.#place = await this.#enter(this.#memory.parsed, bytes, tooManyBodies);
-    this.#placeBytes = bytes;
-    // It ended while it waited: no other code gives the place back.
-    if (this.#hasLeft) this.#giveBack();
+  reserve(bytes: number): Promise<void> {
+    return this.#memory.reserve(bytes, () => this.signal);
   }
 
   answer(bytes: number): Promise<void> | undefined {
-    if (this.#isSigned) return this.#answerSigned(bytes);
-    if (bytes <= Math.max(this.#placeBytes, bodyLimits.smallParsedBytes)) return undefined;
-    this.#giveBack();
-    this.#place = this.#memory.parsed.tryEnter({ tenant: this.#owner, cost: bytes });
-    if (this.#place === undefined) throw tooManyAnswers();
-    this.#placeBytes = bytes;
-    return undefined;
-  }
-
-  async #answerSigned(bytes: number): Promise<void> {
-    // Its body is not looked at any more.
-    this.#giveBack();
-    if (bytes <= bodyLimits.smallParsedBytes) return;
-    this.#place = await this.#enterSigned(bytes);
-    this.#placeBytes = bytes;
-  }
-
-  async #enterSigned(bytes: number): Promise<Place> {
-    const { signed, signedWaiting } = this.#server;
-    // A tenant that holds nothing would get more than its share.
-    if (bytes > signed.share) throw tenantShareUsed(signed.share, true);
-    const entry = { tenant: this.#owner, cost: bytes };
-    const place = signed.tryEnter(entry);
-    if (place !== undefined) return place;
-    // A pool takes more than it has as all of it.
-    using wait = bytes <= signedWaiting.share ? signedWaiting.tryEnter(entry) : undefined;
-    if (wait === undefined) throw this.#noRoom(tooManyAnswers, true);
-    return await this.#enter(signed, bytes, () => this.#noRoom(tooManyAnswers, true));
-  }
-
-  /** The tenant's own doing, or that of the others. */
-  #noRoom(ofOthers: () => Error, hasRun: boolean): Error {
-    const { signed } = this.#server;
-    return signed.heldBy(this.#owner) > 0 ? tenantShareUsed(signed.share, hasRun) : ofOthers();
+    return this.#memory.answer(bytes, () => this.signal);
   }
 
   get isLarge(): boolean {
-    return this.#place !== undefined;
-  }
-
-  async #enter(pool: FairPool, cost: number, refusal: () => Error): Promise<Place> {
-    const entry = { tenant: this.#owner, cost };
-    const place = pool.tryEnter(entry);
-    if (place !== undefined) return place;
-    using patience = startDeadline(this.#server.clock, bodyLimits.waitMs, this.signal);
-    return await pool.enter({ ...entry, signal: patience.signal }).catch(() => {
-      throw refusal();
-    });
-  }
-
-  get #memory(): ServerState['memory'][Access] {
-    return this.#server.memory[this.#access];
-  }
-
-  #giveRaw(): void {
-    this.#memory.raw.give(this.#owner, this.#heldBytes);
-    this.#heldBytes = 0;
-  }
-
-  #giveBack(): void {
-    this.#place?.leave();
-    this.#place = undefined;
-    this.#placeBytes = 0;
+    return this.#memory.isLarge;
   }
 
   /** Drops its references, so that it keeps no object alive. */
   leave(): void {
-    this.dropBody();
+    this.#memory.leave();
     this.#stream?.leave();
     this.#hasLeft = true;
     this.#over?.abort();

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineContract } from './contract.ts';
-import { bodyLimits } from './in-flight.ts';
+import { bodyLimits } from './body-limits.ts';
 import { readBody } from './read-body.ts';
 import { defineRoute, json } from './route.ts';
 import { readAnswer, requestText, sendRaw, startTestServer } from '../../test/support/http-server.ts';
@@ -36,6 +36,7 @@ describe('the body of a request', () => {
   });
 
   it('that is large is refused where others of its owner take half of the memory; other requests are served', async () => {
+    const large = bodyLimits.raw.bearer / 4;
     const take = defineContract({
       operationId: 'take',
       method: 'post',
@@ -43,7 +44,7 @@ describe('the body of a request', () => {
       tag: 'Test',
       summary: 'Take bytes',
       access: 'bearer',
-      body: { kind: 'bytes', maxBytes: 16 * mib },
+      body: { kind: 'bytes', maxBytes: large },
       success: { kind: 'json', description: 'Done.', schema: Type.Object({}), example: {} },
       errors: [],
     });
@@ -57,9 +58,9 @@ describe('the body of a request', () => {
       for (let index = 0; index < 2; index += 1) {
         const socket = connect(app.port, '127.0.0.1');
         held.push(socket);
-        const head = ['POST /take HTTP/1.1', 'Host: a', 'Authorization: Bearer ada', `Content-Length: ${16 * mib}`];
+        const head = ['POST /take HTTP/1.1', 'Host: a', 'Authorization: Bearer ada', `Content-Length: ${large}`];
         socket.write(`${head.join('\r\n')}\r\n\r\n`);
-        await new Promise((resolve) => socket.write(Buffer.alloc(16 * mib - 1), resolve));
+        await new Promise((resolve) => socket.write(Buffer.alloc(large - 1), resolve));
       }
       await expect.poll(async () => (await post('x'.repeat(smallRawBytes + 1))).status).toBe(503);
       const refused = await post('x'.repeat(smallRawBytes + 1));
@@ -71,7 +72,7 @@ describe('the body of a request', () => {
       expect(await post('x'.repeat(mib), 'bob')).toMatchObject({ status: 200 });
       const [first] = held as [Socket];
       first.write('x');
-      expect(await readAnswer(first)).toMatchObject({ status: 200, body: `{"bytes":${16 * mib}}` });
+      expect(await readAnswer(first)).toMatchObject({ status: 200, body: `{"bytes":${large}}` });
       expect(await post('x'.repeat(mib))).toMatchObject({ status: 200 });
       held[1]?.destroy();
       expect((await Promise.all([1, 2, 3].map(() => post('x'.repeat(8 * mib))))).map(({ status }) => status)).toEqual([

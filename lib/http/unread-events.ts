@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { bytesOf } from '../memory-budget/index.ts';
 
 /** Memory for events that clients have not read. */
 export const unreadLimits = {
   /** Streams of all tenants together; one tenant has four fifths at most. */
-  poolBytes: 32 * 1_048_576,
+  poolBytes: bytesOf('unread events'),
   /** A stream may leave as much unread without a place in the pool: idle streams and small events never wait. */
   freeBytes: 8_192,
   /** Pages and pieces of text that the source of a stream may hold while nothing is taken from it. */

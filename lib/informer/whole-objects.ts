@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { createFairPool, type FairPool } from '../fair-pool.ts';
 import { heapBytes } from '../heap-bytes.ts';
+import { bytesOf } from '../memory-budget/index.ts';
 import { findAgain, type KubeClient, type KubeObject, type Resource } from '../kube/index.ts';
 import { compareResourceVersions } from './resource-version.ts';
 
@@ -49,7 +50,7 @@ export interface WholeOptions<T extends KubeObject> {
  * object at each read and write: some 0.1 s of its processor for each MiB of heap up to 8, and all tenants share it. So
  * there is work for two of its processors at most, of which one namespace has one.
  */
-const inUseBytes = 16 * 1024 * 1024;
+const inUseBytes = Math.min(16 * 1024 * 1024, bytesOf('objects in use'));
 /** No object counts as more than this, so that another namespace has room for one beside it. */
 const countedBytes = inUseBytes / 2;
 /** An object of less than this may be used without waiting for a turn. */

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Taken } from '../tools/web/answer-room.ts';
 import { UpstreamError } from '../upstream/index.ts';
 import { extract } from './extract.ts';
 import { jsonBytes } from './json-bytes.ts';
@@ -22,7 +23,14 @@ export interface ChainRequest {
 }
 
 /** Sends one attempt. Throws UpstreamError where no whole response came. */
-export type SendStep = (request: ChainRequest) => Promise<{ readonly status: number; readonly body: Buffer }>;
+export type SendStep = (request: ChainRequest) => Promise<ChainResponse>;
+
+export interface ChainResponse {
+  readonly status: number;
+  readonly body: Buffer;
+  /** Memory that is counted for it, until its values are let go. */
+  readonly held?: Pick<Taken, 'keep' | typeof Symbol.dispose>;
+}
 
 /** Hears of every step. A rejection ends the chain: it refuses to act unaudited. */
 export interface ChainObserver {
@@ -68,7 +76,7 @@ export async function runToolChain(
   context: { readonly signal: AbortSignal },
 ): Promise<ChainOutcome> {
   using deadline = startDeadline(deps.clock, deps.limits.chainMs, context.signal);
-  const chain = new Chain(deps, input, deadline.signal);
+  using chain = new Chain(deps, input, deadline.signal);
   for (const step of steps) {
     const failure = await chain.run(step);
     if (context.signal.aborted) throw new AppError('cancelled', 'the call was cancelled', { reason: 'Cancelled' });
@@ -85,6 +93,8 @@ class Chain {
   #result: { readonly step: string; readonly value: unknown } | undefined;
   readonly #state: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   #stateBytes = 0;
+  /** Of the response that is the result so far. */
+  #held: ChainResponse['held'];
   readonly #deps: ChainDeps;
   readonly #signal: AbortSignal;
   readonly #context: BodyContext & { readonly state: Record<string, unknown> };
@@ -137,7 +147,7 @@ class Chain {
       const request = { step: step.name, operationId: step.operation_id, body, signal: deadline.signal };
       const response = await this.#deps.send(request);
       ({ status } = response);
-      await this.#take(step, response, deadline.signal);
+      await this.#takeOrLetGo(step, response, deadline.signal);
       return { status };
     } catch (failure) {
       if (failure instanceof StepFailure) return { ...(status !== undefined && { status }), failure };
@@ -146,7 +156,26 @@ class Chain {
     }
   }
 
-  async #take(step: ToolStep, response: Awaited<ReturnType<SendStep>>, signal: AbortSignal): Promise<void> {
+  /** Its values are kept as the result until another response replaces them; its text is not. */
+  async #takeOrLetGo(step: ToolStep, response: ChainResponse, signal: AbortSignal): Promise<void> {
+    const { held, body } = response;
+    try {
+      await this.#take(step, response, signal);
+    } catch (error) {
+      held?.[Symbol.dispose]();
+      throw error;
+    }
+    this.#held?.[Symbol.dispose]();
+    this.#held = held;
+    held?.keep(body.length);
+  }
+
+  /** Nothing of its responses is needed any more. */
+  [Symbol.dispose](): void {
+    this.#held?.[Symbol.dispose]();
+  }
+
+  async #take(step: ToolStep, response: ChainResponse, signal: AbortSignal): Promise<void> {
     const parsed = await readResponse(response, { inTurn: this.#deps.inTurn, signal });
     const variables: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
     let left = answerLimits.stateBytes - this.#stateBytes;

@@ -60,7 +60,7 @@ interface Target {
 }
 
 async function exchange(dispatcher: Dispatcher, request: UpstreamRequest, target: Target): Promise<UpstreamAnswer> {
-  const { method, headers, body, signal, responseBytes } = request;
+  const { method, headers, body, signal, responseBytes, grow } = request;
   const response = await dispatcher.request({
     method: method as Dispatcher.HttpMethod,
     path: target.path,
@@ -79,7 +79,10 @@ async function exchange(dispatcher: Dispatcher, request: UpstreamRequest, target
   response.body.on('error', () => undefined);
   const { statusCode: status } = response;
   try {
-    return { status, body: await readBody(response.body, codingOf(response), { most: responseBytes }) };
+    return {
+      status,
+      body: await readBody(response.body, codingOf(response), { most: responseBytes, ...(grow && { grow }) }),
+    };
   } catch (error) {
     throw upstreamErrorOf(error, target.host, signal, status);
   }

@@ -17,6 +17,8 @@ export interface UpstreamRequest {
   readonly allowedNetworks: readonly string[];
   /** Bytes of the response when it is unpacked. */
   readonly responseBytes: number;
+  /** Called for a response of more than a mebibyte, before more of it is read: makes room for it. */
+  readonly grow?: () => Promise<void>;
   /** Ends the attempt; its reason is a `TimeoutError` where the time is up. */
   readonly signal: AbortSignal;
 }

@@ -11,6 +11,7 @@ import { createSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
+import { createLargeAnswers } from '../../lib/tools/web/answer-room.ts';
 import { executionOf, type Replica, replyOf, SharedExecutions, specOf, startReplica } from '../agents/replica.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { echoTool, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -50,7 +51,10 @@ afterAll(async () => {
 function sourceOf(url = gateway.url, bus = nats.connect()): RegisteredToolSource {
   const deps = { bus, clock: systemClock, logger: silentLogger, newId };
   const sessions = createToolSessions({ ...deps, key: gateway.key, sessions: createSessions(bus) });
-  return createRegisteredTools({ ...deps, call: createGatewayCalls({ ...deps, sessions, url }) });
+  return createRegisteredTools({
+    ...deps,
+    call: createGatewayCalls({ ...deps, room: createLargeAnswers(deps.clock), sessions, url }),
+  });
 }
 
 const desk: AgentSpec = specOf({ tools: [{ name: 'orders.place' }], security: { context: 'desk' } });

@@ -17,6 +17,7 @@ import { KubeError } from '../../lib/kube/index.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolAnswer, ToolCaller } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
+import { createLargeAnswers } from '../../lib/tools/web/answer-room.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { echoTool, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
@@ -104,7 +105,7 @@ function startReplica(clock = systemClock): Started {
   const bus = nats.connect();
   const deps = { bus, clock, logger: silentLogger, newId };
   const sessions = createToolSessions({ ...deps, clock: systemClock, key: gateway.key, sessions: createSessions(bus) });
-  const calling = { ...deps, clock: systemClock, sessions, url: gateway.url };
+  const calling = { ...deps, clock: systemClock, room: createLargeAnswers(clock), sessions, url: gateway.url };
   const executing = {
     ...deps,
     toolbox: createToolbox({ builtin_dispatchers: [] }, runs),

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
-import { bodyLimits } from '../../lib/http/in-flight.ts';
+import { bodyLimits } from '../../lib/http/body-limits.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { echoTool, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type LaneAgent, startAgent } from './support/signed-lane.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defineContract } from '../../lib/http/contract.ts';
-import { bodyLimits, endlessLimits } from '../../lib/http/in-flight.ts';
+import { bodyLimits, endlessLimits } from '../../lib/http/body-limits.ts';
 import { defineRoute, type Route } from '../../lib/http/route.ts';
 import { requestText, startTestServer, type TestCaller, type TestServer } from '../support/http-server.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';

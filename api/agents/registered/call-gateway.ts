@@ -6,8 +6,9 @@ import { AppError, messageOf } from '../../../lib/errors.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import type { ToolAnswer } from '../../../lib/tools/tool.ts';
-import { type AnswerRoom, createAnswerRoom, memoryOf } from '../../../lib/tools/web/answer-room.ts';
+import { type AnswerRoom, longestCallMs as callMs, memoryOf } from '../../../lib/tools/web/answer-room.ts';
 import { readBody } from '../../../lib/tools/web/read-response.ts';
 import type { CallRegistered } from './registered-tools.ts';
 import type { ToolSession, ToolSessions } from './tool-sessions.ts';
@@ -16,24 +17,21 @@ interface CallDeps {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
   readonly newId: NewId;
+  /** Room for large answers. The largest has all of it. */
+  readonly room: AnswerRoom;
   readonly sessions: ToolSessions;
   /** Base address of the gateway. */
   readonly url: string;
 }
 
-/** A little longer than the gateway gives a call. */
-const callMs = 610_000;
-/** An answer of an upstream has 10 MiB, and the body holds it twice as JSON. */
-const answerBytes = 64 * 1_024 * 1_024;
-/** Memory for large answers that one process reads at once. The largest has all of it. */
-const roomBytes = memoryOf(answerBytes);
+/** An answer of an upstream has 10 MiB, and the body holds it twice as JSON. Text and values of it fill the whole room. */
+const answerBytes = Math.floor(bytesOf('large answers') / 2);
 
 /**
  * Calls tools at `/v1/invoke` of the gateway, by envelopes that this process signs: session, checks, credentials and audit
  * are the gateway's (ADR 0084). A refusal is an answer of the tool, which its agent reads.
  */
-export function createGatewayCalls({ clock, logger, newId, sessions, url }: CallDeps): CallRegistered {
-  const room = createAnswerRoom({ clock, size: roomBytes, waitMs: callMs });
+export function createGatewayCalls({ clock, logger, newId, room, sessions, url }: CallDeps): CallRegistered {
   return async (caller, { tool, args }, signal) => {
     using deadline = startDeadline(clock, callMs, signal);
     const send = async (session: ToolSession): Promise<Answered> => {

@@ -14,7 +14,7 @@ export {
   type ToolSigner,
 } from './registered-tools.ts';
 
-interface OpenDeps extends Pick<ApiDeps, 'clock' | 'config' | 'logger' | 'newId'> {
+interface OpenDeps extends Pick<ApiDeps, 'clock' | 'config' | 'largeAnswers' | 'logger' | 'newId'> {
   readonly bus: Pick<EventBus, 'request'>;
   readonly key: SealKey;
   readonly sessions: Sessions;
@@ -24,6 +24,7 @@ interface OpenDeps extends Pick<ApiDeps, 'clock' | 'config' | 'logger' | 'newId'
 export function openRegisteredTools(deps: OpenDeps): RegisteredToolSource {
   const { WINDLASS_GATEWAY_URL: address } = deps.config;
   if (address === undefined) return noRegisteredTools;
-  const call = createGatewayCalls({ ...deps, url: address.replace(/\/$/, ''), sessions: createToolSessions(deps) });
+  const url = address.replace(/\/$/, '');
+  const call = createGatewayCalls({ ...deps, room: deps.largeAnswers, url, sessions: createToolSessions(deps) });
   return createRegisteredTools({ ...deps, call });
 }

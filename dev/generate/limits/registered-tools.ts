@@ -1,6 +1,9 @@
-import { bodyLimits } from '../../../lib/http/in-flight.ts';
+import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import { openApiLimits } from '../../../lib/openapi-document/index.ts';
 import { characters, entries, items, type LimitGroup, row } from './row.ts';
+
+/** Bytes of heap of a replica of the gateway, as the chart sets it (`charts/windlass/values.yaml`). */
+const heapOfChart = 0.75 * 768 * 1_048_576;
 
 export const tools: LimitGroup = {
   title: 'Tools that tenants register',
@@ -16,7 +19,7 @@ export const tools: LimitGroup = {
     characters('The JSONPath of an extractor', 'extractorLength'),
     row(
       'Bodies and answers over 64 KiB of the signed calls of one tenant that are under way in a replica',
-      Math.floor((bodyLimits.signed * 4) / 5),
+      Math.floor((bytesOf('signed calls', heapOfChart) * 4) / 5),
       'bytes',
       'large bodies and answers of the signed calls of one tenant have at most … bytes in a replica',
     ),

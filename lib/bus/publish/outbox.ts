@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError, messageOf } from '../../errors.ts';
 import { mayHold } from '../../fair-pool.ts';
 import type { Logger } from '../../logger.ts';
+import { bytesOf } from '../../memory-budget/index.ts';
 import type { BusObserver } from '../bus-observer.ts';
 import type { BusEvent, EventPublisher, EventSink } from '../event-bus.ts';
 
@@ -18,7 +19,7 @@ export interface OutboxLimits {
   readonly bytes: number;
 }
 
-const outboxLimits: OutboxLimits = { events: 10_000, bytes: 16 * 1_048_576 };
+const outboxLimits: OutboxLimits = { events: 10_000, bytes: bytesOf('event outbox') };
 
 /**
  * Keeps events in memory until they are stored, in the order in which they were raised. One whose answer got lost is

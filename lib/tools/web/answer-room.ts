@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { createFairPool, type Place } from '../../fair-pool.ts';
+import { bytesOf } from '../../memory-budget/index.ts';
 
 /** Memory of one process for the large answers that it reads, with shares for tenants. Small ones need none. */
 export interface AnswerRoom {
@@ -21,6 +22,8 @@ export interface Taken extends Disposable {
    * @throws AppError `Overloaded`, or the reason of the signal.
    */
   readonly grow: () => Promise<void>;
+  /** Gives back all but so many bytes of memory, where it has more. */
+  keep(cost: number): void;
 }
 
 /** An answer is held as bytes, as text and as what is made of it. */
@@ -34,6 +37,16 @@ interface RoomOptions {
   readonly waitMs?: number;
 }
 
+/**
+ * Room for the large pages and answers that tools read, one for a process. A wait has no end but that of its signal, and
+ * of the longest call.
+ */
+export const createLargeAnswers = (clock: Clock): AnswerRoom =>
+  createAnswerRoom({ clock, size: bytesOf('large answers'), waitMs: longestCallMs });
+
+/** A little longer than the gateway gives a call. */
+export const longestCallMs = 610_000;
+
 export function createAnswerRoom(options: RoomOptions): AnswerRoom {
   const pool = createFairPool(options);
   return {
@@ -43,6 +56,7 @@ export function createAnswerRoom(options: RoomOptions): AnswerRoom {
         async grow() {
           place ??= await pool.enter(answer);
         },
+        keep: (cost) => place?.keep(cost),
         [Symbol.dispose]: () => place?.leave(),
       };
     },

@@ -5,7 +5,7 @@ import { answer, failure } from '../answers.ts';
 import { domainProblem } from '../domain-policy.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller } from '../tool.ts';
 import type { ToolRuns } from '../toolbox.ts';
-import { type AnswerRoom, createAnswerRoom, memoryOf } from './answer-room.ts';
+import { type AnswerRoom, createLargeAnswers, memoryOf } from './answer-room.ts';
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
 import { fetchPage, type Page, type PageDeps } from './fetch-page.ts';
 import type { ToMarkdown } from './markdown.ts';
@@ -30,14 +30,13 @@ export interface WebToolsDeps {
   readonly permittedNetworks?: readonly string[];
   /** Networks of which those within them alone are permitted (ADR 0110). */
   readonly guardedNetworks?: readonly string[];
+  /** Room for large pages, which a process shares with whatever else reads large answers. Default: one of their own. */
+  readonly room?: AnswerRoom;
 }
-
-/** Memory for large pages that one process reads at once: four, of which one tenant has three. */
-const roomBytes = 128 * 1_024 * 1_024;
 
 /** `web.fetch` and `web.search` (spec 3 §10.4). */
 export function createWebTools(given: WebToolsDeps): ToolRuns {
-  const deps = { ...given, room: createAnswerRoom({ clock: given.clock, size: roomBytes }) };
+  const deps = { ...given, room: given.room ?? createLargeAnswers(given.clock) };
   const isPermitted = createAddressPolicy(deps.permittedNetworks, deps.guardedNetworks);
   const page = pageDeps(deps, isPermitted);
   // An operator's own address of a provider may be an internal one.

@@ -11,6 +11,7 @@ import { createMcpServers, type McpServers } from '../../../lib/mcp/index.ts';
 import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
 import { Secret } from '../../../lib/node-config/index.ts';
 import { createToolbox } from '../../../lib/tools/toolbox.ts';
+import { createLargeAnswers } from '../../../lib/tools/web/answer-room.ts';
 import { executionOf, type Replica, replyOf, SharedExecutions, specOf, startReplica } from '../../agents/replica.ts';
 import { startTestBus, type TestBus } from '../../nats/test-bus.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
@@ -63,7 +64,8 @@ function registeredOf() {
   const bus = nats.connect();
   const deps = { bus, clock: systemClock, logger: silentLogger, newId };
   const sessions = createToolSessions({ ...deps, key: gateway.key, sessions: createSessions(bus) });
-  return createRegisteredTools({ ...deps, call: createGatewayCalls({ ...deps, sessions, url: gateway.url }) });
+  const calling = { ...deps, room: createLargeAnswers(deps.clock), sessions, url: gateway.url };
+  return createRegisteredTools({ ...deps, call: createGatewayCalls(calling) });
 }
 
 describe('an agent whose manifest names tools of an MCP server', () => {

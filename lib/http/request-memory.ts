@@ -1,0 +1,175 @@
+import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
+import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { bodyLimits } from './body-limits.ts';
+import type { Access } from './contract.ts';
+import { RawShares } from './raw-shares.ts';
+import { tenantShareUsed, tooManyAnswers, tooManyBodies } from './request-errors.ts';
+
+/** The memory of one server that requests share, by access and by tenant. */
+export interface ServerMemory {
+  readonly clock: Clock;
+  readonly bodies: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
+  readonly signed: FairPool;
+  readonly signedWaiting: FairPool;
+}
+
+export function createServerMemory(clock: Clock): ServerMemory {
+  const of = (access: Access) => ({
+    raw: new RawShares(bodyLimits.raw[access], bodyLimits.smallRawBytes),
+    parsed: createFairPool({ size: bodyLimits.parsed[access], clock }),
+  });
+  return {
+    clock,
+    bodies: { bearer: of('bearer'), signature: of('signature'), public: of('public'), pod: of('pod') },
+    signed: createFairPool({ size: bodyLimits.signed, waiting: bodyLimits.signedWaiting, clock }),
+    signedWaiting: createFairPool({ size: bodyLimits.signedWaitingBytes, clock }),
+  };
+}
+
+/** What one request holds of the memory of its server. Errors and arguments: as `InFlightRequest` has them. */
+export class RequestMemory {
+  readonly #server: ServerMemory;
+  readonly #access: Access;
+  #owner = '';
+  #heldBytes = 0;
+  #place: Place | undefined;
+  #placeBytes = 0;
+  #isSigned = false;
+  #hasLeft = false;
+
+  constructor(server: ServerMemory, access: Access) {
+    this.#server = server;
+    this.#access = access;
+  }
+
+  get owner(): string {
+    return this.#owner;
+  }
+
+  get isLarge(): boolean {
+    return this.#place !== undefined;
+  }
+
+  ownedBy(owner: string): void {
+    this.#owner = owner;
+  }
+
+  ofTenant(tenant: string): void {
+    if (this.#access === 'pod') return this.#ofPodOf(tenant);
+    const bytes = this.#heldBytes;
+    this.#giveRaw();
+    this.#owner = tenant;
+    this.#isSigned = true;
+    if (bytes <= bodyLimits.smallRawBytes) return;
+    this.#place = this.#server.signed.tryEnter({ tenant, cost: bytes });
+    if (this.#place === undefined) throw this.#noRoom(tooManyBodies, false);
+    this.#placeBytes = bytes;
+  }
+
+  #ofPodOf(tenant: string): void {
+    const [raw, parsed] = [this.#heldBytes, this.#placeBytes];
+    this.dropBody();
+    this.#owner = tenant;
+    if (!this.hold(raw)) throw tooManyBodies();
+    if (parsed === 0) return;
+    this.#place = this.#bodies.parsed.tryEnter({ tenant, cost: parsed });
+    if (this.#place === undefined) throw tooManyBodies();
+    this.#placeBytes = parsed;
+  }
+
+  dropBody(): void {
+    this.#giveRaw();
+    this.#giveBack();
+  }
+
+  hold(bytes: number): boolean {
+    const before = this.#heldBytes;
+    this.#heldBytes += bytes;
+    return this.#bodies.raw.take(this.#owner, bytes, before);
+  }
+
+  /** `signal` ends the wait. */
+  async reserve(bytes: number, signal: () => AbortSignal): Promise<void> {
+    this.#giveBack();
+    if (bytes <= bodyLimits.smallParsedBytes) return;
+    this.#place = await this.#enter(this.#bodies.parsed, bytes, { refusal: tooManyBodies, signal });
+    this.#placeBytes = bytes;
+    // It ended while it waited: no other code gives the place back.
+    if (this.#hasLeft) this.#giveBack();
+  }
+
+  answer(bytes: number, signal: () => AbortSignal): Promise<void> | undefined {
+    if (this.#isSigned) return this.#answerSigned(bytes, signal);
+    if (bytes <= Math.max(this.#placeBytes, bodyLimits.smallParsedBytes)) return undefined;
+    this.#giveBack();
+    this.#place = this.#bodies.parsed.tryEnter({ tenant: this.#owner, cost: bytes });
+    if (this.#place === undefined) throw tooManyAnswers();
+    this.#placeBytes = bytes;
+    return undefined;
+  }
+
+  async #answerSigned(bytes: number, signal: () => AbortSignal): Promise<void> {
+    // Its body is not looked at any more.
+    this.#giveBack();
+    if (bytes <= bodyLimits.smallParsedBytes) return;
+    this.#place = await this.#enterSigned(bytes, signal);
+    this.#placeBytes = bytes;
+  }
+
+  async #enterSigned(bytes: number, signal: () => AbortSignal): Promise<Place> {
+    const { signed, signedWaiting } = this.#server;
+    // A tenant that holds nothing would get more than its share.
+    if (bytes > signed.share) throw tenantShareUsed(signed.share, true);
+    const entry = { tenant: this.#owner, cost: bytes };
+    const place = signed.tryEnter(entry);
+    if (place !== undefined) return place;
+    // A pool takes more than it has as all of it.
+    using wait = bytes <= signedWaiting.share ? signedWaiting.tryEnter(entry) : undefined;
+    if (wait === undefined) throw this.#noRoom(tooManyAnswers, true);
+    return await this.#enter(signed, bytes, { refusal: () => this.#noRoom(tooManyAnswers, true), signal });
+  }
+
+  /** The tenant's own doing, or that of the others. */
+  #noRoom(ofOthers: () => Error, hasRun: boolean): Error {
+    const { signed } = this.#server;
+    return signed.heldBy(this.#owner) > 0 ? tenantShareUsed(signed.share, hasRun) : ofOthers();
+  }
+
+  async #enter(pool: FairPool, cost: number, { refusal, signal }: Wait): Promise<Place> {
+    const entry = { tenant: this.#owner, cost };
+    const place = pool.tryEnter(entry);
+    if (place !== undefined) return place;
+    using patience = startDeadline(this.#server.clock, bodyLimits.waitMs, signal());
+    return await pool.enter({ ...entry, signal: patience.signal }).catch(() => {
+      throw refusal();
+    });
+  }
+
+  get #bodies(): ServerMemory['bodies'][Access] {
+    return this.#server.bodies[this.#access];
+  }
+
+  #giveRaw(): void {
+    this.#bodies.raw.give(this.#owner, this.#heldBytes);
+    this.#heldBytes = 0;
+  }
+
+  #giveBack(): void {
+    this.#place?.leave();
+    this.#place = undefined;
+    this.#placeBytes = 0;
+  }
+
+  /** Gives everything back, and what is waited for as soon as it comes. */
+  leave(): void {
+    this.dropBody();
+    this.#hasLeft = true;
+  }
+}
+
+interface Wait {
+  readonly refusal: () => Error;
+  /** Made only where there is a wait. */
+  readonly signal: () => AbortSignal;
+}

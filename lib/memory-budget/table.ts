@@ -1,0 +1,154 @@
+/** Processes that serve many tenants. */
+export type MemoryProcess = 'api' | 'gateway' | 'relay' | 'controllers';
+
+/** The part of memory that a row is held in: JavaScript values, or bytes as they came, which V8 keeps beside its heap. */
+type MemoryPlace = 'heap' | 'beside';
+
+interface MemoryRow {
+  /** Size, as a part of the heap of the process. */
+  readonly share: number;
+  readonly place: MemoryPlace;
+  /** How many pools of this row each process makes; 0 where a process has none. */
+  readonly pools: Partial<Readonly<Record<MemoryProcess, number>>>;
+  /** Text of the documentation: what is held. */
+  readonly holds: string;
+}
+
+const servers = { api: 1, gateway: 1 } as const;
+const everywhere = { api: 1, gateway: 1, relay: 1, controllers: 1 } as const;
+
+/** Objects in full that were used last, of one kind. */
+const whole = (kind: string, share: number, pools: MemoryRow['pools']): MemoryRow => ({
+  share,
+  place: 'heap',
+  pools,
+  holds: `objects in full that were used last: ${kind}`,
+});
+
+/**
+ * Every pool, cache and queue with a bound in bytes that tenants can fill. Each takes its size from here, so that all of
+ * them together fit beside what a process needs for itself (`test/contract/memory-budget.test.ts`).
+ */
+export const memoryTable = {
+  'bodies of callers': {
+    share: 0.06,
+    place: 'beside',
+    pools: servers,
+    holds: 'bodies, as they came, of callers with a token',
+  },
+  'bodies of signed calls': {
+    share: 0.03,
+    place: 'beside',
+    pools: servers,
+    holds: 'bodies, as they came, of signed calls whose tenant is not known yet',
+  },
+  'bodies of anybody': {
+    share: 0.04,
+    place: 'beside',
+    pools: servers,
+    holds: 'bodies, as they came, of webhooks and of callers without a token',
+  },
+  'bodies of pods': { share: 0.03, place: 'beside', pools: servers, holds: 'bodies, as they came, of agent pods' },
+  'values of callers': {
+    share: 0.06,
+    place: 'heap',
+    pools: servers,
+    holds: 'values of the bodies of callers with a token, and their large answers',
+  },
+  'values of signed calls': {
+    share: 0.02,
+    place: 'heap',
+    pools: servers,
+    holds: 'values of signed calls whose tenant is not known yet',
+  },
+  'values of anybody': {
+    share: 0.025,
+    place: 'heap',
+    pools: servers,
+    holds: 'values of webhooks and of callers without a token, and their large answers',
+  },
+  'values of pods': {
+    share: 0.025,
+    place: 'heap',
+    pools: servers,
+    holds: 'values of the bodies of agent pods, and their large answers',
+  },
+  'signed calls': { share: 0.08, place: 'heap', pools: servers, holds: 'large bodies and answers of signed calls' },
+  'waiting signed answers': {
+    share: 0.02,
+    place: 'heap',
+    pools: servers,
+    holds: 'answers of signed calls that wait for room',
+  },
+  'unread events': { share: 0.03, place: 'heap', pools: servers, holds: 'events that clients have not read' },
+  'event outbox': { share: 0.02, place: 'heap', pools: everywhere, holds: 'events that wait for the event bus' },
+  'audit events': {
+    share: 0.02,
+    place: 'heap',
+    pools: { gateway: 1 },
+    holds: 'audit events that wait for the event bus',
+  },
+  conversations: { share: 0.12, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
+  'large answers': {
+    share: 0.12,
+    place: 'heap',
+    pools: { api: 1 },
+    holds: 'large pages of `web.fetch` and `web.search`, and large answers of registered tools',
+  },
+  'agent definitions': { share: 0.015, place: 'heap', pools: { api: 1 }, holds: 'definitions of running agents' },
+  'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
+  'answers of upstreams': {
+    share: 0.18,
+    place: 'heap',
+    pools: { gateway: 1 },
+    holds: 'large answers of upstreams of registered tools',
+  },
+  'API documents': {
+    share: 0.04,
+    place: 'heap',
+    // The modules of ApiSpecs and of ToolWorkflows read for themselves.
+    pools: { gateway: 1, controllers: 2 },
+    holds: 'operations of API documents',
+  },
+  'logs of steps': {
+    share: 0.16,
+    place: 'heap',
+    pools: { controllers: 1 },
+    holds: 'logs of steps that are read, and outputs that are not stored yet',
+  },
+  'records being written': {
+    share: 0.04,
+    place: 'heap',
+    pools: { controllers: 1 },
+    holds: 'values of archive records that are being written',
+  },
+  'orders to hosts': {
+    share: 0.04,
+    place: 'heap',
+    pools: { relay: 1 },
+    holds: 'orders that have not left for their hosts',
+  },
+  'objects in use': {
+    share: 0.02,
+    place: 'heap',
+    // Executions of workflows and of agents.
+    pools: { controllers: 2 },
+    holds: 'large executions that reconcilers have in use',
+  },
+  'whole executions': whole('WorkflowExecution', 0.03, { api: 1, controllers: 1 }),
+  'whole workflows': whole('Workflow', 0.02, { api: 1, controllers: 1 }),
+  'whole revisions': whole('ControllerRevision', 0.03, { controllers: 1 }),
+  'whole agents': whole('Agent', 0.01, { api: 1, controllers: 1 }),
+  'whole agent executions': whole('AgentExecution', 0.01, { api: 1, controllers: 1 }),
+  'whole tool calls': whole('ToolCall', 0.02, { controllers: 1 }),
+  'whole edge hosts': whole('EdgeHost', 0.005, { api: 1 }),
+  'whole fleet runs': whole('FleetRun', 0.01, { api: 1 }),
+  'whole tools': whole('ApiSpec, ToolWorkflow and CliTool, each', 0.01, { gateway: 3, controllers: 3 }),
+} as const satisfies Readonly<Record<string, MemoryRow>>;
+
+export type MemoryName = keyof typeof memoryTable;
+
+/** The rows with their names, for those who look at all of them. */
+export const memoryRows: readonly (MemoryRow & { readonly name: MemoryName })[] = Object.entries<MemoryRow>(
+  memoryTable,
+).map(([name, row]) => ({ ...row, name: name as MemoryName }));

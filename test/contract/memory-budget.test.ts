@@ -1,0 +1,137 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { bytesOf, largestHeapBytes, memoryRows, type MemoryProcess } from '../../lib/memory-budget/index.ts';
+
+const project = resolve(import.meta.dirname, '../..');
+const mebibyte = 1_048_576;
+
+/** Part of a pod's memory limit that the chart gives to the heap (`node-options.test.ts`). */
+const heapPart = 0.75;
+/** Part of a space that pools and the process itself may fill; the rest is for what the rows cannot count. */
+const fillable = 0.8;
+
+/**
+ * MiB that a process takes without what its rows count, in the heap and beside it: `docs/benchmarks.md`, the rows about
+ * memory beside many executions, sessions and hosts, less 60 for V8, its code and the nursery.
+ */
+const base: Readonly<Record<MemoryProcess, { readonly heap: number; readonly beside: number }>> = {
+  api: { heap: 90, beside: 60 },
+  gateway: { heap: 140, beside: 60 },
+  relay: { heap: 210, beside: 60 },
+  controllers: { heap: 160, beside: 60 },
+};
+
+const processes: readonly MemoryProcess[] = ['api', 'gateway', 'relay', 'controllers'];
+
+interface Values {
+  readonly resources: { readonly limits: { readonly memory: string } };
+}
+
+/** MiB that the chart lets a pod of this process have. */
+function limitOf(process: MemoryProcess): number {
+  const values = parse(readFileSync(resolve(project, 'charts/windlass/values.yaml'), 'utf8')) as Record<string, Values>;
+  const [, number, unit] = /^(\d+)(Mi|Gi)$/.exec(values[process]?.resources.limits.memory ?? '') ?? [];
+  return Number(number) * (unit === 'Gi' ? 1_024 : 1);
+}
+
+const sumOf = (process: MemoryProcess, place: 'heap' | 'beside', heapBytes: number): number =>
+  memoryRows
+    .filter((row) => row.place === place)
+    .reduce((sum, { name, pools }) => sum + (pools[process] ?? 0) * bytesOf(name, heapBytes), 0);
+
+describe.each(processes)('the pools of a replica with the memory of the chart: %s', (process) => {
+  const limit = limitOf(process) * mebibyte;
+  const heap = limit * heapPart;
+
+  it('fit into what its heap leaves, all of them full at once', () => {
+    expect(sumOf(process, 'heap', heap)).toBeLessThanOrEqual(fillable * heap - base[process].heap * mebibyte);
+  });
+
+  it('fit into what there is beside the heap', () => {
+    const left = fillable * (limit - heap) - base[process].beside * mebibyte;
+    expect(sumOf(process, 'beside', heap)).toBeLessThanOrEqual(left);
+  });
+});
+
+it('a larger heap makes no pool larger than that of the largest one counted', () => {
+  for (const { name } of memoryRows) {
+    expect(bytesOf(name, 8 * largestHeapBytes)).toBe(bytesOf(name, largestHeapBytes));
+    expect(bytesOf(name, largestHeapBytes / 4)).toBeLessThan(bytesOf(name, largestHeapBytes) / 3);
+  }
+});
+
+const sources = globSync('{api,gateway,relay,controllers,lib}/**/*.ts', { cwd: project })
+  .filter(
+    (file) => !file.endsWith('.test.ts') && !file.includes('/generated/') && !file.startsWith('lib/memory-budget/'),
+  )
+  .map((file) => ({ file, text: readFileSync(resolve(project, file), 'utf8') }));
+
+it('every row of the table has a pool, and no size is taken of a row twice in one module', () => {
+  const taken = sources.flatMap(({ file, text }) =>
+    [...text.matchAll(/bytesOf\('([^']+)'\)/g)].map(([, name = '']) => ({ file, name })),
+  );
+  expect(new Set(taken.map(({ name }) => name))).toEqual(new Set(memoryRows.map(({ name }) => name)));
+  const twice = taken.filter(
+    (one, index) => taken.findIndex(({ file, name }) => file === one.file && name === one.name) !== index,
+  );
+  expect(twice).toEqual([]);
+});
+
+/** Makers of pools and caches that may count bytes. */
+const maker = /\b(?:createFairPool|createSharedCache|createAnswerRoom|createWholeObjects|new RawShares)\(|maxSize:/;
+
+/**
+ * Modules whose pools count places, turns and requests, or that are given the size; with what bounds their bytes. A pool
+ * of bytes is no part of this list: it takes its size from the table.
+ */
+const countsOtherThings: Readonly<Record<string, string>> = {
+  'api/agents/drivers.ts': 'given: room.ts',
+  'api/agents/pod-identity.ts': 'questions to the API server',
+  'api/cluster/catch-up.ts': 'searches',
+  'api/cluster/live-reads.ts': 'requests to the API server',
+  'api/ingest/settler.ts': 'stimuli',
+  'api/routes/archived.ts': 'records that are read, five at once',
+  'api/routes/seal/invoke.ts': 'proofs',
+  'api/tool-calls/tool-calls.ts': 'calls',
+  'api/tools/operations.ts': 'operations',
+  'controllers/fleet-run/module.ts': 'calls of hosts',
+  'controllers/registered-tools/informers.ts': 'given: partly-kept.ts',
+  'controllers/runtime/events.ts': 'Events',
+  'controllers/step-pods/captures.ts': 'streams and readings, whose bytes log-memory.ts counts',
+  'controllers/step-pods/log-memory.ts': 'given: limits.ts',
+  'controllers/step-pods/pod-notes.ts': 'looks at Events',
+  'gateway/cluster/cluster.ts': 'given: partly-kept.ts',
+  'gateway/lane/invoke.ts': 'proofs and calls',
+  'gateway/mcp/mcp-server.ts': 'proofs',
+  'lib/bus/subscribe/nats-subscriber.ts': 'messages',
+  'lib/envelope/token.ts': 'tokens of 1 MiB in all',
+  'lib/fair-pool.ts': 'the pool itself',
+  'lib/http/in-flight.ts': 'answers without an end',
+  'lib/http/request-memory.ts': 'given: body-limits.ts',
+  'lib/kube/request-shares.ts': 'requests to the API server',
+  'lib/manifest/manifest-reader.ts': 'threads, each with a heap of its own',
+  'lib/mcp/mcp-servers.ts': 'calls',
+  'lib/memo.ts': 'characters of remembered texts, 1 MiB a memory at most',
+  'lib/models/connection.ts': 'requests',
+  'lib/models/token-window.ts': 'tokens of a model',
+  'lib/shared-cache.ts': 'the cache itself',
+  'lib/tool-chain/reading-turns.ts': 'turns',
+  'lib/tools/web/markdown.ts': 'threads, each with a heap of its own',
+  'lib/upstream/create-upstream.ts': 'requests',
+  'relay/streams/entries.ts': 'writes',
+  'relay/streams/host-states.ts': 'calls',
+};
+
+it('no module makes a pool of bytes without the table', () => {
+  const makers = sources.filter(({ text }) => maker.test(text));
+  const without = makers.filter(({ text }) => !text.includes("memory-budget/index.ts'")).map(({ file }) => file);
+  expect(without.toSorted()).toEqual(Object.keys(countsOtherThings).toSorted());
+});
+
+it('no module with the table makes a pool of a size of its own', () => {
+  const own = /(?:size|maxSize|maxBytes|keptBytes|poolBytes|waitingBytes): \d[\d_]*(?: \* |_\d{3}_)/;
+  const withTable = sources.filter(({ text }) => maker.test(text) && text.includes("memory-budget/index.ts'"));
+  expect(withTable.filter(({ text }) => own.test(text)).map(({ file }) => file)).toEqual([]);
+});
