@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { Agent } from '../../crds/schema/agent.ts';
+import { formNames, formNotes } from '../../lib/manifest/form-names.ts';
 import { type FileAgent, readAgentFiles } from '../agent-files.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -43,9 +44,10 @@ export function agentRegisterCommand(launch: Launch): Command {
 const validate: Run<object> = async (session, paths): Promise<ExitCode> => {
   const found = await readAgentFiles(session, paths);
   const agents = usable(session, found);
-  for (const { file, agent } of found) {
-    if (agent !== undefined)
-      session.terminal.out(`${file}: agent ${agent.metadata.name} ${agent.spec.version} is valid`);
+  for (const { file, form, agent } of found) {
+    if (agent === undefined) continue;
+    const { metadata, spec } = agent;
+    session.terminal.out(`${file}: agent ${metadata.name} ${spec.version} is valid (${formNotes[form]})`);
   }
   return agents === undefined ? exitCodes.failed : ok;
 };
@@ -74,6 +76,9 @@ const register: Run<RegisterOptions> = async (
 function usable({ terminal }: Pick<Session, 'terminal'>, found: readonly FileAgent[]): readonly Agent[] | undefined {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
   for (const { file, problems } of found) for (const problem of problems) terminal.note(problemLine(file, problem));
-  if (errors.length > 0) terminal.note(`error: ${errors.length} problem${errors.length === 1 ? '' : 's'} found`);
+  const forms = new Set(found.filter(({ agent }) => agent === undefined).map(({ form }) => formNames[form]));
+  const where = `in the ${[...forms].join(' and the ')}`;
+  if (errors.length > 0)
+    terminal.note(`error: ${errors.length} problem${errors.length === 1 ? '' : 's'} found, ${where}`);
   return errors.length > 0 ? undefined : found.map(({ agent }) => agent).filter((agent) => agent !== undefined);
 }

@@ -133,7 +133,10 @@ describe('windlass agent', () => {
 
   it('validates files without sending anything', async () => {
     const { out, code } = await ran(['agent', 'validate', 'a.yaml'], { files: { 'a.yaml': good } });
-    expect([out, code]).toEqual([['a.yaml: agent a 1.0.0 is valid'], exitCodes.ok]);
+    expect([out, code]).toEqual([
+      ['a.yaml: agent a 1.0.0 is valid (manifest form; kubectl takes the custom resource form alone)'],
+      exitCodes.ok,
+    ]);
     expect((await ran(['agent', 'validate', 'a.yaml'], { files: { 'a.yaml': bad } })).code).toBe(exitCodes.failed);
   });
 

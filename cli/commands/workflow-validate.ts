@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Problem } from '../../crds/problem.ts';
-import { formNames } from '../../lib/manifest/form-names.ts';
+import { formNames, formNotes } from '../../lib/manifest/form-names.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { type FileWorkflow, isUsable, problemLine, readWorkflowFiles } from '../manifest-files.ts';
@@ -58,7 +58,7 @@ function report(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow
     for (const problem of read.problems) terminal.out(problemLine(read.file, problem));
     if (isUsable(read)) {
       const { metadata, spec } = read.workflow;
-      terminal.out(`${read.file}: workflow ${metadata.name} ${spec.version} is valid (${formNames[read.form]})`);
+      terminal.out(`${read.file}: workflow ${metadata.name} ${spec.version} is valid (${formNotes[read.form]})`);
     }
   }
   count(session, found);

@@ -6,3 +6,9 @@ export const formNames: Readonly<Record<WorkflowForm, string>> = {
   manifest: 'manifest form',
   resource: 'custom resource form',
 };
+
+/** The form of a document that is valid, with what kubectl makes of it. */
+export const formNotes: Readonly<Record<WorkflowForm, string>> = {
+  manifest: `${formNames.manifest}; kubectl takes the ${formNames.resource} alone`,
+  resource: formNames.resource,
+};

@@ -42,7 +42,7 @@ describe('a workflow in either form', () => {
       'a custom resource without version',
       'resource',
       text({}, { description: 'x' }),
-      [['spec.version', 'is required in the custom resource form']],
+      [['spec.version', 'is required in the custom resource form; in the manifest form it is metadata.version']],
     ],
     [
       'a custom resource of a cluster with its version under metadata',
@@ -50,10 +50,21 @@ describe('a workflow in either form', () => {
       text({ uid: 'u', version }, { description: 'x' }),
       [
         ['metadata.version', 'unknown field; in the custom resource form it is spec.version'],
-        ['spec.version', 'is required in the custom resource form'],
+        ['spec.version', 'is required in the custom resource form; in the manifest form it is metadata.version'],
       ],
     ],
-    ['neither', 'manifest', text({}, {}), [['metadata.version', 'is required in the manifest form']]],
+    [
+      'an object that kubectl is to name',
+      'resource',
+      text({ generateName: 'demo-' }, {}),
+      [['spec.version', 'is required in the custom resource form; in the manifest form it is metadata.version']],
+    ],
+    [
+      'neither',
+      'manifest',
+      text({}, {}),
+      [['metadata.version', 'is required in the manifest form; in the custom resource form it is spec.version']],
+    ],
     [
       'both',
       'manifest',

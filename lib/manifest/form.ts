@@ -4,7 +4,17 @@ import { isJsonObject } from '../json-object.ts';
 import { formNames, type WorkflowForm } from './form-names.ts';
 
 /** Fields that only an API server writes, or only an object in a cluster has. */
-const resourceFields = ['namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'];
+const resourceFields = [
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'generateName',
+  'creationTimestamp',
+  'managedFields',
+  'finalizers',
+  'ownerReferences',
+];
 
 /**
  * The form of a document: that of the fields by which the two differ. Where both or none exist, it is the custom
@@ -26,5 +36,8 @@ export function withFormHint(form: WorkflowForm, problem: Problem, fields: reado
   const isMisplaced = problem.rule === 'unknown_field' && root === wrong;
   const isMissing = problem.rule === 'required' && root === right;
   if (isMisplaced) return { ...problem, message: `unknown field; in the ${formNames[form]} it is ${right}.${field}` };
-  return isMissing ? { ...problem, message: `is required in the ${formNames[form]}` } : problem;
+  if (!isMissing) return problem;
+  const other = form === 'manifest' ? formNames.resource : formNames.manifest;
+  const message = `is required in the ${formNames[form]}; in the ${other} it is ${wrong}.${field}`;
+  return { ...problem, message };
 }

@@ -107,6 +107,27 @@ describe('the manifest of an agent', () => {
   });
 });
 
+describe('short forms of an agent', () => {
+  const short = { tools: ['fs.read', { name: 'cmd' }], execution: { tool_validation: false } };
+  const warningsOf = (text: string) => readOneAgent(text).problems.map(({ path, message }) => `${path}: ${message}`);
+
+  it('are written out of a custom resource, with a warning that kubectl refuses them', () => {
+    const { metadata, ...rest } = manifest;
+    const spec = { ...rest.spec, ...short, version: metadata.version };
+    const text = writeYaml({ ...rest, metadata: { name: metadata.name }, spec });
+    expect(readOneAgent(text).agent?.spec.tools).toEqual([{ name: 'fs.read' }, { name: 'cmd' }]);
+    const refused = 'is a short form, which kubectl refuses in a custom resource; write';
+    expect(warningsOf(text).toSorted()).toEqual([
+      `spec.execution.tool_validation: ${refused} { enabled: false }`,
+      `spec.tools[0]: ${refused} { name: fs.read }`,
+    ]);
+  });
+
+  it('belong to the manifest form', () => {
+    expect(warningsOf(withSpec(short))).toEqual([]);
+  });
+});
+
 describe('an agent as kubectl shows it', () => {
   const object = { ...anAgent(), status: { revision: 'r' } };
 

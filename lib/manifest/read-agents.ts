@@ -6,7 +6,7 @@ import { checkAgentForm } from './check-agent-manifest.ts';
 import { toAgent, toAgentManifest } from './convert-agent.ts';
 import { formOf } from './form.ts';
 import type { WorkflowForm } from './form-names.ts';
-import { fullAgent } from './full-agent.ts';
+import { checkShortForms, fullAgent } from './full-agent.ts';
 import { type LocatedProblem, manifestBytes, readDocuments, type SourceDocument } from './yaml-document.ts';
 
 /** The reading of one document. Without errors among the problems there is an agent. */
@@ -36,7 +36,8 @@ function readAgent({ value: written, problems: syntax, positionOf }: SourceDocum
   const form = formOf(written, movedAgentFields);
   if (syntax.length > 0) return { form, problems: syntax };
   const value = fullAgent(written);
-  const problems = [...checkAgentForm(form, value), ...checkSize(value), ...checkPlace(value)]
+  const found = [...checkAgentForm(form, value), ...checkSize(value), ...checkPlace(value)];
+  const problems = [...found, ...(form === 'resource' ? checkShortForms(written) : [])]
     .map((problem) => ({ ...problem, ...positionOf(problem.at) }))
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
   if (problems.some(({ severity }) => severity === 'error')) return { form, problems };

@@ -74,7 +74,7 @@ describe('problems have path, line and column', () => {
     },
     'AMB-058 a missing field at the part that should hold it': {
       text: manifest.replace('  version: 1.0.0\n', ''),
-      want: ['3:1 metadata.version: is required in the manifest form'],
+      want: ['3:1 metadata.version: is required in the manifest form; in the custom resource form it is spec.version'],
     },
     'WF-MAN-04 a name in upper case': {
       text: manifest.replace('name: small', 'name: Small'),
