@@ -24,6 +24,7 @@ import { createCliRuns } from './tools/cli-runs.ts';
 import { createCliSource } from './tools/cli-source.ts';
 import { createFormerNames, type FormerNames } from './tools/former-names.ts';
 import { createMcpSource } from './tools/mcp-source.ts';
+import { createSchemaReader, type SchemaReader } from './tools/schema-reader.ts';
 import { createWorkflowSource } from './tools/workflow-source.ts';
 
 /** Parts below the routes, and everything with a life of its own: caches, connections. */
@@ -120,7 +121,10 @@ const createRegistrations = (
 };
 
 /** Tool workflows as tools. */
-function createWorkflows({ kube, clock, logger, config }: GatewayDeps, parts: WorkflowParts): ToolSource {
+function createWorkflows(
+  { kube, clock, logger, config }: GatewayDeps,
+  parts: WorkflowParts & { readonly schemas: SchemaReader },
+): ToolSource {
   const { cluster, upstream } = parts;
   const { apiSpecs, toolWorkflows } = cluster.informers;
   return createWorkflowSource({
@@ -141,9 +145,10 @@ function createSources(deps: GatewayDeps, parts: WorkflowParts): ToolSource[] {
   const { tenancy } = parts;
   const rivals = toolRivals(parts.cluster.informers);
   const { cache: tools, whole } = cliTools;
-  const clis = createCliSource({ ...deps, tenancy, rivals, tools, whole, runs: createCliRuns(cliRuns) });
+  const schemas = createSchemaReader(deps.clock);
+  const clis = createCliSource({ ...deps, tenancy, rivals, tools, whole, schemas, runs: createCliRuns(cliRuns) });
   // The operator of the installation names MCP servers, so that no tenant takes the name of one of their tools.
-  return [createMcpSource(parts.mcpServers), createWorkflows(deps, parts), clis];
+  return [createMcpSource(parts.mcpServers), createWorkflows(deps, { ...parts, schemas }), clis];
 }
 
 function createCluster({ kube, clock, logger, metrics, config }: GatewayDeps): GatewayCluster {

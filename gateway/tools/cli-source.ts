@@ -21,6 +21,7 @@ import { refusedRun } from './cli-refusal.ts';
 import type { CliRun, CliRuns } from './cli-runs.ts';
 import { createHolders, type Rivals } from './holders.ts';
 import { unfitArguments } from './refused-call.ts';
+import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
 
 export interface CliSourceDeps {
@@ -33,6 +34,8 @@ export interface CliSourceDeps {
   readonly tools: { byIndex(index: 'namespace', key: string): readonly CliTool[] };
   /** The object in full, of which the cache keeps less; undefined where it is gone. */
   readonly whole: (tool: CliTool) => Promise<CliTool | undefined>;
+  /** Shared by all sources. Default: one of its own. */
+  readonly schemas?: SchemaReader;
   /** All that share names with CLI tools, of one namespace. Default: CLI tools alone. */
   readonly rivals?: Rivals;
 }
@@ -49,6 +52,7 @@ type Written = LRUCache<string, true>;
 /** CLI tools as tools: a call is an execution of a workflow with one state, in the namespace of the caller's tenant (design §13). */
 export function createCliSource(deps: CliSourceDeps): ToolSource {
   const written: Written = new LRUCache({ max: 10_000 });
+  const schemas = deps.schemas ?? createSchemaReader(deps.clock);
   const holders = createHolders(deps.tenancy, deps.rivals ?? ((place) => deps.tools.byIndex('namespace', place)));
   const visible = (tenant: string | undefined): CliTool[] =>
     deps.tenancy.visibleTo(tenant).flatMap((place) => deps.tools.byIndex('namespace', place));
@@ -57,7 +61,8 @@ export function createCliSource(deps: CliSourceDeps): ToolSource {
     description: tool.spec.description,
     input_schema: tool.spec.input_schema as JsonObject,
     ...(isKeptApart(tool.spec.input_schema) && {
-      readSchema: async () => (await deps.whole(tool))?.spec.input_schema as JsonObject | undefined,
+      readSchema: () =>
+        schemas.schemaOf(tool, async () => (await deps.whole(tool))?.spec.input_schema as JsonObject | undefined),
     }),
     source: 'cli' as const,
     skip_judge: false,

@@ -19,6 +19,7 @@ import type { FormerNames } from './former-names.ts';
 import { createHolders, type Rivals } from './holders.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
 import { unfitArguments } from './refused-call.ts';
+import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
 import { createSendStep } from './send-step.ts';
 import type {
   GatewayAnswer,
@@ -40,6 +41,8 @@ export interface WorkflowSourceDeps {
   readonly former: Pick<FormerNames, 'has'>;
   /** The object in full, of which the cache keeps less; undefined where it is gone. */
   readonly whole: (workflow: ToolWorkflow) => Promise<ToolWorkflow | undefined>;
+  /** Shared by all sources. Default: one of its own. */
+  readonly schemas?: SchemaReader;
   readonly apiSpecs: ApiSpecCache;
   readonly documents: Pick<ApiDocuments, 'indexOf'>;
   readonly credentials: Credentials;
@@ -52,6 +55,7 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
   const { clock } = sourceDeps;
   const room = createAnswerRoom({ clock, size: bytesOf('answers of upstreams') });
   const deps = { ...sourceDeps, turns: createReadingTurns(clock), room };
+  const schemas = deps.schemas ?? createSchemaReader(clock);
   const { tenancy, workflows, former } = deps;
   const holders = createHolders(tenancy, deps.rivals ?? ((place) => workflows.byIndex('namespace', place)));
   const visible = (tenant: string | undefined): ToolWorkflow[] =>
@@ -62,7 +66,11 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
     description: workflow.spec.description,
     input_schema: workflow.spec.input_schema as JsonObject,
     ...(isKeptApart(workflow.spec.input_schema) && {
-      readSchema: async () => (await deps.whole(workflow))?.spec.input_schema as JsonObject | undefined,
+      readSchema: () =>
+        schemas.schemaOf(
+          workflow,
+          async () => (await deps.whole(workflow))?.spec.input_schema as JsonObject | undefined,
+        ),
     }),
     call: (caller: GatewayCaller, args: JsonObject, context: GatewayCallContext) =>
       invoke(deps, { workflow, caller, args, context }),

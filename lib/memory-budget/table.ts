@@ -103,6 +103,12 @@ export const memoryTable = {
     pools: { gateway: 1 },
     holds: 'large answers of upstreams of registered tools',
   },
+  'schemas of tools': {
+    share: 0.006,
+    place: 'heap',
+    pools: { gateway: 1 },
+    holds: 'texts of large schemas of tools that lists and calls read last',
+  },
   'API documents': {
     share: 0.04,
     place: 'heap',

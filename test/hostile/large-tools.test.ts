@@ -2,10 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
+import { listTools } from '../../gateway/mcp/list-tools.ts';
+import { createSchemaReader, schemaReads } from '../../gateway/tools/schema-reader.ts';
+import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
 import { readPage, withSchema } from '../../gateway/tools/whole-schema.ts';
 import { createWorkflowSource, type WorkflowSourceDeps } from '../../gateway/tools/workflow-source.ts';
+import type { Session } from '../../lib/envelope/index.ts';
 import { partlyKept } from '../../lib/api-spec/index.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
+import { createWholeObjects } from '../../lib/informer/index.ts';
 import { registeredSchemaBytes } from '../../lib/json-schema/large-schema.ts';
 
 const apiVersion = 'windlass.dev/v1';
@@ -104,12 +110,110 @@ describe('a list of large tools', () => {
     expect(items.length).toBeLessThan(20);
     expect(read).toHaveLength(items.length);
     expect(cutAfter?.name).toBe(items.at(-1)?.name);
-    expect(items.every(({ input_schema: schema }) => schema === largeSchema)).toBe(true);
+    for (const { input_schema: schema } of items) expect(schema).toEqual(largeSchema);
   });
 
   it('leaves out a tool that is gone', async () => {
-    const [first] = source.list('acme');
-    workflows.shift();
-    expect(first && (await withSchema(first))).toBeUndefined();
+    const last = [...source.list('acme')].at(-1);
+    workflows.pop();
+    expect(last && (await withSchema(last))).toBeUndefined();
+  });
+});
+
+describe('lists of 80 large tools, which caches have no room for in full', () => {
+  /** 20 KB of JSON, 150 KB of heap. */
+  const schema = {
+    type: 'object' as const,
+    default: Array.from({ length: 1_400 }, (_, at) => ({ [`key${at}`]: 0 })),
+  };
+  const session: Session = {
+    execution_id: 'run-1',
+    session_id: 's',
+    agent_id: 'desk',
+    public_key: '',
+    pod_uid: '',
+    security_context: 'default',
+    tenant: 'a',
+    allowed_tool_patterns: ['*'],
+    expires_at: '2099-01-01T00:00:00Z',
+  };
+
+  /** The tools of one tenant, as the gateway has them, and the requests for them. */
+  function world() {
+    const stored = new Map(Array.from({ length: 80 }, (_, at) => [`w${at}`, aWorkflow(`w${at}`, schema)]));
+    const requests = { made: 0, underWay: 0, most: 0 };
+    const kube = {
+      async get(_: unknown, { name }: { readonly name: string }) {
+        requests.made += 1;
+        requests.underWay += 1;
+        requests.most = Math.max(requests.most, requests.underWay);
+        await systemClock.sleep(1);
+        requests.underWay -= 1;
+        return stored.get(name);
+      },
+    };
+    const wholes = createWholeObjects({ ...partlyKept.ToolWorkflow, kube: kube as never, clock: systemClock });
+    const slims = [...stored.values()].map((workflow) => wholes.slim(workflow));
+    const source = createWorkflowSource({
+      clock: systemClock,
+      tenancy: { visibleTo: () => ['a'] },
+      workflows: { byIndex: () => slims },
+      former: { has: () => false },
+      whole: async (workflow: ToolWorkflow) => wholes.read(workflow),
+    } as unknown as WorkflowSourceDeps);
+    const deps = { registry: createToolRegistry([source]), securityOf: () => ({}) };
+    const listed = async (): Promise<number> => {
+      let tools = 0;
+      let cursor: string | undefined;
+      do {
+        const page = await listTools(deps, session, cursor);
+        tools += page.tools.length;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return tools;
+    };
+    return { requests, listed };
+  }
+
+  it('ask for each once, however often and by how many they are listed', async () => {
+    const { requests, listed } = world();
+    expect(await listed()).toBe(80);
+    const first = requests.made;
+    expect(first).toBeLessThanOrEqual(80);
+    expect(await Promise.all(Array.from({ length: 3 }, listed))).toEqual([80, 80, 80]);
+    expect(requests.made).toBe(first);
+  });
+
+  it('that begin at the same time share their requests', async () => {
+    const { requests, listed } = world();
+    await Promise.all(Array.from({ length: 3 }, listed));
+    expect(requests.made).toBeLessThanOrEqual(80);
+  });
+
+  it('ask for a version anew, and for few at one time', async () => {
+    const schemas = createSchemaReader(systemClock);
+    const reads = { made: 0, underWay: 0, most: 0 };
+    const read = async () => {
+      reads.made += 1;
+      reads.underWay += 1;
+      reads.most = Math.max(reads.most, reads.underWay);
+      await systemClock.sleep(1);
+      reads.underWay -= 1;
+      return schema;
+    };
+    const of = (name: string, resourceVersion = '1') => {
+      const { metadata, ...rest } = aWorkflow(name);
+      return { ...rest, metadata: { ...metadata, resourceVersion } };
+    };
+    const all = Array.from({ length: 50 }, async (_, at) => schemas.schemaOf(of(`w${at}`), read));
+    expect((await Promise.all(all)).every((found) => found?.['type'] === 'object')).toBe(true);
+    expect(reads.most).toBeLessThanOrEqual(schemaReads.size);
+    await schemas.schemaOf(of('w0'), read);
+    expect(reads.made).toBe(50);
+    await schemas.schemaOf(of('w0', '2'), read);
+    expect(reads.made).toBe(51);
+    await expect(schemas.schemaOf(of('gone'), async () => undefined)).resolves.toBeUndefined();
+    await expect(schemas.schemaOf(of('away'), () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    expect(await schemas.schemaOf(of('away'), read)).toEqual(schema);
   });
 });
