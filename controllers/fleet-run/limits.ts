@@ -1,5 +1,6 @@
 import { edgeLimits } from '../../lib/edge/index.ts';
 import { fleetTimes } from '../../lib/fleet/plan.ts';
+import { recordPartBytes } from '../../lib/fleet/run-record.ts';
 
 /** Numbers of fleet runs that are no part of the contract. */
 export const fleetRunLimits = {
@@ -10,8 +11,7 @@ export const fleetRunLimits = {
   /** Outcomes that wait to be stored with others, at most so many and for so long. */
   recordsPerPart: 500,
   recordsWaitMs: 3_600_000,
-  /** Bytes of the records of one part: what a store takes of one value with room to spare. */
-  partBytes: 8 * 1024 * 1024,
+  partBytes: recordPartBytes,
   /** Calls for commands of all runs that are under way at one time, and as many for cancellations. */
   launches: 64,
   cancels: 64,

@@ -50,6 +50,62 @@ export async function readRecords(read: PartReader, run: FleetRun): Promise<Node
   return records;
 }
 
+/** Bytes of the records of one part: what a store takes of one value with room to spare. */
+export const recordPartBytes = 8 * 1024 * 1024;
+
+/** Pages of what a reader makes of records. */
+export interface RecordPages<T extends object> {
+  /** What is wanted of a record; undefined where that is nothing. Called once for each, in their order. */
+  readonly take: (record: NodeRecord) => T | undefined;
+  /** Size of a page as JSON. Its first entry is there in any case. */
+  readonly bytes: number;
+  /** Reads a part in its turn: that takes up to `recordPartBytes`. */
+  readonly inTurn: <R>(task: () => Promise<R>) => Promise<R>;
+}
+
+/**
+ * What is wanted of the records that are stored, in pages, in the order in which the results came. A part is read anew for
+ * each page that it has: the reader of the pages may take its time, and holds no more than one of them.
+ */
+export async function* pagesOfRecords<T extends object>(
+  read: PartReader,
+  run: FleetRun,
+  pages: RecordPages<T>,
+): AsyncGenerator<readonly T[]> {
+  const parts = (isLost(run) ? undefined : run.status?.per_node_ref) ?? [];
+  for (const part of parts) {
+    let from: number | undefined = 0;
+    while (from !== undefined) {
+      const start: number = from;
+      const { page, next }: Page<T> = await pages.inTurn(async () =>
+        pageOf((await read(run, part)) as readonly NodeRecord[], start, pages),
+      );
+      from = next;
+      if (page.length > 0) yield page;
+    }
+  }
+}
+
+interface Page<T> {
+  readonly page: readonly T[];
+  /** The first record behind it; undefined at the end of the part. */
+  readonly next: number | undefined;
+}
+
+function pageOf<T extends object>(records: readonly NodeRecord[], from: number, pages: RecordPages<T>): Page<T> {
+  const page: T[] = [];
+  let left = pages.bytes;
+  for (const [index, record] of records.entries()) {
+    if (index < from) continue;
+    if (left <= 0) return { page, next: index };
+    const taken = pages.take(record);
+    if (taken === undefined) continue;
+    left -= Buffer.byteLength(JSON.stringify(taken));
+    page.push(taken);
+  }
+  return { page, next: undefined };
+}
+
 /**
  * Hosts that have an outcome, in the order in which they got it (spec 2 §2.4, `per_node`). `open` are outcomes that no
  * part had a moment before. A run that has ended has every host: those that were never sent the command come last.

@@ -88,7 +88,7 @@ export const memoryTable = {
     pools: { gateway: 1 },
     holds: 'audit events that wait for the event bus',
   },
-  conversations: { share: 0.12, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
+  conversations: { share: 0.1, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
   'large answers': {
     share: 0.12,
     place: 'heap',
@@ -96,6 +96,12 @@ export const memoryTable = {
     holds: 'large pages of `web.fetch` and `web.search`, and large answers of registered tools',
   },
   'agent definitions': { share: 0.015, place: 'heap', pools: { api: 1 }, holds: 'definitions of running agents' },
+  'records of fleet runs': {
+    share: 0.03,
+    place: 'heap',
+    pools: { api: 1 },
+    holds: 'parts of the records of fleet runs that event streams read',
+  },
   'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
   'answers of upstreams': {
     share: 0.18,

@@ -136,6 +136,15 @@ function resultOf(result: Extract<EdgeNews, { kind: 'result' }>['result']): Resu
 /** The protocol has 0 where there was no process: an error of one that ended has another code. */
 const exitOf = ({ exit_code: exit }: { readonly exit_code: number }) => (exit === 0 ? {} : { exit_code: exit });
 
+interface CommandResult {
+  readonly node_id: string;
+  readonly command_id: string;
+  readonly result: Result;
+}
+
+/** Bytes of recorded results that a stream holds: its client may not read on (`unreadLimits.aheadBytes`). */
+const pageBytes = 128 * 1024;
+
 interface Sent {
   readonly sent: ReadonlySet<string>;
   readonly count: number;
@@ -145,12 +154,19 @@ interface Sent {
 async function* lastEvents({ records }: EventDeps, run: FleetRun, { sent, count }: Sent): AsyncGenerator<FleetEvent> {
   let id = count;
   const { per_target_deadline_secs: seconds = limits.fleetDeadlineSecsDefault } = run.spec.policy ?? {};
-  for (const record of await records.perNode(run)) {
-    const result = sent.has(record.command_id) ? undefined : recordedResults[record.outcome](record, seconds * 1_000);
-    if (result === undefined) continue;
-    id += 1;
+  const said = new Set(sent);
+  // Without the tails, which no event has.
+  const take = (record: NodeRecord): CommandResult | undefined => {
     const { node_id, command_id } = record;
-    yield { id: String(id), event: 'command_result', data: { node_id, command_id, result } };
+    const result = said.has(command_id) ? undefined : recordedResults[record.outcome](record, seconds * 1_000);
+    said.add(command_id);
+    return result === undefined ? undefined : { node_id, command_id, result };
+  };
+  for await (const page of records.pages(run, { take, bytes: pageBytes })) {
+    for (const result of page) {
+      id += 1;
+      yield { id: String(id), event: 'command_result', data: result };
+    }
   }
   const data = errorOf(run);
   if (data !== undefined) yield { id: String(id + 1), event: 'error', data };

@@ -7,6 +7,7 @@ import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
 import { invokeFleet, previewFleet } from './contract.ts';
 import { fleetEvents } from './events.ts';
+import type { RunRecords } from './ports.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import { FleetEventData, FleetRunSummary, FleetRunView } from './schema.ts';
 
@@ -30,6 +31,14 @@ const record = (number: number, outcome: NodeRecord['outcome'], more: Partial<No
   code: 'x',
   ...more,
 });
+/** Pages of one record each. */
+const pagesOf = (all: readonly NodeRecord[]): RunRecords['pages'] =>
+  async function* ofAll(_run, { take }) {
+    for (const one of all) {
+      const taken = take(one);
+      if (taken !== undefined) yield [taken];
+    }
+  };
 const perNode = [record(1, 'ok'), record(2, 'timed_out'), record(3, 'not_started')];
 const records = {
   targets: async () => ({
@@ -38,6 +47,7 @@ const records = {
   }),
   open: async () => [],
   perNode: async () => perNode,
+  pages: pagesOf(perNode),
 };
 const hosts = [aHost(1), aHost(2, {}, { status: 'Unhealthy' }), aHost(3, { revoked: true })];
 const group = aGroup(1, { selector: {} });
@@ -242,7 +252,7 @@ describe('the events of a run', () => {
   it('EDGE-REST-30 have the deadline that was over, and no exit code of what is not known to have ended', async () => {
     const ended = [record(1, 'timed_out', { deadline_ms: 120 }), record(2, 'timed_out'), record(3, 'err')];
     const run = aRun({}, { policy: { per_target_deadline_secs: 7 } });
-    const events = await eventsOf(run, [], 0, { ...records, perNode: async () => ended });
+    const events = await eventsOf(run, [], 0, { ...records, pages: pagesOf(ended) });
     const results = events.flatMap(({ data }) => ('result' in data ? [data.result] : []));
     expect(results).toMatchObject([{ timed_out: { deadline_ms: 120 } }, { timed_out: { deadline_ms: 7_000 } }, {}]);
     expect(results[2]).toEqual({ err: { code: 'x', message: '' } });

@@ -8,7 +8,10 @@ import type { NewId } from '../../../../lib/ids.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { FleetCapable } from '../../../../lib/tools/fleet-capable.ts';
 import type { Cluster } from '../../../cluster/index.ts';
+import type { RecordPages } from '../../../../lib/fleet/run-record.ts';
 import type { RunNews } from './news.ts';
+
+export type PageQuery<T extends object> = Omit<RecordPages<T>, 'inTurn'>;
 
 /** The record of a run beside its object. */
 export interface RunRecords {
@@ -21,6 +24,11 @@ export interface RunRecords {
   open(uid: string): Promise<readonly NodeRecord[]>;
   /** Hosts that have an outcome, in the order in which they got it, with the open ones; of a run that has ended every host. */
   perNode(run: FleetRun, open?: readonly NodeRecord[]): Promise<readonly NodeRecord[]>;
+  /**
+   * What `take` makes of each host's stored outcome, in pages of so many bytes as JSON, in the order of `perNode`. A record that is
+   * lost ends the pages of a run that has ended.
+   */
+  pages<T extends object>(run: FleetRun, query: PageQuery<T>): AsyncIterable<readonly T[]>;
 }
 
 export interface FleetDeps {

@@ -3,6 +3,7 @@ import type { FleetRun, FleetRunStatus } from '../../../../crds/schema/fleet-run
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { createBlob } from '../../../../lib/output-store/blob.ts';
 import { lost } from '../../../../lib/output-store/packed.ts';
+import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import { createRunRecords } from './records.ts';
 
 const store = new Map<string, Uint8Array>();
@@ -67,5 +68,31 @@ describe('the record of a fleet run', () => {
   it('that is lost under a run which is not over is an error: the controllers have not ended it yet', async () => {
     const running = runWith({ phase: 'Running', reason: undefined });
     await expect(recordsWithout(first).perNode(running)).rejects.toMatchObject({ reason: 'OutputLost' });
+  });
+
+  describe('in pages', () => {
+    const many = Array.from({ length: 40 }, (_, index) => ({ ...record(`n${index}`), stdout_tail: 'x'.repeat(4_096) }));
+    const [one, two] = [part(many.slice(0, 30), 30), part(many.slice(30), 10)];
+    const run = runWith({ per_node_ref: [one, two] });
+    const take = ({ node_id: id, outcome }: NodeRecord) => (id === 'n7' ? undefined : { id, outcome });
+    const size = JSON.stringify({ id: 'n10', outcome: 'ok' }).length;
+
+    async function pagesOf(records: ReturnType<typeof createRunRecords>, bytes: number): Promise<string[][]> {
+      const pages: string[][] = [];
+      for await (const page of records.pages(run, { take, bytes })) pages.push(page.map(({ id }) => id));
+      return pages;
+    }
+
+    it('has no more than so many bytes in a page, each record once, and none that is not wanted', async () => {
+      const pages = await pagesOf(recordsWithout(), 10 * size);
+      expect(pages.flat()).toEqual(many.map(({ node_id: id }) => id).filter((id) => id !== 'n7'));
+      // The names of the first ones are shorter.
+      expect(pages.map(({ length }) => length)).toEqual([11, 10, 8, 10]);
+      expect(await pagesOf(recordsWithout(), 1)).toHaveLength(39);
+    });
+
+    it('ends before a part that is lost', async () => {
+      expect((await pagesOf(recordsWithout(two), 1_000_000)).flat()).toHaveLength(29);
+    });
   });
 });

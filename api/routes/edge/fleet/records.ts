@@ -1,20 +1,31 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../../../lib/bus/index.ts';
+import type { Clock } from '../../../../lib/clock.ts';
 import { AppError } from '../../../../lib/errors.ts';
+import { createFairPool } from '../../../../lib/fair-pool.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { readOpenRecords } from '../../../../lib/fleet/open-records.ts';
-import { type PartReader, readPerNode, readTargets } from '../../../../lib/fleet/run-record.ts';
+import {
+  type PartReader,
+  pagesOfRecords,
+  readPerNode,
+  readTargets,
+  recordPartBytes,
+} from '../../../../lib/fleet/run-record.ts';
+import { bytesOf } from '../../../../lib/memory-budget/index.ts';
 import { valueOf } from '../../../../lib/output-store/blob-value.ts';
-import type { RunRecords } from './ports.ts';
+import type { PageQuery, RunRecords } from './ports.ts';
 import { isEnded } from './present.ts';
 
 interface RecordDeps {
+  readonly clock: Clock;
   readonly outputs: OutputReader;
   readonly bus: Pick<EventBus, 'request'>;
 }
 
 /** Records of runs in the output store, and what the process that drives a run has not stored yet. */
-export function createRunRecords({ outputs, bus }: RecordDeps): RunRecords {
+export function createRunRecords({ clock, outputs, bus }: RecordDeps): RunRecords {
+  const turns = createFairPool({ size: bytesOf('records of fleet runs'), clock });
   const read: PartReader = async (run, { ref, bytes }) =>
     valueOf(await outputs(run)({ ref, bytes }), { ref, encoding: 'json' });
   return {
@@ -22,6 +33,15 @@ export function createRunRecords({ outputs, bus }: RecordDeps): RunRecords {
     open: (uid) => readOpenRecords(bus, uid),
     // Without one part its hosts would look as if they had never started.
     perNode: (run, open) => unlessLost(run, () => readPerNode(read, run, open), []),
+    async *pages<T extends object>(run: FleetRun, query: PageQuery<T>) {
+      const entry = { tenant: run.metadata.namespace ?? '', cost: recordPartBytes };
+      const pages = pagesOfRecords(read, run, { ...query, inTurn: (task) => turns.run(entry, task) });
+      for (;;) {
+        const { value = [], done } = await unlessLost(run, () => pages.next(), { value: [], done: true });
+        if (done === true) return;
+        yield value;
+      }
+    },
   };
 }
 
