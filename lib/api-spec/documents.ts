@@ -37,8 +37,8 @@ export function createApiDocuments({ kube, reader, whole }: DocumentsDeps): ApiD
   const fetch = async (spec: ApiSpec): Promise<OpenApiReading> => {
     const full = await whole(spec);
     if (full === undefined) throw new AppError('not_found', 'the ApiSpec was deleted', { reason: 'DocumentMissing' });
-    const text = await readDocument(kube, full);
-    return reader.readOpenApi(text, full.metadata.namespace ?? '', full.spec.server_url);
+    // In its turn: texts of 5 MiB that wait for a thread would fill the process, however few of them there are.
+    return reader.readOpenApi(() => readDocument(kube, full), full.metadata.namespace ?? '', full.spec.server_url);
   };
   const read = async (spec: ApiSpec): Promise<OpenApiReading> => {
     const key = `${spec.metadata.uid}/${spec.metadata.generation ?? 0}`;

@@ -41,9 +41,13 @@ export interface ManifestReader {
   close(): Promise<void>;
 }
 
+/** The text of a document, or how to read it: a stored one is read in its turn, so that none waits in memory. */
+export type DocumentText = string | (() => Promise<string>);
+
 /** Reads OpenAPI documents in threads of their own, with the bounds of manifests; errors are theirs too. */
 export interface OpenApiReader {
-  readOpenApi(text: string, tenant: string, serverUrl?: string): Promise<OpenApiReading>;
+  /** @throws what reading the text throws. */
+  readOpenApi(text: DocumentText, tenant: string, serverUrl?: string): Promise<OpenApiReading>;
   /** Ends the threads. */
   close(): Promise<void>;
 }
@@ -82,16 +86,22 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
 
   read(text: string, tenant: string, kind = 'Workflow'): Promise<ManifestReading> {
     const isDefinition = kind === 'Workflow' || kind === 'Agent';
-    return this.#reading(isDefinition ? { kind, text } : { kind: 'Resource', text, of: kind }, tenant);
+    const request: ReadingRequest = isDefinition ? { kind, text } : { kind: 'Resource', text, of: kind };
+    return this.#reading(async () => request, tenant);
   }
 
-  async readOpenApi(text: string, tenant: string, serverUrl?: string): Promise<OpenApiReading> {
-    return unpackReading(await this.#reading<PackedReading>({ kind: 'OpenApi', text, serverUrl }, tenant));
+  async readOpenApi(document: DocumentText, tenant: string, serverUrl?: string): Promise<OpenApiReading> {
+    const requestOf = async (): Promise<ReadingRequest> => {
+      const text = typeof document === 'string' ? document : await document();
+      return { kind: 'OpenApi', text, serverUrl };
+    };
+    return unpackReading(await this.#reading<PackedReading>(requestOf, tenant));
   }
 
   /** `R` is what `manifest-worker.ts` answers requests of this kind with. */
-  async #reading<R>(request: ReadingRequest, tenant: string): Promise<R> {
+  async #reading<R>(requestOf: () => Promise<ReadingRequest>, tenant: string): Promise<R> {
     using _turn = await this.#turns.enter({ tenant });
+    const request = await requestOf();
     const worker = this.#wake() ?? (await this.#start());
     try {
       const reading = await this.#ask<R>(worker, request);

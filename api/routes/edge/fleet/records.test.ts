@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetRun, FleetRunStatus } from '../../../../crds/schema/fleet-run.ts';
+import { systemClock } from '../../../../lib/clock.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { createBlob } from '../../../../lib/output-store/blob.ts';
 import { lost } from '../../../../lib/output-store/packed.ts';
@@ -37,7 +38,7 @@ function recordsWithout(...gone: readonly { readonly ref: string }[]) {
       return data;
     };
   const bus = { request: (): never => expect.fail('the record of a run that is over is in the store') };
-  return createRunRecords({ outputs, bus });
+  return createRunRecords({ clock: systemClock, outputs, bus });
 }
 
 const nodesOf = async (records: ReturnType<typeof createRunRecords>, run: FleetRun): Promise<string[]> =>
