@@ -22,6 +22,7 @@ import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
 import { workflowCommand } from './commands/workflow.ts';
 import { type ExitName, exitCodes, exitMeanings } from './exit-codes.ts';
+import { withOwnWord } from './foreign-words.ts';
 import { examples, type Launch } from './launch.ts';
 import { outputFormats } from './session.ts';
 
@@ -46,9 +47,18 @@ export function createProgram(launch: Launch, name = 'windlass'): Command {
   program.addCommand(completeCommand(launch), { hidden: true });
   for (const command of withChildren(program))
     command.configureHelp({ showGlobalOptions: true, sortSubcommands: false });
-  for (const command of withChildren(program)) command.showHelpAfterError(`See ${pathOf(command)} --help.`);
+  for (const command of withChildren(program)) {
+    command.showHelpAfterError(`See ${pathOf(command)} --help.`);
+    command.configureOutput({ outputError: (text, write) => write(withOwnWord(text, placeOf(command, name))) });
+  }
   return program;
 }
+
+const placeOf = (command: Command, program: string) => ({
+  program,
+  options: command.options.flatMap(({ long }) => long ?? []),
+  takesFiles: command.registeredArguments.some((argument) => argument.name() === 'file'),
+});
 
 /** In the order of `--help`. */
 const commands: readonly ((launch: Launch) => Command)[] = [

@@ -86,6 +86,18 @@ export const agentExecutionReasons = {
   NetworkRejected: 'The NetworkPolicy of the networks of the SecurityContext cannot be made.',
   RuntimeUnavailable: 'The node configuration has images of languages, and none of the one that the agent names.',
   InvalidMount: 'A volume would be mounted where the pod keeps files of its own.',
+  UnknownAlias: 'The node configuration has no model of the alias that the agent names.',
+  ProviderGone: 'The provider that began with the execution is no longer in the node configuration.',
+  ProviderUnavailable: 'The provider of the model did not answer in time, or has too much to do, after all attempts.',
+  ProviderRefused: 'The provider of the model refused the request: the message has its status and its words.',
+  MalformedReply: 'The answer of the provider could not be read.',
+  ContextTooLong: 'The conversation is longer than the model takes.',
+  BudgetExceeded: 'The execution used up max_tokens or max_cost_usd.',
+  NotAccepted: 'None of max_iterations answers was accepted by the judge or by output_schema.',
+  ValidationFailed: 'The judge of an answer or of a tool call gave no verdict.',
+  ConversationTooLarge: 'The conversation holds more text than is kept of one.',
+  ConversationLost:
+    'The conversations of the tenant took more than their share, and the beginning of this one was dropped.',
 } as const;
 export type AgentExecutionReason = ExecutionReason | keyof typeof agentExecutionReasons;
 
@@ -94,6 +106,7 @@ export const fleetRunReasons = {
   Pending: 'The run has not begun.',
   Running: 'The run is under way.',
   Completed: 'Every host has an outcome, even if some failed.',
+  NoTargets: 'The target resolved to no connected host: the run is complete, and nothing ran.',
   Halted: 'As many hosts failed as the failure policy allows.',
   Cancelled: 'The run was cancelled.',
   EdgeUnavailable:

@@ -139,6 +139,18 @@ describe('a fleet run on a real NATS server', () => {
     expect(peer.got).toEqual([]);
   });
 
+  it('AMB-110 is complete over no host, and its reason and message say that nothing ran', async () => {
+    const server = new Server({ target: { All: {} } });
+    start(server, []);
+    await ended(server);
+    expect(server.status).toMatchObject({
+      outcome: 'complete',
+      reason: 'NoTargets',
+      message: expect.stringContaining('nothing ran'),
+      conditions: [{ type: 'Succeeded', status: 'True', reason: 'NoTargets' }],
+    });
+  });
+
   it.each([
     ['EDGE-REST-33 refuses a Node target that is unknown', { target: { Node: 'nobody' } }, 'EdgeUnavailable'],
     ['EDGE-RES-19 refuses a group that is not there', { target: { Group: 'nothing' } }, 'GroupNotFound'],

@@ -162,7 +162,8 @@ async function refuse(deps: FleetRunDeps, run: FleetRun, why: Refusal, targets?:
 async function finish(deps: FleetRunDeps, run: FleetRun, end: RunEnd, fields: Partial<FleetRunStatus>): Promise<Again> {
   const written = await write(deps, run, endedStatus(run, deps.clock.now(), end, fields));
   const { reason = '', message = '' } = written.status ?? {};
-  const type = end.outcome === 'complete' || end.outcome === 'cancelled' ? 'Normal' : 'Warning';
+  const isExpected = end.outcome === 'cancelled' || (end.outcome === 'complete' && reason === 'Completed');
+  const type = isExpected ? 'Normal' : 'Warning';
   deps.events.record({ resource: fleetRuns, object: written, type, reason, action: 'Reconcile', note: message });
   return afterwards(deps, written);
 }

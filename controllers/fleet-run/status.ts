@@ -57,8 +57,15 @@ export function endedStatus(run: FleetRun, now: number, end: RunEnd, fields: Par
   };
 }
 
+/** Complete all the same, as nothing failed (requirements AMB-110); `require_min_targets` is there to refuse it (2§2.4). */
+const noTargets = {
+  reason: 'NoTargets' satisfies FleetRunReason,
+  message: 'the target resolved to no connected host, so nothing ran; policy.require_min_targets: 1 refuses such a run',
+};
+
 function wordsOf(end: RunEnd): Refusal {
   if ('reason' in end) return { reason: end.reason, message: end.message };
+  if (end.outcome === 'complete' && Object.values(end.summary).every((hosts) => hosts === 0)) return noTargets;
   const { ok, err, timed_out: late, cancelled, not_started: idle } = end.summary;
   const counts = `${ok} ok, ${err} err, ${late} timed out, ${cancelled} cancelled, ${idle} not started`;
   const by = end.outcome === 'cancelled' && end.cancelledBy !== undefined ? ` by ${end.cancelledBy}` : '';

@@ -30,6 +30,16 @@ const hosts = (codes: readonly (number | null)[], outcome = 'complete') => ({
   }),
 });
 
+/** The answer of a run that was refused, because no host could take a command. */
+const refused = {
+  outcome: 'halted',
+  reason: 'RequireMinNotSatisfied',
+  message: '0 hosts can take a command; require_min_targets asks for 1',
+  targets_resolved: [],
+  summary: { ok: 0 },
+  per_node: [],
+};
+
 function run(answers: Json, { spec } = workflow, service = 'web') {
   const answer = givenAnswers(spec, { look, ...(answers as object) }, []);
   return simulate({ workflow: { ...workflow, spec }, others: [], start: { input: { group: 'g', service } }, answer });
@@ -67,6 +77,12 @@ it.each<[string, Json, string[], string]>([
     ['restart', 'stopped'],
     'CONFLICT',
   ],
+  [
+    'no host of the group is connected any more',
+    { ask: 'approved', restart: { stdout: JSON.stringify(refused) } },
+    ['restart', 'judge', 'stopped'],
+    '0 hosts can take a command',
+  ],
   ['the person says no', { ask: 'rejected' }, ['stopped'], 'nothing was restarted'],
 ])('the judge decides where %s', (_case, answers, states, verdict) => {
   const { status, finalOutput } = run(answers);
@@ -79,5 +95,8 @@ it('the name of the service stays one argument, whatever it is', () => {
   const answers = { ask: 'approved', restart: hosts([0, 0]) };
   const { renderings } = run(answers, { ...workflow, spec }, 'web"; rm');
   const call = renderings.find(({ state }) => state === 'restart');
-  expect(call?.input).toMatchObject({ args: { command: 'systemctl', args: ['restart', 'web"; rm'] } });
+  expect(call?.input).toMatchObject({
+    args: { command: 'systemctl', args: ['restart', 'web"; rm'] },
+    policy: { require_min_targets: 1 },
+  });
 });
