@@ -84,6 +84,8 @@ async function startRelay(
 
 const tokenFor = (jti: string): Promise<string> =>
   mintEnrollmentToken(edgeKey.privateKey, { jti, tid: 'acme', issuedBy: 'ops', now: Date.now(), ttlSeconds: 900 });
+/** Of a busy machine. */
+const within = { timeout: 10_000 };
 const anyAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 const enroll = async ({ client }: Relay, jti = randomUUID(), keys = edgeKeys()): Promise<EdgeIdentity> =>
   enrollAt(client, await tokenFor(jti), { keys, from: anyAddress() });
@@ -572,6 +574,38 @@ describe('the stream of a host', () => {
     expect(await Promise.race([second.ended, systemClock.sleep(200).then(() => 'open')])).toBe('open');
   });
 
+  it('EDGE-FLOW-29 begins where the bus answers late, and its entry turns out to be written', async () => {
+    const bus = nats.connect();
+    const bucket = bus.bucket.bind(bus);
+    const late = new AppError('unavailable', 'the event bus did not answer in time');
+    const calls: string[] = [];
+    vi.spyOn(bus, 'bucket').mockImplementation(<T>(definition: BucketDefinition) => {
+      const real = bucket<T>(definition);
+      if (definition.name !== edgeBuckets.streams.name) return real;
+      const get: typeof real.get = async (key) => {
+        calls.push('get');
+        if (calls.length === 1) throw late;
+        return real.get(key);
+      };
+      // The entry is written, and the answer comes after its time.
+      const create: typeof real.create = async (...args) => {
+        calls.push('create');
+        await real.create(...args);
+        throw late;
+      };
+      const ours = { get, create } as const;
+      return new Proxy(real, { get: (of, name) => Reflect.get(name in ours ? ours : of, name) });
+    });
+    const relay = await startRelay({ bus });
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    expect(calls).toEqual(['get', 'get', 'create', 'get']);
+    await createHostCommands({ bus: nats.connect() }).drain(await addressOf(identity));
+    await vi.waitFor(() => expect(stream.commands).toHaveLength(1), within);
+  });
+
   it('EDGE-FLOW-16 gets commands where the answer to the write of its entry was lost', async () => {
     const relay = await startRelay();
     const identity = await enroll(relay);
@@ -608,9 +642,6 @@ describe('the stream of a host', () => {
     expect(await Promise.race([third.ended, systemClock.sleep(500).then(() => 'open')])).toBe('open');
   });
 });
-
-/** Of a busy machine. */
-const within = { timeout: 10_000 };
 
 describe('the look-up of a host whose stream has begun', () => {
   /** Holds the next look-up up until the answer is called. */

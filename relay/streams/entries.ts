@@ -7,7 +7,7 @@ import type { LiveStream } from './live-stream.ts';
 
 interface EntriesDeps {
   readonly clock: Clock;
-  readonly bus: Pick<EventBus, 'bucket' | 'request'>;
+  readonly bus: Pick<EventBus, 'bucket' | 'request' | 'problem'>;
   /** Names this process. */
   readonly relayId: string;
 }
@@ -33,7 +33,7 @@ export class Entries {
 
   /**
    * Writes that this relay holds the stream; answers the entry before.
-   * @throws AppError `unauthenticated` for a stream id that was used before.
+   * @throws AppError `unauthenticated` for a stream id that was used before; `unavailable` where the bus is away.
    */
   hold(stream: LiveStream): Promise<HeldStream | undefined> {
     return this.#turns.run({ tenant: stream.host.tenant }, () => holdEntry(this.#deps, stream));

@@ -7,7 +7,7 @@ import { type LiveStream, unproven } from './live-stream.ts';
 
 interface HeldEntryDeps {
   readonly clock: Clock;
-  readonly bus: Pick<EventBus, 'bucket'>;
+  readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly relayId: string;
 }
 
@@ -22,23 +22,34 @@ const recentMs = 2 * edgeLimits.skewMs;
 const recentMost = 64;
 
 /**
- * Says in the bus that this relay holds the stream; answers the entry before.
- * @throws AppError `unauthenticated` for a stream id that was used before: its messages may have been recorded.
+ * Says in the bus that this relay holds the stream; answers the entry before. A bus that is there and does not answer in time is
+ * asked again: a thousand daemons that come at once keep this process from hearing its answers.
+ * @throws AppError `unauthenticated` for a stream id that was used before: its messages may have been recorded; `unavailable`
+ * where the bus is away.
  */
 export async function holdEntry(deps: HeldEntryDeps, stream: LiveStream): Promise<HeldStream | undefined> {
   const bucket = deps.bus.bucket<HeldStream>(edgeBuckets.streams);
   let earlier: HeldStream | undefined;
-  const revision = await firstAnswer(holdAttempts, async (attempt) => {
+  const hold = async (attempt: number): Promise<number | undefined> => {
     const before = await bucket.get(stream.uid);
     // The answer to the write before was lost.
     const isWritten = attempt > 1 && before !== undefined && isOurs(deps, stream, before.value);
     if (!isWritten) earlier = before?.value;
     return isWritten ? before.revision : await writeAfter(deps, stream, before);
-  });
+  };
+  const revision = await firstAnswer(holdAttempts, (attempt) =>
+    hold(attempt).catch((error: unknown) => {
+      if (attempt === holdAttempts || !isLate(deps, error)) throw error;
+      return undefined;
+    }),
+  );
   if (revision === undefined) throw new AppError('unavailable', 'the stream could not be taken over; connect again');
   stream.held(revision);
   return earlier;
 }
+
+const isLate = ({ bus }: HeldEntryDeps, error: unknown): boolean =>
+  error instanceof AppError && error.code === 'unavailable' && bus.problem() === undefined;
 
 /** The revision of the new entry; undefined where another one was written meanwhile, or that is not known. */
 async function writeAfter(
