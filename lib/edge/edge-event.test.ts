@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { EdgeCommand, EdgeEvent, SealNodeEnvelope } from '../../proto/generated/windlass/node/v1/node.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { EdgeCommand, EdgeEvent, Heartbeat, SealNodeEnvelope } from '../../proto/generated/windlass/node/v1/node.ts';
 import { AppError } from '../errors.ts';
 import {
   assertFresh,
@@ -39,6 +39,35 @@ describe('messages of a daemon', () => {
     expect(isSealedBy(publicKey, sealed, streamId)).toBe(true);
     const other = { ...sealed, envelope: { ...sealed.envelope, sequence: 8n } };
     expect(isSealedBy(publicKey, other, streamId)).toBe(false);
+  });
+
+  it('are read once, envelope and content', () => {
+    const envelopes = vi.spyOn(SealNodeEnvelope, 'decode');
+    const contents = vi.spyOn(Heartbeat, 'decode');
+    const { event } = readEdgeEvent(sealEdgeEvent(heartbeat, sealing));
+    expect(event).toMatchObject(heartbeat);
+    expect([envelopes.mock.calls.length, contents.mock.calls.length]).toEqual([1, 1]);
+    vi.restoreAllMocks();
+  });
+
+  it('are read the same wherever their envelope is', () => {
+    const commandId = 'c';
+    const sent = {
+      $case: 'commandResult',
+      value: { envelope: undefined, commandId, result: { outcome: undefined } },
+    } as const;
+    const [field] = readFields(sealEdgeEvent(sent, sealing));
+    const inner = sealEdgeEvent(sent, sealing).subarray(field?.valueFrom, field?.to);
+    const { rest, value } = cutField(inner, 1) ?? { rest: bytes(), value: bytes() };
+    const [first] = readFields(rest);
+    const envelope = writeField(1, value);
+    for (const at of [0, first?.to, rest.length]) {
+      const moved = Buffer.concat([rest.subarray(0, at), envelope, rest.subarray(at)]);
+      const { event, sealed } = readEdgeEvent(writeField(3, moved));
+      expect(event).toMatchObject(sent);
+      expect(Buffer.from(sealed.rest)).toEqual(Buffer.from(rest));
+      expect(isSealedBy(publicKey, sealed, streamId)).toBe(true);
+    }
   });
 
   it('EDGE-FLOW-05 are refused without an envelope', () => {

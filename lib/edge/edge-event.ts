@@ -1,4 +1,11 @@
-import { EdgeEvent } from '../../proto/generated/windlass/node/v1/node.ts';
+import {
+  CapabilityUpdate,
+  CommandProgress,
+  CommandResult,
+  EdgeEvent,
+  Heartbeat,
+  Hello,
+} from '../../proto/generated/windlass/node/v1/node.ts';
 import { AppError } from '../errors.ts';
 import { openSealed, type SealedMessage, type Sealing, seal } from './envelope.ts';
 import { readFields, writeField } from './wire.ts';
@@ -9,6 +16,7 @@ type Kind = EdgeEventCase['$case'];
 
 /** A message of a daemon as it was received; nothing of it is believed before its envelope is checked. */
 export interface ReceivedEvent {
+  /** Without its envelope, which is in `sealed`. */
   readonly event: EdgeEventCase;
   readonly sealed: SealedMessage;
 }
@@ -31,9 +39,7 @@ export function readEdgeEvent(bytes: Uint8Array): ReceivedEvent {
     );
   }
   const sealed = openSealed(kind, bytes.subarray(field.valueFrom, field.to), envelopeField);
-  const event = decode(bytes);
-  if (event?.$case !== kind) throw invalid('the event cannot be read');
-  return { event, sealed };
+  return { event: decode(kind, sealed.rest), sealed };
 }
 
 /** The bytes of a message of a daemon, signed. The event's own envelope is not looked at. */
@@ -59,9 +65,18 @@ function withoutEnvelope(event: EdgeEventCase): EdgeEventCase {
   }
 }
 
-function decode(bytes: Uint8Array): EdgeEvent['event'] {
+/** Readers of what the envelope signs; the envelope itself, with its token of half a kilobyte, is read once. */
+const readers: Readonly<Record<Kind, (rest: Uint8Array) => EdgeEventCase>> = {
+  hello: (rest) => ({ $case: 'hello', value: Hello.decode(rest) }),
+  heartbeat: (rest) => ({ $case: 'heartbeat', value: Heartbeat.decode(rest) }),
+  commandResult: (rest) => ({ $case: 'commandResult', value: CommandResult.decode(rest) }),
+  commandProgress: (rest) => ({ $case: 'commandProgress', value: CommandProgress.decode(rest) }),
+  capabilityUpdate: (rest) => ({ $case: 'capabilityUpdate', value: CapabilityUpdate.decode(rest) }),
+};
+
+function decode(kind: Kind, rest: Uint8Array): EdgeEventCase {
   try {
-    return EdgeEvent.decode(bytes).event;
+    return readers[kind](rest);
   } catch (error) {
     throw new AppError('invalid', 'the event cannot be read', { reason: 'MessageInvalid', cause: error });
   }
