@@ -18,6 +18,7 @@ import (
 	"windlass.dev/runner/feed"
 	"windlass.dev/runner/fsop"
 	"windlass.dev/runner/gitop"
+	"windlass.dev/runner/mcp"
 	"windlass.dev/runner/selfcopy"
 )
 
@@ -40,6 +41,8 @@ Usage:
   runner feed [flags] -- COMMAND [ARGUMENT…]  give a command its standard input and its files, and become it
   runner agent                                attest, and run what the API says, in the pod of an agent
   runner fs CHUNK…                            answer one request about files, in the pod of an agent
+  runner mcp [--listen ADDRESS] -- COMMAND [ARGUMENT…]
+                                              give an MCP server over stdio an HTTP address, in a pod of its own
   runner git REQUEST                          work on one git binding, in a pod of its own
   runner git-credential                       give git the password of a binding; for runner git alone
   runner copy DESTINATION                     copy this program, for an init container
@@ -69,6 +72,8 @@ func dispatch(args []string) int {
 		return fsop.Main(args[1:], os.Stdout)
 	case "git":
 		return gitop.Main(args[1:], os.Stdout)
+	case "mcp":
+		return mcp.Main(args[1:])
 	case "git-credential":
 		return gitop.Credential(args[1:], os.Stdin, os.Stdout)
 	case "copy":

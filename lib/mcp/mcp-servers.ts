@@ -11,7 +11,7 @@ import { mcpLimits } from './limits.ts';
 import { type McpAnswer, readAnswer } from './read-answer.ts';
 import { type McpTool, readTools } from './read-tools.ts';
 import { McpRefusal, serverErrorOf } from './server-error.ts';
-import { createSessions, type McpSessions } from './sessions.ts';
+import { createSessions, type McpSessions, noTenant } from './sessions.ts';
 
 /** A tool of a server; its name begins with that of the server and a dot. */
 export interface McpServerTool extends McpTool {
@@ -92,9 +92,6 @@ const callMs = ({ timeout_secs: seconds }: McpServerEntry): number =>
   seconds === undefined ? mcpLimits.callMs : seconds * 1_000;
 
 type FollowDeps = McpDeps & { readonly sessions: McpSessions };
-
-/** The session that lists belongs to no tenant. */
-const noTenant = '';
 
 async function follow(deps: FollowDeps, server: Server, signal: AbortSignal): Promise<void> {
   const { clock, logger, sessions } = deps;

@@ -18,9 +18,12 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
+/** Where a session is opened, and with which key. */
+export type McpEndpoint = Pick<McpServerEntry, 'url' | 'api_key' | 'api_key_header'>;
+
 /** Opens a session. Rejects with whatever the library throws. */
 export async function openSession(
-  server: McpServerEntry,
+  server: McpEndpoint,
   fetch: BoundedFetch['fetch'],
   signal: AbortSignal,
 ): Promise<McpSession> {
@@ -55,7 +58,7 @@ export async function openSession(
   }
 }
 
-function keyHeader({ api_key: key, api_key_header: name }: McpServerEntry): Record<string, string> {
+function keyHeader({ api_key: key, api_key_header: name }: McpEndpoint): Record<string, string> {
   if (key === undefined) return {};
   return name === undefined ? { Authorization: `Bearer ${key.reveal()}` } : { [name]: key.reveal() };
 }

@@ -4,7 +4,8 @@ import { startDeadline } from '../deadline.ts';
 import type { McpServerEntry } from '../node-config/index.ts';
 import type { BoundedFetch } from './bounded-fetch.ts';
 import { mcpLimits } from './limits.ts';
-import { type McpSession, openSession } from './session.ts';
+import { AppError } from '../errors.ts';
+import { type McpEndpoint, type McpSession, openSession } from './session.ts';
 
 /** Sessions with servers, of which each tenant has its own: a server may keep something in one. */
 export interface McpSessions {
@@ -24,11 +25,11 @@ export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) =
     dispose: (session) => void session.then((found) => found.retire()).catch(() => undefined),
   });
   const keyOf = ({ name }: McpServerEntry, tenant: string): string => `${name}/${tenant}`;
-  const begin = async (server: McpServerEntry): Promise<McpSession> => {
+  const begin = async (server: McpServerEntry, tenant: string): Promise<McpSession> => {
     // The first caller may leave: the others wait for the same session.
     using deadline = startDeadline(clock, mcpLimits.connectMs + mcpLimits.listMs, ended.signal);
     // Awaited here: the deadline ends with this function.
-    return await openSession(server, fetchOf(server).fetch, deadline.signal);
+    return await openSession(endpointOf(server, tenant), fetchOf(server).fetch, deadline.signal);
   };
   return {
     async get(server, tenant, signal) {
@@ -36,7 +37,7 @@ export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) =
       open.purgeStale();
       const held = open.get(key);
       if (held !== undefined) return unlessAborted(held, signal);
-      const session = begin(server);
+      const session = begin(server, tenant);
       open.set(key, session);
       session.catch(() => open.peek(key) === session && open.delete(key));
       return unlessAborted(session, signal);
@@ -49,6 +50,17 @@ export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) =
       open.clear();
     },
   };
+}
+
+/** The session that lists belongs to no tenant. */
+export const noTenant = '';
+
+/** A program over stdio has a pod for each tenant; the first one lists. @throws AppError where a tenant has none. */
+function endpointOf(server: McpServerEntry, tenant: string): McpEndpoint {
+  if (server.pods === undefined || tenant === noTenant) return server;
+  const pod = server.pods.get(tenant);
+  if (pod === undefined) throw new AppError('internal', `the MCP server ${server.name} has no pod for this tenant`);
+  return pod;
 }
 
 /** @throws the reason of the signal, whichever comes first. */

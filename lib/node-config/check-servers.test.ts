@@ -15,9 +15,16 @@ const read = (servers: readonly object[], keysOf: 'models' | 'mcp' = 'mcp') =>
   });
 const server = (fields: object = {}) => ({ name: 'notes', url: 'https://notes.example/mcp', ...fields });
 
-function problemsOf(...servers: object[]): string[] {
+const program = { name: 'notes', transport: 'stdio', image: 'notes:1', command: ['notes'], tenants: ['acme'] };
+const tenantsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `tenant-${index}`);
+
+const problemsOf = (...servers: object[]): string[] => problemsFor('mcp', servers);
+/** Of servers over stdio, whose keys the gateway alone has. */
+const problemsOfProgram = (fields: object): string[] => problemsFor('models', [{ ...program, ...fields }]);
+
+function problemsFor(keysOf: 'models' | 'mcp', servers: readonly object[]): string[] {
   try {
-    read(servers);
+    read(servers, keysOf);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map(({ name, problem }) => `${name.replace('spec.mcp_servers', '')}: ${problem}`);
@@ -55,19 +62,76 @@ describe('spec.mcp_servers', () => {
     ]);
   });
 
-  it.each([{ command: 'npx' }, { args: ['-y'] }, { env: {} }, { transport: 'stdio' }])(
-    'refuses a server over stdio, and says what to do: %j',
-    (fields) => {
-      const [field] = Object.keys(fields);
-      const message =
-        'belongs to a server over stdio, which is not run; run it behind streamable HTTP and give its address as url';
-      expect(problemsOf({ name: 'notes', ...fields })).toEqual([`[0].${field}: ${message}`]);
+  it.each(['image', 'command', 'args', 'env', 'memory_mb'])(
+    'refuses %s of a server over HTTP, and says what to do',
+    (field) => {
+      const values = { image: 'notes:1', command: ['npx'], args: ['-y'], env: {}, memory_mb: 64 };
+      const message = 'belongs to a server over stdio; give transport: stdio, or leave it out';
+      const given = { [field]: Reflect.get(values, field) };
+      expect(problemsOf(server(given))).toEqual([`[0].${field}: ${message}`]);
     },
   );
 
+  it('gives each tenant of a server over stdio an address and a key of its own', () => {
+    const seen: string[] = [];
+    const file = JSON.stringify({ spec: { mcp_servers: [{ ...program, tenants: ['acme', 'beta'] }] } });
+    const env = { WINDLASS_NODE_SECRETS: '/secrets' };
+    const readSecret = (path: string): string => (seen.push(path), `key-of-${path.slice(-10)}`);
+    const [entry] = readNodeConfig(file, env, readSecret, { keysOf: 'mcp' }).mcp_servers;
+    // The chart makes the same names: chart-mcp.test.ts.
+    const [acme, beta] = ['mcp-notes-822b33ad87', 'mcp-notes-f44e64e75f'];
+    expect(seen).toEqual([`/secrets/windlass-mcp-programs/${acme}`, `/secrets/windlass-mcp-programs/${beta}`]);
+    expect([...(entry?.pods ?? [])].map(([tenant, { url, api_key: key }]) => [tenant, url, key?.reveal()])).toEqual([
+      ['acme', `http://${acme}:8080/mcp`, 'key-of-822b33ad87'],
+      ['beta', `http://${beta}:8080/mcp`, 'key-of-f44e64e75f'],
+    ]);
+    expect(entry?.url).toBe(`http://${acme}:8080/mcp`);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'no image',
+      { image: undefined },
+      'image: is required with transport: stdio, as registry.example.com/notes-mcp:1.2',
+    ],
+    ['no command', { command: undefined }, 'command: is required with transport: stdio, as [node, /app/server.js]'],
+    [
+      'no tenants',
+      { tenants: [] },
+      'tenants: is required with transport: stdio, as [acme]: each of them has a pod of it',
+    ],
+    ['33 tenants', { tenants: tenantsOf(33) }, 'tenants: has 33 tenants, of at most 32'],
+    [
+      'an address',
+      { url: 'https://notes.example' },
+      'url: belongs to streamable HTTP; leave it out, the chart gives each pod its own',
+    ],
+    [
+      'a variable of another pod',
+      { env: { A: 'env:B' } },
+      'env.A: names a variable of another pod; name a Secret, as secret:NAME/KEY',
+    ],
+    [
+      'half a reference',
+      { env: { A: 'secret:n' } },
+      'env.A: must name a Secret and its key after secret:, as secret:notes/token',
+    ],
+    [
+      'a variable of ours',
+      { env: { WINDLASS_A: '1' } },
+      'env.WINDLASS_A: begins like variables of Windlass; take another name',
+    ],
+  ])('refuses a server over stdio with %s', (_title, fields, problem) => {
+    expect(problemsOfProgram(fields)).toEqual([`[0].${problem}`]);
+  });
+
+  it('takes 32 tenants, literals and references to Secrets', () => {
+    expect(problemsOfProgram({ tenants: tenantsOf(32), env: { A: 'b', C: 'secret:n/k' } })).toEqual([]);
+  });
+
   it.each<[string, object, string]>([
     ['no address', { name: 'notes' }, '[0].url: is required, as https://tools.example.com/mcp'],
-    ['another transport', server({ transport: 'sse' }), '[0].transport: must be streamable-http, or be left out'],
+    ['another transport', server({ transport: 'sse' }), '[0].transport: must be one of streamable-http, stdio'],
     [
       'a password',
       server({ url: 'https://u:p@notes.example' }),

@@ -67,9 +67,18 @@ export interface McpServerEntry
   readonly url: string;
   /** Absent as well where this process does not read it. */
   readonly api_key?: Secret;
+  /** Of a server over stdio: the pod of each tenant. The fields above are then those of the first one, which lists. */
+  readonly pods?: ReadonlyMap<string, McpPod>;
   /** Internal networks in which the server may be, in CIDR form. */
   readonly allow_internal_addresses: readonly string[];
   readonly capabilities: readonly ToolCapability[];
+}
+
+/** The pod of a program that speaks over its input and output. */
+export interface McpPod {
+  readonly url: string;
+  /** Absent where this process does not read it. */
+  readonly api_key?: Secret;
 }
 
 /** The image of one version of a language. */

@@ -9,10 +9,12 @@ import {
   type BuiltinDispatcher,
   emptyNodeConfig,
   type LlmProvider,
+  type McpPod,
   type McpServerEntry,
   type NodeConfig,
   type NodeConfigWarning,
 } from './node-config.ts';
+import { addressOfPod } from './program-pods.ts';
 import type { Secret } from './secret.ts';
 import { NodeConfigFile, type NodeConfigSpec, nodeConfigLimits } from './schema.ts';
 
@@ -146,19 +148,37 @@ function toDispatchers(spec: NodeConfigSpec, keyAt: KeyAt): BuiltinDispatcher[] 
   }));
 }
 
-/** Fields of programs are refused before. */
 function toServers({ mcp_servers: servers = [] }: NodeConfigSpec, keyAt: KeyAt): McpServerEntry[] {
-  return servers.map((server, index) => ({
-    name: server.name,
-    url: server.url ?? '',
-    allow_internal_addresses: server.allow_internal_addresses ?? [],
-    capabilities: server.capabilities ?? [],
-    ...defined({
-      api_key: keyAt(server.api_key, ['spec', 'mcp_servers', index, 'api_key']),
-      api_key_header: server.api_key_header,
-      tenants: server.tenants,
-      tools: server.tools,
-      timeout_secs: server.timeout_secs,
-    }),
-  }));
+  return servers.map((server, index) => {
+    const at = ['spec', 'mcp_servers', index];
+    const { name, tenants, tools, timeout_secs, capabilities = [] } = server;
+    const common = { name, capabilities, ...defined({ tenants, tools, timeout_secs }) };
+    if (server.transport === 'stdio') return { ...common, ...programOf(name, tenants ?? [], at, keyAt) };
+    return {
+      ...common,
+      url: server.url ?? '',
+      allow_internal_addresses: server.allow_internal_addresses ?? [],
+      ...defined({
+        api_key: keyAt(server.api_key, [...at, 'api_key']),
+        api_key_header: server.api_key_header,
+      }),
+    };
+  });
+}
+
+/** Every pod has a key of its own, so that no program can call that of another tenant. */
+function programOf(
+  name: string,
+  tenants: readonly string[],
+  at: Place,
+  keyAt: KeyAt,
+): Pick<McpServerEntry, 'url' | 'api_key' | 'allow_internal_addresses' | 'pods'> {
+  const podOf = (tenant: string): McpPod => {
+    const { url, key } = addressOfPod(name, tenant);
+    return { url, ...defined({ api_key: keyAt(key, at) }) };
+  };
+  const pods = new Map(tenants.map((tenant) => [tenant, podOf(tenant)]));
+  const [first = { url: '' }] = pods.values();
+  // The name of a Service that the chart makes in the namespace of the gateway, wherever the cluster has its addresses.
+  return { ...first, pods, allow_internal_addresses: ['0.0.0.0/0', '::/0'] };
 }

@@ -11,6 +11,8 @@ export const nodeConfigLimits = {
   dispatchers: 50,
   capabilities: 200,
   mcpServers: 50,
+  /** Tenants of one MCP server over stdio: each has a pod of it. */
+  programTenants: 32,
   runtimes: 200,
   prices: 2_000,
   networks: 64,
@@ -92,15 +94,26 @@ const Dispatcher = Type.Object(
 /** Begins the names of a server's tools. */
 const serverName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' });
 
+const imageReference = Type.String({
+  minLength: 1,
+  maxLength: limits.imageReferenceLength,
+  pattern: imageReferencePattern,
+});
+const argument = Type.String({ maxLength: 4_096 });
+
 const McpServer = Type.Object(
   {
     name: serverName,
-    /** Required; not here, so that an entry of a program gets the message that says so. */
+    transport: Type.Optional(oneOf(['streamable-http', 'stdio'])),
+    /** Of streamable HTTP, which needs it. */
     url: endpoint,
-    transport: Type.Optional(Type.String({ maxLength: 63 })),
-    command: Type.Optional(Type.Unknown()),
-    args: Type.Optional(Type.Unknown()),
-    env: Type.Optional(Type.Unknown()),
+    /** These five are of stdio, which needs the first two. */
+    image: Type.Optional(imageReference),
+    command: Type.Optional(Type.Array(argument, { minItems: 1, maxItems: 64 })),
+    args: Type.Optional(Type.Array(argument, { maxItems: 64 })),
+    /** A literal or `secret:NAME/KEY`. */
+    env: Type.Optional(mapOf(Type.String({ maxLength: 4_096 }), { maxProperties: 64 })),
+    memory_mb: Type.Optional(Type.Integer({ minimum: 16, maximum: 16_384 })),
     /** `env:VARIABLE` or `secret:NAME/KEY`. */
     api_key: apiKey,
     api_key_header: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$" })),
@@ -123,7 +136,7 @@ const Runtime = Type.Object(
   {
     language: word,
     version: word,
-    image: Type.String({ minLength: 1, maxLength: limits.imageReferenceLength, pattern: imageReferencePattern }),
+    image: imageReference,
   },
   closed,
 );

@@ -15,6 +15,7 @@ describe('the tour of the tool gateway', () => {
       expect(stdout).toMatch(
         /"result":\{"number":"2026-\d{4}","id":"o-\d+","customer":"ada","total":810,"status":"confirmed"\}/,
       );
+      expect(stdout).toMatch(/^\d+ notes$/m);
       expect(stdout).toMatch(/^Two packets of tea for ada are ordered; the total is 810 cents\.$/m);
       expect(stdout).toMatch(
         /ToolInvocationCompleted +desk-clerk .*outcome="ok" source="workflow" tool="orders\.place"/,

@@ -13,7 +13,7 @@ export async function installPeers(): Promise<string> {
   return join(stdout.trim(), 'node_modules');
 }
 
-/** A program of Node that runs until it is stopped. */
+/** A program that runs until it is stopped. */
 export interface Program {
   /** The first line that it wrote and that fits. */
   readonly line: string;
@@ -24,11 +24,16 @@ interface ProgramOptions {
   /** The line that says that it is ready. */
   readonly ready: RegExp;
   readonly env?: Readonly<Record<string, string>>;
+  /** Absent: Node. */
+  readonly file?: string;
 }
 
 /** Starts a program and waits for the line that says that it is ready, on either of its outputs. */
-export async function startProgram(args: readonly string[], { ready, env = {} }: ProgramOptions): Promise<Program> {
-  const child = spawn(execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+export async function startProgram(
+  args: readonly string[],
+  { ready, env = {}, file = execPath }: ProgramOptions,
+): Promise<Program> {
+  const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
   const line = await new Promise<string>((resolve, reject) => {
     const lines: string[] = [];

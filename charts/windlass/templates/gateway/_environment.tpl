@@ -58,6 +58,13 @@
 {{- .Values.gateway.audit.existingSecret | default (printf "%s-audit" (include "windlass.gateway" .)) -}}
 {{- end -}}
 
+{{/* Secrets with keys of MCP servers, as JSON: those of the values, and that of the pods of programs. */}}
+{{- define "windlass.gateway.mcpSecrets" -}}
+{{- $secrets := .Values.gateway.mcpSecrets }}
+{{- if include "windlass.mcpPrograms" . }}{{ $secrets = append $secrets (include "windlass.mcpPrograms.secret" .) }}{{ end }}
+{{- toJson $secrets }}
+{{- end -}}
+
 {{/* Files that the gateway reads. */}}
 {{- define "windlass.gateway.volumes" }}
 {{- include "windlass.bus.volumes" . }}
@@ -68,7 +75,7 @@
   configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- if .Values.nodeConfig.mcp_servers }}
-{{- include "windlass.nodeConfig.filesOf" (dict "root" $ "secrets" .Values.gateway.mcpSecrets) }}
+{{- include "windlass.nodeConfig.filesOf" (dict "root" $ "secrets" (include "windlass.gateway.mcpSecrets" . | fromJsonArray)) }}
 {{- end }}
 {{- end -}}
 {{- define "windlass.gateway.volumeMounts" }}
@@ -78,6 +85,6 @@
 - { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
 {{- end }}
 {{- if .Values.nodeConfig.mcp_servers }}
-{{- include "windlass.nodeConfig.mountsOf" .Values.gateway.mcpSecrets }}
+{{- include "windlass.nodeConfig.mountsOf" (include "windlass.gateway.mcpSecrets" . | fromJsonArray) }}
 {{- end }}
 {{- end -}}

@@ -132,10 +132,19 @@ can be given, and any port of the internal networks that the entry opens.
 {{- define "windlass.network.toMcpServers" -}}
 {{- $rules := list }}
 {{- range .Values.nodeConfig.mcp_servers }}
+{{- if ne (toString .transport) "stdio" }}
 {{- $rules = append $rules (include "windlass.network.toUrl" (toString .url)) }}
+{{- end }}
 {{- end }}
 {{- range uniq $rules }}
 {{ . }}
+{{- end }}
+{{- if include "windlass.mcpPrograms" . }}
+- to:
+    - podSelector:
+        matchLabels: { app.kubernetes.io/name: windlass-mcp-program }
+  ports:
+    - { protocol: TCP, port: 8080 }
 {{- end }}
 {{- end -}}
 
