@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
+import { bundledDaemon } from '../test/edge/bundled-daemon.ts';
 import { startTestRelay, type TestRelay } from '../test/edge/test-relay.ts';
 
-const program = join(import.meta.dirname, 'main.ts');
+const command = bundledDaemon();
 let relay: TestRelay;
 let folder: string;
 const started: ChildProcess[] = [];
@@ -38,7 +39,8 @@ afterEach(async () => {
 });
 
 function start(...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, [program, ...args, '--state', join(folder, 'state')], {
+  const [node, main] = command();
+  const child = spawn(node, [main, ...args, '--state', join(folder, 'state')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.push(child);

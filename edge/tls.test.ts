@@ -2,9 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Certificate, makeCertificate } from '../test/cluster/harness/certificate.ts';
+import { bundledDaemon } from '../test/edge/bundled-daemon.ts';
 import { daemonProgram } from '../test/edge/daemon-program.ts';
 import { startTestRelay, type TestRelay } from '../test/edge/test-relay.ts';
 
+const command = bundledDaemon();
 let own: Certificate;
 let other: Certificate;
 let relay: TestRelay;
@@ -17,7 +19,7 @@ afterAll(() => relay.close());
 
 describe('the way to a relay with TLS', () => {
   it('EDGE-FLOW-01 is taken with the authority of --ca, which the daemon keeps for its stream', async () => {
-    await using daemon = await daemonProgram();
+    await using daemon = await daemonProgram(command());
     await writeFile(join(daemon.folder, 'ca.pem'), own.cert);
     const endpoint = ['--endpoint', `localhost:${relay.port}`, '--ca', join(daemon.folder, 'ca.pem')];
     expect(await daemon.run('enroll', '--token', 'one-time', ...endpoint)).toMatchObject({ code: 0 });
@@ -30,7 +32,7 @@ describe('the way to a relay with TLS', () => {
   it.each(['another authority', 'those of the system'])(
     'is refused with %s, and says what to do',
     async (name) => {
-      await using daemon = await daemonProgram();
+      await using daemon = await daemonProgram(command());
       await writeFile(join(daemon.folder, 'ca.pem'), other.cert);
       const ca = name === 'another authority' ? ['--ca', join(daemon.folder, 'ca.pem')] : [];
       const keys = relay.keys.length;
@@ -52,7 +54,7 @@ describe('the way to a relay with TLS', () => {
   );
 
   it('is no way for a daemon that speaks plain text', async () => {
-    await using daemon = await daemonProgram();
+    await using daemon = await daemonProgram(command());
     const endpoint = ['--endpoint', `127.0.0.1:${relay.port}`, '--insecure'];
     expect(await daemon.run('enroll', '--token', 'one-time', ...endpoint)).toMatchObject({
       code: 1,

@@ -1,13 +1,14 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundledDaemon } from '../../test/edge/bundled-daemon.ts';
 import { type DaemonProgram, daemonProgram } from '../../test/edge/daemon-program.ts';
 import { startTestRelay, type TestRelay } from '../../test/edge/test-relay.ts';
 
-const sources = [process.execPath, join(import.meta.dirname, '../main.ts')];
+const command = bundledDaemon();
 
 async function enrolled(relay: TestRelay, config: object, env: Record<string, string> = {}): Promise<DaemonProgram> {
-  const daemon = await daemonProgram(sources, env);
+  const daemon = await daemonProgram(command(), env);
   await writeFile(join(daemon.folder, 'config.yaml'), JSON.stringify(config));
   await daemon.run('enroll', '--token', 'one-time', '--endpoint', `127.0.0.1:${relay.port}`, '--insecure');
   return daemon;
@@ -17,7 +18,7 @@ const configOf = ({ folder }: DaemonProgram) => ['--config', join(folder, 'confi
 
 describe('windlass-edge status', () => {
   it('says that a machine is not enrolled', async () => {
-    await using daemon = await daemonProgram();
+    await using daemon = await daemonProgram(command());
     const { code, text } = await daemon.run('status', '-o', 'json');
     expect([code, JSON.parse(text)]).toEqual([0, { enrolled: false, running: false }]);
   }, 240_000);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 export interface Finished {
   readonly code: number;
@@ -18,10 +18,9 @@ export interface DaemonProgram extends AsyncDisposable {
   run(...args: string[]): Promise<Finished>;
 }
 
-const sources = [process.execPath, resolve(import.meta.dirname, '../../edge/main.ts')];
-
+/** `command` starts the daemon: a program and its first words. */
 export async function daemonProgram(
-  command: readonly string[] = sources,
+  command: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<DaemonProgram> {
   const folder = await mkdtemp(join(tmpdir(), 'edge-'));
