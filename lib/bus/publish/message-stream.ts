@@ -54,7 +54,8 @@ export interface LogQuery {
 /** Calls throw AppError `unavailable` where the bus cannot be reached, which leaves open whether a message was stored. */
 export interface MessageStream {
   /**
-   * The sequence of the stored message; undefined where another writer was first. Throws AppError `limit_exceeded` for
+   * The sequence of the stored message, also where an earlier attempt with the same id stored it; undefined where another
+   * writer was first. Throws AppError `limit_exceeded` for
    * a message that is larger than the server takes.
    */
   append(message: NewMessage): Promise<number | undefined>;

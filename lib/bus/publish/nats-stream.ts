@@ -1,9 +1,10 @@
 import type { BusCalls } from '../calls.ts';
+import { isConflict } from '../bus-error.ts';
 import { busLimits } from '../limits.ts';
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { Session } from '../session.ts';
 import { messageId } from '../subjects.ts';
-import type { MessageStream, StreamDefinition, StreamMessage } from './message-stream.ts';
+import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
 import { readAhead } from './read-ahead.ts';
 import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-subjects.ts';
 
@@ -23,9 +24,31 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
           ...(id === undefined ? {} : { 'Nats-Msg-Id': [messageId(id)] }),
           ...(after === undefined ? {} : { 'Nats-Expected-Last-Subject-Sequence': [String(after)] }),
         };
-        return session.publish({ subject, body, headers });
+        try {
+          return await session.publish({ subject, body, headers });
+        } catch (error) {
+          const own = await storedBefore(error, { id, after }, (from) =>
+            calls.within(end, session.next(name, subject, from)),
+          );
+          if (own === undefined) throw error;
+          return own;
+        }
       }),
   };
+}
+
+/**
+ * Sequence of a guarded message that an earlier attempt stored, whose answer was lost. A server of one replica compares the
+ * guard before it looks for the id, so that the message itself seems to be another writer's.
+ */
+async function storedBefore(
+  error: unknown,
+  { id, after }: Pick<NewMessage, 'id' | 'after'>,
+  next: (from: number) => Promise<StoredMsg | null>,
+): Promise<number | undefined> {
+  if (id === undefined || after === undefined || !isConflict(error)) return undefined;
+  const found = await next(after + 1);
+  return found?.header.get('Nats-Msg-Id') === messageId(id) ? found.seq : undefined;
 }
 
 function admit(session: Session, definition: StreamDefinition, bytes: number): Promise<void> | undefined {

@@ -31,6 +31,20 @@ describe('a log', () => {
     expect((await one.read({ tenant: acme, key: 'guarded', after: 0 })).length).toBe(3);
   });
 
+  it('knows a guarded message again whose answer was lost, and no other one', async () => {
+    const [one, two] = [nats.connect().stream(definition), nats.connect().stream(definition)];
+    const first = await one.append({ tenant: acme, key: 'repeated', body: '0', after: 0, id: 'a' });
+    const mine = { tenant: acme, key: 'repeated', body: '1', after: first ?? 0, id: 'b' };
+    const stored = await one.append(mine);
+    expect(stored).toBeGreaterThan(first ?? 0);
+    expect([await one.append(mine), await two.append(mine)]).toEqual([stored, stored]);
+    expect(await two.append({ ...mine, body: '2', id: 'c' })).toBeUndefined();
+    const next = await two.append({ ...mine, body: '2', id: 'c', after: stored ?? 0 });
+    expect([next, await one.append(mine)]).toEqual([(stored ?? 0) + 1, stored]);
+    const log = await one.read({ tenant: acme, key: 'repeated', after: 0 });
+    expect(log.map(({ body }) => text(body))).toEqual(['0', '1', '2']);
+  });
+
   it('is read in order and without a gap where its key is alone, and where others come in between', async () => {
     const stream = nats.connect().stream(definition);
     const wanted: string[] = [];
