@@ -115,16 +115,20 @@ const call: Run<CallOptions> = async (session, [tool = ''], { sign, dryRun, ...i
   return shown(session, answer.result, answer);
 };
 
-/** Hint for a refused envelope: no token has expired. */
+/** Hint for a refused envelope: no token has expired. The gateway says in words alone which link of its chain refused. */
 function refused(error: unknown, file: string): unknown {
   if (!(error instanceof WindlassApiError) || !error.error.startsWith('rpc_')) return error;
-  const again = `Make another session: windlass gateway session create EXECUTION --out ${file}`;
-  if (error.status === 401) return new CliError('cluster', error.message, again);
-  if (error.status === 403)
-    return new CliError('cluster', error.message, 'List what there is: windlass tools list --security-context NAME');
+  const { status, message } = error;
+  const again = `Make another session: windlass gateway session create EXECUTION --out ${file} --force`;
+  if (status === 401 || /^the session (is not active|has expired)/.test(message))
+    return new CliError('cluster', message, again);
+  if (message.startsWith('UnknownTool: '))
+    return new CliError('not_found', message, 'List what there is: windlass tools list');
+  if (status === 403)
+    return new CliError('cluster', message, 'List what is permitted: windlass tools list --security-context NAME');
   const list = 'See the tools and their arguments: windlass tools list -o yaml';
-  if (error.status === 404) return new CliError('not_found', error.message, list);
-  return error.status < 429 ? new CliError('usage', error.message, list) : error;
+  if (status === 404) return new CliError('not_found', message, list);
+  return status < 429 ? new CliError('usage', message, list) : error;
 }
 
 /** Timeout of one call; the gateway ends it after ten minutes. */

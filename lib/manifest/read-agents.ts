@@ -32,14 +32,19 @@ export function readOneAgent(text: string): ReadAgent {
   return readAgent(document);
 }
 
-function readAgent({ value: written, problems: syntax, positionOf }: SourceDocument): ReadAgent {
+function readAgent(document: SourceDocument): ReadAgent {
+  const { value: written, problems: syntax, positionOf, wordsForKubectl } = document;
   const form = formOf(written, movedAgentFields);
   if (syntax.length > 0) return { form, problems: syntax };
   const value = fullAgent(written);
   const found = [...checkAgentForm(form, value), ...checkSize(value), ...checkPlace(value)];
-  const problems = [...found, ...(form === 'resource' ? checkShortForms(written) : [])]
-    .map((problem) => ({ ...problem, ...positionOf(problem.at) }))
-    .toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const located = [...found, ...(form === 'resource' ? checkShortForms(written) : [])].map((problem) => ({
+    ...problem,
+    ...positionOf(problem.at),
+  }));
+  const problems = [...located, ...(form === 'resource' ? wordsForKubectl() : [])].toSorted(
+    (a, b) => a.line - b.line || a.column - b.column,
+  );
   if (problems.some(({ severity }) => severity === 'error')) return { form, problems };
   // The manifest's part of a custom resource: fields that an API server has written are left out.
   return {

@@ -221,3 +221,32 @@ describe('what YAML can do and a definition must not', () => {
     }
   });
 });
+
+describe('plain words that kubectl reads as booleans', () => {
+  const text = (version: string) => `apiVersion: windlass.dev/v1
+kind: Workflow
+metadata: { name: demo${version === '' ? ', version: 1.0.0' : ''} }
+spec:
+${version}  initial_state: a
+  context: { n: 1, "y": 2, list: [one, Off, "no", nO], isOn: true }
+  states:
+    a: { kind: System, command: finalize, transitions: [] }
+`;
+  const warnings = (source: string) =>
+    readWorkflows(source).flatMap(({ problems }) =>
+      problems.map(({ line, column, path, message, severity }) => `${severity} ${line}:${column} ${path}: ${message}`),
+    );
+
+  it('have a warning in a custom resource, as a value and as a name', () => {
+    const why = (word: string): string =>
+      `kubectl reads the plain word ${word} as a boolean; write "${word}" in quotes`;
+    expect(warnings(text('  version: 1.0.0\n'))).toEqual([
+      `warning 7:14 spec.context.n: ${why('n')}`,
+      `warning 7:40 spec.context.list[1]: ${why('Off')}`,
+    ]);
+  });
+
+  it('are texts in the manifest form, which kubectl does not take', () => {
+    expect(warnings(text(''))).toEqual([]);
+  });
+});

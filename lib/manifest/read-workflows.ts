@@ -24,12 +24,13 @@ export function readWorkflows(text: string): readonly ReadWorkflow[] {
 }
 
 function readWorkflow(document: SourceDocument): ReadWorkflow {
-  const { value, problems: syntax, positionOf } = document;
+  const { value, problems: syntax, positionOf, wordsForKubectl } = document;
   const form = formOf(value);
   if (syntax.length > 0) return { form, problems: syntax };
-  const problems = checkForm(form, value)
-    .map((problem) => ({ ...problem, ...positionOf(problem.at) }))
-    .toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const found = checkForm(form, value).map((problem) => ({ ...problem, ...positionOf(problem.at) }));
+  const problems = [...found, ...(form === 'resource' ? wordsForKubectl() : [])].toSorted(
+    (a, b) => a.line - b.line || a.column - b.column,
+  );
   if (problems.some(({ severity }) => severity === 'error')) return { form, problems };
   const workflow = form === 'manifest' ? toCustomResource(value as WorkflowManifest) : (value as Workflow);
   return { form, problems, workflow };

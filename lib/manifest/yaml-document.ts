@@ -15,6 +15,7 @@ import {
 } from 'yaml';
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { cutText } from '../cut-text.ts';
+import { plainWords } from './plain-words.ts';
 
 /** A place in a text, both counted from 1. */
 export interface Position {
@@ -32,6 +33,8 @@ export interface SourceDocument {
   readonly problems: readonly LocatedProblem[];
   /** Where a place begins; for one that is absent, where the nearest part around it begins. */
   readonly positionOf: (at: Place) => Position;
+  /** Warnings of what kubectl would read otherwise. They are looked for when asked. */
+  readonly wordsForKubectl: () => readonly LocatedProblem[];
 }
 
 /** Largest text that is read; an API server takes no larger object either. */
@@ -88,8 +91,10 @@ function hasTooManyTokens(text: string, most: number): boolean {
 function tooLarge(message: string): SourceDocument {
   const problem = errorAt([], 'too_large', message);
   const start = { line: 1, column: 1 };
-  return { value: null, problems: [{ ...problem, ...start }], positionOf: () => start };
+  return { value: null, problems: [{ ...problem, ...start }], positionOf: () => start, wordsForKubectl: none };
 }
+
+const none = (): readonly LocatedProblem[] => [];
 
 function toSource(document: Document, lines: LineCounter, anyNumber: boolean): SourceDocument {
   const positionAt = (offset: number): Position => {
@@ -106,12 +111,15 @@ function toSource(document: Document, lines: LineCounter, anyNumber: boolean): S
     .slice(0, errorLimit)
     .map((error) => located('yaml', textOf(error), error.pos[0]));
   const problems = syntax.length > 0 ? syntax : foreignNodes(document, located, anyNumber);
-  if (problems.length > 0) return { value: null, problems, positionOf };
+  const wordsForKubectl = (): readonly LocatedProblem[] =>
+    plainWords(document).map(({ problem, offset }) => ({ ...problem, ...positionAt(offset) }));
+  if (problems.length > 0) return { value: null, problems, positionOf, wordsForKubectl: none };
   try {
-    return { value: document.toJS({ maxAliasCount: aliasLimit }), problems, positionOf };
+    const value: unknown = document.toJS({ maxAliasCount: aliasLimit });
+    return { value, problems, positionOf, wordsForKubectl };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { value: null, problems: [located('yaml', message, 0)], positionOf };
+    return { value: null, problems: [located('yaml', message, 0)], positionOf, wordsForKubectl: none };
   }
 }
 

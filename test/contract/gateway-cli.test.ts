@@ -81,6 +81,7 @@ describe('windlass gateway session', () => {
     expect(await run('gateway', 'session', 'revoke', 'run-6')).toMatchObject({ code: 0, out: 'session run-6 revoked' });
     const refused = await call('run-6', 'orders.place', '-i', 'item=tea');
     expect(refused).toMatchObject({ code: 7, notes: expect.stringContaining('the session is not active') });
+    expect(refused.notes).toContain(`windlass gateway session create EXECUTION --out ${path('run-6.json')} --force`);
     expect(await run('gateway', 'session', 'revoke', 'nobody')).toMatchObject({ code: 3 });
   });
 
@@ -130,7 +131,7 @@ describe('windlass tools', () => {
 
   it.each([
     ['a tool outside of the session', 'stock.read', ['-i', 'item=tea'], 7, 'does not permit the tool stock.read'],
-    ['a tool that is not there', 'orders.none', [], 7, 'there is no tool'],
+    ['a tool that is not there', 'orders.none', [], 3, 'List what there is: windlass tools list'],
     ['an argument that is missing', 'orders.place', [], 2, "required field 'item' is missing"],
   ])('says why the gateway refuses %s', async (...[, tool, more, code, words]) => {
     expect(await call('caller', tool, ...more)).toMatchObject({ code, out: '', notes: expect.stringContaining(words) });
