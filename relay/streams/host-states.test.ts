@@ -107,6 +107,20 @@ it('writes each of a fleet of 1,000 that connects for the first time once, witho
   expect(lost).toEqual([]);
 });
 
+it('EDGE-FLOW-17 leaves a host Unhealthy that fell silent before its turn', async () => {
+  const hosts = createMemoryHosts();
+  const streams = await Promise.all(Array.from({ length: 300 }, () => begun(hosts, 'acme')));
+  const { states } = fleet(hosts);
+  const confirmed = streams.map((stream) => states.confirm(stream));
+  const silent = streams[299];
+  if (silent === undefined) throw new Error('no stream');
+  silent.isUnhealthy = true;
+  await states.report(silent, 'Unhealthy');
+  await Promise.all(confirmed);
+  expect([...hosts.known()].filter(({ object }) => object.status?.status === 'Connected')).toHaveLength(299);
+  expect((await hosts.find('acme', silent.facts.nodeId))?.object.status?.status).toBe('Unhealthy');
+});
+
 it('asks again for a host that another writer has changed since the list', async () => {
   const hosts = createMemoryHosts();
   const streams = await Promise.all(Array.from({ length: 300 }, () => begun(hosts, 'acme')));

@@ -67,6 +67,7 @@ export class HostStates {
 
   /**
    * Writes that the host of a stream is connected, in its turn: the streams of a tenant that wait are no more than a line of a list.
+   * A host that was silent for too long meanwhile is Unhealthy.
    * Answers the host as the server has it; undefined where the server did not answer, or the stream is over.
    */
   async confirm(stream: LiveStream): Promise<StoredHost | undefined> {
@@ -74,7 +75,8 @@ export class HostStates {
     stream.hurry = hurry;
     using given = await turn;
     let found: StoredHost | undefined;
-    await this.report(stream, 'Connected', { known: given.host, onFound: (host) => (found = host) });
+    const state = stream.isUnhealthy ? 'Unhealthy' : 'Connected';
+    await this.report(stream, state, { known: given.host, onFound: (host) => (found = host) });
     stream.forgetHurry();
     return found;
   }

@@ -39,7 +39,8 @@ export interface HolderPorts {
   readonly pagesPort: number;
 }
 
-const pollMs = 100;
+/** Each look renders all metrics of the relay, which takes its processor from the streams that open meanwhile. */
+const pollMs = 500;
 
 /** Starts the process and waits until it answers. */
 export async function startHolder(options: HolderOptions): Promise<StreamHolder> {

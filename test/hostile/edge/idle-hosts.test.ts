@@ -36,6 +36,11 @@ it(`${idleHosts} hosts of one tenant that say nothing after their Hello hold up 
     await vi.waitFor(() => expect(relay.streams.get(hostUid)?.lastHeard).toBeGreaterThan(heardBefore));
     await world.commands.drain(await world.address(host));
     await vi.waitFor(() => expect(stream.commands).toHaveLength(1));
+    const areWritten = (): void => {
+      const connected = [...world.hosts.known()].filter(({ object }) => object.status?.status === 'Connected');
+      expect(connected).toHaveLength(idleHosts + 1);
+    };
+    await vi.waitFor(areWritten, { timeout: 60_000, interval: 100 });
     // Silence for longer than a host may be silent: each idle one is written once, and the other one is not.
     const writes = world.hosts.writes();
     world.steadyAheadMs = 91_000;
