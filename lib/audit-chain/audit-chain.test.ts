@@ -3,6 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { EventBus } from '../bus/index.ts';
 import { systemClock } from '../clock.ts';
@@ -195,6 +196,89 @@ describe('the audit chain without NATS', () => {
     expect(report.events).toBeGreaterThanOrEqual(3);
     await own.stop();
   }, 40_000);
+
+  it.each([
+    ['is cut off', true],
+    ['is frozen', false],
+  ])(
+    'GW-EVT stores each outcome once where the bus %s, in order, and refuses intents meanwhile',
+    async (_how, isCut) => {
+      const own = await startTestBus();
+      const bus = own.connect();
+      const chain = openChain(bus);
+      const mark = (index: number) => anEvent('late', { index });
+      const outcome = (index: number): GatewayEvent => ({ ...mark(index), type: 'ToolInvocationCompleted' });
+      await chain.append(mark(0));
+      await (isCut ? own.server.kill() : own.server.freeze());
+      // Those of one tick share a message, so that batches hold both kinds.
+      for (const first of [1, 5]) {
+        const both = [outcome(first), mark(100 + first), outcome(first + 1), outcome(first + 2), outcome(first + 3)];
+        const refused = await Promise.allSettled(both.map((event) => chain.append(event)));
+        expect(refused.map(({ status }) => status)).toEqual(both.map(() => 'rejected'));
+        for (const one of refused) expect(one).toMatchObject({ reason: { code: 'unavailable' } });
+      }
+      if (isCut) await own.server.start();
+      else own.server.thaw();
+      const record = createAuditRecord(bus);
+      const read = async () => (await record.page({ tenant: 'late', types: [], limit: 500 })).events;
+      const outcomes = async () =>
+        (await read()).flatMap(({ type, data }) => (type === outcome(0).type ? data.index : []));
+      await expect.poll(async () => (await outcomes().catch(() => [])).length, { timeout: 30_000 }).toBeGreaterThan(7);
+      await expect
+        .poll(
+          () =>
+            chain.append(mark(9)).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 30_000 },
+        )
+        .toBe(true);
+      expect(await outcomes()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      const intents = (await read()).filter(({ type, data }) => type === mark(0).type && Number(data.index) > 100);
+      // A message that a frozen server took has its place, whatever became of its caller.
+      expect(intents.length).toBeLessThanOrEqual(isCut ? 0 : 2);
+      await chain.close();
+      expect(verify(await read(), { checkpoints: await record.checkpoints('late'), keys }).problems).toEqual([]);
+      await own.stop();
+    },
+    90_000,
+  );
+
+  it('counts and logs outcomes that the bus did not take in two minutes, or before the process stops', async () => {
+    const own = await startTestBus();
+    const clock = createManualClock();
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger, error: (fields: unknown) => void lines.push(fields) };
+    const chain = createAuditChain({ bus: own.connect(), clock, logger, newId, key });
+    const outcome: GatewayEvent = { ...anEvent('lost'), type: 'WorkflowStepExecuted' };
+    await chain.append(outcome);
+    await own.server.kill();
+    for (const type of ['WorkflowStepExecuted', 'WorkflowStepExecuted', 'ToolInvocationCompleted'] as const)
+      await expect(chain.append({ ...outcome, type })).rejects.toMatchObject({ code: 'unavailable' });
+    await clock.advance(auditLimits.outcomeMs - 1_000);
+    expect(lines).toEqual([]);
+    await clock.advance(2_000);
+    await expect
+      .poll(() => lines)
+      .toMatchObject([{ lost: { WorkflowStepExecuted: 2, ToolInvocationCompleted: 1 }, total: 3 }]);
+    await expect(chain.append(outcome)).rejects.toMatchObject({ code: 'unavailable' });
+    const closed = chain.close();
+    await expect
+      .poll(
+        async () => {
+          await clock.advance(auditLimits.sweepMs * 10);
+          return lines.length;
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(2);
+    await closed;
+    expect(lines[1]).toMatchObject({ lost: { WorkflowStepExecuted: 1 }, total: 4 });
+    await expect(chain.append(outcome)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(lines[2]).toMatchObject({ total: 5 });
+    await own.stop();
+  }, 90_000);
 
   it('shows for ever where an administrator of NATS cut a chain behind its checkpoint', async () => {
     const own = await startTestBus();

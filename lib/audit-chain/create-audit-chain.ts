@@ -9,10 +9,11 @@ import type { AuditChain } from './audit-chain.ts';
 import { auditStream, checkpointStream, noTenant } from './audit-streams.ts';
 import { unlinkedEvent, writtenEvent } from './chained-event.ts';
 import { type Checkpoint, checkpointOf, isSigned, keyIdOf, publicHalf, signCheckpoint } from './checkpoint.ts';
-import type { GatewayEvent } from './gateway-event.ts';
+import { type GatewayEvent, isOutcome } from './gateway-event.ts';
 import { createLaneLease, type LaneLease } from './lane-lease.ts';
 import { auditLimits } from './limits.ts';
-import { notStored, TenantChain, tenantOf } from './tenant-chain.ts';
+import { createLostOutcomes, type LostOutcomes } from './lost-outcomes.ts';
+import { notStored, notStoredYet, TenantChain, tenantOf } from './tenant-chain.ts';
 
 export interface AuditChainDeps {
   readonly bus: Pick<EventBus, 'bucket' | 'stream' | 'problem'>;
@@ -45,6 +46,7 @@ class LaneAudit implements AuditChain {
   readonly #all: Held = { events: 0, bytes: 0 };
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>;
+  readonly #lost: LostOutcomes;
   #sweeping = false;
   #isClosed = false;
 
@@ -53,29 +55,46 @@ class LaneAudit implements AuditChain {
     this.#lease = createLaneLease({ ...deps, holder: `${deps.newId()}${deps.newId()}` });
     this.#events = deps.bus.stream(auditStream);
     this.#checkpoints = deps.bus.stream(checkpointStream);
+    this.#lost = createLostOutcomes(deps.logger);
     this.#keyId = keyIdOf(deps.key);
     this.#keys = new Map([[this.#keyId, publicHalf(deps.key)]]);
     this.#running = this.#watch();
   }
 
   append(event: GatewayEvent): Promise<void> {
+    if (this.#isClosed) return this.#refuseClosed(event);
     const { clock, newId } = this.#deps;
-    if (this.#isClosed) return Promise.reject(notStored('the process is stopping'));
     const now = clock.now();
+    const end = now + auditLimits.appendMs;
     const tenant = event.tenant ?? noTenant;
     return new Promise((resolve, reject) => {
-      const written = writtenEvent(unlinkedEvent(event, newId(), new Date(now).toISOString()));
+      const id = newId();
+      const written = writtenEvent(unlinkedEvent(event, id, new Date(now).toISOString()));
       const bytes = Buffer.byteLength(written.before) + Buffer.byteLength(written.behind);
-      if (!this.#hasRoom(tenant, bytes)) return reject(notStored('too many events wait for the event bus'));
+      if (!this.#hasRoom(tenant, bytes)) return reject(this.#refused(event, 'too many events wait for the event bus'));
       this.#count(tenant, 1, bytes);
+      const late = (error: unknown): void => reject(notStoredYet(error));
       const settle = (error?: unknown): void => {
         this.#count(tenant, -1, -bytes);
         if (error === undefined) resolve();
-        else reject(refusalOf(error));
+        else reject(this.#refused(event, error));
       };
-      this.#chainOf(tenant).add({ event: written, bytes, end: now + auditLimits.appendMs, settle });
+      const kept = isOutcome(event) ? now + auditLimits.outcomeMs : end;
+      this.#chainOf(tenant).add({ id, event: written, bytes, end, kept, late, settle });
       if (!this.#sweeping) void this.#sweep();
     });
+  }
+
+  async #refuseClosed(event: GatewayEvent): Promise<void> {
+    const refused = this.#refused(event, 'the process is stopping');
+    this.#lost.log();
+    throw refused;
+  }
+
+  /** The answer to the caller of an event that will not be stored. */
+  #refused(event: GatewayEvent, error: unknown): AppError {
+    if (isOutcome(event)) this.#lost.add(event, error);
+    return refusalOf(error);
   }
 
   problem(): string | undefined {
@@ -85,7 +104,13 @@ class LaneAudit implements AuditChain {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await Promise.all([...this.#chains.values()].map((chain) => chain.idle()));
+    const until = this.#deps.clock.now() + auditLimits.closeMs;
+    const ending = [...this.#chains.values()].map((chain) => {
+      chain.finish(until);
+      return chain.idle();
+    });
+    await Promise.all(ending);
+    this.#lost.log();
     this.#stop.abort();
     await this.#running;
     await this.#writeCheckpoints();
@@ -121,6 +146,7 @@ class LaneAudit implements AuditChain {
     while (this.#all.events > 0) {
       await clock.sleep(auditLimits.sweepMs);
       for (const chain of this.#chains.values()) chain.sweep(clock.now());
+      this.#lost.log();
     }
     this.#sweeping = false;
   }

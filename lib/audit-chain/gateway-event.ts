@@ -29,3 +29,15 @@ export interface GatewayEvent {
   /** JSON without secrets, arguments and payloads. */
   readonly data: Readonly<Record<string, unknown>>;
 }
+
+/** Events of what has happened: to refuse them undoes nothing, so they wait for the bus. All others come before the act. */
+const outcomes: ReadonlySet<GatewayEventType> = new Set<GatewayEventType>([
+  'CredentialExchangeCompleted',
+  'CredentialExchangeFailed',
+  'ToolInvocationCompleted',
+  'WorkflowInvocationCompleted',
+  'WorkflowInvocationFailed',
+  'WorkflowStepExecuted',
+]);
+
+export const isOutcome = ({ type }: Pick<GatewayEvent, 'type'>): boolean => outcomes.has(type);

@@ -4,6 +4,12 @@ import { bytesOf } from '../memory-budget/index.ts';
 export const auditLimits = {
   /** Longest time until an event is stored or refused; a sweep ends it up to `sweepMs` later. */
   appendMs: 1_800,
+  /** For how long an outcome waits for the bus. Its caller waits for `appendMs`. */
+  outcomeMs: 120_000,
+  /** For how long outcomes wait for the bus when the process stops. */
+  closeMs: 5_000,
+  /** Between two attempts to store what waits for the bus. */
+  retryMs: 250,
   sweepMs: 100,
   /** Bytes of the data of one event, as JSON. */
   dataBytes: 16 * 1_024,

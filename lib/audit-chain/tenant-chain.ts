@@ -15,16 +15,21 @@ import { auditLimits } from './limits.ts';
 
 /** An event that waits for its place. */
 export interface WaitingEvent {
+  readonly id: string;
   readonly event: WrittenEvent;
   readonly bytes: number;
-  /** When it is refused at the latest, in milliseconds since the epoch. */
+  /** When its caller is refused at the latest, in milliseconds since the epoch. */
   readonly end: number;
+  /** When it loses its place at the latest. Later than `end` for outcomes: the caller does not wait so long. */
+  readonly kept: number;
+  /** The event is not stored yet and keeps its place. May be called more than once. */
+  readonly late: (error: unknown) => void;
   /** Called once: without an error when the event is stored. */
   readonly settle: (error?: unknown) => void;
 }
 
 interface TenantChainDeps {
-  readonly stream: Pick<MessageStream, 'append' | 'last'>;
+  readonly stream: Pick<MessageStream, 'append' | 'last' | 'read'>;
   /** The lane of the moment. Throws AppError `unavailable`. */
   readonly lane: () => Promise<string>;
   /** The end that the newest checkpoint of a lane vouches for. Throws AppError `unavailable`. */
@@ -40,6 +45,12 @@ interface StoredEnd {
   readonly message: number;
 }
 
+/** A message whose append had no answer, or another writer's: the next message behind `after` may be it. */
+interface OpenAppend {
+  readonly lane: string;
+  readonly after: number;
+}
+
 /** Writes the events of one tenant, one message at a time; what comes meanwhile makes up the next one. */
 export class TenantChain {
   readonly tenant: string;
@@ -50,6 +61,11 @@ export class TenantChain {
   #stored: StoredEnd | undefined;
   /** Whether this process stored something that no checkpoint vouches for. */
   #isUnsigned = false;
+  #open: OpenAppend | undefined;
+  /** Ends the pause before the next attempt. */
+  #pause: AbortController | undefined;
+  /** No event keeps its place for longer, in milliseconds since the epoch. */
+  #until = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
 
   constructor(deps: TenantChainDeps, tenant: string) {
@@ -64,15 +80,22 @@ export class TenantChain {
 
   add(event: WaitingEvent): void {
     this.#waiting.push(event);
+    this.#pause?.abort();
     this.#running ??= this.#run();
   }
 
-  /** Refuses what has waited for too long. */
+  /** Refuses what has waited for too long. An outcome keeps its place while its caller leaves. */
   sweep(now: number): void {
-    if (this.#waiting.every(({ end }) => end > now)) return;
-    const late = this.#waiting.filter(({ end }) => end <= now);
-    this.#waiting = this.#waiting.filter(({ end }) => end > now);
-    for (const { settle } of late) settle(tooLate());
+    if (now < this.#until && this.#waiting.every(({ end }) => end > now)) return;
+    const late = this.#waiting.filter(({ end }) => end <= now || now >= this.#until);
+    const error = tooLate();
+    this.#waiting = this.#waiting.filter((event) => this.#isKept(event, now));
+    for (const event of late) (this.#isKept(event, now) ? event.late : event.settle)(error);
+  }
+
+  /** Lets events wait until then at the longest, in milliseconds since the epoch. */
+  finish(until: number): void {
+    this.#until = until;
   }
 
   /** Where the chain ends, if no checkpoint says so yet. */
@@ -93,18 +116,48 @@ export class TenantChain {
     // Events that are added in the same tick share the write.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
+      this.sweep(this.#deps.clock.now());
       const batch = this.#takeBatch();
-      try {
-        await this.#store(batch);
-        for (const { settle } of batch) settle();
-      } catch (error) {
-        // Whether the message was stored may be open, so the next one begins with a look.
-        this.#stored = undefined;
-        for (const { settle } of batch) settle(error);
-      }
+      if (batch.length > 0) await this.#attempt(batch);
     }
     // In the same breath as the look at what waits: an event that is added now begins a run of its own.
     this.#running = undefined;
+  }
+
+  async #attempt(batch: readonly WaitingEvent[]): Promise<void> {
+    let missing = batch;
+    try {
+      missing = await this.#missing(batch);
+      if (missing.length === 0 || (await this.#store(missing))) for (const { settle } of missing) settle();
+      else this.#waiting = [...missing, ...this.#waiting];
+    } catch (error) {
+      // Whether the message was stored may be open, so the next one begins with a look.
+      this.#stored = undefined;
+      if (this.#keepOutcomes(missing, error)) await this.#rest();
+      else this.#open = undefined;
+    }
+  }
+
+  /** Outcomes wait for the next attempt, at the head of the line; the others are refused. Answers whether any waits. */
+  #keepOutcomes(batch: readonly WaitingEvent[], error: unknown): boolean {
+    const now = this.#deps.clock.now();
+    const canPass = error instanceof AppError && error.code === 'unavailable';
+    const waits = (event: WaitingEvent): boolean => canPass && event.kept > event.end && this.#isKept(event, now);
+    const kept = batch.filter(waits);
+    for (const event of batch) (waits(event) ? event.late : event.settle)(error);
+    this.#waiting = [...kept, ...this.#waiting];
+    return kept.length > 0;
+  }
+
+  #isKept({ kept }: WaitingEvent, now: number): boolean {
+    return Math.min(kept, this.#until) > now;
+  }
+
+  /** Until the next attempt; an event that is added has it at once. */
+  async #rest(): Promise<void> {
+    this.#pause = new AbortController();
+    await this.#deps.clock.sleep(auditLimits.retryMs, this.#pause.signal);
+    this.#pause = undefined;
   }
 
   #takeBatch(): WaitingEvent[] {
@@ -118,26 +171,36 @@ export class TenantChain {
     return this.#waiting.splice(0, count);
   }
 
-  /** Tries again behind what another writer stored, until the first event's time is over. */
-  async #store(batch: readonly WaitingEvent[]): Promise<void> {
+  /** Events of the batch that no earlier attempt has stored. Those whose answer was lost are settled here. */
+  async #missing(batch: readonly WaitingEvent[]): Promise<readonly WaitingEvent[]> {
+    if (this.#open === undefined) return batch;
+    const { lane: key, after } = this.#open;
+    const [next] = await this.#deps.stream.read({ tenant: this.tenant, key, after, bytes: 1 });
+    this.#open = undefined;
+    const stored = new Set((next === undefined ? [] : eventsOf(next.body)).map(({ id }) => id));
+    for (const { id, settle } of batch) if (stored.has(id)) settle();
+    return batch.filter(({ id }) => !stored.has(id));
+  }
+
+  /** False where another writer, or an earlier attempt, was first. */
+  async #store(batch: readonly WaitingEvent[]): Promise<boolean> {
     const { stream, clock } = this.#deps;
-    const until = Math.min(...batch.map(({ end }) => end));
-    while (clock.now() < until) {
-      const stored = await this.#storedEnd();
-      const events = chainOf(batch, stored);
-      const body = `[${events.map(({ text }) => text).join(',')}]`;
-      const { lane, message: after } = stored;
-      const message = await stream.append({ tenant: this.tenant, key: lane, body, after });
-      if (message !== undefined) {
-        const { sequence, hash, time } = events.at(-1) ?? stored.end;
-        this.#stored = { lane, message, end: { sequence, hash, time } };
-        this.#isUnsigned = true;
-        this.usedAt = clock.now();
-        return;
-      }
+    const stored = await this.#storedEnd();
+    const events = chainOf(batch, stored);
+    const body = `[${events.map(({ text }) => text).join(',')}]`;
+    const { lane, message: after } = stored;
+    this.#open = { lane, after };
+    const message = await stream.append({ tenant: this.tenant, key: lane, body, after });
+    if (message === undefined) {
       this.#stored = undefined;
+      return false;
     }
-    throw tooLate();
+    this.#open = undefined;
+    const { sequence, hash, time } = events.at(-1) ?? stored.end;
+    this.#stored = { lane, message, end: { sequence, hash, time } };
+    this.#isUnsigned = true;
+    this.usedAt = clock.now();
+    return true;
   }
 
   async #storedEnd(): Promise<StoredEnd> {
@@ -186,6 +249,13 @@ export const tooLate = (): AppError => notStored('the audit event was not stored
 /** The answer to a caller that cannot be audited. */
 export const notStored = (problem: unknown): AppError =>
   new AppError('unavailable', `nothing was done, as it cannot be audited: ${messageOf(problem)}`, {
+    reason: 'AuditUnavailable',
+    cause: problem,
+  });
+
+/** The answer to a caller whose act is done: the event keeps its place. */
+export const notStoredYet = (problem: unknown): AppError =>
+  new AppError('unavailable', `the outcome is not in the audit yet: ${messageOf(problem)}`, {
     reason: 'AuditUnavailable',
     cause: problem,
   });
