@@ -138,7 +138,10 @@ describe('enrollment', () => {
     expect(stored?.since).toBe(stored?.enrolled_at);
     const again = await enroll(relay, jti, identity.keys);
     expect(again.enrolled).toEqual(identity.enrolled);
-    expect(await codeOf(enroll(relay, jti))).toBe('UNAUTHENTICATED');
+    await expect(enroll(relay, jti)).rejects.toMatchObject({
+      code: status.UNAUTHENTICATED,
+      details: 'the enrollment token was redeemed already; issue another one',
+    });
     hosts.remove('acme', identity.enrolled.nodeId);
     expect(await codeOf(enroll(relay, jti, identity.keys))).toBe('UNAUTHENTICATED');
   });

@@ -166,7 +166,9 @@ async function ended(session: Session, state: FleetState, isShown: boolean): Pro
   if (format === 'name') terminal.out(end.fleet_command_id);
   if (!isShown) for (const line of problemLines(state)) terminal.note(line);
   for (const { node_id: id, reason } of end.targets_skipped) terminal.note(`${id} skipped: ${reason}`);
-  terminal.note(`run ${end.fleet_command_id}: ${countsText(hosts)}`);
+  const { length: skipped } = end.targets_skipped;
+  const none = skipped === 0 ? 'the target means no host' : `none of ${skipped} hosts of the target can take a command`;
+  terminal.note(`run ${end.fleet_command_id}: ${hosts.length === 0 ? none : countsText(hosts)}`);
   return code;
 }
 

@@ -212,6 +212,15 @@ describe('windlass edge run', () => {
     expect(asked).toMatchObject([{ target, tool: 'host.info', args: { n: 3 } }]);
   });
 
+  it.each([
+    ['no host of its target can take a command', ['gone', 'lost'], 'none of 2 hosts of the target can take a command'],
+    ['its target means no host', [], 'the target means no host'],
+  ])('says of a run that %s', async (_title, skipped, want) => {
+    const targets_skipped = skipped.map((node_id) => ({ node_id, reason: 'Disconnected' }));
+    const { notes } = await ran(['run', '--all', '--', 'ls'], { hosts: [], events: [{ ...end(), targets_skipped }] });
+    expect(notes.at(-1)).toBe(`run ${runId}: ${want}`);
+  });
+
   it('prints whole lines, each with its host, and a summary beside', async () => {
     const events = [
       output(idA, 'one\ntw'),

@@ -36,7 +36,8 @@ export const enrollCommand = (world: World): Command =>
       const name = options.name ?? world.hostname;
       const identity = await enroll({ ...world, state }, { address, token, name, replace: options.replace === true });
       world.out(`Enrolled as ${identity.nodeId} in the tenant ${identity.tenant}.`);
-      world.out(`State: ${options.state}. Start the daemon with: windlass-edge run`);
+      const where = options.state === world.stateFolder ? '' : ` --state ${options.state}`;
+      world.out(`State: ${options.state}. Start the daemon with: windlass-edge run${where}`);
     });
 
 async function addressOf({ endpoint, ca, insecure = false }: EnrollOptions): Promise<RelayAddress> {

@@ -39,6 +39,17 @@ describe('windlass-edge status', () => {
   }, 240_000);
 });
 
+describe('windlass-edge enroll', () => {
+  it('names the command that starts the daemon with the state folder of the enrollment', async () => {
+    const relay = await startTestRelay();
+    await using daemon = await daemonProgram(command());
+    const where = ['--endpoint', `127.0.0.1:${relay.port}`, '--insecure'];
+    const { text } = await daemon.run('enroll', '--token', 'one-time', ...where);
+    expect(text).toContain(`Start the daemon with: windlass-edge run --state ${join(daemon.folder, 'state')}\n`);
+    relay.close();
+  }, 240_000);
+});
+
 describe('windlass-edge doctor', () => {
   it('names each thing that is wrong, and ends with 1', async () => {
     const relay = await startTestRelay();

@@ -14,6 +14,7 @@ import {
 import { edgeIssuer, signEdgeToken, textClaims, verifiedClaims } from '../../lib/edge/jwt.ts';
 import { rawPublicKey, readPublicKey, readRawPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { shortHash } from '../../lib/ids.ts';
 import type {
   AttestNodeRequest,
@@ -83,7 +84,7 @@ export async function challengeNode(deps: EnrollDeps, request: ChallengeNodeRequ
   }
   const enrollment = await readEnrollmentToken(edgePublicKey, token, clock.now());
   if (enrollment === undefined)
-    throw new AppError('unauthenticated', 'the enrollment token is not valid or has expired');
+    throw new GrpcError('unauthenticated', 'the enrollment token is not valid or has expired; issue another one');
   return redeem(deps, enrollment, { key, text: attested.key, name: attested.name });
 }
 
@@ -196,7 +197,6 @@ async function credential(
 /** The token of an enrollment has a name that follows from it, so that repeating the call gives the same one. */
 const tokenIdOf = (jti: string): string => `e-${shortHash(jti, 32)}`;
 
-const redeemed = (): AppError =>
-  new AppError('unauthenticated', 'the enrollment token was redeemed already; issue another one', {
-    reason: 'TokenRedeemed',
-  });
+/** Only the holder of a token that we have signed learns of it. */
+const redeemed = (): GrpcError =>
+  new GrpcError('unauthenticated', 'the enrollment token was redeemed already; issue another one');
