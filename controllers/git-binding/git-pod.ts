@@ -31,6 +31,9 @@ const reachesServer: Readonly<Record<BegunJob['op'], boolean>> = {
   diff: false,
 };
 
+/** The same for each attempt at an operation. */
+const jobKey = ({ metadata: { uid = '' } }: GitBinding, { id, startedAt }: BegunJob): string =>
+  shortHash(`${uid} ${id} ${startedAt}`, 20);
 const key = ({ metadata: { uid = '' } }: GitBinding, { id, attempt, startedAt }: BegunJob): string =>
   shortHash(`${uid} ${id} ${startedAt} ${attempt}`, 20);
 
@@ -75,6 +78,7 @@ function requestOf(binding: GitBinding, job: BegunJob, networks: readonly string
   return {
     op: job.op,
     id: key(binding, job),
+    job: jobKey(binding, job),
     url,
     ref,
     depth,

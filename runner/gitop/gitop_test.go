@@ -26,6 +26,21 @@ func TestSyncLaysOutATree(t *testing.T) {
 	}
 }
 
+func TestACommitWhoseAnswerWasLostIsNotRefused(t *testing.T) {
+	g := newRig(t)
+	g.serve(g.backend())
+	g.good("sync")
+	g.write("a.txt", "mine\n")
+	attempt := func(r *request) { r.Message, r.Job = "Change it", "job-1" }
+	made := g.good("commit", attempt)
+	// The next attempt at the same operation finds what the first one made, and another operation finds nothing.
+	if again := g.good("commit", attempt); again.Commit != made.Commit || !again.Changed || !again.Ahead {
+		t.Errorf("%+v, want %+v", again, made)
+	}
+	g.bad("commit", errNothing, func(r *request) { r.Message, r.Job = "Change it", "job-2" })
+	g.bad("commit", errNothing, func(r *request) { r.Message = "Change it" })
+}
+
 func TestRefreshFollowsTheServer(t *testing.T) {
 	g := newRig(t)
 	g.serve(g.backend())

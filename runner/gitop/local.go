@@ -163,6 +163,10 @@ func commit(ctx context.Context, w *work) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.Job != "" && g.state.Job == w.Job {
+		// The pod of an earlier attempt was lost after its commit was recorded.
+		return resultOf(g, true), nil
+	}
 	if err := w.stage(ctx, g, nil); err != nil {
 		return nil, err
 	}
@@ -183,7 +187,7 @@ func commit(ctx context.Context, w *work) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.state.Commit = strings.TrimSpace(made)
+	g.state.Commit, g.state.Job = strings.TrimSpace(made), w.Job
 	if err := g.writeState(); err != nil {
 		return nil, err
 	}

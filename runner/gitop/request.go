@@ -50,8 +50,10 @@ type author struct {
 
 // request is one operation; every field but Message and Author comes from the binding.
 type request struct {
-	Op         string   `json:"op"`
-	ID         string   `json:"id"`
+	Op string `json:"op"`
+	ID string `json:"id"`
+	// Job is the same in each attempt at one operation; ID is of one attempt.
+	Job        string   `json:"job"`
 	URL        string   `json:"url"`
 	Ref        string   `json:"ref"`
 	Depth      int      `json:"depth"`
@@ -151,6 +153,8 @@ func parse(raw string) (*request, error) {
 
 func (r *request) check() error {
 	switch {
+	case len(r.Job) > idLimit:
+		return fail(errRequest, "job: must have at most %d characters", idLimit)
 	case r.ID == "" || len(r.ID) > idLimit || strings.Trim(r.ID, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		return fail(errRequest, "id: must have 1 to %d small letters, digits and dashes", idLimit)
 	case r.Root == "" || r.Scratch == "":

@@ -39,6 +39,8 @@ type state struct {
 	Branch string `json:"branch"`
 	Bytes  int64  `json:"bytes"`
 	Files  int    `json:"files"`
+	// Job is the last operation that made a commit.
+	Job string `json:"job,omitempty"`
 }
 
 func (s *state) check() error {
