@@ -1,3 +1,4 @@
+import { labels } from '../../crds/labels.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createScope, type Scope } from '../template/scope.ts';
@@ -27,8 +28,15 @@ export function executionScope(
     execution: { id: metadata.uid ?? '' },
     stateNames,
     completedStates: stateNames.filter((name) => Object.hasOwn(blackboard, name)),
+    placeholders: !isToolCall(metadata),
   });
 }
+
+/**
+ * Whether the execution is a call of a CLI tool: admission reserves the label for the tool gateway. Its caller knows no
+ * state and no Blackboard, so an absent argument is empty, as in the chains of workflow tools (requirements AMB-129).
+ */
+const isToolCall = ({ labels: own }: WorkflowExecution['metadata']): boolean => own?.[labels.cliTool] !== undefined;
 
 /** Volumes by what templates call them (spec 1 §2.6, "Workflow storage"). */
 function storageOf({ storage = {} }: Pick<WorkflowSpec, 'storage'>): object {

@@ -10,7 +10,7 @@ import type { TemplateExpression, TemplateNode } from './template.ts';
 import { TemplateBudgetExceeded } from './template-error.ts';
 import { textOf } from './text-of.ts';
 
-/** A rendered text, and the paths that printed as placeholders, each once. */
+/** A rendered text, and the paths that had no value, each once. */
 interface RenderedText {
   readonly kind: 'rendered';
   readonly text: string;
@@ -42,7 +42,7 @@ export function render(
   return reader.needs ?? { kind: 'rendered', text: rendering.text, missing: [...rendering.missing] };
 }
 
-/** Renders checked nodes with a reader of the caller's; what is missing prints as nothing where `placeholders` is false. */
+/** Renders checked nodes with a reader of the caller's; a missing key prints as nothing where `placeholders` is false. */
 export class Rendering {
   readonly missing = new Set<string>();
   readonly #reader: Reader;
@@ -51,7 +51,7 @@ export class Rendering {
   readonly #pieces: string[] = [];
   #length = 0;
 
-  constructor(scope: Scope, reader: Reader, placeholders = true) {
+  constructor(scope: Scope, reader: Reader, placeholders = scope.placeholders) {
     this.#reader = reader;
     this.#frames = [outermost(scope.root)];
     this.#placeholders = placeholders;

@@ -19,6 +19,8 @@ export interface ScopeFacts {
   readonly stateNames: Iterable<string>;
   /** States whose entry is on the Blackboard; decides how a missing key is described. */
   readonly completedStates: Iterable<string>;
+  /** Whether a missing key prints its placeholder (WF-TPL-31); otherwise it prints as nothing. Default: true. */
+  readonly placeholders?: boolean;
 }
 
 /** The map in which a path's first segment is looked up. */
@@ -26,6 +28,7 @@ export interface Scope {
   readonly root: Readonly<Record<string, unknown>>;
   readonly stateNames: ReadonlySet<string>;
   readonly completedStates: ReadonlySet<string>;
+  readonly placeholders: boolean;
 }
 
 /**
@@ -40,5 +43,6 @@ export function createScope(facts: ScopeFacts): Scope {
   }
   const { intent, input, workflow, blackboard, state, human, execution } = facts;
   Object.assign(root, { intent, input, workflow, blackboard, state: state ?? {}, human: human ?? {}, execution });
-  return { root, stateNames, completedStates: new Set(facts.completedStates) };
+  const { completedStates, placeholders = true } = facts;
+  return { root, stateNames, completedStates: new Set(completedStates), placeholders };
 }

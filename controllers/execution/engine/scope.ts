@@ -40,7 +40,7 @@ function boardAhead(draft: Draft, { entry }: Ahead): Readonly<Record<string, unk
 export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(draft)): string {
   const result = render(source, scope, draft.facts.loaded, draft.work);
   if (result.kind === 'needs') throw lackingValues(draft, result.refs);
-  warnOfPlaceholders(draft, result.missing);
+  if (scope.placeholders) warnOfPlaceholders(draft, result.missing);
   return result.text;
 }
 
