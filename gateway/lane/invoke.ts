@@ -90,24 +90,50 @@ interface ProvedCall {
 async function run(deps: InvokeDeps, proved: ProvedCall): Promise<GatewayAnswer> {
   const { session, running, signal, via } = proved;
   const admitted = await admit(deps, proved);
-  const { caller, tool, args } = admitted;
+  const { caller, tool } = admitted;
   return running.run({ tenant: session.tenant, signal }, async () => {
     signal.throwIfAborted();
     const entry = { tenant: caller.tenant, subject: caller.subject, invocationId: randomUUID() };
     const about = { tool: tool.name, source: tool.source, execution_id: caller.executionId, ...through(via) };
-    await deps.audit.append({ type: 'ToolInvocationStarted', ...entry, data: about });
-    let outcome = 'error';
-    const from = deps.clock.now();
-    try {
-      const answer = await tool.call(caller, args, { signal, invocationId: entry.invocationId });
-      outcome = answer.isError ? 'tool_error' : 'ok';
-      return answer;
-    } finally {
-      const data = { ...about, outcome, duration_ms: deps.clock.now() - from };
-      // The intent is stored: an answer that is lost would make its caller act twice.
-      await deps.audit.append({ type: 'ToolInvocationCompleted', ...entry, data }).catch(() => undefined);
-    }
+    return audited(deps, { ...admitted, signal, entry, about });
   });
+}
+
+interface AuditedCall extends AdmittedCall {
+  readonly signal: AbortSignal;
+  readonly entry: { readonly tenant: string | undefined; readonly subject: string; readonly invocationId: string };
+  readonly about: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The call between the audit of its intent and of its outcome. Nothing of it leaves the process before the intent is stored;
+ * of what fails, a failure of the audit is the caller's answer. Events that need not wait for one another share a write.
+ */
+async function audited({ audit, clock }: InvokeDeps, call: AuditedCall): Promise<GatewayAnswer> {
+  const { caller, tool, args, signal, entry, about } = call;
+  const intent = inTime(audit.append({ type: 'ToolInvocationStarted', ...entry, data: about }));
+  if (tool.awaitsIntent !== true) await intent;
+  const last: Promise<void>[] = [];
+  let outcome = 'error';
+  const from = clock.now();
+  try {
+    const closing = (stored: Promise<void>): void => void last.push(inTime(stored));
+    const answer = await tool.call(caller, args, { signal, invocationId: entry.invocationId, intent, closing });
+    outcome = answer.isError ? 'tool_error' : 'ok';
+    return answer;
+  } finally {
+    await intent;
+    const data = { ...about, outcome, duration_ms: clock.now() - from };
+    // The intent is stored: an answer that is lost would make its caller act twice.
+    last.push(audit.append({ type: 'ToolInvocationCompleted', ...entry, data }).catch(() => undefined));
+    await Promise.all(last);
+  }
+}
+
+/** The same promise: its rejection ends no process that waits for it later. */
+function inTime(storing: Promise<void>): Promise<void> {
+  storing.catch(() => undefined);
+  return storing;
 }
 
 interface AdmittedCall {

@@ -42,13 +42,13 @@ export function createInvocationAudit(
   { caller, context, workflow }: About,
 ): InvocationAudit {
   const { tenant, subject, executionId } = caller;
-  const { invocationId } = context;
+  const { invocationId, intent } = context;
   const about = { workflow_id: workflow.metadata.uid, name: registeredNameOf(workflow), execution_id: executionId };
   const { length: steps } = workflow.spec.steps;
   const from = clock.now();
   const append: Append = (type, data) =>
     audit.append({ type, tenant, subject, invocationId, data: { ...about, ...data } });
-  const together = togetherBy(append);
+  const together = togetherBy(append, intent);
   const lasted = () => ({ duration_ms: Math.max(0, clock.now() - from) });
   const failure = (step: string | undefined, reason: string) => ({ ...failed(step, reason), ...lasted() });
   let reached: string | undefined;
@@ -83,9 +83,9 @@ const failed = (step: string | undefined, reason: string) => ({
 
 type Append = (type: GatewayEventType, data: Readonly<Record<string, unknown>>) => Promise<void>;
 
-/** Events that are stored while others begin; `stored` waits for all of them. */
-function togetherBy(append: Append) {
-  const waiting: Promise<void>[] = [];
+/** Events that are stored while others begin; `stored` waits for all of them, and for the event of the intent before them. */
+function togetherBy(append: Append, intent: Promise<void> = Promise.resolve()) {
+  const waiting: Promise<void>[] = [intent];
   return {
     begin(type: GatewayEventType, data: Readonly<Record<string, unknown>> = {}): void {
       const storing = append(type, data);

@@ -28,6 +28,16 @@ export interface GatewayCallContext {
   readonly signal: AbortSignal;
   /** UUID of the invocation, the same in every audit event of the call. */
   readonly invocationId: string;
+  /**
+   * Settles when the audit of the intent is stored, or cannot be. A tool with `awaitsIntent` is called before that. Default:
+   * it is stored.
+   */
+  readonly intent?: Promise<void>;
+  /**
+   * Takes the storing of a tool's last events in place of the tool's wait for it: the caller gets the answer when it is done,
+   * and an error where it fails. Events of the call's own end are stored meanwhile.
+   */
+  readonly closing?: (stored: Promise<void>) => void;
 }
 
 export interface GatewayAnswer {
@@ -50,8 +60,11 @@ export interface GatewayTool {
   readonly source: ToolSourceName;
   readonly skip_judge: boolean;
   readonly fleet_capable: boolean;
+  /** `call` waits for `intent` itself before anything of it leaves the process for an upstream or a store of credentials. */
+  readonly awaitsIntent?: true;
   /**
-   * Runs the tool once: the lane has checked the envelope, the policy and the arguments, and has stored the intent.
+   * Runs the tool once: the lane has checked the envelope, the policy and the arguments, and has stored the intent, unless the
+   * tool has `awaitsIntent`.
    * @throws AppError for answers with a status (spec 3 §7.1): `invalid` 400 Validation, `not_found` 404 NotFound.
    */
   call(caller: GatewayCaller, args: JsonObject, context: GatewayCallContext): Promise<GatewayAnswer>;

@@ -60,21 +60,7 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
   const holders = createHolders(tenancy, deps.rivals ?? ((place) => workflows.byIndex('namespace', place)));
   const visible = (tenant: string | undefined): ToolWorkflow[] =>
     tenancy.visibleTo(tenant).flatMap((place) => workflows.byIndex('namespace', place));
-  const toolOf = (workflow: ToolWorkflow) => ({
-    ...kind,
-    name: registeredNameOf(workflow),
-    description: workflow.spec.description,
-    input_schema: workflow.spec.input_schema as JsonObject,
-    ...(isKeptApart(workflow.spec.input_schema) && {
-      readSchema: () =>
-        schemas.schemaOf(
-          workflow,
-          async () => (await deps.whole(workflow))?.spec.input_schema as JsonObject | undefined,
-        ),
-    }),
-    call: (caller: GatewayCaller, args: JsonObject, context: GatewayCallContext) =>
-      invoke(deps, { workflow, caller, args, context }),
-  });
+  const toolOf = (workflow: ToolWorkflow): GatewayTool => toolWith({ ...deps, schemas }, workflow);
   return {
     list(tenant) {
       const held = holders.all(tenant);
@@ -89,6 +75,24 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
       if (holder !== undefined) return undefined;
       return tenancy.visibleTo(tenant).some((place) => former.has(place, name)) ? deletedTool(name) : undefined;
     },
+  };
+}
+
+function toolWith(deps: ChainSourceDeps & { readonly schemas: SchemaReader }, workflow: ToolWorkflow): GatewayTool {
+  const { description, input_schema: schema } = workflow.spec;
+  const readSchema = () =>
+    deps.schemas.schemaOf(
+      workflow,
+      async () => (await deps.whole(workflow))?.spec.input_schema as JsonObject | undefined,
+    );
+  return {
+    ...kind,
+    name: registeredNameOf(workflow),
+    description,
+    input_schema: schema as JsonObject,
+    ...(isKeptApart(schema) && { readSchema }),
+    awaitsIntent: true,
+    call: (caller, args, context) => invoke(deps, { workflow, caller, args, context }),
   };
 }
 
@@ -125,12 +129,18 @@ async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<Ga
   audit.started();
   try {
     const outcome = await chain(deps, { ...invocation, workflow }, audit);
-    await audit.ended(outcome);
+    const ended = audit.ended(outcome);
+    if (context.closing === undefined) await ended;
+    else context.closing(ended.catch((error: unknown) => fail(audit, error)));
     return answerOf(outcome, workflow, caller);
   } catch (error) {
-    await audit.failed(error);
-    throw error;
+    return fail(audit, error);
   }
+}
+
+async function fail(audit: InvocationAudit, error: unknown): Promise<never> {
+  await audit.failed(error);
+  throw error;
 }
 
 /** The chain with its API, as they are now. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { MessageStream } from '../bus/index.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
@@ -113,9 +114,9 @@ export class TenantChain {
   }
 
   async #run(): Promise<void> {
-    // Events that are added in the same tick share the write.
-    await Promise.resolve();
     while (this.#waiting.length > 0) {
+      // Events that are added in the same turn of the event loop share the write, those of calls that the last one let go on too.
+      await setImmediate();
       this.sweep(this.#deps.clock.now());
       const batch = this.#takeBatch();
       if (batch.length > 0) await this.#attempt(batch);
