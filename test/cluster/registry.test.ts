@@ -81,7 +81,8 @@ describe.skipIf(machine === undefined)('WF-CR-16 images of a private registry', 
     expect(visit?.message).toContain(image);
   });
 
-  it.each(['IfNotPresent', 'Never'] as const)(
+  // Each has an image of its own, and waits for most of its time.
+  it.concurrent.each(['IfNotPresent', 'Never'] as const)(
     'are not run with wrong credentials from what the right ones have left on the node, though the manifest says %s',
     async (policy) => {
       const name = `cached-${policy.toLowerCase()}`;

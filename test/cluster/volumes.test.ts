@@ -179,7 +179,8 @@ describe('volumes', () => {
     }
   });
 
-  it('WF-CR-12 a read-only mount refuses writes, and the default does not', async () => {
+  // These wait for most of their time, each for volumes of its own. Those that measure a time follow one another.
+  it.concurrent('WF-CR-12 a read-only mount refuses writes, and the default does not', async () => {
     const mount = { name: 'workspace', mount_path: '/data' };
     const builder = aStore('read-only')
       .state('write', aScript('echo kept >/data/file', { volumes: [mount], next: 'read' }))
@@ -194,7 +195,7 @@ describe('volumes', () => {
     expect(entry).toContain('kept');
   });
 
-  it('WF-STOR-09 WF-STOR-12 a persistent volume outlives executions, until a user deletes it', async () => {
+  it.concurrent('WF-STOR-09 WF-STOR-12 a persistent volume outlives executions, until a user deletes it', async () => {
     const { metadata } = await makeVolume(used, 'archive', { storage_class: 'persistent' });
     const shared = { name: 'store', storage_class: 'persistent', volume_id: metadata.uid } as const;
     const builder = aStore('archive', { shared_volumes: [shared] }).state(
@@ -215,7 +216,7 @@ describe('volumes', () => {
     await claimGone(used, 'archive');
   });
 
-  it('WF-STOR-09 a volume_id that names nothing fails the execution', async () => {
+  it.concurrent('WF-STOR-09 a volume_id that names nothing fails the execution', async () => {
     const shared = { name: 'store', storage_class: 'persistent', volume_id: crypto.randomUUID() } as const;
     const builder = aStore('nothing', { shared_volumes: [shared] }).state('read', withVolume('true', 'store'));
     const { status } = await run(used, builder);
@@ -223,7 +224,7 @@ describe('volumes', () => {
     expect(status?.history ?? []).toEqual([]);
   });
 
-  it('WF-STOR-12 deleting an execution deletes its ephemeral volumes and keeps its persistent ones', async () => {
+  it.concurrent('WF-STOR-12 deleting an execution deletes its ephemeral volumes and keeps its persistent ones', async () => {
     const storage: Storage = { workspace: {}, shared_volumes: [{ name: 'models', storage_class: 'persistent' }] };
     const execution = await run(used, aStore('leaving', storage).state('read', withVolume('true', 'models')));
     const { workspace, models } = await volumesOf(used, execution);
@@ -235,7 +236,7 @@ describe('volumes', () => {
     expect((await used.kube.get(persistentVolumeClaims, ref(persistent))).metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('AMB-173 an ephemeral volume with its own TTL outlives its execution, and is deleted with its data', async () => {
+  it.concurrent('AMB-173 an ephemeral volume with its own TTL outlives its execution, and is deleted with its data', async () => {
     const storage: Storage = { workspace: { storage_class: 'ephemeral', ttl_hours: 1 } };
     const writer = aStore('outlived', storage).state('read', withVolume('echo kept >/data/file', 'workspace'));
     const { workspace } = await volumesOf(used, await run(used, writer));
@@ -270,7 +271,7 @@ describe('volumes', () => {
     expect(await eventAbout(used, 'short', 'VolumeExpired')).toContain(expiresAt);
   });
 
-  it('WF-STOR-11 a state that needs a volume that has expired fails and says so', async () => {
+  it.concurrent('WF-STOR-11 a state that needs a volume that has expired fails and says so', async () => {
     const builder = aStore('late')
       .state('write', withVolume('echo secret >/data/file', 'workspace', { next: 'gate' }))
       .state('gate', aQuestion('Go on?', { yes: 'read', no: 'read' }))
@@ -288,7 +289,7 @@ describe('volumes', () => {
     expect(status?.history?.at(-1)).toMatchObject({ state: 'read', status: 'failed', reason: 'VolumeExpired' });
   });
 
-  it('a claim that was made beforehand is used, and stays when the Volume is deleted', async () => {
+  it.concurrent('a claim that was made beforehand is used, and stays when the Volume is deleted', async () => {
     const spec = { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '16Mi' } } };
     await used.kube.create(persistentVolumeClaims, {
       apiVersion: 'v1',

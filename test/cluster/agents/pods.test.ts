@@ -160,12 +160,13 @@ describe('executions of agents and their pods', () => {
     }
   });
 
-  it('an execution of an agent that does not exist fails', async () => {
+  // These wait for most of their time, each for an execution of its own.
+  it.concurrent('an execution of an agent that does not exist fails', async () => {
     await start('lost', { agent: 'nobody' });
     expect((await over('lost')).status).toMatchObject({ phase: 'failed', reason: 'AgentNotFound' });
   });
 
-  it('AMB-197 a pod that is evicted is replaced three times, then the execution fails', async () => {
+  it.concurrent('AMB-197 a pod that is evicted is replaced three times, then the execution fails', async () => {
     await start('evicted');
     const uids = new Set<string>();
     for (const attempt of [1, 2, 3, 4]) {

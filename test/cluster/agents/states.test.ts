@@ -142,7 +142,8 @@ describe('agents and judges as states, through the whole system', () => {
     expect(Math.max(...starts)).toBeLessThanOrEqual(Math.min(...ends));
   });
 
-  it('WF-AGENT-05 WF-COND-11 an agent that does not exist fails its state, and on_failure leads on', async () => {
+  // These wait for most of their time, each for an execution of its own.
+  it.concurrent('WF-AGENT-05 WF-COND-11 an agent that does not exist fails its state, and on_failure leads on', async () => {
     const execution = await end(await start(single('nobody', anAgent('no-such-agent'))));
     expect(execution.status?.history?.map(({ state }) => state)).toEqual(['s', 'bad']);
     expect(execution.status?.history?.[0]).toMatchObject({ status: 'failed', reason: 'AgentFailed' });
@@ -150,13 +151,13 @@ describe('agents and judges as states, through the whole system', () => {
     expect(entryOf(execution)).toMatchObject({ status: 'failed', score: null });
   });
 
-  it('WF-COND-11 an agent whose model refuses fails its state with the words of the model', async () => {
+  it.concurrent('WF-COND-11 an agent whose model refuses fails its state with the words of the model', async () => {
     const execution = await end(await start(single('mute', anAgent('mute'))));
     expect(execution.status?.history?.[0]).toMatchObject({ status: 'failed', reason: 'AgentFailed' });
     expect(execution.status?.history?.[1]?.state).toBe('bad');
   });
 
-  it.each([
+  it.concurrent.each([
     { least: 1, path: ['s', 'good'], reason: undefined },
     { least: 2, path: ['s', 'bad'], reason: 'TooFewJudges' },
   ])(
@@ -173,7 +174,7 @@ describe('agents and judges as states, through the whole system', () => {
     },
   );
 
-  it('AMB-070 AMB-190 a state whose agent cannot start says why, and its timeout cancels the agent', async () => {
+  it.concurrent('AMB-070 AMB-190 a state whose agent cannot start says why, and its timeout cancels the agent', async () => {
     const name = await start(single('never', anAgent('broken', { timeout: '15s' })));
     const waiting = ({ status }: WorkflowExecution): boolean => status?.reason === 'WaitingForAgent';
     await waitForObject(kube, { resource: workflowExecutions, namespace, name }, waiting);
@@ -183,7 +184,7 @@ describe('agents and judges as states, through the whole system', () => {
     expect(child.spec.cancel).toMatchObject({ by: 'windlass-controllers' });
   });
 
-  it('AMB-014 a cancel of the execution cancels its agent', async () => {
+  it.concurrent('AMB-014 a cancel of the execution cancels its agent', async () => {
     const name = await start(single('cancel', anAgent('broken')));
     await childOf(name);
     const cancel = { by: (await kube.whoAmI()).username, at: new Date().toISOString().replace(/\.\d+Z$/, 'Z') };
@@ -192,7 +193,7 @@ describe('agents and judges as states, through the whole system', () => {
     await childOf(name, ({ status }) => status?.phase === 'cancelled');
   });
 
-  it('an execution that is deleted takes its agents with it', async () => {
+  it.concurrent('an execution that is deleted takes its agents with it', async () => {
     const name = await start(single('delete', anAgent('broken')));
     const child = await childOf(name);
     await kube.delete(workflowExecutions, { namespace, name }, { propagation: 'Background' });

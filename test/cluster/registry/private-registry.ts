@@ -27,6 +27,9 @@ export interface PrivateRegistry {
 /** `host` is where the cluster's nodes expect a registry that speaks plain HTTP, with the port. */
 export async function startPrivateRegistry(host: string): Promise<PrivateRegistry> {
   const folder = await mkdtemp(join(tmpdir(), 'windlass-registry-'));
+  // Once: images are pushed at the same time.
+  const { stdout } = await run(join(projectDir, 'dev', 'images', 'build'), ['busybox'], { timeout: 600_000 });
+  await run('tar', ['-xf', stdout.trim(), '-C', folder]);
   const config = join(folder, 'config.yml');
   await writeFile(config, JSON.stringify(configuration(folder, host)));
   const registry = await startDaemon({
@@ -70,8 +73,6 @@ interface Target {
 }
 
 async function push({ host, login, folder }: Target, repository: string, tag: string): Promise<string> {
-  const { stdout } = await run(join(projectDir, 'dev', 'images', 'build'), ['busybox'], { timeout: 600_000 });
-  await run('tar', ['-xf', stdout.trim(), '-C', folder]);
   const base = `http://${host}/v2/${repository}`;
   const authorization = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
   const upload = async (data: Buffer, mediaType: string) => {
