@@ -6,7 +6,7 @@ import { stimulusClassified } from '../../lib/stimulus/stimulus-events.ts';
 import { storedEvents } from '../../test/nats/stored-events.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import { followPatterns, type Pattern, withChoice } from './patterns.ts';
+import { followPatterns, type Pattern, patternBucket, patternKey, withChoice } from './patterns.ts';
 
 const choice = (workflowId: string, sequence: number) => ({ stimulusId: 's', source: 'x', workflowId, sequence });
 
@@ -20,7 +20,16 @@ describe('a pattern', () => {
 });
 
 let nats: TestBus;
-beforeAll(async () => void (nats = await startTestBus()));
+beforeAll(async () => {
+  nats = await startTestBus();
+  // The consumer that all replicas share begins with what comes after it was made.
+  const { choose, pattern } = await scene({ router_agent: 'first' });
+  await vi.waitFor(async () => {
+    await choose('first', 1);
+    if ((await pattern()) === undefined) throw new Error('not counted yet');
+  }, soon);
+  await Promise.all(ends.splice(0).map((end) => end()));
+}, 120_000);
 afterAll(() => nats.stop());
 
 const ends: (() => Promise<void>)[] = [];
@@ -28,15 +37,18 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
 });
 
+/** A bound for a machine that is busy: each wait ends with its condition. */
+const soon = { timeout: 100_000, interval: 50 };
+
 let scenes = 0;
 
 /** Two replicas follow the choices for a tenant of its own, whose router is as `spec` says. */
-function scene(spec: StimulusRouter['spec'], refusal?: Error) {
+async function scene(spec: StimulusRouter['spec'], refusal?: Error) {
   const tenant = `t${(scenes += 1)}`;
   const patches: unknown[] = [];
   const logged: string[] = [];
   const router = { metadata: { name: 'r', namespace: tenant, resourceVersion: '7' }, spec } as StimulusRouter;
-  const publisher = nats.connect();
+  const publisher = await nats.connected();
   for (let replica = 0; replica < 2; replica += 1) {
     const subscription = followPatterns({
       bus: nats.connect(),
@@ -55,8 +67,10 @@ function scene(spec: StimulusRouter['spec'], refusal?: Error) {
     ends.push(() => subscription.close(100));
   }
   let sentCount = 0;
+  const bucket = publisher.bucket<Pattern>(patternBucket);
   return {
     patches,
+    pattern: async () => (await bucket.get(patternKey(tenant, 'tickets')))?.value,
     logged,
     choose: async (workflow: string, times: number, mode: 'LlmClassified' | 'Deterministic' = 'LlmClassified') => {
       for (let index = 0; index < times; index += 1) {
@@ -70,14 +84,18 @@ function scene(spec: StimulusRouter['spec'], refusal?: Error) {
   };
 }
 
-const soon = { timeout: 15_000, interval: 50 };
-
-describe('what two replicas learn of router agents', () => {
+describe('what two replicas learn of router agents', { timeout: 120_000 }, () => {
   it('ROUTE-23 ORCH-EVT-04 is published and logged once, after 20 equal choices in a row and not before', async () => {
-    const { choose, found, logged, patches } = scene({ router_agent: 'triage' });
+    const { choose, found, logged, patches, pattern } = await scene({ router_agent: 'triage' });
+    const counted = (workflow_id: string, count: number) =>
+      vi.waitFor(async () => expect(await pattern()).toMatchObject({ workflow_id, count }), soon);
     await choose('a', 19);
+    await counted('a', 19);
     await choose('b', 1);
+    await counted('b', 1);
     await choose('a', 19);
+    await counted('a', 19);
+    expect(await found()).toEqual([]);
     await choose('a', 5, 'Deterministic');
     await choose('a', 1);
     await vi.waitFor(async () => expect(await found()).toHaveLength(1), soon);
@@ -88,7 +106,7 @@ describe('what two replicas learn of router agents', () => {
   });
 
   it('ROUTE-23 becomes a route where the router asks for it', async () => {
-    const { choose, found, patches } = scene({ router_agent: 'triage', promote_after: 3 });
+    const { choose, found, patches } = await scene({ router_agent: 'triage', promote_after: 3 });
     await choose('a', 3);
     await vi.waitFor(async () => expect(await found()).toHaveLength(1), soon);
     expect((await found())[0]?.data).toMatchObject({ count: 3, promoted: true });
@@ -96,7 +114,11 @@ describe('what two replicas learn of router agents', () => {
   });
 
   it('ROUTE-23 takes the place of no route that a person has written', async () => {
-    const { choose, found, patches } = scene({ router_agent: 'x', promote_after: 2, routes: { tickets: 'mine' } });
+    const { choose, found, patches } = await scene({
+      router_agent: 'x',
+      promote_after: 2,
+      routes: { tickets: 'mine' },
+    });
     await choose('a', 2);
     await vi.waitFor(async () => expect(await found()).toHaveLength(1), soon);
     expect((await found())[0]?.data).toMatchObject({ promoted: false });
@@ -105,7 +127,7 @@ describe('what two replicas learn of router agents', () => {
 
   it('ROUTE-23 stays a pattern where the router has no room for another route', async () => {
     const full = new KubeError(422, { reason: 'Invalid' }, { verb: 'patch', resource: 'stimulusrouters' });
-    const { choose, found } = scene({ router_agent: 'x', promote_after: 2 }, full);
+    const { choose, found } = await scene({ router_agent: 'x', promote_after: 2 }, full);
     await choose('a', 2);
     await vi.waitFor(async () => expect(await found()).toHaveLength(1), soon);
     expect((await found())[0]?.data).toMatchObject({ promoted: false });

@@ -52,14 +52,15 @@ interface PatternsDeps {
   readonly routers: Pick<CacheReader<StimulusRouter, 'namespace'>, 'byIndex'>;
 }
 
-const definition = { name: 'patterns', ttlMs: 30 * 24 * 3_600_000 };
+/** Patterns by tenant and source. */
+export const patternBucket = { name: 'patterns', ttlMs: 30 * 24 * 3_600_000 };
 
 /**
  * Follows the events of stimuli, and finds sources for which router agents choose one workflow again and again
  * (spec 1 §6; requirements ROUTE-23, ORCH-EVT-04). Replicas share the events; the counts are in the bus.
  */
 export function followPatterns(deps: PatternsDeps) {
-  const bucket = deps.bus.bucket<Pattern>(definition);
+  const bucket = deps.bus.bucket<Pattern>(patternBucket);
   return deps.bus.subscribe(
     // One at a time, so that choices are counted about in the order in which they were made.
     { name: 'patterns', source: 'events', key: 'stimulus', from: 'now', concurrency: 1 },
@@ -84,10 +85,12 @@ interface TenantChoice extends Choice {
   readonly tenant: string;
 }
 
+export const patternKey = (tenant: string, source: string): string => JSON.stringify([tenant, source]);
+
 /** Replicas may count choices of one source at a time: the one that is later reads again. */
 async function count(deps: PatternsDeps, bucket: KeyValueBucket<Pattern>, choice: TenantChoice): Promise<void> {
   const { tenant, source } = choice;
-  const key = JSON.stringify([tenant, source]);
+  const key = patternKey(tenant, source);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const stored = await bucket.get(key);
     const pattern = withChoice(stored?.value, choice);

@@ -21,9 +21,9 @@ let relay: EventBus;
 
 beforeAll(async () => {
   nats = await startTestBus();
-  sender = nats.connect();
-  relay = nats.connect();
-}, 60_000);
+  sender = await nats.connected();
+  relay = await nats.connected();
+}, 120_000);
 
 afterAll(() => nats.stop());
 
@@ -67,7 +67,10 @@ function serve(
   return { ready, got };
 }
 
-describe('commands to hosts', () => {
+/** For a server on a busy machine: no test waits for a time. */
+const timeout = 120_000;
+
+describe('commands to hosts', { timeout }, () => {
   it('EDGE-REST-33 are refused with EdgeUnavailable where no relay holds a stream, or its relay is gone', async () => {
     const hosts = createHostCommands({ bus: sender });
     expect(await reasonOf(hosts.send(host('u-none'), command))).toBe('EdgeUnavailable');
@@ -112,7 +115,7 @@ describe('commands to hosts', () => {
   });
 });
 
-describe('results of commands', () => {
+describe('results of commands', { timeout }, () => {
   const of = { tenant: 'acme', run: 'r-1', node_id: 'n', command_id: 'c-1', at: '2026-01-01T00:00:00.000Z' };
   const progress: EdgeNews = { ...of, kind: 'progress', chunk: { stream: 'stdout', data: 'aGk=' } };
   const result: EdgeNews = { ...of, kind: 'result', result: { outcome: 'ok', exit_code: 0, duration_ms: 5 } };

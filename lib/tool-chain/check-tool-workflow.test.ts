@@ -92,14 +92,18 @@ describe('checkToolWorkflow', () => {
   });
 
   it('refuses a definition that takes too much work as a whole', () => {
-    const body_template = '{{input.a}}'.repeat(1_500);
+    const looked = new Set<number>();
+    const text = '{{input.a}}'.repeat(1_500);
     const steps = Array.from({ length: 60 }, (_, index) => ({
       ...step,
       name: `s${index}`,
-      body_template: `${body_template}${index}`,
+      get body_template() {
+        looked.add(index);
+        return `${text}${index}`;
+      },
     }));
-    const started = performance.now();
     expect(checkToolWorkflow({ ...good, steps })).toMatchObject([{ rule: 'too_large' }]);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    // The steps behind those that used up the work are not looked at.
+    expect(looked.size).toBeLessThan(steps.length / 2);
   });
 });

@@ -171,11 +171,13 @@ describe('createUpstream', () => {
       },
     ],
   ])('ends an upstream that %s by the deadline', async (_title, act) => {
-    answer = (_, response) => act(response);
-    const started = performance.now();
-    const sent = upstream.send(request({ signal: AbortSignal.timeout(200) }));
+    const deadline = new AbortController();
+    answer = (_, response) => {
+      act(response);
+      deadline.abort(new DOMException('the time is up', 'TimeoutError'));
+    };
+    const sent = upstream.send(request({ signal: deadline.signal }));
     await expect(sent).rejects.toMatchObject({ code: 'timeout', reason: 'Timeout' });
-    expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   it('ends with the caller', async () => {

@@ -16,11 +16,18 @@ const program = `
   process.stdout.write(String(nursery.space_size / 2 ** 20));
 `;
 
+/** For a new process on a busy machine; nothing of the product is measured by it. */
+const timeout = 300_000;
+
 it.each([
   ['other', 4],
   ['gateway', 16],
-] as const)('the chart keeps the nursery of processes at two halves: %s, %i MiB', async (component, half) => {
-  const env = { NODE_OPTIONS: await nodeOptionsOfChart(component) };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env });
-  expect(Number(stdout)).toBeLessThanOrEqual(2 * half);
-});
+] as const)(
+  'the chart keeps the nursery of processes at two halves: %s, %i MiB',
+  { timeout },
+  async (component, half) => {
+    const env = { NODE_OPTIONS: await nodeOptionsOfChart(component) };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env });
+    expect(Number(stdout)).toBeLessThanOrEqual(2 * half);
+  },
+);

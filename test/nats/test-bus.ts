@@ -8,8 +8,10 @@ import { type NatsServer, startNatsServer } from './nats-server.ts';
 /** A nats-server of its own, and buses that are connected to it. */
 export interface TestBus {
   readonly server: NatsServer;
-  /** Another connection, as another process would have it. */
+  /** Another connection, as another process would have it. Calls fail that come half a second before it is there. */
   connect(config?: Partial<BusConfig>, options?: TestBusOptions): EventBus;
+  /** The same, once it is there. */
+  connected(): Promise<EventBus>;
   stop(): Promise<void>;
 }
 
@@ -27,6 +29,11 @@ export async function startTestBus(): Promise<TestBus> {
       const deps = { clock: systemClock, logger, observer: { ...noObserver, ...observer }, random: Math.random };
       const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url, ...config }));
       open.push(bus);
+      return bus;
+    },
+    async connected() {
+      const bus = this.connect();
+      while (bus.problem() !== undefined) await systemClock.sleep(10);
       return bus;
     },
     async stop() {
