@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { kinds } from '../../crds/kinds.ts';
 import { AppError } from '../errors.ts';
 import type { KubeObject, NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
@@ -12,6 +15,14 @@ function one<T extends KubeObject>(objects: readonly KubeObject[], kind: string,
   if (found.length !== 1) throw new Error(`${found.length} objects ${kind}/${name}`);
   return found[0] as T;
 }
+
+/** Objects that a quota lets be there at once; `pods` are among `count/pods`, and ports are no objects. */
+const objectsIn = (quota: Readonly<Record<string, string>>): number =>
+  Object.entries(quota)
+    .filter(([name]) => name.startsWith('count/') || name === 'persistentvolumeclaims')
+    .reduce((sum, [, count]) => sum + Number(count), 0);
+/** The most that etcd takes of one. */
+const mebibytesIn = (quota: Readonly<Record<string, string>>): number => 1.5 * objectsIn(quota);
 
 const words = (names: string, before: string, after = ''): string[] =>
   names.split(' ').map((name) => `${before}${name}${after}`);
@@ -124,6 +135,15 @@ describe('the objects of a tenant', () => {
     expect(defaultQuota['count/networkpolicies.networking.k8s.io']).toBe(
       defaultQuota['count/agentexecutions.windlass.dev'],
     );
+  });
+
+  it('can be given a quota that keeps all of it below 1 GiB of etcd, of every kind that the default one counts', () => {
+    const page = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+    const quota = parse(/```yaml quota-of-1-gib\n([^`]+)```/.exec(page)?.[1] ?? '') as Record<string, string>;
+    expect(Object.keys(quota).toSorted()).toEqual(Object.keys(defaultQuota).toSorted());
+    expect(mebibytesIn(quota)).toBeLessThan(1_024);
+    expect(page).toContain(`${Math.round(mebibytesIn(defaultQuota) / 1_024)} GiB of them`);
+    expect(page).toContain(`lets ${Math.round(objectsIn(defaultQuota) / 1_000)},000 objects`);
   });
 
   it('deny all traffic of all pods, then let pods of steps out', () => {
