@@ -23,16 +23,17 @@ export interface TestBusOptions {
 export async function startTestBus(): Promise<TestBus> {
   const server = await startNatsServer();
   const open: EventBus[] = [];
+  const connect: TestBus['connect'] = (config = {}, { observer = {}, logger = silentLogger } = {}) => {
+    const deps = { clock: systemClock, logger, observer: { ...noObserver, ...observer }, random: Math.random };
+    const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url, ...config }));
+    open.push(bus);
+    return bus;
+  };
   return {
     server,
-    connect(config = {}, { observer = {}, logger = silentLogger } = {}) {
-      const deps = { clock: systemClock, logger, observer: { ...noObserver, ...observer }, random: Math.random };
-      const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url, ...config }));
-      open.push(bus);
-      return bus;
-    },
+    connect,
     async connected() {
-      const bus = this.connect();
+      const bus = connect();
       while (bus.problem() !== undefined) await systemClock.sleep(10);
       return bus;
     },
