@@ -3758,7 +3758,8 @@ export interface Operations {
    * - 400 `-32600`: The envelope is malformed, or names no tool.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
-   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
+   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
+   *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
@@ -3777,7 +3778,8 @@ export interface Operations {
    * - 400 `-32600`: The envelope is malformed, or names no tool.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
-   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call.
+   * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
+   *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.

@@ -75,7 +75,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
 
 const revokedMeanwhile = (): EnvelopeError =>
   new EnvelopeError(
-    'session_inactive',
+    'session_revoked',
     'the session was revoked while the call ran; its work may have been done in part',
   );
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
+import { AppError } from '../../lib/errors.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createInvocationAudit } from './invocation-audit.ts';
 import type { GatewayCaller } from './tool-source.ts';
@@ -64,15 +65,41 @@ describe('GW-EVT-02 the events of an invocation', () => {
     await expect(step).rejects.toThrow('not stored');
   });
 
-  it('hold the next step and the end back where the outcome of a step cannot be stored', async () => {
-    for (const next of ['step', 'end'] as const) {
+  it('hold the next step back where the outcome of a step cannot be stored', async () => {
+    const { audit, events } = open();
+    await audit.stepExecuted('read', { status: 200, durationMs: 1, attempts: 1 });
+    const after = audit.stepStarted('write', 1);
+    events[0]?.refuse();
+    events[1]?.store();
+    await expect(after).rejects.toThrow('not stored');
+    expect(audit.sent).toEqual([]);
+  });
+
+  it('end an invocation that has sent a step whether they can be stored or not, and refuse one that has sent none', async () => {
+    for (const isSent of [true, false]) {
       const { audit, events } = open();
-      await audit.stepExecuted('read', { status: 200, durationMs: 1, attempts: 1 });
-      const after = next === 'step' ? audit.stepStarted('write', 1) : audit.ended({ kind: 'completed' } as never);
-      events[0]?.refuse();
-      events[1]?.store();
-      await expect(after).rejects.toThrow('not stored');
+      const step = isSent ? audit.stepStarted('read', 1) : undefined;
+      events[0]?.store();
+      await step;
+      expect(audit.sent).toEqual(isSent ? ['read'] : []);
+      const ended = audit.ended({ kind: 'completed', result: {}, state: {} });
+      expect(await isSettled(ended)).toBe(false);
+      events.at(-1)?.refuse();
+      expect(
+        await ended.then(
+          () => 'ended',
+          () => 'refused',
+        ),
+      ).toBe(isSent ? 'ended' : 'refused');
     }
+  });
+
+  it('are none of the failure of an invocation whose beginning cannot be audited, as nothing waits for the bus then', async () => {
+    const { audit, events, types } = open();
+    audit.started();
+    events[0]?.refuse();
+    await audit.failed(new AppError('unavailable', 'refused', { reason: 'AuditUnavailable' }));
+    expect(types()).toEqual(['WorkflowInvocationStarted']);
   });
 
   it('come before a failed exchange of a credential is answered', async () => {

@@ -1,15 +1,23 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
+import {
+  type AuditChain,
+  createAuditChain,
+  createAuditRecord,
+  type GatewayEvent,
+} from '../../lib/audit-chain/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
 import { KubeError, type Secret } from '../../lib/kube/index.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
+import { startTestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { GatewayCaller } from './tool-source.ts';
 import { createWorkflowSource } from './workflow-source.ts';
@@ -26,8 +34,9 @@ let base: string;
 let upstream: Upstream;
 let sent: Sent[];
 let status: number;
-/** Answers wait for it. */
+/** Answers wait for it: all, or those of one path. */
 let gate: Promise<void>;
+let gated: string | undefined;
 let tokens: number;
 
 beforeAll(async () => {
@@ -44,7 +53,8 @@ beforeAll(async () => {
       }
       response.statusCode = url === '/refusing' ? 401 : status;
       const answer = JSON.stringify({ id: `${method}-1`, auth: headers.authorization ?? null });
-      return void gate.then(() => response.end(answer));
+      const isOpen = gated !== undefined && gated !== url;
+      return void (isOpen ? Promise.resolve() : gate).then(() => response.end(answer));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -60,6 +70,7 @@ beforeEach(() => {
   sent = [];
   status = 200;
   gate = Promise.resolve();
+  gated = undefined;
   tokens = 0;
 });
 
@@ -86,6 +97,8 @@ interface Scene {
   readonly isApiGone?: boolean;
   readonly isGone?: boolean;
   readonly isAuditAway?: boolean;
+  /** In place of a list of events. */
+  readonly audit?: AuditChain;
   /** The API server's answer to a reader of the Secret. */
   readonly refusal?: Error;
   /** Others that claim its name. */
@@ -157,7 +170,7 @@ function open(scene: Scene = {}) {
   const source = createWorkflowSource({
     clock: systemClock,
     logger: silentLogger,
-    audit: {
+    audit: scene.audit ?? {
       async append(event) {
         if (scene.isAuditAway === true) throw new AppError('unavailable', 'the audit is away');
         events.push(event);
@@ -325,6 +338,78 @@ describe('a tool workflow as a tool', () => {
     await expect(call()).rejects.toMatchObject({ reason: 'Validation' });
     expect(events.at(-1)).toMatchObject({ type: 'WorkflowInvocationFailed', data: { failed_step: 'order' } });
   });
+
+  it('GW-WF-40 names the steps that were sent before the one whose body is no JSON', async () => {
+    const broken = step('order', 'order', { body_template: '{"q": {{input.q}}' });
+    const { call } = open({ steps: [step('find', 'find'), broken] });
+    await expect(call()).rejects.toMatchObject({
+      code: 'invalid',
+      reason: 'Validation',
+      message: expect.stringMatching(
+        /did not render valid JSON.*; before that, step find was sent \(invocation i-1\)$/,
+      ),
+    });
+    expect(sent).toHaveLength(1);
+  });
+
+  const started = ['WorkflowInvocationStarted', 'CredentialExchangeCompleted', 'WorkflowStepStarted'];
+  const unknown = 'OutcomeUnknown: step find was sent (invocation i-1), and the workflow did not reach its end.';
+  it.each([
+    [
+      'between two steps says which were sent, and not to repeat it',
+      '/items',
+      { isError: true, content: `${unknown} Do not repeat the call; look at the audit.` },
+      [...started, 'WorkflowStepExecuted', 'WorkflowInvocationFailed'],
+    ],
+    [
+      'behind its last step has its answer',
+      '/orders',
+      { isError: false, structured: expect.objectContaining({ result: { id: 'POST-1', auth: null } }) },
+      [
+        ...started,
+        'WorkflowStepExecuted',
+        'WorkflowStepStarted',
+        'WorkflowStepExecuted',
+        'WorkflowInvocationCompleted',
+      ],
+    ],
+  ])(
+    'GW-EVT-03 GW-EVT-04 GW-EVT-05 that loses the event bus %s, and no event is lost',
+    async (_where, path, want, types) => {
+      const nats = await startTestBus();
+      const bus = nats.connect();
+      const { privateKey: key } = generateKeyPairSync('ed25519');
+      const audit = createAuditChain({ bus, clock: systemClock, logger: silentLogger, newId, key });
+      const warm: GatewayEvent = { type: 'SessionCreated', tenant: 'globex', subject: 'kim', data: {} };
+      await expect
+        .poll(
+          () =>
+            audit.append(warm).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 30_000 },
+        )
+        .toBe(true);
+      const { promise, resolve: release } = Promise.withResolvers<void>();
+      [gate, gated] = [promise, path];
+      const answer = open({ audit }).call();
+      await expect.poll(() => sent.at(-1)?.url, { timeout: 20_000 }).toBe(path);
+      await nats.server.kill();
+      release();
+      expect(await answer).toMatchObject(want);
+      expect(sent.at(-1)?.url).toBe(path);
+      await nats.server.start();
+      const record = createAuditRecord(bus);
+      const query = { tenant: 'acme', types: [], limit: 500 };
+      const stored = async () =>
+        (await record.page(query).catch(() => ({ events: [] }))).events.map(({ type }) => type);
+      await expect.poll(stored, { timeout: 30_000 }).toEqual(types);
+      await audit.close();
+      await nats.stop();
+    },
+    90_000,
+  );
 
   it('GW-INV-22 refuses an input that its schema refuses, and sends nothing', async () => {
     await expect(open().call({ q: 7 })).rejects.toMatchObject({

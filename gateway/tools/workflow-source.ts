@@ -18,6 +18,7 @@ import type { Tenancy } from '../identity/tenancy.ts';
 import type { FormerNames } from './former-names.ts';
 import { createHolders, type Rivals } from './holders.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
+import { brokenOff } from './broken-off.ts';
 import { unfitArguments } from './refused-call.ts';
 import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
 import { createSendStep } from './send-step.ts';
@@ -134,7 +135,8 @@ async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<Ga
     else context.closing(ended.catch((error: unknown) => fail(audit, error)));
     return answerOf(outcome, workflow, caller);
   } catch (error) {
-    return fail(audit, error);
+    await audit.failed(error);
+    return brokenOff(error, audit.sent, context);
   }
 }
 

@@ -30,10 +30,8 @@ export interface GatewayEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Events of what has happened: to refuse them undoes nothing, so they wait for the bus. All others come before the act. */
+/** Events of what has happened: to refuse them undoes nothing, so they wait for the bus. All others hold an act back. */
 const outcomes: ReadonlySet<GatewayEventType> = new Set<GatewayEventType>([
-  'CredentialExchangeCompleted',
-  'CredentialExchangeFailed',
   'ToolInvocationCompleted',
   'WorkflowInvocationCompleted',
   'WorkflowInvocationFailed',

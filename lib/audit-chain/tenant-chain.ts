@@ -249,7 +249,7 @@ export const tooLate = (): AppError => notStored('the audit event was not stored
 
 /** The answer to a caller that cannot be audited. */
 export const notStored = (problem: unknown): AppError =>
-  new AppError('unavailable', `nothing was done, as it cannot be audited: ${messageOf(problem)}`, {
+  new AppError('unavailable', `the act is refused, as it cannot be audited: ${messageOf(problem)}`, {
     reason: 'AuditUnavailable',
     cause: problem,
   });

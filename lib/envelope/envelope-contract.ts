@@ -76,7 +76,11 @@ export const envelopeErrors: readonly ErrorContract[] = [
     -32_000,
     'The session has expired, or the token, the signature (`data.code` 1004) or the timestamp (1003) is not good, or the call was made before.',
   ),
-  rpc(403, -32_000, 'The session is not active, or the session or a policy does not permit the call.'),
+  rpc(
+    403,
+    -32_000,
+    'The session is not active, or the session or a policy does not permit the call. With `data.error` `OutcomeUnknown`: the session was revoked while the call ran.',
+  ),
   rpc(413, -32_600, `The envelope has more than ${envelopeBytes} bytes.`),
   rpc(422, -32_602, 'A required argument is missing or null, or an argument is of the wrong type.'),
   rpc(429, -32_000, 'The tenant has made too many calls, or its bodies and answers have its share of bytes.'),

@@ -5,6 +5,8 @@ import type { Session } from './sessions.ts';
 export type EnvelopeFault =
   | 'malformed'
   | 'session_inactive'
+  /** The session was active when the call began. */
+  | 'session_revoked'
   | 'session_expired'
   | 'token_invalid'
   | 'signature_invalid'
@@ -15,6 +17,7 @@ export type EnvelopeFault =
 const codes: Readonly<Record<EnvelopeFault, ErrorCode>> = {
   malformed: 'invalid',
   session_inactive: 'forbidden',
+  session_revoked: 'forbidden',
   session_expired: 'unauthenticated',
   token_invalid: 'unauthenticated',
   signature_invalid: 'unauthenticated',

@@ -21,6 +21,7 @@ const internal: RpcForm = { status: 500, rpc: -32_603 };
 const faults: Readonly<Record<EnvelopeFault, RpcForm>> = {
   malformed: { status: 400, rpc: -32_600 },
   session_inactive: refused,
+  session_revoked: { ...refused, data: { error: 'OutcomeUnknown' } },
   session_expired: unproved,
   token_invalid: unproved,
   signature_invalid: { ...unproved, data: { code: 1_004 } },

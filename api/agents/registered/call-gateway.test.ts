@@ -20,19 +20,46 @@ afterAll(() => void server.close());
 
 const send = (text: string) => (response: ServerResponse) => void response.end(answerOf(text));
 
-it('large answers that are read at once have a bound in memory, and small ones need none', async () => {
+function callsOf() {
   const { privateKey: key } = generateKeyPairSync('ed25519');
   const session = { sessionId: 's', executionId: 'e', token: 't', key };
   const sessions = { of: async () => session, again: async () => session };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const calls = createGatewayCalls({
+  const room = createLargeAnswers(systemClock);
+  return createGatewayCalls({
     clock: systemClock,
     logger: silentLogger,
     newId,
-    room: createLargeAnswers(systemClock),
+    room,
     sessions: sessions as never,
     url,
   });
+}
+
+it.each([
+  [{ code: -32_000, message: 'ToolNotAllowed: x', data: null }, /^Refused: ToolNotAllowed: x$/],
+  [{ code: -32_602, message: 'Invalid tool arguments: x', data: null }, /^Refused: Invalid tool arguments/],
+  [
+    { code: -32_602, message: 'x; step one was sent', data: { error: 'Validation' } },
+    /^Validation: x; step one was sent$/,
+  ],
+  [{ code: -32_000, message: 'revoked', data: { error: 'OutcomeUnknown' } }, /^OutcomeUnknown: revoked$/],
+  [
+    { code: -32_603, message: 'it cannot be reached; try again', data: null },
+    /^OutcomeUnknown: .*Look before you call again/,
+  ],
+])(
+  'an agent reads "Refused" of an answer that proves that nothing ran, and of no other: %j',
+  async (error, content) => {
+    replies.push((response) => void response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error })));
+    const call = callsOf()({ tenant: 'acme' } as never, { tool: 'x.y', args: {} }, new AbortController().signal);
+    expect(await call).toMatchObject({ isError: true, content: expect.stringMatching(content) });
+    expect(replies).toEqual([]);
+  },
+);
+
+it('large answers that are read at once have a bound in memory, and small ones need none', async () => {
+  const calls = callsOf();
   const call = async (tenant: string) => {
     const { content } = await calls({ tenant } as never, { tool: 'x.y', args: {} }, new AbortController().signal);
     return content.length;

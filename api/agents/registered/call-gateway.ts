@@ -29,7 +29,8 @@ const answerBytes = Math.floor(bytesOf('large answers') / 2);
 
 /**
  * Calls tools at `/v1/invoke` of the gateway, by envelopes that this process signs: session, checks, credentials and audit
- * are the gateway's (ADR 0084). A refusal is an answer of the tool, which its agent reads.
+ * are the gateway's (ADR 0084). A refusal is an answer of the tool, which its agent reads. An error that does not prove that
+ * nothing ran is an unknown outcome.
  */
 export function createGatewayCalls({ clock, logger, newId, room, sessions, url }: CallDeps): CallRegistered {
   return async (caller, { tool, args }, signal) => {
@@ -49,9 +50,9 @@ export function createGatewayCalls({ clock, logger, newId, room, sessions, url }
     } catch (error) {
       if (error instanceof AppError) throw error;
       signal.throwIfAborted();
-      logger.warn({ tool, problem: messageOf(error) }, 'call of a registered tool has no answer');
+      logger.warn({ tool, problem: messageOf(error) }, 'call of a registered tool has an unknown outcome');
       return failed(
-        'OutcomeUnknown: the tool gateway gave no answer. The call may have run. Look before you call again.',
+        'OutcomeUnknown: the tool gateway did not say how the call ended. It may have run. Look before you call again.',
       );
     }
   };
@@ -93,14 +94,23 @@ function readAnswer(body: unknown): Answered {
     const { result, error } = body;
     if (isJsonObject(result) && typeof result['isError'] === 'boolean')
       return { content: textOf(result['content']), isError: result['isError'], isRefused: false };
-    if (isJsonObject(error) && typeof error['message'] === 'string')
-      return { ...failed(`Refused: ${error['message']}`), isRefused: error['code'] === refusedCode };
+    if (isJsonObject(error) && typeof error['message'] === 'string') return refusalOf(error, error['message']);
   }
   throw new Error('the answer of the gateway is not of its form');
 }
 
+function refusalOf({ code, data }: Readonly<Record<string, unknown>>, message: string): Answered {
+  if (!refusedCodes.has(code)) throw new Error(`the gateway answered ${String(code)}: ${message}`);
+  const { error: word } = isJsonObject(data) ? data : {};
+  // A word in `data` comes from the tool, or from a call that had begun; the message says what was done.
+  if (typeof word === 'string') return { ...failed(`${word}: ${message}`), isRefused: false };
+  return { ...failed(`Refused: ${message}`), isRefused: code === sessionCode };
+}
+
 /** Sessions, signatures and policies (spec 3 §7.2). */
-const refusedCode = -32_000;
+const sessionCode = -32_000;
+/** Codes of a call that was stopped before its tool, unless `data` has a word: the envelope, the session, a policy, arguments. */
+const refusedCodes: ReadonlySet<unknown> = new Set([sessionCode, -32_001, -32_600, -32_602]);
 
 function textOf(content: unknown): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
