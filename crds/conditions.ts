@@ -78,6 +78,7 @@ export const agentExecutionReasons = {
   AgentNotFound: 'No agent of that name or uid is here or in the global namespace.',
   AgentNotReady: 'The agent exists and its definition has not been accepted yet, or was refused.',
   Timeout: 'The agent gave no answer before its deadline.',
+  OutputTooLarge: 'Kubernetes does not store the output together with the input; the message has their sizes.',
   WaitingForApproval: 'A tool call waits for the yes or no of a person.',
   PodLost: 'The pod was taken away more often than three times through no fault of the agent.',
   PodFailed: 'The pod ended before the agent had an outcome.',

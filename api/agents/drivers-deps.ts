@@ -18,7 +18,7 @@ import type { RegisteredToolSource } from './registered/index.ts';
 
 /** Everything that the drivers of conversations work with. */
 export interface DriversDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly logger: Logger;

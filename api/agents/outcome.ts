@@ -1,26 +1,82 @@
+import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { exponential } from '../../lib/informer/backoff.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { isConflict, isInvalid, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { isConflict, isInvalid, isNotFound, isTooLarge, type KubeClient } from '../../lib/kube/index.ts';
+import { storedBytes } from '../../lib/kube/stored-bytes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { tryPaced } from '../../lib/retry.ts';
 
 interface OutcomeDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const retry = { baseMs: 100, maxMs: 5_000, times: 20 } as const;
+/** Bytes of an execution with its outcome: etcd takes 1.5 MiB, and the status comes on top. */
+const objectBytes = 1_500_000;
+const messageLength = 2_048;
 
 /**
  * Says once how an execution ended. The record of the conversation has it already: a replica that dies before this is done
- * leaves it to the next one.
+ * leaves it to the next one. An outcome that Kubernetes does not store is replaced by a failure which says so.
  */
 export async function writeOutcome(deps: OutcomeDeps, execution: AgentExecution, result: AgentResult): Promise<void> {
-  const { kube, clock, logger } = deps;
+  const { logger } = deps;
+  const { name, namespace } = execution.metadata;
+  const problem = await storeOrRefuse(deps, execution, fitting(execution, result));
+  if (problem === undefined) return;
+  logger.error({ namespace, execution: name, ...problem }, 'outcome refused by the Kubernetes API');
+  const again = await storeOrRefuse(deps, execution, failureOf(result, problem));
+  if (again !== undefined)
+    logger.error(
+      { namespace, execution: name, ...again },
+      'outcome refused by the Kubernetes API, and so is its failure',
+    );
+}
+
+interface Problem {
+  readonly reason: AgentExecutionReason;
+  readonly message: string;
+}
+
+/** The outcome, or a failure where the object would be larger than etcd takes. */
+function fitting(execution: AgentExecution, result: AgentResult): AgentResult {
+  const { spec } = execution;
+  const bytes = storedBytes({ ...execution, spec: { ...spec, result } });
+  return bytes > objectBytes ? failureOf(result, tooLarge(execution, result)) : result;
+}
+
+function tooLarge({ spec }: AgentExecution, { output = '' }: AgentResult): Problem {
+  const message =
+    `Kubernetes stores ${objectBytes} bytes of an execution; the output has ${storedBytes(output)} and the input ` +
+    `${storedBytes(spec.input ?? '')}, where <, > and & take six bytes each. Ask the agent for a shorter output, or let it ` +
+    'write a file';
+  return { reason: 'OutputTooLarge', message };
+}
+
+/** Nothing of the outcome that may have been refused, but for the numbers of its work. */
+function failureOf(result: AgentResult, { reason, message }: Problem): AgentResult {
+  const {
+    output: _output,
+    score: _score,
+    confidence: _confidence,
+    provider: _provider,
+    model: _model,
+    ...rest
+  } = result;
+  return { ...rest, phase: 'failed', reason, message: message.slice(0, messageLength).toWellFormed() };
+}
+
+/** Why the API server refuses this outcome for good; undefined where the execution has one, or is gone. */
+async function storeOrRefuse(
+  { kube, clock, logger }: OutcomeDeps,
+  execution: AgentExecution,
+  result: AgentResult,
+): Promise<Problem | undefined> {
   const { name, namespace = '', uid } = execution.metadata;
   const pauseAfter = (error: unknown, failures: number): number => {
     if (failures >= retry.times) throw error;
@@ -28,15 +84,30 @@ export async function writeOutcome(deps: OutcomeDeps, execution: AgentExecution,
       logger.warn({ namespace, execution: name, problem: messageOf(error) }, 'outcome not written yet');
     return exponential(retry, failures - 1);
   };
-  await tryPaced({ clock, pauseAfter }, async () => {
+  return tryPaced({ clock, pauseAfter }, async () => {
     try {
       await kube.jsonPatch(agentExecutions, { name, namespace }, [
         { op: 'test', path: '/metadata/uid', value: uid },
         { op: 'add', path: '/spec/result', value: result },
       ]);
+      return undefined;
     } catch (error) {
-      // Gone, another object of that name, or the outcome was written before: it is immutable.
-      if (!isNotFound(error) && !isInvalid(error)) throw error;
+      if (isNotFound(error)) return undefined;
+      if (isTooLarge(error)) return tooLarge(execution, result);
+      // Another object of that name, or the outcome was written before: it is immutable.
+      if (!isInvalid(error)) throw error;
+      if (!(await isOpen(kube, execution))) return undefined;
+      return { reason: 'Refused', message: `the API server refused the outcome: ${messageOf(error)}` };
     }
   });
+}
+
+/** Whether the execution is there and has no outcome. */
+async function isOpen(kube: OutcomeDeps['kube'], { metadata }: AgentExecution): Promise<boolean> {
+  const { name, namespace = '', uid } = metadata;
+  const found = await kube.get(agentExecutions, { name, namespace }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  return found !== undefined && found.metadata.uid === uid && found.spec.result === undefined;
 }

@@ -3,6 +3,8 @@ export const modelLimits = {
   /** Text of one answer, in UTF-16 units, and its tool calls. */
   contentLength: 1_048_576,
   toolCalls: 128,
+  /** Name of the model that answered, as a provider gives it; `spec.result.model` of an execution takes no longer one. */
+  modelNameLength: 253,
   argumentsLength: 1_048_576,
   /** Arguments of all calls of one answer. */
   allArgumentsLength: 4_194_304,

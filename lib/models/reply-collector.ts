@@ -106,7 +106,7 @@ class BoundedCollector implements ReplyCollector {
   }
 
   model(name: unknown): void {
-    if (typeof name === 'string' && name !== '' && name.length <= 256) this.#model = name;
+    if (typeof name === 'string' && name !== '' && name.length <= modelLimits.modelNameLength) this.#model = name;
   }
 
   tokens(input: unknown, output: unknown): void {

@@ -175,6 +175,7 @@ export function startReplica({
   };
   const drivers = createDrivers({
     kube: {
+      get: kube.get,
       jsonPatch: async (_resource, ref, operations) => {
         const result = operations.find(({ path }) => path === '/spec/result')?.value as AgentResult;
         shared.writeResult(ref.name.replace('run-', ''), result);
