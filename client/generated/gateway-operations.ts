@@ -1138,7 +1138,8 @@ export interface Operations {
   /**
    * List tools
    *
-   * Tools that the tenant sees, of all sources.
+   * Tools that the tenant sees, of all sources. `cmd.run` and `fs.*` run in the container of an agent: the list
+   * has them for security contexts, and a call of them at the gateway is refused with `NoContainer`.
    *
    * `GET /v1/tools`
    *

@@ -183,10 +183,10 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
   return { caller, tool, args: givenArguments(tool.input_schema, args) };
 }
 
-/** The tool with its schema, which the arguments fit, or why it is not called. */
+/** The tool with its schema, which the arguments fit, or why it is not called: a tool that refuses all calls looks at them first. */
 async function fittingTool(found: GatewayTool, args: unknown): Promise<GatewayTool | ToolRefusal> {
   const tool = await withSchema(found);
-  return tool === undefined ? unknownTool(found.name) : (argumentsProblem(tool, args) ?? tool);
+  return tool === undefined ? unknownTool(found.name) : (argumentsProblem(tool, args) ?? tool.refusal ?? tool);
 }
 
 /** A session of the bypass belongs to no tenant. */

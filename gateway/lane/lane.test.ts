@@ -27,7 +27,9 @@ import { createTenancy } from '../identity/tenancy.ts';
 import { createInvokeRoutes } from '../routes/invoke/index.ts';
 import { createSessionRoutes } from '../routes/sessions/index.ts';
 import { createToolRoutes } from '../routes/tools/index.ts';
+import { builtInTools } from '../../crds/tool-name.ts';
 import { createSessionView } from '../sessions/session-view.ts';
+import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
 import { createInvoke } from './invoke.ts';
@@ -76,7 +78,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
   const calls = createCallsUnderWay(systemClock);
   const view = createSessionView(deps);
   const revocations = createRevocations({ ...deps, sessions, calls });
-  const registry = createToolRegistry([toolsOf(begun)]);
+  const registry = createToolRegistry([createContainerSource(), toolsOf(begun)]);
   const securityOf = () => security;
   const prove = createEnvelopeProof({ bus, clock: systemClock, key, sessions });
   const rateLimit = { take: async () => undefined };
@@ -614,6 +616,30 @@ describe('the invocation lane', () => {
     expect(replicas[0]?.events.map(({ type }) => type)).toContain('ToolInvocationRefused');
   });
 
+  it.each<[string, string, SecurityContextSpec, readonly [number, RegExp]]>([
+    ['arguments that fit', 'fs.read', {}, [403, /^NoContainer: fs\.read runs in the container of an agent/]],
+    ['the command tool', 'cmd.run', {}, [403, /^NoContainer: cmd\.run runs in the container of an agent/]],
+    ['no arguments', 'fs.edit', {}, [422, /required field 'path' is missing or null for tool 'fs\.edit'$/]],
+    ['a denied tool', 'fs.read', { deny_list: ['fs.*'] }, [403, /^PERMISSION_DENIED: /]],
+  ])(
+    'AMB-131 says of a tool that runs in containers that the gateway reaches none, after policy and arguments: %s',
+    async (_title, name, context, [status, message]) => {
+      await register({ allowed_tool_patterns: ['*'] });
+      security = { max_calls: 1, ...context };
+      const args = { 'fs.read': { path: '/workspace/a' }, 'cmd.run': { command: 'ls' } }[name] ?? {};
+      for (let call = 0; call < 2; call++) {
+        const body = signed({ ...payloadOf('1'), id: call, params: { name, arguments: args } });
+        const [answered, { error }] = await invoke(body);
+        expect([answered, error]).toEqual([
+          status,
+          expect.objectContaining({ message: expect.stringMatching(message) }),
+        ]);
+      }
+      const reasons = replicas[0]?.events.flatMap(({ data }) => data['reason'] ?? []);
+      expect(reasons).toHaveLength(2);
+    },
+  );
+
   it('AMB-195 counts max_calls over replicas', async () => {
     replicas.push(await startReplica(nats.connect()));
     security = { max_calls: 7 };
@@ -704,15 +730,19 @@ describe('the invocation lane', () => {
   });
 
   it('GW-OP-20 AMB-196 lists tools with search, source and the view of a context', async () => {
-    const [, all] = await request('/v1/tools');
+    const [, all] = await request('/v1/tools?source=workflow');
     expect(all).toMatchObject({
       items: [{ name: 'orders.get', source: 'workflow', skip_judge: false }],
       next_cursor: null,
     });
-    expect((await request('/v1/tools?q=READS'))[1]).toMatchObject({ items: [{ name: 'orders.get' }] });
+    const { items } = (await request('/v1/tools'))[1] as { readonly items: readonly { readonly name: string }[] };
+    expect(items.map(({ name }) => name)).toEqual([...builtInTools.slice(0, 10), 'orders.get']);
+    const files = await request('/v1/tools?security_context=desk&source=builtin');
+    expect(files[1]).toMatchObject({ items: { length: 10 } });
+    expect((await request('/v1/tools?source=workflow&q=READS'))[1]).toMatchObject({ items: [{ name: 'orders.get' }] });
     expect((await request('/v1/tools?q=nothing'))[1]).toMatchObject({ items: [] });
     expect((await request('/v1/tools?source=cli'))[1]).toMatchObject({ items: [] });
     security = { deny_list: ['orders.*'] };
-    expect((await request('/v1/tools?security_context=desk'))[1]).toMatchObject({ items: [] });
+    expect((await request('/v1/tools?source=workflow&security_context=desk'))[1]).toMatchObject({ items: [] });
   });
 });

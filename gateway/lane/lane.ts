@@ -28,6 +28,7 @@ import type { Tenancy } from '../identity/tenancy.ts';
 import { createSessionView, type SessionView } from '../sessions/session-view.ts';
 import { createBuiltinSource } from '../tools/builtin-source.ts';
 import { serveRegisteredTools } from '../tools/serve-registered.ts';
+import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
 import { createMcpServer, type McpServer } from '../mcp/mcp-server.ts';
@@ -73,7 +74,7 @@ export function createLane(deps: LaneDeps): Lane {
   const view = createSessionView(deps);
   const revocations = createRevocations({ ...deps, sessions, calls });
   const builtin = createBuiltinSource(deps);
-  const registry = createToolRegistry([builtin, ...toolSources]);
+  const registry = createToolRegistry([createContainerSource(), builtin, ...toolSources]);
   const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });
   const key = createKeyHolder(deps);
   const { call: prove, session: proveSession, vouch } = createProofs(deps, { key: key.verifier, sessions, view });

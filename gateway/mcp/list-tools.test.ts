@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Session } from '../../lib/envelope/index.ts';
 import { countedNames } from '../../test/support/counted-names.ts';
 import { echoTool } from '../../test/support/gateway.ts';
+import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import { listTools } from './list-tools.ts';
 import { mcpLimits } from './mcp-limits.ts';
@@ -51,6 +52,13 @@ describe('a list of tools', () => {
   it('is empty for a security context that is not there', async () => {
     const registry = createToolRegistry([{ list: () => [echoTool('t')], find: () => undefined }]);
     expect(await listTools({ registry, securityOf: () => undefined }, session, undefined)).toEqual({ tools: [] });
+  });
+
+  it('names no tool whose calls the gateway refuses whatever the caller', async () => {
+    const callable = { list: () => [echoTool('t')], find: () => undefined };
+    const registry = createToolRegistry([createContainerSource(), callable]);
+    const { tools } = await listTools({ registry, securityOf: () => ({}) }, session, undefined);
+    expect(tools.map(({ name }) => name)).toEqual(['t']);
   });
 
   it('refuses a cursor that it did not give', async () => {

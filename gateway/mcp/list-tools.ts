@@ -42,7 +42,8 @@ async function permitted(
   const tenant = session.tenant === '' ? undefined : session.tenant;
   const security = securityOf(tenant, session.security_context);
   if (security === undefined) return [];
-  const rows = registry.list(tenant).filter(({ name }) => after === undefined || name > after);
+  const callable = registry.list(tenant).filter(({ refusal }) => refusal === undefined);
+  const rows = callable.filter(({ name }) => after === undefined || name > after);
   const { allowed_tool_patterns: allowed } = session;
   return permittedTools(rows, {
     patterns: allowed.length + patternsOf(security),

@@ -1,4 +1,5 @@
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import type { ToolRefusal } from '../../lib/tools/tool.ts';
 
 /** On whose behalf a tool is called, after every check of the envelope has passed (spec 3 §5.2). */
 export interface GatewayCaller {
@@ -62,6 +63,8 @@ export interface GatewayTool {
   readonly fleet_capable: boolean;
   /** `call` waits for `intent` itself before anything of it leaves the process for an upstream or a store of credentials. */
   readonly awaitsIntent?: true;
+  /** Why no caller of the gateway can call it, although it is listed; absent: callers can. */
+  readonly refusal?: ToolRefusal;
   /**
    * Runs the tool once: the lane has checked the envelope, the policy and the arguments, and has stored the intent, unless the
    * tool has `awaitsIntent`.

@@ -28,7 +28,9 @@ export const listTools = defineContract({
   path: '/v1/tools',
   tag: 'Tools',
   summary: 'List tools',
-  description: 'Tools that the tenant sees, of all sources.',
+  description:
+    'Tools that the tenant sees, of all sources. `cmd.run` and `fs.*` run in the container of an agent: the list has them for ' +
+    'security contexts, and a call of them at the gateway is refused with `NoContainer`.',
   access: 'bearer',
   query: Type.Object({
     ...pageQuery('Tools'),
