@@ -3265,8 +3265,9 @@ export interface Operations {
    *
    * - 400 `Invalid agent ID`: `agent_id` is no UUID. `invalid_request`: A parameter, header or the body is not as
    *   described; `details` names each place.
-   * - 404 `Agent not found`: The tenant has no agent of that name or id. `Tenant not found`: The tenant, or the
-   *   global scope, has no namespace in this cluster.
+   * - 404 `Agent not found`: The tenant has no agent of that name or id. `Version not found`: The agent has no
+   *   such version; `message` lists those it has. `Tenant not found`: The tenant, or the global scope, has no
+   *   namespace in this cluster.
    * - 409 `already_exists`: Another caller has made an execution of the name of the key.
    * - 422 `idempotency_key_reused`: The same key was used for another body, and that execution still exists.
    * - 500 `<message>`: The execution failed to start: `error` says why, such as a definition that was refused, or

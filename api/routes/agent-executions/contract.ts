@@ -4,7 +4,7 @@ import { agentPhases } from '../../../crds/schema/agent-execution.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { noArchive } from '../archived.ts';
-import { unknownAgent, unknownExecution, unknownTenant } from '../not-found.ts';
+import { unknownAgent, unknownExecution, unknownTenant, unknownVersion } from '../not-found.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 import { eventsExample, recordExample, streamExample, summaryExample, viewExample } from './examples.ts';
 import {
@@ -67,6 +67,7 @@ export const startAgentExecution = defineContract({
   errors: [
     { status: 400, error: 'Invalid agent ID', when: '`agent_id` is no UUID.' },
     unknownAgent,
+    { ...unknownVersion, when: 'The agent has no such version; `message` lists those it has.' },
     unknownTenant,
     {
       status: 500,

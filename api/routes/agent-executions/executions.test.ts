@@ -58,6 +58,7 @@ function world({ agent: own = agent, executions = [], refusal, records = [], arc
       there.push(made);
       return made;
     },
+    list: async () => ({ items: [], metadata: {} }),
     async get(_: unknown, { name }: { name: string }) {
       const found = there[byName(name)];
       if (found === undefined) throw refused(404, 'NotFound');
@@ -178,6 +179,19 @@ describe('starting an agent', () => {
     const unknown = await call('startAgentExecution', { body: { ...body, agent_id: idOf(9) } });
     expect(unknown).toMatchObject({ error: 'Agent not found', code: 'not_found' });
     expect(await call('startAgentExecution', { body }, 'other')).toEqual(unknown);
+  });
+
+  it('answers 404 for a version that the agent does not have, and starts those that it has', async () => {
+    const { call, there } = world();
+    const unknown = { body: { ...body, version: '9.9.9' } };
+    expect(await call('startAgentExecution', unknown)).toMatchObject({ error: 'Version not found', code: 'not_found' });
+    expect(there).toEqual([]);
+    for (const version of [agent.spec.version, '0.9.0']) {
+      const versions = [{ version: '0.9.0', registered_at: '2026-01-01T00:00:00Z', revision: 'r' }];
+      const stored = world({ agent: { ...agent, status: { versions } } });
+      const answer = await stored.call('startAgentExecution', { body: { ...body, version } });
+      expect(answer).toEqual({ execution_id: idOf(70) });
+    }
   });
 
   it.each([

@@ -12,16 +12,17 @@ import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { type NewId, shortHash } from '../../../lib/ids.ts';
-import { agentExecutions } from '../../../lib/kinds.ts';
-import { findObject, KubeError, type KubeClient } from '../../../lib/kube/index.ts';
+import { agentExecutions, agents } from '../../../lib/kinds.ts';
+import { findAgain, findObject, KubeError, type KubeClient } from '../../../lib/kube/index.ts';
 import { labelValue } from '../../../lib/pod-slot.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { assertSameRequest } from '../executions/start/create-execution.ts';
 import { notFound, unknownAgent, unknownTenant } from '../not-found.ts';
+import { findVersion } from '../workflows/find-version.ts';
 import { startAgentExecution } from './contract.ts';
 
 export interface StartAgentDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'get'>;
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
   readonly cluster: Pick<Cluster, 'tenants' | 'agents' | 'agentExecutions' | 'lineages'>;
   readonly newId: NewId;
   readonly audit: AuditTrail;
@@ -79,6 +80,7 @@ async function start(deps: StartAgentDeps, ask: Ask): Promise<AgentExecution> {
   const { agent, namespace, caller, known } = ask;
   try {
     if (agent === undefined) throw notFound(unknownAgent);
+    await assertVersion(deps, agent, ask.body.version);
     assertReady(agent, ask.body.version);
     const name = known?.name ?? `${labelValue(agent.metadata.name)}-${deps.newId().slice(0, suffixLength)}`;
     return await deps.kube.create(agentExecutions, executionOf(agent, ask, name));
@@ -90,11 +92,19 @@ async function start(deps: StartAgentDeps, ask: Ask): Promise<AgentExecution> {
   }
 }
 
+/** A version that another replica registered a moment ago starts. @throws HttpError 404 that lists the versions there are. */
+async function assertVersion({ kube }: StartAgentDeps, agent: Agent, version: string | undefined): Promise<void> {
+  if (version === undefined || version === agent.spec.version || isStored(agent, version)) return;
+  await findVersion(kube, (await findAgain(kube, agents, agent)) ?? agent, version);
+}
+
+const isStored = ({ status }: Agent, version: string | undefined): boolean =>
+  status?.versions?.some((row) => row.version === version) ?? false;
+
 /** One that has not been judged yet may start: its execution waits for the verdict. */
 function assertReady(agent: Agent, version: string | undefined): void {
-  const isStored = agent.status?.versions?.some((row) => row.version === version) ?? false;
   const ready = readyOf(agent);
-  if (isStored || ready?.status !== 'False') return;
+  if (isStored(agent, version) || ready?.status !== 'False') return;
   throw failed(`agent ${agent.metadata.name} cannot run: ${ready.reason}: ${ready.message}`);
 }
 
