@@ -73,7 +73,7 @@ describe('the setting of the bypass', () => {
       metrics: createServerMetrics(),
       clock: systemClock,
       kube,
-      runtime: { stop: stopped, abandon: stopped, requestStop: () => undefined },
+      runtime: { stop: stopped, abandon: stopped, breakOff: stopped, requestStop: () => undefined },
       newId,
       outputs: () => async () => new Uint8Array(),
       openApi: {} as never,

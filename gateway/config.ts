@@ -31,6 +31,8 @@ export const GatewayConfig = Type.Object({
   WINDLASS_TOOL_WORKFLOW_SECONDS: bound(chainLimitsDefault.chainMs / 1_000, 1, 600),
   /** How long a stopping replica still takes requests, until load balancers know that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
+  /** How long calls under way may take after the signal to stop, the drain included. */
+  WINDLASS_GRACE_SECONDS: Type.Integer({ minimum: 20, maximum: 890, default: 320 }),
   /** Namespace of the release: that of the system tenant, and of the API's public keys. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   /** spec 3 §2.1. Both are required unless the development bypass is on. */

@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     { credentials, clock, onRequest: (report) => metrics.kubeRequest(report) },
     { userAgent: 'windlass-gateway', writeTimeoutMs: 10_000 },
   );
-  const runtime = createProcessRuntime({ process, clock, logger });
+  const runtime = createProcessRuntime({ process, clock, logger, graceMs: config.WINDLASS_GRACE_SECONDS * 1_000 });
   const openApi = createOpenApiReader({ clock, workerUrl: workerUrl() });
   try {
     return await runGateway({

@@ -29,7 +29,7 @@ export async function runGateway(deps: GatewayDeps): Promise<number> {
     state.isServing = false;
     // Until everybody who sends requests has heard of it, this replica takes them still.
     await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
-    await listener.close(runtime.abandon);
+    await listener.close(runtime.abandon, runtime.breakOff);
     return 0;
   } finally {
     await services.close();

@@ -12,6 +12,7 @@ import {
   readBuiltinAnswer,
   readBuiltinNames,
 } from '../../lib/tools/remote.ts';
+import { unlessStopped } from './stopped-answer.ts';
 import type {
   GatewayAnswer,
   GatewayCallContext,
@@ -71,7 +72,8 @@ const toolOf = (bus: BuiltinDeps['bus'], row: ToolRow): GatewayTool => ({
   source: 'builtin',
   skip_judge: row.skip_judge,
   fleet_capable: row.fleet_capable,
-  call: (caller, args, context) => callBuiltin(bus, { tool: row.name, caller, args, context }),
+  call: (caller, args, context) =>
+    unlessStopped(context.signal, () => callBuiltin(bus, { tool: row.name, caller, args, context })),
 });
 
 interface Asked {

@@ -6,6 +6,8 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { BlobRef } from '../../crds/schema/workflow-execution-status.ts';
 import { partlyKept } from '../../lib/api-spec/index.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { serverStops } from '../../lib/http/server-stops.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { KubeError, type KubeObject, type Resource } from '../../lib/kube/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
@@ -196,7 +198,32 @@ describe('a call of a CLI tool', () => {
     await world.isCreated();
     stop.abort(new Error('over'));
     await expect(answer).rejects.toThrow('over');
-    expect(world.patches).toMatchObject([{ spec: { cancel: { by: 'gateway' } } }]);
+    const reason = 'the caller of the tool has left';
+    expect(world.patches).toMatchObject([{ spec: { cancel: { by: 'gateway', reason } } }]);
+  });
+
+  it('runs on where the gateway stops, and the answer names its execution', async () => {
+    const world = open();
+    const stop = new AbortController();
+    const answer = world.call(stop.signal);
+    await world.isCreated();
+    stop.abort(serverStops());
+    const content = 'OutcomeUnknown: execution cli-i-1 runs on; the gateway stopped';
+    expect(await answer).toEqual({ content, isError: true });
+    expect(world.patches).toEqual([]);
+  });
+
+  it.each([
+    [new DOMException('the time is up', 'TimeoutError'), 'the time of the call of the tool is up'],
+    [new AppError('cancelled', 'x', { reason: 'SessionRevoked' }), 'the session of the call of the tool was revoked'],
+  ])('is cancelled for the reason that ends the call', async (cause, reason) => {
+    const world = open();
+    const stop = new AbortController();
+    const answer = world.call(stop.signal);
+    await world.isCreated();
+    stop.abort(cause);
+    await expect(answer).rejects.toBe(cause);
+    expect(world.patches).toMatchObject([{ spec: { cancel: { reason } } }]);
   });
 
   it('ends with an error when its execution is deleted, or replaced by another one of the name', async () => {

@@ -6,9 +6,12 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { registeredNameOf } from '../../lib/api-spec/index.ts';
 import { cliToolLabels, workflowOf } from '../../lib/cli-tool/workflow-of.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { isTimeUp } from '../../lib/deadline.ts';
+import { isSessionRevoked } from '../../lib/envelope/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
 import { finished } from '../../lib/execution/finished.ts';
+import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { isKeptApart, keptSchema } from '../../lib/json-schema/large-schema.ts';
@@ -22,6 +25,7 @@ import type { CliRun, CliRuns } from './cli-runs.ts';
 import { createHolders, type Rivals } from './holders.ts';
 import { unfitArguments } from './refused-call.ts';
 import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
+import { stoppedAnswer } from './stopped-answer.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
 
 export interface CliSourceDeps {
@@ -99,10 +103,11 @@ async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<Gateway
   const { namespace } = caller;
   if (namespace === undefined) throw noNamespace(registeredNameOf(invocation.tool), caller);
   await assertCallable(deps, invocation);
-  const first = await run(deps, invocation, { namespace, name: `cli-${context.invocationId}` });
-  const ended = isWithoutWorkflow(first)
-    ? await run(deps, invocation, { namespace, name: `cli-${context.invocationId}-again` })
-    : first;
+  const name = `cli-${context.invocationId}`;
+  const first = await run(deps, invocation, { namespace, name });
+  const again = isLeft(first) || !isWithoutWorkflow(first) ? undefined : `${name}-again`;
+  const ended = again === undefined ? first : await run(deps, invocation, { namespace, name: again });
+  if (isLeft(ended)) return stoppedAnswer(`execution ${again ?? name} runs on`);
   return cliAnswer(ended, deps.outputs(ended));
 }
 
@@ -127,11 +132,15 @@ const isWithoutWorkflow = ({ status }: WorkflowExecution): boolean =>
 
 type RunName = Pick<CliRun, 'namespace' | 'name'>;
 
+/** The execution outlives this process, which has stopped to wait for it. */
+type Left = 'left';
+const isLeft = (ended: WorkflowExecution | Left): ended is Left => ended === 'left';
+
 /** One execution, at its end. */
-async function run(deps: InvokeDeps, invocation: Invocation, name: RunName): Promise<WorkflowExecution> {
+async function run(deps: InvokeDeps, invocation: Invocation, name: RunName): Promise<WorkflowExecution | Left> {
   const { uid, memo } = await start(deps, invocation, name);
   const ended = await end(deps, { ...name, uid }, invocation.context.signal);
-  if (isWithoutWorkflow(ended)) deps.written.delete(memo);
+  if (!isLeft(ended) && isWithoutWorkflow(ended)) deps.written.delete(memo);
   return ended;
 }
 
@@ -166,28 +175,42 @@ async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Pro
     deps.written.delete(memo);
     const refusal = refusedRun(error);
     // Whether it was created is unknown otherwise: nothing runs on behalf of a call that has failed.
-    if (refusal === undefined) await cancel(deps, { namespace, name: object.metadata.name });
+    if (refusal === undefined) await cancel(deps, { namespace, name: object.metadata.name }, unstarted);
     throw refusal ?? error;
   }
 }
 
-/** The execution at its end. One that has no end is cancelled when the call is over. */
-async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<WorkflowExecution> {
+/** The execution at its end. One that has no end is cancelled when the call is over, and left where the gateway stops. */
+async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<WorkflowExecution | Left> {
   const { namespace, name } = run;
   try {
     await deps.runs.ended(run, signal);
     return await deps.kube.get(workflowExecutions, { namespace, name }, { signal });
   } catch (error) {
-    await cancel(deps, run);
+    if (isServerStopping(signal)) return 'left';
+    await cancel(deps, run, causeOf(signal));
     throw error;
   }
+}
+
+const unstarted = 'the gateway could not tell whether the call of the tool began';
+
+/** Why a call is over before its execution. */
+function causeOf(signal: AbortSignal): string {
+  if (isTimeUp(signal)) return 'the time of the call of the tool is up';
+  if (isSessionRevoked(signal)) return 'the session of the call of the tool was revoked';
+  return signal.aborted ? 'the caller of the tool has left' : 'the gateway could not follow the execution';
 }
 
 /**
  * Never rejects: an execution without a cancellation ends by its own timeout. One that is gone, that others have cancelled, or
  * whose name another one has by now is left alone. Without `uid` it is unknown whether there is one.
  */
-async function cancel(deps: InvokeDeps, { namespace, name, uid }: RunName & Partial<CliRun>): Promise<void> {
+async function cancel(
+  deps: InvokeDeps,
+  { namespace, name, uid }: RunName & Partial<CliRun>,
+  reason: string,
+): Promise<void> {
   const { kube, clock, logger } = deps;
   const options = { timeoutMs: cancelMs };
   try {
@@ -197,7 +220,7 @@ async function cancel(deps: InvokeDeps, { namespace, name, uid }: RunName & Part
     const at = new Date(clock.now()).toISOString();
     const patch = {
       metadata: { uid: found.metadata.uid },
-      spec: { cancel: { by, at, reason: 'the call of the tool is over' } },
+      spec: { cancel: { by, at, reason } },
     };
     await unlessChanged(kube.mergePatch(workflowExecutions, { namespace, name }, patch, options));
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { McpServers, McpServerTool } from '../../lib/mcp/index.ts';
+import { unlessStopped } from './stopped-answer.ts';
 import type { GatewayCallContext, GatewayCaller, GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
 
 /** Tools of the servers of the node configuration, called for the tenant of the session (ADR 0081). */
@@ -22,5 +23,5 @@ const toolOf = (tool: McpServerTool): GatewayTool => ({
   skip_judge: tool.skip_judge,
   fleet_capable: false,
   call: ({ tenant = '' }: GatewayCaller, args: JsonObject, { signal }: GatewayCallContext) =>
-    tool.call(tenant, args, signal),
+    unlessStopped(signal, () => tool.call(tenant, args, signal)),
 });

@@ -25,7 +25,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type ToolSourceName = 'workflow' | 'cli' | 'builtin' | 'mcp';
 
 export interface GatewayCallContext {
-  /** Aborts when the client is gone, when the call is out of time, or when the process gives up its work. */
+  /** Aborts when the client is gone, when the call is out of time, or when the process gives up its work (`isServerStopping`). */
   readonly signal: AbortSignal;
   /** UUID of the invocation, the same in every audit event of the call. */
   readonly invocationId: string;

@@ -14,6 +14,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { serverStops } from '../../lib/http/server-stops.ts';
 import { KubeError, type Secret } from '../../lib/kube/index.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
@@ -200,10 +201,10 @@ function open(scene: Scene = {}) {
     credentials: createCredentials({ kube, tokens: createTokenExchange({ clock: systemClock, upstream }) }),
     upstream,
   });
-  const call = (args: Record<string, unknown> = { q: 'tea' }) => {
+  const call = (args: Record<string, unknown> = { q: 'tea' }, { signal } = new AbortController()) => {
     const tool = source.find('acme', 'buy');
     if (tool === undefined) throw new Error('no tool');
-    return tool.call(caller, args, { signal: new AbortController().signal, invocationId: 'i-1' });
+    return tool.call(caller, args, { signal, invocationId: 'i-1' });
   };
   const remove = (): void => {
     isListed = false;
@@ -302,6 +303,33 @@ describe('a tool workflow as a tool', () => {
     expect(types().at(-1)).toBe('WorkflowInvocationCompleted');
     await expect(call()).rejects.toMatchObject({ code: 'not_found', reason: 'NotFound' });
     expect(sent).toHaveLength(2);
+  });
+
+  it('that a stopping gateway gives up answers which steps were sent, and events tell why it ended', async () => {
+    const { call, events } = open();
+    const { promise, resolve: answerNow } = Promise.withResolvers<void>();
+    gate = promise;
+    const stop = new AbortController();
+    const answer = call(undefined, stop);
+    await expect.poll(() => sent.map(({ url }) => url)).toEqual(['/items']);
+    stop.abort(serverStops());
+    expect(await answer).toMatchObject({
+      content: expect.stringMatching(/^OutcomeUnknown: step find was sent \(invocation i-1\)/) as string,
+      isError: true,
+    });
+    answerNow();
+    expect(events.at(-1)).toMatchObject({
+      type: 'WorkflowInvocationFailed',
+      data: { failed_step: 'find', reason: serverStops().message },
+    });
+  });
+
+  it('that a stopping gateway gives up before a step is no answer of the tool, so that it may be called again', async () => {
+    const { call } = open();
+    const stop = new AbortController();
+    stop.abort(serverStops());
+    await expect(call(undefined, stop)).rejects.toMatchObject({ code: 'cancelled' });
+    expect(sent).toEqual([]);
   });
 
   it('GW-WF-41 GW-WF-29 is not found in a process that began after it was deleted', async () => {

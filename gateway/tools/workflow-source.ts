@@ -5,6 +5,7 @@ import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Credential, Credentials } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { isServerStopping } from '../../lib/http/server-stops.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -135,7 +136,7 @@ async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<Ga
     else context.closing(ended.catch((error: unknown) => fail(audit, error)));
     return answerOf(outcome, workflow, caller);
   } catch (error) {
-    await audit.failed(error);
+    await audit.failed(isServerStopping(context.signal) ? context.signal.reason : error);
     return brokenOff(error, audit.sent, context);
   }
 }

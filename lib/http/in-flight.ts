@@ -3,13 +3,15 @@ import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
 import { endlessLimits } from './body-limits.ts';
 import type { Access } from './contract.ts';
 import { tooManyStreams } from './request-errors.ts';
+import { serverStops } from './server-stops.ts';
 import { createServerMemory, RequestMemory, type ServerMemory } from './request-memory.ts';
 
 /** A request whose handler runs. */
 export interface InFlightRequest {
   /** Made at the first look: most handlers end before anybody could call them off. */
   readonly signal: AbortSignal;
-  abort(): void;
+  /** Default of `reason`: its client has left, or its answer ends. */
+  abort(reason?: Error): void;
   /** When the proof of who sent it ends. */
   validUntil(time: number): void;
   /**
@@ -68,11 +70,11 @@ export function createInFlight(clock: Clock): InFlight {
   };
   const ring = new Entry(state, 'public');
 
-  function abort(which: (request: Entry) => boolean): void {
+  function abort(which: (request: Entry) => boolean, reason?: Error): void {
     for (let request = ring.next; request !== ring; ) {
       // A cancelled waiter may leave at once.
       const { next } = request;
-      if (which(request)) request.abort();
+      if (which(request)) request.abort(reason);
       request = next;
     }
   }
@@ -83,7 +85,7 @@ export function createInFlight(clock: Clock): InFlight {
     enter(access) {
       const request = new Entry(state, access);
       request.joinBehind(ring);
-      if (state.isAbandoned) request.abort();
+      if (state.isAbandoned) request.abort(serverStops());
       return request;
     },
     stop() {
@@ -93,7 +95,7 @@ export function createInFlight(clock: Clock): InFlight {
     abandon() {
       state.isStopping = true;
       state.isAbandoned = true;
-      abort(() => true);
+      abort(() => true, serverStops());
     },
   };
 }
@@ -127,6 +129,7 @@ class Entry implements InFlightRequest {
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
+  #reason: Error | undefined;
   #hasLeft = false;
   #validUntil = Number.POSITIVE_INFINITY;
   #over: AbortController | undefined;
@@ -138,7 +141,7 @@ class Entry implements InFlightRequest {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#isAborted) this.#controller.abort();
+    if (this.#isAborted) this.#controller.abort(this.#reason);
     return this.#controller.signal;
   }
 
@@ -149,9 +152,10 @@ class Entry implements InFlightRequest {
     other.next = this;
   }
 
-  abort(): void {
+  abort(reason?: Error): void {
+    if (!this.#isAborted) this.#reason = reason;
     this.#isAborted = true;
-    this.#controller?.abort();
+    this.#controller?.abort(reason);
   }
 
   endAtStop(kind: Endless): void {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { defineContract } from './contract.ts';
 import { defineRoute, json, type RouteRequest } from './route.ts';
+import { isServerStopping } from './server-stops.ts';
 import { readAnswer, requestText, sendRaw, startTestServer, type TestCaller } from '../../test/support/http-server.ts';
 
 const slow = defineContract({
@@ -116,6 +117,20 @@ describe('a graceful stop', () => {
     await closing;
     expect([signal.aborted, await answer]).toEqual([true, 'broken off']);
   });
+
+  it('sends the answer of a handler that gave up because of it, until connections are broken off', async () => {
+    const { server, release, entered } = await serve();
+    const answer = sendRaw(server.port, ask);
+    const { signal } = await entered.promise;
+    const [abandon, breakOff] = [new AbortController(), new AbortController()];
+    const closing = server.listener.close(abandon.signal, breakOff.signal);
+    abandon.abort();
+    expect([signal.aborted, isServerStopping(signal)]).toEqual([true, true]);
+    release.resolve();
+    expect(await answer).toMatchObject({ status: 200, body: '{"done":true}' });
+    await closing;
+    expect(breakOff.signal.aborted).toBe(false);
+  });
 });
 
 describe('the signal of a request', () => {
@@ -126,6 +141,7 @@ describe('the signal of a request', () => {
     const { signal } = await entered.promise;
     socket.destroy();
     await expect.poll(() => signal.aborted).toBe(true);
+    expect(isServerStopping(signal)).toBe(false);
     await expect.poll(() => server.lines.at(-1)).toMatchObject({ operation: 'slow', level: 'debug', status: 499 });
     await server.close();
   });

@@ -27,9 +27,10 @@ export interface Listener {
   readonly port: number;
   /**
    * Takes no new connections, ends event streams, and resolves when every request under way is answered. When `abandon`
-   * aborts, handlers' signals abort and connections are broken off.
+   * aborts, handlers' signals abort with the reason of `serverStops`. When `breakOff` aborts, connections are broken off.
+   * Default: `abandon`.
    */
-  close(abandon: AbortSignal): Promise<void>;
+  close(abandon: AbortSignal, breakOff?: AbortSignal): Promise<void>;
 }
 
 /** More are closed as they come: an idle one takes some 6 KiB. */
@@ -59,7 +60,7 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
       server.off('error', reject);
       resolve({
         port: (server.address() as AddressInfo).port,
-        close: (abandon) => close(app, server, endIdle, abandon),
+        close: (abandon, breakOff = abandon) => close(app, { server, endIdle }, { abandon, breakOff }),
       });
     });
   });
@@ -97,21 +98,31 @@ function watchIdle(server: Server): EndIdle {
   };
 }
 
-function close(app: HttpApp, server: Server, endIdle: EndIdle, abandon: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const giveUp = (): void => {
-      app.abandon();
-      server.closeAllConnections();
-    };
-    server.close(() => {
-      abandon.removeEventListener('abort', giveUp);
-      resolve();
-    });
-    app.stop();
-    endIdle();
-    if (abandon.aborted) giveUp();
-    else abandon.addEventListener('abort', giveUp, { once: true });
-  });
+interface Opened {
+  readonly server: Server;
+  readonly endIdle: EndIdle;
+}
+
+interface Ends {
+  readonly abandon: AbortSignal;
+  readonly breakOff: AbortSignal;
+}
+
+async function close(app: HttpApp, { server, endIdle }: Opened, { abandon, breakOff }: Ends): Promise<void> {
+  const over = new AbortController();
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  app.stop();
+  endIdle();
+  onAbort(abandon, over.signal, () => app.abandon());
+  onAbort(breakOff, over.signal, () => server.closeAllConnections());
+  await closed;
+  over.abort();
+}
+
+/** Calls at once where `signal` has aborted, else when it does; no longer once `over` has aborted. */
+function onAbort(signal: AbortSignal, over: AbortSignal, call: () => void): void {
+  if (signal.aborted) call();
+  else signal.addEventListener('abort', call, { once: true, signal: over });
 }
 
 /** An error of a client that never became a request. */

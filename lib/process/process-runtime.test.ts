@@ -4,12 +4,17 @@ import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createProcessRuntime } from './process-runtime.ts';
 
-function setUp() {
+function setUp(graceMs?: number) {
   const clock = createManualClock();
   const exits: number[] = [];
   const emitter = new EventEmitter();
   const process = Object.assign(emitter, { exit: (code: number) => void exits.push(code) });
-  return { runtime: createProcessRuntime({ process, clock, logger: silentLogger }), emitter, exits, clock };
+  return {
+    runtime: createProcessRuntime({ process, clock, logger: silentLogger, ...(graceMs !== undefined && { graceMs }) }),
+    emitter,
+    exits,
+    clock,
+  };
 }
 
 describe('signals', () => {
@@ -33,6 +38,19 @@ describe('signals', () => {
     await clock.advance(4_999);
     expect(exits).toEqual([]);
     await clock.advance(1);
+    expect(exits).toEqual([1]);
+  });
+
+  it('gives work as long as its setting says, and answers about the rest 2 s more', async () => {
+    const { runtime, clock, exits } = setUp(320_000);
+    runtime.requestStop('test');
+    await clock.advance(319_999);
+    expect(runtime.abandon.aborted).toBe(false);
+    await clock.advance(1);
+    expect([runtime.abandon.aborted, runtime.breakOff.aborted]).toEqual([true, false]);
+    await clock.advance(2_000);
+    expect([runtime.breakOff.aborted, exits]).toEqual([true, []]);
+    await clock.advance(3_000);
     expect(exits).toEqual([1]);
   });
 

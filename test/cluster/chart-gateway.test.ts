@@ -108,6 +108,9 @@ describe('a chart with a gateway', () => {
       WINDLASS_GATEWAY_AUDIT_KEY: '/etc/windlass/gateway-audit/key.pem',
     };
     expect(readGatewayConfig({ ...env, ...bus })).toEqual(readGatewayConfig({ ...own, ...bus }));
+    const patient = { api, gateway: { ...gateway, terminationGracePeriodSeconds: 90 } };
+    const rendered = texts(environment(await render(patient), clusterNames.gateway));
+    expect(rendered).toMatchObject({ WINDLASS_GRACE_SECONDS: '80' });
     const other = { issuer: 'https://ops.example.com/', audience: 'tools', jwksUrl: 'https://ops.example.com/jwks' };
     const named = environment(await render({ api, gateway: { ...gateway, oidc: other } }), clusterNames.gateway);
     expect(named).toMatchObject({
@@ -212,6 +215,11 @@ describe('a chart with a gateway', () => {
     ],
     ['with a port that is none', { api, gateway: { ...gateway, upstreamPorts: [0] } }, '/gateway/upstreamPorts'],
     ['with a drain of a minute', { api, gateway: { ...gateway, drainSeconds: 60 } }, '/gateway/drainSeconds'],
+    [
+      'that has no time to stop',
+      { api, gateway: { ...gateway, terminationGracePeriodSeconds: 20 } },
+      '/gateway/terminationGracePeriodSeconds',
+    ],
     ['with an unknown value', { api, gateway: { ...gateway, port: 1 } }, '/gateway'],
   ])('refuses a gateway %s and says what to do', async (_what, values, problem) => {
     await expect(render(values)).rejects.toThrow(problem);

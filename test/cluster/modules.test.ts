@@ -66,7 +66,12 @@ async function start(witness: Parameters<typeof greetingModule>[0]) {
       logger: silentLogger,
       metrics: createMetrics(),
       clock: systemClock,
-      runtime: { stop: stop.signal, abandon: new AbortController().signal, requestStop: () => stop.abort() },
+      runtime: {
+        stop: stop.signal,
+        abandon: new AbortController().signal,
+        breakOff: new AbortController().signal,
+        requestStop: () => stop.abort(),
+      },
       identity: `modules-${newId()}`,
       newId,
       onLoaded: () => undefined,

@@ -6,6 +6,8 @@
 - { name: SEAL_GATEWAY_INTERNAL_PORT, value: "8091" }
 - { name: WINDLASS_RATE_LIMIT_PER_SECOND, value: {{ .rateLimitPerSecond | int64 | quote }} }
 - { name: WINDLASS_DRAIN_SECONDS, value: {{ .drainSeconds | int64 | quote }} }
+{{- /* 5 s for answers about what is given up and for closing, and 5 s before the kubelet kills. */}}
+- { name: WINDLASS_GRACE_SECONDS, value: {{ sub (.terminationGracePeriodSeconds | int64) 10 | quote }} }
 {{- with .toolWorkflows }}
 - { name: WINDLASS_TOOL_WORKFLOW_STEPS, value: {{ .steps | int64 | quote }} }
 - { name: WINDLASS_TOOL_WORKFLOW_BODY_BYTES, value: {{ .bodyBytes | int64 | quote }} }
