@@ -6,6 +6,7 @@ import { validateSpec } from '../../../crds/validators.ts';
 import {
   checkDocumentSize,
   checkTenantRoom,
+  credentialProblems,
   documentMaps,
   objectNameOf,
   packDocument,
@@ -106,6 +107,7 @@ function apiSpecOf(body: Body, namespace: string, packed: PackedDocument | undef
   const problems = [
     ...(given.trim() === '' ? [errorAt(['spec', 'name'], 'required', 'must be a text that is not empty')] : []),
     ...validateSpec.ApiSpec(spec),
+    ...credentialProblems(spec),
   ];
   if (problems.length > 0) {
     throw validation(problems.map(({ path, message }) => ({ path: path.replace(/^spec\.?/, ''), message })));

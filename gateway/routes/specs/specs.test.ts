@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpError } from '../../../lib/http/http-error.ts';
+import { createSpecRoutes, type SpecRoutesDeps } from './index.ts';
+
+/** The answer to a registration with a credential in this header. */
+async function registered(header: string, kind = 'api_key_header'): Promise<unknown> {
+  const deps = {
+    newId: () => 'id',
+    tenancy: { assertOwn: async () => undefined, namespaceOf: () => 'tenant-acme' },
+    registry: { create: async (_caller: unknown, spec: object) => ({ ...spec, metadata: { uid: 'u-1' } }) },
+    openApi: { readOpenApi: async () => ({ problems: [] }) },
+  } as unknown as SpecRoutesDeps;
+  const route = createSpecRoutes(deps).find(({ contract }) => contract.operationId === 'registerApiSpec');
+  const body = { name: 'shop', document: '{}', credentials: { kind, secret: { name: 'shop' }, header } };
+  try {
+    const reply = await route?.handle({ body, caller: { tenant: 'acme', isAdmin: false } } as never);
+    return (reply as { value: unknown }).value;
+  } catch (error) {
+    return (error as HttpError).message;
+  }
+}
+
+describe('the header of the credential of an API', () => {
+  it.each(['Host', 'content-length', 'Content-Type', 'Transfer-Encoding', 'Connection', 'TE', 'Trailer', 'Expect'])(
+    'is refused at its place where the connection needs it: %s',
+    async (header) => {
+      for (const kind of ['api_key_header', 'static_header'])
+        expect(await registered(header, kind)).toMatch(/^credentials\.header is a header of the connection/);
+    },
+  );
+
+  it.each(['X-Api-Key', 'Authorization', 'X-Host', 'Cookie'])('may be %s', async (header) => {
+    expect(await registered(header)).toEqual({ id: 'u-1', name: 'shop' });
+  });
+});
