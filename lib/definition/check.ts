@@ -4,6 +4,7 @@ import { checkCallTool } from './check-call-tool.ts';
 import { checkConditions } from './check-conditions.ts';
 import { checkConsensus } from './check-consensus.ts';
 import { checkContext } from './check-context.ts';
+import { checkEnvironment } from './check-environment.ts';
 import { checkExpressions } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
 import { checkHuman } from './check-human.ts';
@@ -28,6 +29,7 @@ const checks: readonly Check[] = [
   checkConditions,
   checkHuman,
   checkCallTool,
+  checkEnvironment,
   checkShadowed,
   checkTraps,
   checkConsensus,
