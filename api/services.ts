@@ -140,7 +140,12 @@ function createWorkers(
   cluster: Cluster,
 ): Workers {
   const operations = createOperations(deps.clock);
-  const registered = openRegisteredTools({ ...deps, bus, key: deps.sealKey, sessions: createSessions(bus) });
+  const registered = openRegisteredTools({
+    ...deps,
+    bus,
+    key: deps.sealKey,
+    sessions: createSessions(bus, cluster.tenants),
+  });
   const toolbox = createTools(deps, { cluster, operations, bus, registered, audit: deps.audit });
   const agents = createAgents({ ...deps, bus, cluster, registered, toolbox });
   const toolCalls = openToolCalls({ ...deps, bus, cluster, toolbox, registered, calls: agents.seal.calls });

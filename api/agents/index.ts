@@ -62,7 +62,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const definitions = createDefinitions(kube);
   const feed = createConversationFeed(bus, clock);
   const calls = createCallCounter(bus);
-  const sessions = createSessions(bus);
+  const sessions = createSessions(bus, cluster.tenants);
   const drivers = createDrivers({
     kube,
     bus,

@@ -47,6 +47,7 @@ function setUp() {
   const tenants = {
     namespaceOf: (slug: string) => (['a', 'b'].includes(slug) ? `tenant-${slug}` : undefined),
     tenantOf: () => undefined,
+    uidOf: () => undefined,
     assigneeOf: () => undefined,
   };
   const executions = createExecutions({

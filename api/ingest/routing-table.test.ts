@@ -12,6 +12,7 @@ const namespaces: Readonly<Record<string, string>> = {
 const tenants = {
   tenantOf: (namespace: string) => namespaces[namespace],
   namespaceOf: (slug: string) => Object.keys(namespaces).find((name) => namespaces[name] === slug),
+  uidOf: () => undefined,
   assigneeOf: (source: string): string | undefined => assignees[source],
 };
 /** Assignments of administrators, by source. */

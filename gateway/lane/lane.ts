@@ -15,6 +15,7 @@ import {
   type SealVerifier,
   type Sessions,
   createCallCounter,
+  isOrphaned,
   createVouch,
   type Vouch,
 } from '../../lib/envelope/index.ts';
@@ -69,9 +70,9 @@ interface LaneDeps extends GatewayDeps {
 
 export function createLane(deps: LaneDeps): Lane {
   const { bus, clock, cluster, config, tenancy, toolSources = [] } = deps;
-  const sessions = createSessions(bus);
+  const sessions = createSessions(bus, cluster.tenants);
   const calls = createCallsUnderWay(clock);
-  const view = createSessionView(deps);
+  const view = createSessionView({ ...deps, isOrphan: (session) => isOrphaned(session, cluster.tenants) });
   const revocations = createRevocations({ ...deps, sessions, calls });
   const builtin = createBuiltinSource(deps);
   const registry = createToolRegistry([createContainerSource(), builtin, ...toolSources]);

@@ -18,14 +18,21 @@ export interface SessionView {
 interface ViewDeps {
   readonly bus: Pick<EventBus, 'watch'>;
   readonly logger: Logger;
+  /** Sessions that are left out. Default: none. */
+  readonly isOrphan?: (session: Session) => boolean;
 }
 
 /** The number of sessions is bounded by the shares of tenants in their bucket. */
-export function createSessionView({ bus, logger }: ViewDeps): SessionView {
+export function createSessionView({ bus, logger, isOrphan = () => false }: ViewDeps): SessionView {
   const index = createIndex();
   return {
-    of: (name) => index.of(bucketKey(sessionKey(name))),
-    ofTenant: (tenant) => index.ofTenant(tenant),
+    of(name) {
+      const found = index.of(bucketKey(sessionKey(name)));
+      return found === undefined || isOrphan(found) ? undefined : found;
+    },
+    *ofTenant(tenant) {
+      for (const session of index.ofTenant(tenant)) if (!isOrphan(session)) yield session;
+    },
     remember: (session) => index.put(bucketKey(sessionKey(session)), session),
     async run(signal) {
       try {

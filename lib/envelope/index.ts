@@ -10,6 +10,7 @@ export {
   sessionKey,
   type SessionName,
   type Sessions,
+  isOrphaned,
 } from './sessions.ts';
 export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
 

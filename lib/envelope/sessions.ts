@@ -1,6 +1,7 @@
 import type { EventBus, KeyValueBucket } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
 import { firstAnswer } from '../retry.ts';
+import type { TenantDirectory } from '../tenant/tenant-directory.ts';
 import { envelopeLimits } from './limits.ts';
 
 /** The signer of tool calls for one execution, and its tools (spec 3 §2.3). */
@@ -16,6 +17,8 @@ export interface Session {
   /** Name of the SecurityContext. */
   readonly security_context: string;
   readonly tenant: string;
+  /** Uid of the tenant's namespace when it was made. Absent: made by a version before, or in a namespace without a label. */
+  readonly namespace_uid?: string;
   readonly allowed_tool_patterns: readonly string[];
   /** Tools that a person must approve (ADR 0082): no signed call of them, at whichever door, is taken. */
   readonly waiting_tool_patterns?: readonly string[];
@@ -39,7 +42,24 @@ export type SessionName = Pick<Session, 'tenant' | 'execution_id'>;
 /** One text for each pair, and another one for every other pair. */
 export const sessionKey = ({ tenant, execution_id }: SessionName): string => JSON.stringify([tenant, execution_id]);
 
-/** The sessions of all replicas. Calls throw AppError `unavailable` where the bus cannot be reached. */
+/** The namespaces that tenants have now. */
+export type SessionTenants = Pick<TenantDirectory, 'namespaceOf' | 'uidOf'>;
+
+/**
+ * Whether the namespace that a session was made in is gone, or another one has its slug by now: nothing is done for it then. A
+ * session that names no namespace lives to its end.
+ */
+export function isOrphaned({ tenant, namespace_uid: made }: Session, tenants: SessionTenants | undefined): boolean {
+  if (tenants === undefined || made === undefined) return false;
+  if (tenants.namespaceOf(tenant) === undefined) return true;
+  const uid = tenants.uidOf(tenant);
+  return uid !== undefined && uid !== made;
+}
+
+/**
+ * The sessions of all replicas. A session that `isOrphaned` is as one that never was. Calls throw AppError `unavailable` where
+ * the bus cannot be reached.
+ */
 export interface Sessions {
   find(name: SessionName): Promise<Session | undefined>;
   /**
@@ -75,11 +95,12 @@ const ownerBucket = { name: 'seal_session_owners', ttlMs: envelopeLimits.longest
 /** Writers of one session at a time: attestations of a pod that tries again, and one who revokes. */
 const attempts = 5;
 
-export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
+/** Without `tenants`, sessions outlive the namespaces of their tenants. */
+export function createSessions(bus: Pick<EventBus, 'bucket'>, tenants?: SessionTenants): Sessions {
   const bucket = bus.bucket<Session>(sessionBucket);
   const owners = bus.bucket<string>(ownerBucket);
-  const stores: Stores = { bucket, owners };
-  const find = async (name: SessionName) => (await bucket.get(sessionKey(name)))?.value;
+  const stores: Stores = { bucket, owners, isOrphan: (session) => isOrphaned(session, tenants) };
+  const find = (name: SessionName) => findIn(stores, name);
   return {
     find,
     async lookUp(name) {
@@ -88,11 +109,13 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
       const owner = await owners.get(name.execution_id);
       return owner === undefined ? undefined : await find({ ...name, tenant: owner.value });
     },
-    async create(session) {
+    async create(made) {
+      const session = stamped(made, tenants);
       const isCreated = await firstAnswer(attempts, async () => (await tryCreate(stores, session)) || undefined);
       if (isCreated === undefined) throw busy(session.execution_id);
     },
-    async register(session, now) {
+    async register(made, now) {
+      const session = stamped(made, tenants);
       const stored = await firstAnswer(attempts, () => tryRegister(stores, session, now));
       if (stored === undefined) throw busy(session.execution_id);
       return stored;
@@ -110,6 +133,17 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
   };
 }
 
+async function findIn({ bucket, isOrphan }: Stores, name: SessionName): Promise<Session | undefined> {
+  const found = (await bucket.get(sessionKey(name)))?.value;
+  return found === undefined || isOrphan(found) ? undefined : found;
+}
+
+/** With the namespace that its tenant has now. */
+function stamped(session: Session, tenants: SessionTenants | undefined): Session {
+  const namespace_uid = tenants?.uidOf(session.tenant);
+  return namespace_uid === undefined ? session : { ...session, namespace_uid };
+}
+
 /** Whether there is a session, revoked by now; undefined where another one wrote first. */
 async function tryRevoke(bucket: KeyValueBucket<Session>, key: string): Promise<boolean | undefined> {
   const found = await bucket.get(key);
@@ -122,14 +156,15 @@ async function tryRevoke(bucket: KeyValueBucket<Session>, key: string): Promise<
 interface Stores {
   readonly bucket: KeyValueBucket<Session>;
   readonly owners: KeyValueBucket<string>;
+  readonly isOrphan: (session: Session) => boolean;
 }
 
 async function tryCreate(stores: Stores, session: Session): Promise<boolean> {
-  const { bucket } = stores;
+  const { bucket, isOrphan } = stores;
   const key = sessionKey(session);
   const found = await bucket.get(key);
   if (found === undefined) return tryFirst(stores, session, revoked);
-  if (found.value.revoked === true) throw revoked(session);
+  if (found.value.revoked === true && !isOrphan(found.value)) throw revoked(session);
   return (await bucket.update(key, session, found.revision)) !== undefined;
 }
 
@@ -153,12 +188,13 @@ async function wasRevoked(bucket: KeyValueBucket<Session>, { tenant, execution_i
 
 /** The session that is stored then; undefined where another writer was faster. */
 async function tryRegister(stores: Stores, session: Session, now: number): Promise<Session | undefined> {
-  const { bucket } = stores;
+  const { bucket, isOrphan } = stores;
   const key = sessionKey(session);
   const found = await bucket.get(key);
   if (found === undefined) return (await tryFirst(stores, session, taken)) ? session : undefined;
-  if (found.value.revoked === true) throw taken(session);
-  if (isOver(found.value, now))
+  const isLeft = isOrphan(found.value);
+  if (found.value.revoked === true && !isLeft) throw taken(session);
+  if (isLeft || isOver(found.value, now))
     return (await bucket.update(key, session, found.revision)) === undefined ? undefined : session;
   if (found.value.registered === session.registered) return found.value;
   throw taken(session);

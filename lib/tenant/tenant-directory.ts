@@ -7,6 +7,8 @@ import { claimKey, isWebhookSource } from '../stimulus/claims.ts';
 export interface TenantDirectory {
   /** Undefined for a tenant that is not set up; a read then finds nothing, a write answers 404. */
   namespaceOf(slug: string): string | undefined;
+  /** Uid of that namespace; undefined where there is none, or where it has no label and is that of the release. */
+  uidOf(slug: string): string | undefined;
   /** The slug of the tenant that owns a namespace. */
   tenantOf(namespace: string): string | undefined;
   /** The namespace that an administrator assigned the webhooks of a source to. */
@@ -76,6 +78,7 @@ export function createTenantDirectory(deps: TenantDirectoryDeps): TenantDirector
     metadata.name !== systemNamespace && metadata.name !== globalNamespace;
   return {
     namespaceOf,
+    uidOf: (slug) => namespaces.get(namespaceOf(slug) ?? '')?.metadata.uid,
     tenantOf(namespace) {
       if (namespace === systemNamespace) return systemTenant;
       const slug = namespaces.get(namespace)?.metadata.labels?.[labels.tenant];
