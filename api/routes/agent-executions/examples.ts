@@ -37,7 +37,7 @@ export const streamExample = [
     iteration_started: {
       execution_id: executionId,
       iteration_number: 1,
-      action: 'answer',
+      action: 'generate',
       started_at: '2026-01-02T03:04:06.010Z',
     },
   }),
@@ -64,14 +64,14 @@ export const recordExample = {
   kind: 'iteration_started',
   at: '2026-01-02T03:04:06.010Z',
   iteration: 1,
-  action: 'answer',
+  action: 'generate',
 };
 
 export const eventsExample = [
   event('18', {
     type: 'iteration_started',
     time: recordExample.at,
-    data: { execution_id: executionId, iteration_number: 1, action: 'answer', started_at: recordExample.at },
+    data: { execution_id: executionId, iteration_number: 1, action: 'generate', started_at: recordExample.at },
   }),
   event('19', { type: 'model_asked', time: '2026-01-02T03:04:06.020Z', data: { iteration: 1, call: 1 } }),
   `data: ${JSON.stringify({ type: 'text', time: '2026-01-02T03:04:07.500Z', data: { text: 'Looks ' } })}\n\n`,
