@@ -29,7 +29,7 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   conflict: 'the object is not in a state that allows this, or another caller was first',
   timeout: '--timeout ran out; the execution continues',
   cancelled: 'the execution was cancelled',
-  cluster: 'the cluster or server cannot be reached, refuses access or has no Windlass',
+  cluster: 'the cluster or server cannot be reached, gives no answer, refuses access or has no Windlass',
   internal: 'a defect of windlass itself',
   interrupted: 'interrupted by Ctrl-C; the execution continues',
 };

@@ -16,6 +16,7 @@ const api = (status: number, error: string, message?: string, headers: Record<st
   new WindlassApiError(status, { error, message, details: status === 400 ? details : [] }, new Headers(headers));
 const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
 const lost = new WindlassConnectionError('x cannot be reached', { cause: refused });
+const brokenOff = new WindlassConnectionError('x broke the connection before it answered', { mayHaveRun: true });
 const unknown = new TypeError('fetch failed', { cause: new Error('self-signed certificate; see Node') });
 const distrusted = new WindlassConnectionError('x cannot be reached', { cause: unknown });
 
@@ -64,6 +65,12 @@ describe('an error on the command line', () => {
     ['a body that the API refuses', api(400, 'invalid_request', 'see details'), 2, /\n {2}body\.x: is unknown$/],
     ['too much for the API', api(429, 'rate_limited', undefined, { 'retry-after': '7' }), 7, /Try again in 7 s\.$/],
     ['an API in trouble', api(500, 'internal', undefined, { 'x-request-id': 'r-1' }), 7, /about request r-1\.$/],
+    [
+      'a write without an answer',
+      brokenOff,
+      7,
+      /^error: x broke[^]*\nIt was sent, so it may have been done\. Look before/,
+    ],
     ['an API that is away', lost, 7, /^error: x cannot be reached\n {2}connect ECONNREFUSED\nIs the server up/],
     ['an unknown certificate', distrusted, 7, /self-signed certificate\nIf its authority is your own/],
     ['a defect of ours', new TypeError('x is undefined\n    at y'), 10, /^error: x is undefined\nThis is a defect/],

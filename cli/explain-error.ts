@@ -39,14 +39,18 @@ function explained(error: unknown, flags: string): Parts {
   if (error instanceof WindlassApiError) return apiParts(error, exitCode, flags);
   if (error instanceof WindlassConnectionError) {
     const why = reasonOf(error).split(';', 1)[0] ?? '';
-    const hint = /certificate/i.test(why)
-      ? trustHint
-      : 'Is the server up, and is this its address? Check with curl URL/health.';
+    const hint = /certificate/i.test(why) ? trustHint : connectionHint(error);
     return { message: firstLine(error.message), facts: [why].filter(Boolean), hint, exitCode };
   }
   const hint = 'This is a defect of windlass. Set WINDLASS_DEBUG=1 for the details and report it.';
   return { message: firstLine(messageOf(error)), facts: [], hint, exitCode };
 }
+
+/** A write that was done would be done twice. */
+const connectionHint = ({ mayHaveRun }: WindlassConnectionError): string =>
+  mayHaveRun
+    ? 'It was sent, so it may have been done. Look before you repeat it: windlass list, or windlass gateway audit list.'
+    : 'Is the server up, and is this its address? Check with curl URL/health.';
 
 function appParts(error: AppError, exitCode: ExitCode): Parts {
   const message = firstLine(error.message);

@@ -47,6 +47,24 @@ export class WindlassApiError extends Error {
 /** No answer came, or none that the API gives: the server is away, cut the connection, or is not Windlass. */
 export class WindlassConnectionError extends Error {
   override readonly name = 'WindlassConnectionError';
+  /** Whether a write had left, so that the server may have done it. */
+  readonly mayHaveRun: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly mayHaveRun?: boolean } = {}) {
+    super(message, options);
+    this.mayHaveRun = options.mayHaveRun ?? false;
+  }
+}
+
+/** No byte of a request has left by these errors of Node. */
+const unsentCodes =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
+
+/** Whether a request failed before it was sent. Unknown causes count as sent. */
+export function isUnsent(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' && unsentCodes.test(code);
 }
 
 /** The answer of a call that failed. Something between client and server may have written it: a proxy's page. */

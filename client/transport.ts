@@ -1,4 +1,4 @@
-import { errorOf, WindlassApiError, WindlassConnectionError } from './api-error.ts';
+import { errorOf, isUnsent, WindlassApiError, WindlassConnectionError } from './api-error.ts';
 import { httpRequest } from './http-request.ts';
 import type { CallOptions, Operation, OperationRequest } from './operation.ts';
 import { pauseBefore } from './retry.ts';
@@ -100,15 +100,18 @@ async function attempt(
   const limitMs = options.timeoutMs ?? timeoutMs;
   void sleep(limitMs, begun.signal).then(() => begun.signal.aborted || late.abort());
   const signals = [late.signal, ...(options.signal ? [options.signal] : [])];
-  let problem = 'cannot be reached';
+  let problem: string | undefined;
   try {
     const response = await fetch(request, { signal: AbortSignal.any(signals) });
     problem = 'cut its answer off';
     return { response, text: await textOf(operation, response) };
   } catch (error) {
     options.signal?.throwIfAborted();
+    const isSent = !isUnsent(error);
+    problem ??= isSent ? 'broke the connection before it answered' : 'cannot be reached';
     if (late.signal.aborted) problem = `did not answer within ${limitMs} ms`;
-    throw new WindlassConnectionError(`${new URL(request.url).origin} ${problem}`, { cause: error });
+    const mayHaveRun = isSent && operation.method !== 'GET';
+    throw new WindlassConnectionError(`${new URL(request.url).origin} ${problem}`, { cause: error, mayHaveRun });
   } finally {
     begun.abort();
   }
