@@ -10,6 +10,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"os"
 	"runtime"
@@ -34,23 +35,8 @@ const (
 	exitNotFound      = 127 // the command does not exist
 )
 
-const usage = `runner is the first process of a step container.
-
-Usage:
-  runner run [flags] -- COMMAND [ARGUMENT…]   run a command and report how it ended
-  runner feed [flags] -- COMMAND [ARGUMENT…]  give a command its standard input and its files, and become it
-  runner agent                                attest, and run what the API says, in the pod of an agent
-  runner fs CHUNK…                            answer one request about files, in the pod of an agent
-  runner mcp [--listen ADDRESS] -- COMMAND [ARGUMENT…]
-                                              give an MCP server over stdio an HTTP address, in a pod of its own
-  runner git REQUEST                          work on one git binding, in a pod of its own
-  runner git-credential                       give git the password of a binding; for runner git alone
-  runner copy DESTINATION                     copy this program, for an init container
-  runner version                              print the version
-  runner help                                 print this text
-
-Flags of run:
-`
+//go:embed usage.txt
+var usage string
 
 func main() {
 	os.Exit(dispatch(os.Args[1:]))
