@@ -63,8 +63,10 @@ const unsentCodes =
 /** Whether a request failed before it was sent. Unknown causes count as sent. */
 export function isUnsent(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' && unsentCodes.test(code);
+  if (!(cause instanceof Error)) return false;
+  // The platform refuses some ports by this error without a code.
+  if (cause.message === 'bad port') return true;
+  return 'code' in cause && typeof cause.code === 'string' && unsentCodes.test(cause.code);
 }
 
 /** The answer of a call that failed. Something between client and server may have written it: a proxy's page. */

@@ -139,6 +139,13 @@ describe('sending a call', () => {
     },
   );
 
+  it('says of a port that the platform refuses that the server cannot be reached', async () => {
+    await expect(transport('http://127.0.0.1:9').send(write, { body: {} })).rejects.toMatchObject({
+      message: 'http://127.0.0.1:9 cannot be reached',
+      mayHaveRun: false,
+    });
+  });
+
   it('says which server cannot be reached', async () => {
     const server = await loopback();
     await server[Symbol.asyncDispose]();

@@ -193,7 +193,9 @@ describe('a command through Kubernetes and through the HTTP API', () => {
     expect((await alike('list', '--phase', 'failed', '-o', 'name')).stdout).toBe(
       'workflowexecution.windlass.dev/broken\n',
     );
-    expect((await alike('list', '--workflow', 'sleeping')).stdout).toMatch(/sleeping-1 sleeping cancelled sleep 0/);
+    expect((await alike('list', '--workflow', 'sleeping')).stdout).toMatch(
+      /sleeping-1 sleeping cancelled False sleep 0/,
+    );
     expect((await alike('get', 'nothing')).code).toBe(exitCodes.not_found);
     expect((await alike('logs', 'nothing')).code).toBe(exitCodes.not_found);
   });
