@@ -1,23 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Session } from '../../lib/envelope/index.ts';
 import { countedNames } from '../../test/support/counted-names.ts';
 import { echoTool } from '../../test/support/gateway.ts';
 import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import { listTools } from './list-tools.ts';
 import { mcpLimits } from './mcp-limits.ts';
+import { sealSession } from '../../test/support/seal-session.ts';
 
-const session: Session = {
-  execution_id: 'run-1',
-  session_id: 's',
-  agent_id: 'desk',
-  public_key: '',
-  pod_uid: '',
-  security_context: 'default',
-  tenant: 'acme',
-  allowed_tool_patterns: ['*'],
-  expires_at: '2099-01-01T00:00:00Z',
-};
+const session = sealSession();
 
 /** Sizes of all pages of so many tools, whose descriptions have so many bytes; and how many names came. */
 async function pages(count: number, bytes: number): Promise<{ sizes: number[]; names: number }> {

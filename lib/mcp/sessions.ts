@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
+import { AppError } from '../errors.ts';
 import type { McpServerEntry } from '../node-config/index.ts';
 import type { BoundedFetch } from './bounded-fetch.ts';
 import { mcpLimits } from './limits.ts';
-import { AppError } from '../errors.ts';
 import { type McpEndpoint, type McpSession, openSession } from './session.ts';
 
 /** Sessions with servers, of which each tenant has its own: a server may keep something in one. */

@@ -48,7 +48,7 @@ func Main(args []string) int {
 	}
 	token := os.Getenv(tokenVariable)
 	if token == "" {
-		return failed(exitUsage, tokenVariable+" is not set: no client could be told from another")
+		return failed(exitUsage, tokenVariable+" is not set: the bridge could not refuse any client")
 	}
 	os.Unsetenv(tokenVariable)
 	listener, err := net.Listen("tcp", *listen)

@@ -193,17 +193,10 @@ func (s *session) read(output io.Reader) {
 		s.blame(fmt.Errorf("the program wrote a message of more than %d bytes", longestLine))
 	}
 	s.kill()
-	err := s.command.Wait()
-	s.blame(fmt.Errorf("the program ended (%v); the log of its pod says more", cmpOr(err, "exit status 0")))
+	_ = s.command.Wait()
+	s.blame(fmt.Errorf("the program ended (%v); the log of its pod says more", s.command.ProcessState))
 	s.forget()
 	close(s.ended)
-}
-
-func cmpOr(err error, other string) string {
-	if err == nil {
-		return other
-	}
-	return err.Error()
 }
 
 func (s *session) hear(line []byte) {

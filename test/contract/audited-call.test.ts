@@ -6,7 +6,7 @@ import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import { unlinkedEvent, writtenEvent } from '../../lib/audit-chain/chained-event.ts';
 import { TenantChain } from '../../lib/audit-chain/tenant-chain.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createCallsUnderWay, type Envelope, type Session } from '../../lib/envelope/index.ts';
+import { createCallsUnderWay, type Envelope } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { chainSource } from '../../dev/bench/noop-lane/chain-source.ts';
@@ -14,18 +14,9 @@ import { laneTool } from '../../dev/bench/lane-setup.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
 import { createInvoke, type InvokeDeps } from '../../gateway/lane/invoke.ts';
+import { sealSession } from '../support/seal-session.ts';
 
-const session: Session = {
-  execution_id: 'run-1',
-  session_id: 's',
-  agent_id: 'desk',
-  public_key: '',
-  pod_uid: '',
-  security_context: 'default',
-  tenant: 'acme',
-  allowed_tool_patterns: ['*'],
-  expires_at: '2099-01-01T00:00:00Z',
-};
+const session = sealSession();
 const envelope = {
   tool: 't',
   arguments: {},

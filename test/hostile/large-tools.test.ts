@@ -7,12 +7,12 @@ import { createSchemaReader, schemaReads } from '../../gateway/tools/schema-read
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
 import { readPage, withSchema } from '../../gateway/tools/whole-schema.ts';
 import { createWorkflowSource, type WorkflowSourceDeps } from '../../gateway/tools/workflow-source.ts';
-import type { Session } from '../../lib/envelope/index.ts';
 import { partlyKept } from '../../lib/api-spec/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { createWholeObjects } from '../../lib/informer/index.ts';
 import { registeredSchemaBytes } from '../../lib/json-schema/large-schema.ts';
+import { sealSession } from '../support/seal-session.ts';
 
 const apiVersion = 'windlass.dev/v1';
 const wide = 'ā';
@@ -126,17 +126,7 @@ describe('lists of 80 large tools, which caches have no room for in full', () =>
     type: 'object' as const,
     default: Array.from({ length: 1_400 }, (_, at) => ({ [`key${at}`]: 0 })),
   };
-  const session: Session = {
-    execution_id: 'run-1',
-    session_id: 's',
-    agent_id: 'desk',
-    public_key: '',
-    pod_uid: '',
-    security_context: 'default',
-    tenant: 'a',
-    allowed_tool_patterns: ['*'],
-    expires_at: '2099-01-01T00:00:00Z',
-  };
+  const session = sealSession('a');
 
   /** The tools of one tenant, as the gateway has them, and the requests for them. */
   function world() {

@@ -32,7 +32,7 @@ describe('the networks of the cluster', () => {
     expect(problemsOf(['10.96.0.0/12', 'fd99::/48'])).toEqual([expect.stringContaining('10.244.1.5')]);
   });
 
-  it('matter to nobody where no internal network is opened, or outside of a cluster', () => {
+  it('have no effect where no internal network is opened, or outside of a cluster', () => {
     expect(problemsOf([], [])).toEqual([]);
     const outside = { kubernetes: undefined, own: ['192.168.1.7'] };
     expect(webNetworks({ allow_internal_addresses, cluster_networks: ['10.1.0.0/16'] }, outside)).toBeDefined();
