@@ -161,6 +161,14 @@ describe('signed calls of tools that run in the pod', () => {
     expect(conversation?.state.signed.size).toBe(0);
   });
 
+  it('ContainerBusy: no more than four wait where ten arrive at one moment', async () => {
+    const { shared, one } = await world('crowd');
+    const answers = Array.from({ length: 10 }, () => ls(one.calls, 'crowd'));
+    for (let call = 0; call < 4; call += 1) await work(one, shared, 'crowd');
+    const contents = (await Promise.all(answers)).map(({ content }) => content);
+    expect(contents.filter((content) => content.startsWith('ContainerBusy: 4 signed calls wait'))).toHaveLength(6);
+  });
+
   it('end with the execution', async () => {
     const { shared, one } = await world('over');
     const conversation = await one.drivers.open(shared.get('run-over'), never);

@@ -102,13 +102,15 @@ export class ConversationLog {
    * @throws Overtaken where another replica wrote in between; the reason of the signal where that aborts.
    */
   append(record: NewRecord): Promise<number> {
-    return this.#inTurn(() => this.#append(record));
+    return this.appendMade(() => record);
   }
 
   /**
    * As `append`, of what `make` returns when the turn of the append has come: the state is then as of the record before.
    * Undefined where it returns nothing. @throws what `make` throws.
    */
+  appendMade(make: () => NewRecord): Promise<number>;
+  appendMade(make: () => NewRecord | undefined): Promise<number | undefined>;
   appendMade(make: () => NewRecord | undefined): Promise<number | undefined> {
     return this.#inTurn(async () => {
       const record = make();

@@ -51,9 +51,12 @@ export function createSignedCalls(deps: ConversationDeps, leave: AbortSignal): S
   };
   return {
     async take({ call_id, tool, arguments: args }) {
-      if (leave.aborted) throw new Stopped();
-      if (log.state.signed.size >= pendingMax) throw containerBusy(`${pendingMax} signed calls wait already`);
-      const sequence = await log.append({ kind: 'signed_call', call_id, tool, arguments: args });
+      // Judged in the turn of the append: calls that arrive while another is written are not in the state yet.
+      const sequence = await log.appendMade(() => {
+        if (leave.aborted) throw new Stopped();
+        if (log.state.signed.size >= pendingMax) throw containerBusy(`${pendingMax} signed calls wait already`);
+        return { kind: 'signed_call', call_id, tool, arguments: args };
+      });
       tell({ sequence });
       const call = log.state.signed.get(call_id);
       if (call !== undefined) begin(call);

@@ -125,14 +125,16 @@ async function audited({ audit, clock }: InvokeDeps, call: AuditedCall): Promise
     await intent;
     const data = { ...about, outcome, duration_ms: clock.now() - from };
     // The intent is stored: an answer that is lost would make its caller act twice.
-    last.push(audit.append({ type: 'ToolInvocationCompleted', ...entry, data }).catch(() => undefined));
+    last.push(audit.append({ type: 'ToolInvocationCompleted', ...entry, data }).catch(ignore));
     await Promise.all(last);
   }
 }
 
+const ignore = (): undefined => undefined;
+
 /** The same promise: its rejection ends no process that waits for it later. */
 function inTime(storing: Promise<void>): Promise<void> {
-  storing.catch(() => undefined);
+  storing.catch(ignore);
   return storing;
 }
 
@@ -144,14 +146,15 @@ interface AdmittedCall {
 
 const through = (via: 'mcp' | undefined) => (via === undefined ? {} : { via });
 
-/** @throws RefusedCall, after an event of it. */
+/** @throws RefusedCall, after an event of it, where that can be stored. */
 async function admit(deps: InvokeDeps, { envelope, session, via }: ProvedCall): Promise<AdmittedCall> {
   const checked = await check(deps, envelope, session);
   if (!('kind' in checked)) return checked;
   const about = { tool: envelope.tool.slice(0, 128), execution_id: session.execution_id, ...through(via) };
   const data = { ...about, reason: checked.code };
   const tenant = tenantOf(session);
-  await deps.audit.append({ type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data });
+  // A refusal that cannot be written is a refusal still.
+  await deps.audit.append({ type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data }).catch(ignore);
   throw new RefusedCall(checked);
 }
 

@@ -658,6 +658,16 @@ describe('the invocation lane', () => {
     expect(replicas[0]?.begun).toEqual([]);
   });
 
+  it('GW-INV-25 answers a refusal as such where its event cannot be stored', async () => {
+    await register();
+    isAuditAway = true;
+    security = { deny_list: ['orders.*'] };
+    expect(await invoke(signed(payloadOf('1')))).toEqual([
+      403,
+      errorOf(-32_000, expect.stringContaining('is in deny_list')),
+    ]);
+  });
+
   it('GW-SESS-10 GW-OP-15 begins no call after DELETE has answered, with 200 under way over two replicas', async () => {
     replicas.push(await startReplica(nats.connect()));
     toolMs = 50;

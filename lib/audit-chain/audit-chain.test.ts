@@ -161,6 +161,19 @@ describe('the audit chain', () => {
   });
 });
 
+describe('a reader of the audit', () => {
+  it('sees every event from a time on, though the clock of its gateway is ahead of that of the store', async () => {
+    const clock = { ...systemClock, now: () => systemClock.now() + 5_000 };
+    const chain = createAuditChain({ bus: nats.connect(), clock, logger: silentLogger, newId, key });
+    open.push(chain);
+    await chain.append(anEvent('ahead'));
+    const [event] = await allOf('ahead');
+    const from = Date.parse(event?.time ?? '');
+    expect(await allOf('ahead', { from })).toHaveLength(1);
+    expect(await allOf('ahead', { from: from + 1 })).toEqual([]);
+  });
+});
+
 describe('the audit chain without NATS', () => {
   it('refuses within two seconds, cut off or frozen, and continues afterwards without a gap', async () => {
     const own = await startTestBus();

@@ -80,9 +80,12 @@ async function readPage(stream: MessageStream, query: AuditQuery): Promise<Audit
 async function beginOf(stream: MessageStream, { cursor, from }: AuditQuery): Promise<number> {
   // The message of the cursor is read again: it may hold more events.
   if (cursor !== undefined) return Math.max(0, cursor.message - 1);
-  // An event is stored within the time of an append after its own time.
-  return from === undefined ? 0 : stream.before(from);
+  // The store finds a place by its own clock, an event has its time from that of its gateway.
+  return from === undefined ? 0 : stream.before(Math.max(0, from - clockSkewMs));
 }
+
+/** How far the clock of a gateway may be ahead of that of the store; `#isWanted` leaves out what is older than `from`. */
+const clockSkewMs = 30_000;
 
 class PageReader {
   readonly #query: AuditQuery;
