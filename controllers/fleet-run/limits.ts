@@ -11,6 +11,8 @@ export const fleetRunLimits = {
   /** Outcomes that wait to be stored with others, at most so many and for so long. */
   recordsPerPart: 500,
   recordsWaitMs: 3_600_000,
+  /** A record of so many parts has its small ones joined before the next is stored. */
+  joinPartsAt: 200,
   partBytes: recordPartBytes,
   /** Calls for commands of all runs that are under way at one time, and as many for cancellations. */
   launches: 64,

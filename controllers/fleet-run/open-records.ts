@@ -17,7 +17,7 @@ export const serveOpenRecords =
 function serve(bus: Pick<EventBus, 'serve'>, session: RunSession): Responder | undefined {
   try {
     return bus.serve(openRecordsAddress(session.uid), async ({ body }) =>
-      JSON.stringify(openRecordsPage(session.unstored, session.storedRecords, pageStart(body))),
+      JSON.stringify(openRecordsPage(session.waiting.all, session.waiting.stored, pageStart(body))),
     );
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable') return undefined;

@@ -22,7 +22,7 @@ import { endFact, startFact } from './facts.ts';
 import { hold, isHeld, letGo } from './hold.ts';
 import { leave, type LeaveDeps } from './leave.ts';
 import { fleetRunLimits } from './limits.ts';
-import { storeRecords, storeTargets } from './records.ts';
+import { recordsDue, storeRecords, storeTargets } from './records.ts';
 import type { RunSession } from './session.ts';
 import { closeSession, openSession, reopenSession } from './sessions.ts';
 import { endedStatus, type RunEnd, statusWith } from './status.ts';
@@ -202,7 +202,7 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Pro
   endRevoked(deps, session);
   const decision = await drive(deps, session);
   if (decision.end !== undefined)
-    return end(deps, run, decision.end, { ...fields, ...(await storeRest(deps, run, session)) });
+    return end(deps, run, decision.end, { ...fields, ...(await storeRecords(deps.store, run, session.waiting.all)) });
   const now = deps.clock.now();
   const isDue = now - session.statusAt >= fleetRunLimits.statusMs;
   if (isDue || fields.cancellation !== undefined) await note(deps, run, session, fields);
@@ -242,16 +242,11 @@ async function note(
   const now = deps.clock.now();
   session.statusAt = now;
   const { summary, inFlight } = session.progress;
-  const waited = now - session.unstoredSince >= fleetRunLimits.recordsWaitMs;
-  const isFull = session.unstored.length >= fleetRunLimits.recordsPerPart;
-  const parts = isFull || (waited && session.unstored.length > 0) ? session.unstored.slice() : [];
-  const stored = parts.length > 0 ? await storeRecords(deps.store, run, parts) : {};
+  const due = session.waiting.all.slice(0, recordsDue(run, session.waiting, now));
+  const stored = await storeRecords(deps.store, run, due);
   await write(deps, run, statusWith(run, now, { ...fields, ...stored, summary, in_flight: inFlight }));
-  session.noteStored(parts.length);
+  session.waiting.noteStored(due.length);
 }
-
-const storeRest = async ({ store }: FleetRunDeps, run: FleetRun, { unstored }: RunSession) =>
-  unstored.length > 0 ? storeRecords(store, run, unstored) : {};
 
 function end(deps: FleetRunDeps, run: FleetRun, ended: FleetEnd, fields: Partial<FleetRunStatus>): Promise<Again> {
   const by = run.spec.cancel?.by;

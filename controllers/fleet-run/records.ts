@@ -1,19 +1,18 @@
 import { limits } from '../../crds/limits.ts';
-import type { FleetRun, FleetRunStatus, StoredPart } from '../../crds/schema/fleet-run.ts';
-import { type NodeRecord, tailOf } from '../../lib/fleet/node-record.ts';
+import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import type { NodeRecord } from '../../lib/fleet/node-record.ts';
 import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import { createBlob } from '../../lib/output-store/blob.ts';
-import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
+import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import { fleetRunLimits } from './limits.ts';
+import { ownerOf, RecordParts } from './record-parts.ts';
+import type { WaitingRecords } from './waiting-records.ts';
 
-type Store = Pick<OutputStore, 'put'>;
-
-const ownerOf = ({ metadata: { name, namespace = '', uid = '' } }: FleetRun) =>
-  ({ kind: 'FleetRun', name, namespace, uid }) as const;
+type Stored = Partial<Pick<FleetRunStatus, 'per_node_ref' | 'stored_bytes'>>;
 
 /** Stores the targets of a run before anything is sent. */
 export async function storeTargets(
-  store: Store,
+  store: Pick<OutputStore, 'put'>,
   run: FleetRun,
   targets: FrozenTargets,
 ): Promise<Pick<FleetRunStatus, 'targets_ref' | 'stored_bytes'>> {
@@ -23,37 +22,32 @@ export async function storeTargets(
   return { targets_ref: part, stored_bytes: bytes };
 }
 
-/** Stores outcomes as one more part of the record. Where the store has no room for all, tails become shorter. */
+/** Stores outcomes as further parts of the record, and joins small parts where there are many. */
 export async function storeRecords(
-  store: Store,
+  store: Pick<OutputStore, 'put' | 'get'>,
   run: FleetRun,
   records: readonly NodeRecord[],
-): Promise<Pick<FleetRunStatus, 'per_node_ref' | 'stored_bytes'>> {
-  const used = run.status?.stored_bytes ?? 0;
-  const { blob, bytes } = await putCut(store, run, records, used);
-  const part: StoredPart = { ref: blob.ref, bytes: blob.data.byteLength, nodes: records.length };
-  return { per_node_ref: [...(run.status?.per_node_ref ?? []), part], stored_bytes: used + bytes };
-}
-
-async function putCut(store: Store, run: FleetRun, records: readonly NodeRecord[], used: number) {
-  for (const tailBytes of [limits.fleetTailBytes, fleetRunLimits.shortTailBytes]) {
-    const blob = blobOf(records, tailBytes);
-    if (blob.data.byteLength > fleetRunLimits.partBytes) continue;
-    try {
-      return { blob, bytes: await store.put(ownerOf(run), [blob], used) };
-    } catch (error) {
-      if (!(error instanceof OutputBudgetExceeded)) throw error;
-    }
+): Promise<Stored> {
+  if (records.length === 0) return {};
+  const { recordsPerPart, joinPartsAt } = fleetRunLimits;
+  const parts = new RecordParts(store, run);
+  if (parts.count >= joinPartsAt) await parts.join();
+  for (let from = 0; from < records.length; from += recordsPerPart) {
+    await parts.add(records.slice(from, from + recordsPerPart));
   }
-  const blob = blobOf(records, 0);
-  return { blob, bytes: await store.put(ownerOf(run), [blob], used) };
+  return parts.status;
 }
 
-const blobOf = (records: readonly NodeRecord[], tailBytes: number) =>
-  createBlob(Buffer.from(JSON.stringify(records.map((record) => cut(record, tailBytes)))));
-
-const cut = (record: NodeRecord, bytes: number): NodeRecord => ({
-  ...record,
-  stdout_tail: tailOf(record.stdout_tail, bytes),
-  stderr_tail: tailOf(record.stderr_tail, bytes),
-});
+/**
+ * How many of the oldest outcomes are stored now: whole parts, or all of them when the first has waited for long. A status takes
+ * `fleetRecordParts`; those that the other hosts need yet stay free.
+ */
+export function recordsDue({ status }: FleetRun, waiting: WaitingRecords, now: number): number {
+  const { recordsPerPart, recordsWaitMs } = fleetRunLimits;
+  const { length } = waiting.all;
+  if (length >= recordsPerPart) return length - (length % recordsPerPart);
+  if (waiting.since === undefined || now - waiting.since < recordsWaitMs) return 0;
+  const hostsLater = (status?.targets_resolved ?? 0) - waiting.stored - length;
+  const parts = (status?.per_node_ref?.length ?? 0) + 1 + Math.ceil(hostsLater / recordsPerPart);
+  return parts <= limits.fleetRecordParts ? length : 0;
+}

@@ -26,7 +26,7 @@ async function recordAfter(...news: readonly EdgeNews[]) {
   void session.follow();
   await woken.promise;
   session.stop.abort();
-  return session.unstored[0];
+  return session.waiting.all[0];
 }
 
 const bytes = Buffer.from('a€b€');

@@ -13,6 +13,7 @@ import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
 import type { FrozenTarget, FrozenTargets } from '../../lib/fleet/run-record.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { LoggedNews, NewsReader } from './ports.ts';
+import { WaitingRecords } from './waiting-records.ts';
 
 export interface SessionDeps {
   readonly news: NewsReader;
@@ -51,11 +52,7 @@ export class RunSession {
   isProbed: boolean;
   isCancelTaken = false;
   cancellation: FleetRunStatus['cancellation'];
-  /** Outcomes that parts in the store have. */
-  storedRecords: number;
-  /** Outcomes that no part in the store has yet, and since when the first of them waits. */
-  readonly unstored: NodeRecord[] = [];
-  unstoredSince = 0;
+  readonly waiting: WaitingRecords;
   statusAt = 0;
   /** A process before this one may have sent commands. */
   readonly isResumed: boolean;
@@ -93,7 +90,7 @@ export class RunSession {
       policy: this.policy,
       isResumed: !isNew,
     });
-    this.storedRecords = records.length;
+    this.waiting = new WaitingRecords(records.length);
     this.isProbed = isNew;
     this.isResumed = !isNew;
     for (const { node_id: node, outcome } of records) this.progress.record({ kind: 'result', node, outcome });
@@ -130,12 +127,6 @@ export class RunSession {
 
   set cancelReason(reason: string) {
     this.#cancelReason = reason;
-  }
-
-  /** The oldest outcomes of those that waited are in the store. */
-  noteStored(count: number): void {
-    this.unstored.splice(0, count);
-    this.storedRecords += count;
   }
 
   /** Known never to have left. */
@@ -180,11 +171,11 @@ export class RunSession {
 
   #end({ node_id: node, command_id: commandId, result, at }: Extract<EdgeNews, { readonly kind: 'result' }>): void {
     this.progress.record({ kind: 'result', node, outcome: result.outcome });
-    if (this.unstored.length === 0) this.unstoredSince = this.#deps.clock.now();
     const sentAt = this.#sentAt.get(node);
     for (const rest of this.#texts.end(node)) this.#addText(node, rest);
     const tails = this.#tails.get(node);
-    this.unstored.push(nodeRecord({ nodeId: node, commandId, result, tails, sentAt, endedAt: Date.parse(at) }));
+    const record = nodeRecord({ nodeId: node, commandId, result, tails, sentAt, endedAt: Date.parse(at) });
+    this.waiting.add(record, this.#deps.clock.now());
     this.#forget(node);
   }
 

@@ -1,0 +1,39 @@
+import type { NodeRecord } from '../../lib/fleet/node-record.ts';
+
+/** Outcomes of a run that no part of its record has yet, in the order in which they came. */
+export class WaitingRecords {
+  readonly #records: NodeRecord[] = [];
+  /** When each of them came, in milliseconds since the epoch. */
+  readonly #cameAt: number[] = [];
+  #stored: number;
+
+  /** `stored`: outcomes that parts have already. */
+  constructor(stored: number) {
+    this.#stored = stored;
+  }
+
+  get all(): readonly NodeRecord[] {
+    return this.#records;
+  }
+
+  get stored(): number {
+    return this.#stored;
+  }
+
+  /** When the oldest of them came; undefined where none waits. */
+  get since(): number | undefined {
+    return this.#cameAt[0];
+  }
+
+  add(record: NodeRecord, now: number): void {
+    this.#records.push(record);
+    this.#cameAt.push(now);
+  }
+
+  /** The oldest of them are in the store. Those that came meanwhile have waited since they came. */
+  noteStored(count: number): void {
+    this.#records.splice(0, count);
+    this.#cameAt.splice(0, count);
+    this.#stored += count;
+  }
+}
