@@ -24,6 +24,7 @@ describe('completion', () => {
     ['after an option without a value', ['run', '--watch', ''], 'workflow'],
     ['the value of an option', ['run', 'hello', '-n', ''], 'namespace'],
     ['a state for a decision', ['approve', 'demo-1', '--state', ''], 'state'],
+    ['the state that a retry begins in', ['retry', 'demo-1', '--from', ''], 'state'],
     ['a tenant to delete', ['tenant', 'delete', ''], 'tenant'],
   ])('asks the cluster for %s', (_title, typed, want) => {
     expect(at(...typed).names).toBe(want);

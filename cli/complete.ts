@@ -21,7 +21,8 @@ export function complete(program: Command, typed: readonly string[]): Completion
   const chain = [command, ...ancestors(command)];
   if (waiting) return { ...valuesOf(waiting), before: operands, values };
   if (current.startsWith('-')) {
-    const flags = chain.flatMap(({ options }) => options).flatMap(({ short, long }) => [long, short]);
+    const shown = chain.flatMap(({ options }) => options).filter(({ hidden }) => !hidden);
+    const flags = shown.flatMap(({ short, long }) => [long, short]);
     return { words: [...flags.filter((flag) => flag !== undefined), '--help'], before: operands, values };
   }
   const subcommands = visible(command).map((child) => child.name());
@@ -89,6 +90,7 @@ const namesOfOption: Readonly<Record<string, Completion['names']>> = {
   '--release-namespace': 'namespace',
   '--workflow': 'workflow',
   '--state': 'state',
+  '--from': 'state',
 };
 const fileOptions = new Set(['--kubeconfig', '--input-file', '--token-file']);
 

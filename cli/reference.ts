@@ -62,7 +62,7 @@ function argumentRow(argument: Argument): string {
 }
 
 function optionTable(options: readonly Option[]): string[] {
-  return ['| Option | Meaning |', '| --- | --- |', ...options.map(optionRow)];
+  return ['| Option | Meaning |', '| --- | --- |', ...options.filter(({ hidden }) => !hidden).map(optionRow)];
 }
 
 function optionRow({ flags, description, argChoices, defaultValue }: Option): string {

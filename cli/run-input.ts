@@ -12,15 +12,19 @@ export interface InputOptions {
 
 /**
  * The start input: what the file holds, if one is given, with the pairs laid over it, or the one JSON value in
- * place of pairs. A value that is no object becomes `{input: value}` (requirements AMB-175). Undefined when nothing is given.
+ * place of pairs. Without a file the pairs are laid over `under`. A value that is no object becomes `{input: value}` (requirements AMB-175). Undefined when nothing is given.
  * Throws a usage error for a file that is neither JSON nor YAML, and for a whole value beside something else.
  */
-export async function readInput(files: FilePort, options: InputOptions): Promise<Record<string, Json> | undefined> {
+export async function readInput(
+  files: FilePort,
+  options: InputOptions,
+  under: Record<string, Json> = {},
+): Promise<Record<string, Json> | undefined> {
   const { inputFile, input = [] } = options;
   if (inputFile === undefined && options.input === undefined) return undefined;
   const [whole] = input.filter(isWholeValue);
   if (whole !== undefined) return wholeInput(whole, input.length === 1 && inputFile === undefined);
-  const base = inputFile === undefined ? {} : await readValue(files, inputFile);
+  const base = inputFile === undefined ? under : await readValue(files, inputFile);
   if (input.length === 0) return inputOf(base);
   if (isJsonObject(base)) return { ...base, ...parsePairs(input, '--input') };
   throw new CliError(

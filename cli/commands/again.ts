@@ -1,11 +1,17 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { AgainRequest, Door } from '../doors/door.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, type Run } from '../launch.ts';
+import { assertInput } from '../input-problems.ts';
+import { examples, type Launch, type Run, repeatable } from '../launch.ts';
+import { type InputOptions, readInput } from '../run-input.ts';
 import { waitToEnd, watchToEnd } from '../run-to-end.ts';
+import type { Session } from '../session.ts';
+import { stateIsMissing } from '../state-is-missing.ts';
 import { started } from './run.ts';
 
-interface AgainOptions {
+interface AgainOptions extends InputOptions {
   readonly from?: string;
   readonly name?: string;
   readonly wait?: boolean;
@@ -15,20 +21,35 @@ interface AgainOptions {
 
 export function rerunCommand(launch: Launch): Command {
   return againCommand('rerun', 'run an execution again')
-    .description('Starts a new execution with the same revision of the workflow and the same input.')
-    .addHelpText('after', examples('windlass rerun review-x7k2p --watch'))
-    .action(launch(again));
+    .description(
+      'Starts a new execution with the same revision of the workflow and the same input. With --input or --input-file it ' +
+        'starts the same version, intent and Blackboard pairs with that input, which is checked against the ' +
+        'input_schema; the new execution then has no spec.origin.',
+    )
+    .option(
+      '-i, --input <key=value>',
+      'one key of the input in place of the old value; may be repeated; or once, a whole input as JSON',
+      repeatable,
+    )
+    .option('--input-file <file>', 'another input as JSON or YAML; - reads standard input')
+    .addHelpText(
+      'after',
+      examples('windlass rerun review-x7k2p --watch', 'windlass rerun review-x7k2p --input dry_run=false --wait'),
+    )
+    .action(launch(rerun));
 }
 
 export function retryCommand(launch: Launch): Command {
   return againCommand('retry', 'run an execution again from a state')
     .description(
       'Starts a new execution in a state that the old one had entered, with what it had achieved before its last visit ' +
-        'there: the Blackboard entries of those visits, and the keys that are no states.',
+        'there: the Blackboard entries of those visits, and the keys that are no states. Without --from it lists these states.',
     )
-    .requiredOption('--from <state>', 'the state to begin in')
+    .option('--from <state>', 'the state to begin in')
+    .addOption(new Option('-i, --input <key=value>', 'refused: see windlass rerun').argParser(repeatable).hideHelp())
+    .addOption(new Option('--input-file <file>', 'refused: see windlass rerun').hideHelp())
     .addHelpText('after', examples('windlass retry review-x7k2p --from deploy --wait --timeout 10m'))
-    .action(launch(again));
+    .action(launch(retry));
 }
 
 function againCommand(name: string, summary: string): Command {
@@ -41,14 +62,59 @@ function againCommand(name: string, summary: string): Command {
     .option('--timeout <duration>', 'with --wait: give up waiting after this time');
 }
 
-const again: Run<AgainOptions> = async (session, [origin = ''], options): Promise<ExitCode> => {
-  const { from, name, wait, watch, timeout } = options;
+const rerun: Run<AgainOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+  const door = await session.door();
+  return again(session, options, async () => {
+    const origin = await door.executions.read(name);
+    const input = await readInput(session.files, options, origin.spec.input);
+    if (input !== undefined) await assertFits(door, origin, input);
+    return { origin, request: { input } };
+  });
+};
+
+const retry: Run<AgainOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+  const { from, input, inputFile } = options;
+  if (input !== undefined || inputFile !== undefined) throw inputOfRetry();
+  const { executions, words } = await session.door();
+  return again(session, options, async () => {
+    const origin = await executions.read(name);
+    if (from === undefined) throw stateIsMissing(origin, words.flags);
+    return { origin, request: { from } };
+  });
+};
+
+interface Wish {
+  readonly origin: WorkflowExecution;
+  readonly request: AgainRequest;
+}
+
+async function again(session: Session, options: AgainOptions, wished: () => Promise<Wish>): Promise<ExitCode> {
+  const { name, wait, watch, timeout } = options;
   if (wait && watch) throw new CliError('usage', '--wait and --watch exclude each other', 'Keep one of them.');
   if (timeout !== undefined && !wait) throw new CliError('usage', '--timeout bounds --wait', 'Add --wait.');
   const timeoutMs = timeout === undefined ? undefined : parseTimeout(timeout);
   const { executions } = await session.door();
-  const created = await executions.again(await executions.read(origin), { from, name });
+  const { origin, request } = await wished();
+  const created = await executions.again(origin, { ...request, name });
   if (!wait && !watch) return started(session, created);
   session.terminal.note(`execution ${created.metadata.name} started`);
   return watch ? watchToEnd(session, created) : waitToEnd(session, created, timeoutMs);
-};
+}
+
+/** One that has not begun is left to the door, which refuses it. */
+async function assertFits({ workflows }: Door, { status }: WorkflowExecution, input: InputValue): Promise<void> {
+  const pin = status?.workflow;
+  if (pin === undefined) return;
+  const { spec } = await workflows.read(pin.uid, pin.version);
+  await assertInput(spec.input_schema, input);
+}
+
+type InputValue = Parameters<typeof assertInput>[1];
+
+function inputOfRetry(): CliError {
+  return new CliError(
+    'usage',
+    'a retry has the input of the old execution: the results that it takes over were made from it',
+    'Leave out --input, or run the whole workflow with another input: windlass rerun EXECUTION --input KEY=VALUE',
+  );
+}

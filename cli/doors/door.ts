@@ -4,6 +4,7 @@ import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Scope } from '../../lib/catalogue/scope.ts';
+import type { Beginning } from '../../lib/execution/execution-again.ts';
 import type { LogPlace, StoredLog } from '../../lib/execution/log-source.ts';
 import type { LogSink } from '../../lib/execution/read-logs.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
@@ -215,12 +216,8 @@ export interface Answer {
   readonly state?: string;
 }
 
-/** How to run an execution again. */
-export interface AgainRequest {
-  /** Absent: from the beginning. */
-  readonly from?: string | undefined;
-  readonly name?: string | undefined;
-}
+/** How to run an execution again: from its beginning, with another input if one is given, or from a state. */
+export type AgainRequest = Beginning & { readonly name?: string | undefined };
 
 /** A decision that was taken. */
 export interface Answered {

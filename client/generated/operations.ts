@@ -903,6 +903,8 @@ export type SignalExecutionAnswer = {
 export type RerunExecutionBody = {
   /** Name of the new execution; absent: a name is made up. */
   readonly name?: string;
+  /** Another input, whole; any other value than an object becomes `{"input": …}`. Absent: that of the execution. */
+  readonly input?: unknown;
 };
 
 export type RerunExecutionAnswer = {
@@ -3149,19 +3151,25 @@ export interface Operations {
    *
    * Starts a new execution with the same revision of the workflow, input, intent and Blackboard pairs.
    *
+   * With an `input` it starts the version of the execution with that input, the same intent and the same pairs.
+   * The input is checked against the `input_schema` of that version, and the new execution has no `spec.origin`.
+   *
    * `POST /v1/workflows/executions/{execution_id}/rerun`
    *
    * - 404 `Execution not found`: The tenant has no execution of that id. `Workflow not found`: The execution ran a
-   *   workflow of another user.
+   *   workflow of another user. `Version not found`: There is an `input`, and the version that the execution ran
+   *   is no more.
    * - 409 `already_exists`: There is an execution of that name. `conflict`: The execution has not begun.
-   * - 422 `limit_exceeded`: A quota of the tenant is used up.
+   * - 422 `input validation failed`: The `input` does not satisfy `input_schema`; nothing was created. `details`
+   *   lists every failing path. `limit_exceeded`: A quota of the tenant is used up.
    */
   rerunExecution(request: RerunExecutionRequest, options?: CallOptions): Promise<RerunExecutionReply>;
   /**
    * Run an execution again from a state
    *
    * Starts a new execution in a state that the old one had entered, with what it had achieved before its last
-   * visit there: the Blackboard entries of those visits, and the keys that are no states.
+   * visit there: the Blackboard entries of those visits, and the keys that are no states. Its input is that of the
+   * old one, because those entries were made from it.
    *
    * `POST /v1/workflows/executions/{execution_id}/retry`
    *

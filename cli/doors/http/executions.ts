@@ -129,12 +129,12 @@ async function finalOutput({ client }: HttpDeps, { status, metadata }: WorkflowE
 async function again(
   { client }: HttpDeps,
   { metadata }: WorkflowExecution,
-  { from, name }: AgainRequest,
+  { from, name, input }: AgainRequest,
 ): Promise<WorkflowExecution> {
   const id = metadata.uid ?? '';
   const started =
     from === undefined
-      ? client.rerunExecution({ execution_id: id, body: { name } })
+      ? client.rerunExecution({ execution_id: id, body: { name, input } })
       : client.retryExecution({ execution_id: id, body: { from, name } });
   try {
     const { execution_id } = await started;

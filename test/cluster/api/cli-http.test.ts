@@ -386,10 +386,26 @@ describe('running an execution again, by both ways', () => {
       exitCodes.usage,
       expect.stringContaining("never entered state 'end'"),
     ]);
+    const choice = await way.run('retry', 'old');
+    expect([choice.code, choice.stderr]).toEqual([
+      exitCodes.usage,
+      expect.stringMatching(/make +success.*\n +ship +failed.*\nRun it from ship: windlass retry old --from ship/),
+    ]);
     expect((await way.run('delete', 'anew', 'later')).code).toBe(exitCodes.ok);
     expect((await way.run('delete', 'old', 'no-such')).code).toBe(exitCodes.not_found);
     expect((await way.run('get', 'old')).code).toBe(exitCodes.ok);
     expect((await way.run('get', 'anew')).code).toBe(exitCodes.not_found);
+  });
+
+  it.each(['kubernetes', 'http'])('rerun with another input is judged as a start: %s', async (name) => {
+    const way = wayOf(name);
+    expect((await way.run('run', 'hello', '--input', 'name=Ada', '--name', 'first', '--wait')).code).toBe(exitCodes.ok);
+    const wrong = await way.run('rerun', 'first', '--input', 'name=5');
+    expect([wrong.code, wrong.stderr]).toEqual([exitCodes.usage, expect.stringContaining('input.name')]);
+    const other = await way.run('rerun', 'first', '--input', 'name=Kim', '--name', 'second', '--wait');
+    expect([other.code, other.stdout]).toEqual([exitCodes.ok, expect.stringContaining('Hello, Kim!')]);
+    const second = await read(way, 'second');
+    expect([second.spec.input, second.spec.origin]).toEqual([{ name: 'Kim' }, undefined]);
   });
 
   it('the origin names what runs it again, and the other way round', async () => {

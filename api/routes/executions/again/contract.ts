@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { labelNamePattern } from '../../../../crds/label-name.ts';
 import { limits } from '../../../../crds/limits.ts';
+import { anyJson } from '../../../../crds/schema/parts.ts';
 import { defineContract, type ErrorContract } from '../../../../lib/http/contract.ts';
-import { unknownExecution, unknownWorkflow } from '../../not-found.ts';
+import { unknownExecution, unknownVersion, unknownWorkflow } from '../../not-found.ts';
 import { quotaExceeded } from '../../workflows/errors.ts';
 import { ExecutionId } from '../execution-id.ts';
 
@@ -11,6 +12,13 @@ const name = Type.Optional(
     pattern: labelNamePattern,
     maxLength: limits.nameLength,
     description: 'Name of the new execution; absent: a name is made up.',
+  }),
+);
+
+const input = Type.Optional(
+  anyJson({
+    description:
+      'Another input, whole; any other value than an object becomes `{"input": …}`. Absent: that of the execution.',
   }),
 );
 
@@ -36,13 +44,16 @@ export const rerunExecution = defineContract({
   path: '/v1/workflows/executions/{execution_id}/rerun',
   tag: 'Executions',
   summary: 'Run an execution again',
-  description: 'Starts a new execution with the same revision of the workflow, input, intent and Blackboard pairs.',
+  description:
+    'Starts a new execution with the same revision of the workflow, input, intent and Blackboard pairs.\n\nWith an ' +
+    '`input` it starts the version of the execution with that input, the same intent and the same pairs. The input is ' +
+    'checked against the `input_schema` of that version, and the new execution has no `spec.origin`.',
   access: 'bearer',
   params: ExecutionId,
   body: {
     kind: 'json',
     required: false,
-    schema: Type.Object({ name }, { additionalProperties: false }),
+    schema: Type.Object({ name, input }, { additionalProperties: false }),
     example: { name: 'nightly-again' },
   },
   success: started,
@@ -51,6 +62,12 @@ export const rerunExecution = defineContract({
     privateWorkflow,
     taken,
     { status: 409, error: 'conflict', when: 'The execution has not begun.' },
+    { ...unknownVersion, when: 'There is an `input`, and the version that the execution ran is no more.' },
+    {
+      status: 422,
+      error: 'input validation failed',
+      when: 'The `input` does not satisfy `input_schema`; nothing was created. `details` lists every failing path.',
+    },
     quotaExceeded,
   ],
 });
@@ -63,7 +80,8 @@ export const retryExecution = defineContract({
   summary: 'Run an execution again from a state',
   description:
     'Starts a new execution in a state that the old one had entered, with what it had achieved before its last visit ' +
-    'there: the Blackboard entries of those visits, and the keys that are no states.',
+    'there: the Blackboard entries of those visits, and the keys that are no states. Its input is that of the old one, ' +
+    'because those entries were made from it.',
   access: 'bearer',
   params: ExecutionId,
   body: {

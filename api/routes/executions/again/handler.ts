@@ -2,8 +2,10 @@ import { annotations } from '../../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { newest } from '../../../../lib/decision/update-execution.ts';
-import { executionAgain } from '../../../../lib/execution/execution-again.ts';
+import { type Beginning, executionAgain, pinOf } from '../../../../lib/execution/execution-again.ts';
 import { ExecutionError } from '../../../../lib/execution/execution-error.ts';
+import { inputOf } from '../../../../lib/execution/input-of.ts';
+import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
 import type { NewId } from '../../../../lib/ids.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
@@ -14,12 +16,13 @@ import { assertChosenName } from '../chosen-name.ts';
 import { findExecution } from '../find-execution.ts';
 import { onLatest } from '../on-latest.ts';
 import { createExecution } from '../start/create-execution.ts';
+import { startable } from '../start/startable.ts';
 import { rerunExecution, retryExecution } from './contract.ts';
 import { assertMayRun } from './may-run.ts';
 
 export interface AgainDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'get'>;
-  readonly cluster: Pick<Cluster, 'executions'>;
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
+  readonly cluster: Pick<Cluster, 'executions' | 'workflows'>;
   readonly newId: NewId;
   readonly audit: AuditTrail;
 }
@@ -28,7 +31,7 @@ export interface AgainDeps {
 export function createAgainRoutes(deps: AgainDeps): Route<Caller>[] {
   return [
     defineRoute<typeof rerunExecution, Caller>(rerunExecution, async ({ params, body, caller }) =>
-      json({ execution_id: await again(deps, caller, { id: params.execution_id, name: body.name }) }),
+      json({ execution_id: await again(deps, caller, { id: params.execution_id, ...body }) }),
     ),
     defineRoute<typeof retryExecution, Caller>(retryExecution, async ({ params, body, caller }) =>
       json({ execution_id: await again(deps, caller, { id: params.execution_id, ...body }) }),
@@ -36,22 +39,27 @@ export function createAgainRoutes(deps: AgainDeps): Route<Caller>[] {
   ];
 }
 
-interface Wish {
+type Wish =
+  | (Named & RequestBodyOf<typeof rerunExecution> & { readonly from?: undefined })
+  | (Named & RequestBodyOf<typeof retryExecution> & { readonly input?: undefined });
+
+interface Named {
+  /** Id of the execution to run again. */
   readonly id: string;
-  readonly name?: string | undefined;
-  readonly from?: string | undefined;
 }
 
-async function again(deps: AgainDeps, caller: Caller, { id, name, from }: Wish): Promise<string> {
+async function again(deps: AgainDeps, caller: Caller, wish: Wish): Promise<string> {
   const { kube, cluster, audit } = deps;
+  const { id, name, from } = wish;
   assertChosenName(name);
   const known = await findExecution(cluster.executions, caller, id);
+  const startedBy = { [annotations.startedBy]: caller.subject };
   const make = async (origin: WorkflowExecution): Promise<WorkflowExecution> => {
     const whole = await newest(kube, origin);
     await assertMayRun(kube, caller, whole);
+    const beginning = await beginningOf(deps, caller, whole, wish);
     const called = name ?? `${labelValue(whole.status?.workflow?.name ?? '')}-${deps.newId().slice(0, suffixLength)}`;
-    const startedBy = { [annotations.startedBy]: caller.subject };
-    return createExecution(kube, executionAgain(whole, { name: called, from, annotations: startedBy }));
+    return createExecution(kube, executionAgain(whole, { ...beginning, name: called, annotations: startedBy }));
   };
   try {
     const made = await onLatest(kube, known, make);
@@ -63,6 +71,20 @@ async function again(deps: AgainDeps, caller: Caller, { id, name, from }: Wish):
   } catch (error) {
     throw neverEntered(error) ?? error;
   }
+}
+
+/** Another input is judged as that of a start: by the version that the origin ran. */
+async function beginningOf(
+  deps: AgainDeps,
+  caller: Caller,
+  origin: WorkflowExecution,
+  { from, input }: Wish,
+): Promise<Beginning> {
+  if (from !== undefined) return { from };
+  if (input === undefined) return {};
+  const { uid: workflow, version } = pinOf(origin);
+  await startable(deps, { caller, body: { workflow, version, input } });
+  return { input: inputOf(input) };
 }
 
 /** Random characters of a name that is made up. */

@@ -2,30 +2,22 @@ import { labels } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
-import { isStill, type ListedWorkflow } from '../../../../lib/catalogue/index.ts';
 import { canonicalHash } from '../../../../lib/definition/canonical.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
 import { type NewId, shortHash } from '../../../../lib/ids.ts';
-import { workflowExecutions, workflows as workflowKind } from '../../../../lib/kinds.ts';
-import {
-  findAgain,
-  findObject,
-  isAlreadyExists,
-  type KubeClient,
-  type KubeObject,
-} from '../../../../lib/kube/index.ts';
-import { metadataOf } from '../../../../lib/kube/resource.ts';
+import { workflowExecutions } from '../../../../lib/kinds.ts';
+import { findObject, isAlreadyExists, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import { tryAgain } from '../../../../lib/retry.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import { notFound, unknownTenant, unknownWorkflow } from '../../not-found.ts';
-import { findVersion } from '../../workflows/find-version.ts';
+import { notFound, unknownTenant } from '../../not-found.ts';
 import { assertChosenName } from '../chosen-name.ts';
 import { startExecution } from './contract.ts';
 import { assertSameRequest, assertSameStart, createExecution } from './create-execution.ts';
-import { assertInput, assertReady, executionOf, type StartBody } from './plan-start.ts';
+import { executionOf, type StartBody } from './plan-start.ts';
+import { startable } from './startable.ts';
 
 export interface StartDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
@@ -125,29 +117,4 @@ function withAuditRecord(
   const subject = metadata.uid ?? '';
   deps.audit.record({ type: 'ExecutionStarted', by: ask.caller, subject, act: 'start', doneAt, data });
   return execution;
-}
-
-/**
- * A version that another replica registered a moment ago starts. The server is asked for the metadata only: the
- * version that the cache knows is nearly always the newest, and is read in its turn.
- */
-async function newest(
-  { kube, cluster }: Pick<StartDeps, 'kube' | 'cluster'>,
-  known: ListedWorkflow,
-): Promise<Workflow | undefined> {
-  const now = await findAgain<KubeObject>(kube, metadataOf(workflowKind), known);
-  if (now === undefined) return undefined;
-  const isNewest = now.metadata.resourceVersion === known.metadata.resourceVersion;
-  return isNewest ? cluster.workflows.whole(known) : findAgain<Workflow>(kube, workflowKind, known);
-}
-
-/** The workflow as the server has it, after all that can be said against starting it was said. */
-async function startable({ kube, cluster }: StartDeps, { body, caller }: Ask): Promise<Workflow> {
-  const known = await cluster.workflows.locate(caller, body.workflow);
-  const workflow = known && (await newest({ kube, cluster }, known));
-  if (known === undefined || workflow === undefined || !isStill(known, workflow)) throw notFound(unknownWorkflow);
-  assertReady(workflow, body.version);
-  const spec = await findVersion(kube, workflow, body.version);
-  assertInput(spec, body.input);
-  return workflow;
 }
