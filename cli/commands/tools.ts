@@ -3,6 +3,7 @@ import { WindlassApiError } from '../../client/index.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { withGateway } from '../tool-gateway/gateway-option.ts';
 import type { GatewayToolRow } from '../tool-gateway/kinds.ts';
+import { judgedTools, type ToolRow } from '../tool-gateway/judged-tools.ts';
 import { readSessionFile } from '../tool-gateway/session-file.ts';
 import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
@@ -30,7 +31,8 @@ export function toolsCommand(launch: Launch): Command {
         .alias('ls')
         .summary('list tools')
         .description(
-          'Lists the tools that the tenant sees: built-in ones, tool workflows, CLI tools and those of MCP servers.',
+          'Lists the tools that the tenant sees: built-in ones, tool workflows, CLI tools and those of MCP servers. READY is ' +
+            'the verdict of the controllers on a tool workflow or CLI tool, with the reason where it is not True.',
         )
         .option('--query <words>', 'only tools with this in their name or description')
         .option('--source <source>', 'only tools of this source: workflow, cli, builtin or mcp')
@@ -63,9 +65,10 @@ export const callCommand = (launch: Launch, words: string): Command =>
     )
     .action(launch(call));
 
-const columns: readonly Column<GatewayToolRow>[] = [
+const columns: readonly Column<ToolRow>[] = [
   { heading: 'NAME', cell: ({ name }) => name },
   { heading: 'SOURCE', cell: ({ source }) => source },
+  { heading: 'READY', cell: ({ ready }) => ready },
   { heading: 'DESCRIPTION', cell: ({ description }) => description, wide: true },
 ];
 
@@ -86,7 +89,10 @@ const list: Run<ListOptions> = async (session, _args, { query: q, source, securi
   if (await printedValue(session, rows)) return ok;
   if (session.format === 'name') for (const { name } of rows) session.terminal.out(name);
   else if (rows.length === 0) session.terminal.note('no tools');
-  else for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
+  else {
+    const judged = await judgedTools(client, rows);
+    for (const line of tableLines(columns, judged, session.format === 'wide')) session.terminal.out(line);
+  }
   return ok;
 };
 

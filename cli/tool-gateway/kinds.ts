@@ -6,6 +6,8 @@ export interface GatewayRow {
   readonly id: string;
   readonly name: string;
   readonly scope: string;
+  /** The verdict of the controllers; absent until they have looked, and for a kind that they do not judge. */
+  readonly ready?: { readonly status: string; readonly reason: string; readonly message: string };
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -44,8 +46,18 @@ const column = (heading: string, field: string, wide = false): Column<GatewayRow
   wide,
 });
 const identity = [column('NAME', 'name'), column('SCOPE', 'scope'), column('ID', 'id')];
-const created = column('CREATED', 'created_at', true);
-const description = column('DESCRIPTION', 'description', true);
+const verdict: Column<GatewayRow> = { heading: 'READY', cell: readyText };
+const details: readonly Column<GatewayRow>[] = [
+  { heading: 'MESSAGE', cell: ({ ready }) => ready?.message, wide: true },
+  column('CREATED', 'created_at', true),
+  column('DESCRIPTION', 'description', true),
+];
+
+/** `True`, or the status with its reason: `False: OperationNotFound`. */
+export function readyText({ ready }: Pick<GatewayRow, 'ready'>): string {
+  if (ready === undefined) return 'Unknown';
+  return ready.status === 'True' ? 'True' : `${ready.status}: ${ready.reason}`;
+}
 
 /** In the order in which one names another. */
 export const gatewayKinds: readonly GatewayKind[] = [
@@ -67,7 +79,7 @@ export const gatewayKinds: readonly GatewayKind[] = [
     noun: 'API spec',
     plural: 'API specs',
     kind: 'ApiSpec',
-    columns: [...identity, column('SERVER', 'server'), created, description],
+    columns: [...identity, verdict, column('SERVER', 'server'), ...details],
     register: (client, body) => client.registerApiSpec({ body: body as never }),
     list: (client, cursor) => client.listApiSpecs({ cursor }),
     read: (client, id) => client.readApiSpec({ id }),
@@ -78,7 +90,7 @@ export const gatewayKinds: readonly GatewayKind[] = [
     noun: 'CLI tool',
     plural: 'CLI tools',
     kind: 'CliTool',
-    columns: [...identity, column('IMAGE', 'image'), created, description],
+    columns: [...identity, verdict, column('IMAGE', 'image'), ...details],
     register: (client, body) => client.registerCliTool({ body: body as never }),
     list: (client, cursor) => client.listCliTools({ cursor }),
     read: (client, id) => client.readCliTool({ id }),
@@ -89,7 +101,7 @@ export const gatewayKinds: readonly GatewayKind[] = [
     noun: 'tool workflow',
     plural: 'tool workflows',
     kind: 'ToolWorkflow',
-    columns: [...identity, column('STEPS', 'step_count'), created, description],
+    columns: [...identity, verdict, column('STEPS', 'step_count'), ...details],
     register: (client, body) => client.registerToolWorkflow({ body: body as never }),
     list: (client, cursor) => client.listToolWorkflows({ cursor }),
     read: (client, id) => client.readToolWorkflow({ id }),

@@ -326,6 +326,7 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
       expect(made).toMatchObject({ code: 0 });
       expect((await run('gateway', 'session', 'list')).stdout).toMatch(new RegExp(`^${id} +${id} +default `, 'm'));
       expect((await run('tools', 'list', '-o', 'name')).stdout.split('\n')).toContain('orders.place');
+      expect((await run('tools', 'list')).stdout).toMatch(/^orders\.place +workflow +True$/m);
       const inputs = Object.entries(order).flatMap(([name, value]) => ['-i', `${name}=${value}`]);
       const called = await run('tools', 'call', 'orders.place', '--sign', file, ...inputs);
       expect(called).toMatchObject({ code: 0 });
