@@ -15,8 +15,8 @@ async function refused(...typed: string[]): Promise<string> {
 it.each([
   [['submit', 'a.yaml'], "unknown command 'submit'\n(windlass has windlass run)\n"],
   [['stop', 'x'], "unknown command 'stop'\n(windlass has windlass cancel)\n"],
-  [['lint', 'a.yaml'], "unknown command 'lint'\n(windlass has windlass workflow validate)\n"],
-  [['workflow', 'lint', 'a.yaml'], "unknown command 'lint'\n(windlass has windlass workflow validate)\n"],
+  [['lint', 'a.yaml'], "unknown command 'lint'\n(windlass has windlass validate)\n"],
+  [['workflow', 'lint', 'a.yaml'], "unknown command 'lint'\n(windlass has windlass validate)\n"],
   [['run', 'hello', '-p', 'a=b'], "unknown option '-p'\n(windlass has --input)\n"],
   [['run', 'hello', '--param=a'], "unknown option '--param=a'\n(windlass has --input)\n"],
   [['list', '--status', 'failed'], "unknown option '--status'\n(windlass has --phase)\n"],

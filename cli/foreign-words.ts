@@ -5,7 +5,7 @@ const commands: ReadonlyMap<string, string> = new Map([
   ['create', 'workflow register'],
   ['describe', 'get'],
   ['kill', 'cancel'],
-  ['lint', 'workflow validate'],
+  ['lint', 'validate'],
   ['ps', 'list'],
   ['register', 'workflow register'],
   ['resubmit', 'rerun'],
@@ -15,7 +15,6 @@ const commands: ReadonlyMap<string, string> = new Map([
   ['stop', 'cancel'],
   ['submit', 'run'],
   ['terminate', 'cancel'],
-  ['validate', 'workflow validate'],
 ]);
 
 /** Options of other tools, with those of windlass. */

@@ -54,6 +54,8 @@ const nothing: ReadWorkflow = {
 };
 
 /** Whether nothing keeps a workflow from being used. */
-export function isUsable(read: FileWorkflow): read is FileWorkflow & { readonly workflow: Workflow } {
+export function isUsable<T extends Pick<FileWorkflow, 'workflow' | 'problems'>>(
+  read: T,
+): read is T & { readonly workflow: Workflow } {
   return read.workflow !== undefined && read.problems.every(({ severity }) => severity !== 'error');
 }

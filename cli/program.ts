@@ -18,6 +18,7 @@ import { runCommand } from './commands/run.ts';
 import { stimulusCommand } from './commands/stimulus.ts';
 import { tenantCommand } from './commands/tenant.ts';
 import { toolsCommand } from './commands/tools.ts';
+import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
 import { workflowCommand } from './commands/workflow.ts';
@@ -62,6 +63,7 @@ const placeOf = (command: Command, program: string) => ({
 
 /** In the order of `--help`. */
 const commands: readonly ((launch: Launch) => Command)[] = [
+  validateCommand,
   workflowCommand,
   runCommand,
   getCommand,

@@ -9,6 +9,7 @@ const own = commands.filter((command) => command.name() !== '__complete' && comm
 describe('the tree of commands', () => {
   it('has every command of the product', () => {
     expect(own.map(pathOf)).toEqual([
+      'windlass validate',
       ...[
         'validate',
         'simulate',

@@ -36,8 +36,10 @@ const validate: Run<ValidateOptions> = async (session, paths, { strict = false }
 
 const isWarning = ({ severity }: Problem): boolean => severity === 'warning';
 
+type Readable = Pick<FileWorkflow, 'workflow' | 'problems'>;
+
 /** The same files may hold the workflow of a Subworkflow. */
-async function withChildren(found: readonly FileWorkflow[]): Promise<FileWorkflow[]> {
+export async function withChildren<T extends Readable>(found: readonly T[]): Promise<T[]> {
   const { checkChildren } = await import('../../lib/definition/check-children.ts');
   const known = new Map(found.filter(isUsable).map(({ workflow: { metadata, spec } }) => [metadata.name, spec]));
   const checked = found.map(async (read) => {

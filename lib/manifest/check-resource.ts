@@ -29,12 +29,17 @@ const metadataFields = [
 interface CheckedKind {
   readonly kind: string;
   readonly checkSpec: (spec: unknown) => readonly Problem[];
+  /** Of a name that is there. Default: that of a definition with versions. */
+  readonly checkName?: (name: unknown) => readonly Problem[];
 }
 
 const workflow: CheckedKind = { kind: 'Workflow', checkSpec: checkDefinition };
 
 /** Everything that is wrong with a workflow, or another definition, in the form of the custom resource. */
-export function checkResource(value: unknown, { kind, checkSpec } = workflow): readonly Problem[] {
+export function checkResource(
+  value: unknown,
+  { kind, checkSpec, checkName }: CheckedKind = workflow,
+): readonly Problem[] {
   if (typeof value !== 'object' || value === null) return [errorAt([], 'type', 'must be a map')];
   const resource = value as Readonly<Record<string, unknown>>;
   const { metadata } = resource;
@@ -45,7 +50,7 @@ export function checkResource(value: unknown, { kind, checkSpec } = workflow): r
       .filter((field) => !topFields.includes(field))
       .map((field) => errorAt([field], 'unknown_field', 'unknown field')),
     ...(typeof metadata === 'object' && metadata !== null
-      ? checkMetadata(metadata as Readonly<Record<string, unknown>>)
+      ? checkMetadata(metadata as Readonly<Record<string, unknown>>, checkName)
       : [errorAt(['metadata'], 'required', 'is required')]),
     ...checkSpec(resource['spec']),
   ];
@@ -55,19 +60,23 @@ export function fixed(resource: Readonly<Record<string, unknown>>, field: string
   return resource[field] === wanted ? [] : [errorAt([field], 'enum', `must be ${wanted}`)];
 }
 
-function checkMetadata(metadata: Readonly<Record<string, unknown>>): Problem[] {
+function checkMetadata(
+  metadata: Readonly<Record<string, unknown>>,
+  checkName?: CheckedKind['checkName'],
+): readonly Problem[] {
+  const { name } = metadata;
+  const ofName = checkName ?? (() => checkDefinitionName(metadata));
   return [
     ...Object.keys(metadata)
       .filter((field) => !metadataFields.includes(field))
       .map((field) => errorAt(['metadata', field], 'unknown_field', 'unknown field')),
-    ...checkName(metadata),
+    ...(name === undefined ? [errorAt(['metadata', 'name'], 'required', 'is required')] : ofName(name)),
     ...checkLabels(metadata),
   ];
 }
 
-function checkName(metadata: Readonly<Record<string, unknown>>): Problem[] {
+function checkDefinitionName(metadata: Readonly<Record<string, unknown>>): Problem[] {
   const { name } = metadata;
-  if (name === undefined) return [errorAt(['metadata', 'name'], 'required', 'is required')];
   const isName = typeof name === 'string' && isLabelName(name);
   const message = 'must have up to 63 lower-case letters, digits or dashes, no dash first or last';
   if (!isName) return [errorAt(['metadata', 'name'], 'pattern', message)];

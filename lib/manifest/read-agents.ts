@@ -32,7 +32,8 @@ export function readOneAgent(text: string): ReadAgent {
   return readAgent(document);
 }
 
-function readAgent(document: SourceDocument): ReadAgent {
+/** The same for one document. */
+export function readAgent(document: SourceDocument): ReadAgent {
   const { value: written, problems: syntax, positionOf, wordsForKubectl } = document;
   const form = formOf(written, movedAgentFields);
   if (syntax.length > 0) return { form, problems: syntax };

@@ -1,11 +1,9 @@
 import { kinds } from '../../crds/kinds.ts';
-import { apiVersion } from '../../crds/labels.ts';
 import { errorAt, type Problem } from '../../crds/problem.ts';
-import { createValidator } from '../../crds/validators.ts';
-import { isJsonObject } from '../json-object.ts';
+import { checkKind } from './check-kind.ts';
 import { type LocatedProblem, readDocuments } from './yaml-document.ts';
 
-/** Everything that is wrong with a text that is to be one custom resource of a kind, as far as its schema says so. */
+/** Everything that is wrong with a text that is to be one custom resource of a kind, as `checkKind` finds it. */
 export function readResource(text: string, kind: string): readonly LocatedProblem[] {
   const [document, ...others] = readDocuments(text);
   const start = { line: 1, column: 1 };
@@ -17,16 +15,8 @@ export function readResource(text: string, kind: string): readonly LocatedProble
   return problemsOf(value, kind).map((problem) => ({ ...problem, ...positionOf(problem.at) }));
 }
 
-function problemsOf(value: unknown, kind: string): Problem[] {
+function problemsOf(value: unknown, kind: string): readonly Problem[] {
   const definition = kinds.find((one) => one.kind === kind);
   if (definition === undefined) return [errorAt(['kind'], 'unknown', 'is no kind of this installation')];
-  if (!isJsonObject(value)) return [errorAt([], 'type', 'must be an object')];
-  const { metadata, spec } = value;
-  const name = isJsonObject(metadata) ? metadata['name'] : undefined;
-  return [
-    ...(value['apiVersion'] === apiVersion ? [] : [errorAt(['apiVersion'], 'const', `must be ${apiVersion}`)]),
-    ...(value['kind'] === kind ? [] : [errorAt(['kind'], 'const', `must be ${kind}`)]),
-    ...(typeof name === 'string' && name !== '' ? [] : [errorAt(['metadata', 'name'], 'required', 'is required')]),
-    ...createValidator(definition.spec, ['spec'])(spec),
-  ];
+  return checkKind(value, definition);
 }

@@ -23,7 +23,8 @@ export function readWorkflows(text: string): readonly ReadWorkflow[] {
   return documents.map(readWorkflow);
 }
 
-function readWorkflow(document: SourceDocument): ReadWorkflow {
+/** The same for one document. */
+export function readWorkflow(document: SourceDocument): ReadWorkflow {
   const { value, problems: syntax, positionOf, wordsForKubectl } = document;
   const form = formOf(value);
   if (syntax.length > 0) return { form, problems: syntax };
