@@ -99,19 +99,6 @@ func TestChangesBecomeACommitOnTheServer(t *testing.T) {
 	}
 }
 
-func TestPushReplacesNothing(t *testing.T) {
-	g := newRig(t)
-	g.serve(g.backend())
-	g.good("sync")
-	want := g.commit(map[string]string{"other.txt": "theirs\n"})
-	g.write("a.txt", "mine\n")
-	g.good("commit", func(r *request) { r.Message = "mine" })
-	g.bad("push", errRejected)
-	if head := g.host("-C", g.bare, "rev-parse", "main"); head != want {
-		t.Error("the server's commit is gone")
-	}
-}
-
 func TestWithoutATreeNothingIsToBeDone(t *testing.T) {
 	g := newRig(t)
 	g.serve(g.backend())

@@ -200,30 +200,3 @@ func (w *work) authored() []string {
 		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email,
 	}
 }
-
-// push gives the server the commits that it does not have, and never replaces others.
-func push(ctx context.Context, w *work) (*result, error) {
-	g, err := w.opened()
-	if err != nil {
-		return nil, err
-	}
-	if g.state.Branch == "" {
-		return nil, fail(errRequest, "ref: names no branch, so there is none to push to")
-	}
-	if g.state.Commit == g.state.Remote {
-		return resultOf(g, false), nil
-	}
-	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--", w.to.asked(w.URL), g.state.Commit + ":" + headsPrefix + g.state.Branch}
-	out, err := w.ask(ctx, g, call{args: args})
-	if err != nil {
-		if strings.Contains(out, "rejected]") {
-			return nil, fail(errRejected, "the server did not take the commits: it has others that the binding has not, or a rule of its own refuses them")
-		}
-		return nil, err
-	}
-	g.state.Remote = g.state.Commit
-	if err := g.writeState(); err != nil {
-		return nil, err
-	}
-	return resultOf(g, true), nil
-}

@@ -31,6 +31,7 @@ const (
 	errUnpushed       = "UnpushedCommits"
 	errNothing        = "NothingToCommit"
 	errRejected       = "PushRejected"
+	errConflict       = "MergeConflict"
 	errBusy           = "BUSY"
 	errNoSpace        = "NO_SPACE"
 	errBackend        = "GIT_FAILED"

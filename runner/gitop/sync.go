@@ -66,6 +66,11 @@ func (w *work) nothingToLose(ctx context.Context, before *generation) error {
 	if before.state.Commit != before.state.Remote {
 		return fail(errUnpushed, "the binding has commits that were not pushed; push them, or delete the binding")
 	}
+	return w.nothingUncommitted(ctx, before)
+}
+
+// nothingUncommitted refuses to put another tree in the place of one whose files differ from its commit.
+func (w *work) nothingUncommitted(ctx context.Context, before *generation) error {
 	changes, _, err := w.changes(ctx, before)
 	if err != nil {
 		return err
