@@ -973,7 +973,7 @@ export type ReadAgentAnswer = {
   };
   readonly spec: {
     /** Where the agent runs, and on which model. */
-    readonly runtime: {
+    readonly runtime?: {
       /** Language of the agent program. */
       readonly language?: string;
       /** Version of the language. */
@@ -1043,6 +1043,8 @@ export type ReadAgentAnswer = {
       readonly validation?: {
         /** Model alias that judges an iteration. Default: the model of the agent. */
         readonly model?: string;
+        /** Name or id of an agent that judges an iteration in place of a model. */
+        readonly agent?: string;
         /** The rules that the judge applies. */
         readonly criteria?: string;
         /** The least score that an answer is accepted with. */
@@ -3271,8 +3273,8 @@ export interface Operations {
    *
    * `POST /v1/executions`
    *
-   * - 400 `Invalid agent ID`: `agent_id` is no UUID. `invalid_request`: A parameter, header or the body is not as
-   *   described; `details` names each place.
+   * - 400 `Invalid agent ID`: `agent_id` is absent or no UUID. `Invalid input`: `input` is absent, no text, or too
+   *   long. `invalid_request`: A parameter, header or the body is not as described; `details` names each place.
    * - 404 `Agent not found`: The tenant has no agent of that name or id. `Version not found`: The agent has no
    *   such version; `message` lists those it has. `Tenant not found`: The tenant, or the global scope, has no
    *   namespace in this cluster.

@@ -102,6 +102,11 @@ export interface Contract {
    * then, as those that the handler names. Default: `invalid_request`.
    */
   readonly invalidBody?: string;
+  /**
+   * The text under `error` where a field of the JSON body is absent or breaks its schema, by the name of the field, and where
+   * the specification fixes it. The first name whose field is wrong counts, before any other problem of the body.
+   */
+  readonly invalidFields?: Readonly<Record<string, string>>;
   readonly success: SuccessContract;
   readonly errors: readonly ErrorContract[];
   /** The body of errors that come before the handler, where the specification gives errors of the operation their own form. */

@@ -48,7 +48,7 @@ export function createRequestReader(contract: Contract): RequestReader {
     const headers = readHeaders(all, contract.headers);
     refuse(checkHeaders(headers));
     const body = await readBody(source, contract.body);
-    if (checkBody !== undefined) refuseBody(checkBody(body), contract.invalidBody);
+    if (checkBody !== undefined) refuseBody(checkBody(body), contract);
     return { params, query, headers, body };
   };
 }
@@ -72,12 +72,22 @@ function readHeaders(all: IncomingHttpHeaders, schema: TObject | undefined): Rec
   return withDefaults(values, schema?.properties ?? {});
 }
 
-function refuseBody(problems: readonly RequestProblem[], error: string | undefined): void {
-  if (error === undefined) return refuse(problems);
-  const details = problems.map(({ path, message }) => ({ path: path.replace(/^body\.?/, ''), message }));
-  const [first] = details;
-  if (first === undefined) return;
-  throw new HttpError({ code: 'invalid', error, message: `${first.path} ${first.message}`.trim(), details });
+function refuseBody(problems: readonly RequestProblem[], { invalidBody, invalidFields = {} }: Contract): void {
+  for (const [name, error] of Object.entries(invalidFields)) {
+    const own = problems.filter(({ path }) => path === `body.${name}`);
+    if (own.length > 0) throw refusal(error, [...own, ...problems.filter((problem) => !own.includes(problem))]);
+  }
+  if (invalidBody === undefined) return refuse(problems);
+  if (problems.length === 0) return;
+  const places = problems.map(({ path, message }) => ({ path: path.replace(/^body\.?/, ''), message }));
+  throw refusal(invalidBody, places);
+}
+
+/** The message is that of the first problem. */
+function refusal(error: string, problems: readonly RequestProblem[]): HttpError {
+  const details = problems.map(({ path, message }) => ({ path, message }));
+  const [{ path, message } = { path: '', message: '' }] = details;
+  return new HttpError({ code: 'invalid', error, message: `${path} ${message}`.trim(), details });
 }
 
 function refuse(problems: readonly RequestProblem[], answer?: Contract['invalidParams']): void {

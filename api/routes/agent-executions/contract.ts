@@ -18,6 +18,13 @@ import {
 
 const tag = 'Agent executions';
 
+const uuid = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+
+/** spec 1 §7.1. */
+export const invalidAgentId = 'Invalid agent ID';
+/** requirements AMB-028. */
+const invalidInput = 'Invalid input';
+
 /** spec 1 §4.2. */
 export const startAgentExecution = defineContract({
   operationId: 'startAgentExecution',
@@ -42,7 +49,7 @@ export const startAgentExecution = defineContract({
     kind: 'json',
     schema: Type.Object(
       {
-        agent_id: Type.String({ maxLength: 253, description: 'Id of the agent, a UUID.' }),
+        agent_id: Type.String({ pattern: uuid, maxLength: 36, description: 'Id of the agent, a UUID.' }),
         input: Type.String({ maxLength: limits.agentInputLength, description: 'The task input.' }),
         intent: Type.Optional(
           Type.String({ maxLength: limits.templateLength, description: 'Natural-language purpose, {{intent}}.' }),
@@ -55,6 +62,7 @@ export const startAgentExecution = defineContract({
     ),
     example: { agent_id: summaryExample.agent_id, input: 'Review the change.' },
   },
+  invalidFields: { agent_id: invalidAgentId, input: invalidInput },
   success: {
     kind: 'json',
     description: 'The execution exists and will run.',
@@ -65,7 +73,8 @@ export const startAgentExecution = defineContract({
     example: { execution_id: summaryExample.execution_id },
   },
   errors: [
-    { status: 400, error: 'Invalid agent ID', when: '`agent_id` is no UUID.' },
+    { status: 400, error: invalidAgentId, when: '`agent_id` is absent or no UUID.' },
+    { status: 400, error: invalidInput, when: '`input` is absent, no text, or too long.' },
     unknownAgent,
     { ...unknownVersion, when: 'The agent has no such version; `message` lists those it has.' },
     unknownTenant,

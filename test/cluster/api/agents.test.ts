@@ -77,8 +77,10 @@ describe('executions of agents over HTTP', () => {
   });
 
   it('EXEC-04 need the UUID of an agent that is there', async () => {
-    const bad = await start({ agent_id: 'runner', input: 'x' });
-    expect([bad.status, bad.json<{ error: string }>().error]).toEqual([400, 'Invalid agent ID']);
+    for (const agent_id of ['runner', undefined, null, 7, {}]) {
+      const bad = await start({ agent_id, input: 'x' });
+      expect([bad.status, bad.json<{ error: string }>().error]).toEqual([400, 'Invalid agent ID']);
+    }
     const unknown = await start({ agent_id: unknownId, input: 'x' });
     expect([unknown.status, unknown.json<{ error: string }>().error]).toEqual([404, 'Agent not found']);
   });
