@@ -8,7 +8,7 @@ import { findObject, isConflict, isRetryable, type KubeClient } from '../../lib/
 import { Stopped } from './log.ts';
 
 /**
- * The conversation waits for a person. Nothing is held for it meanwhile; the replica that continues reads its log
+ * The conversation waits for a person, or for an agent that judges. Nothing is held for it meanwhile; the replica that continues reads its log
  * again.
  */
 export class Parked extends Error {

@@ -7,6 +7,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { ModelReply, Models } from '../../lib/models/models.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { Approvals } from './approvals.ts';
+import type { JudgeAgents } from './judge-agents.ts';
 import type { LiveNews } from './live.ts';
 import type { ConversationLog, NewRecord } from './log.ts';
 import type { PodDoor } from './pod-door.ts';
@@ -25,6 +26,8 @@ export interface ConversationDeps {
   /** Without its texts. */
   readonly execution: AgentExecution;
   readonly approvals: Pick<Approvals, 'settle'>;
+  /** Judges of answers that are agents. */
+  readonly judges: Pick<JudgeAgents, 'result'>;
   readonly caller: AgentCaller;
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;
@@ -44,8 +47,10 @@ export async function record({ log, tell }: Pick<ConversationDeps, 'log' | 'tell
 }
 
 /** Tokens of judges count to the budgets of the execution. */
-export async function recordJudge(deps: ConversationDeps, reply: ModelReply): Promise<void> {
-  const { input_tokens, output_tokens, cost_usd } = reply;
+export async function recordJudge(
+  deps: ConversationDeps,
+  { input_tokens, output_tokens, cost_usd }: Pick<ModelReply, 'input_tokens' | 'output_tokens' | 'cost_usd'>,
+): Promise<void> {
   await record(deps, {
     kind: 'judge_replied',
     input_tokens,

@@ -14,7 +14,7 @@ export async function conversationOf(
   execution: AgentExecution,
   parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
 ): Promise<ConversationDeps> {
-  const { approvals, bus, calls, clock, logger, models, toolbox, registered } = deps;
+  const { approvals, bus, calls, clock, judges, logger, models, toolbox, registered } = deps;
   const { executions, tenants, definitionOf } = deps;
   const whole = await executions.whole(execution);
   if (whole === undefined) throw new Stopped();
@@ -32,6 +32,7 @@ export async function conversationOf(
     task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
     execution,
     approvals,
+    judges,
     caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
   };
 }

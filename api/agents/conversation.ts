@@ -1,11 +1,13 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { fitting } from '../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../lib/conversation/next.ts';
 import { AppError } from '../../lib/errors.ts';
 import { ModelError, type ModelReply } from '../../lib/models/models.ts';
+import { Parked } from './approvals.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
-import { JudgeFailed, judgeAnswer } from './judge.ts';
+import { JudgeFailed, judgeAnswer, type JudgedAnswer, verdictOf } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { registeredTools } from './registered-offer.ts';
 import { callTool } from './tool-call.ts';
@@ -81,7 +83,7 @@ async function perform(deps: ConversationDeps, effect: Effect, signal: AbortSign
 async function start(deps: ConversationDeps): Promise<void> {
   const { agent } = deps.caller;
   const { system, input, version } = deps.task;
-  const model = agent.spec.runtime.model ?? 'default';
+  const model = modelAliasOf(agent.spec);
   await record(deps, { kind: 'started', agent_id: agent.uid, agent: agent.name, version, system, input, model });
 }
 
@@ -92,7 +94,7 @@ export async function end(deps: ConversationDeps, result: Omit<AgentResult, 'at'
 async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, signal: AbortSignal): Promise<void> {
   const { log, models, caller, tell } = deps;
   const { spec } = caller.agent;
-  const alias = spec.runtime.model ?? 'default';
+  const alias = modelAliasOf(spec);
   const { provider, messages, modelCalls, isModelAsked } = log.state;
   if (!isModelAsked) {
     await record(deps, { kind: 'model_asked', iteration: effect.iteration, call: modelCalls + 1 });
@@ -142,24 +144,39 @@ function kept(reply: ModelReply, call: number) {
 
 const nameMax = 128;
 
-/** Time of the judge of an answer. */
+/** Time of the model that judges an answer. */
 const judgeMs = 120_000;
 
 async function judge(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal): Promise<void> {
-  const { models, caller, task } = deps;
+  const { iteration } = effect;
+  const { agent } = deps.caller.agent.spec.execution?.validation ?? {};
+  const { score, feedback, usage } =
+    agent === undefined ? await judgeByModel(deps, effect, signal) : await judgeByAgent(deps, effect, agent);
+  await recordJudge(deps, usage);
+  await record(deps, { kind: 'iteration_judged', iteration, score, feedback });
+}
+
+function judgedAnswer({ caller, task }: ConversationDeps, answer: string): JudgedAnswer {
+  const { criteria } = caller.agent.spec.execution?.validation ?? {};
+  return { task: task.system, input: task.input, answer, ...(criteria === undefined ? {} : { criteria }) };
+}
+
+async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal) {
+  const { models, caller } = deps;
   const { spec } = caller.agent;
-  const { validation } = spec.execution ?? {};
-  const alias = validation?.model ?? spec.runtime.model ?? 'default';
-  const { score, feedback, reply } = await judgeAnswer(
+  const alias = spec.execution?.validation?.model ?? modelAliasOf(spec);
+  const { reply, ...verdict } = await judgeAnswer(
     { models, tenant: caller.tenant },
-    {
-      task: task.system,
-      input: task.input,
-      answer: effect.answer,
-      ...(validation?.criteria === undefined ? {} : { criteria: validation.criteria }),
-    },
+    judgedAnswer(deps, effect.answer),
     { alias, maxOutputTokens: effect.maxOutputTokens, withinMs: judgeMs, signal },
   );
-  await recordJudge(deps, reply);
-  await record(deps, { kind: 'iteration_judged', iteration: effect.iteration, score, feedback });
+  return { ...verdict, usage: reply };
+}
+
+/** Nothing is held meanwhile: the replica that continues finds the same execution of the judge (ADR 0112). */
+async function judgeByAgent(deps: ConversationDeps, { iteration, answer }: EffectOf<'judge_answer'>, agent: string) {
+  const { judges, execution, caller } = deps;
+  const result = await judges.result({ execution, caller, agent, iteration, answer: judgedAnswer(deps, answer) });
+  if (result === undefined) throw new Parked();
+  return { ...verdictOf(result.output), usage: result };
 }

@@ -14,6 +14,7 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { Approvals } from './approvals.ts';
 import type { Claims } from './claims.ts';
+import type { JudgeAgents } from './judge-agents.ts';
 import type { RegisteredToolSource } from './registered/index.ts';
 
 /** Everything that the drivers of conversations work with. */
@@ -29,6 +30,7 @@ export interface DriversDeps {
   readonly calls: CallCounter;
   readonly claims: Claims;
   readonly approvals: Approvals;
+  readonly judges: JudgeAgents;
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
     readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
   };

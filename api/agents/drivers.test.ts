@@ -77,6 +77,30 @@ describe('drivers on a real NATS server', () => {
     ]);
   });
 
+  it('AGENT-13 ask the model default where the agent has no runtime, also for its judges', async () => {
+    const shared = new SharedExecutions();
+    const aliases: string[] = [];
+    const call = replyOf('', [['count', {}]]);
+    const answers = script(call, replyOf('the answer'));
+    const verdict = JSON.stringify({ allow: true, reason: 'fine', score: 1, feedback: '' });
+    const { runtime: _, ...spec } = specOf({
+      execution: { validation: { threshold: 0.5 }, tool_validation: { enabled: true } },
+    });
+    replicas.start({
+      shared,
+      spec,
+      tools: [apiTool(async () => '1')],
+      ask: async (request) => {
+        aliases.push(request.alias);
+        return request.tools.length === 0 ? replyOf(verdict) : answers(request);
+      },
+    });
+    shared.put(executionOf('plain'));
+    await outcomes(shared);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'the answer', score: 1 });
+    expect(aliases).toEqual(['default', 'default', 'default', 'default']);
+  });
+
   it('let one of three replicas ask the model, once', async () => {
     const shared = new SharedExecutions();
     const ask = vi.fn<() => Promise<ModelReply>>(async () => replyOf('once'));

@@ -1,5 +1,6 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { aborted } from '../../lib/aborted.ts';
+import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
@@ -52,7 +53,7 @@ const scanMs = 5_000;
 const pingMs = 2_000;
 const handOverMs = 20_000;
 
-/** `parked`: it waits for a person; a `Grown` goes on in a larger place in the pool. */
+/** `parked`: it waits for a person or a judge; a `Grown` goes on in a larger place in the pool. */
 type Driving = 'done' | 'parked' | Grown;
 
 interface Driven {
@@ -166,8 +167,9 @@ class ConversationDrivers implements Drivers {
     const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
     let cost: number = roomLimits.unreadBytes;
     for (;;) {
-      // A person may take days: until then nothing is held for the conversation but this.
+      // A person may take days, and an agent that judges minutes: until then nothing is held for the conversation but this.
       await this.#deps.approvals.idle(uid, signal);
+      await this.#deps.judges.idle(execution, signal);
       using place = await this.#pool.enter({ tenant: namespace, cost, signal });
       const outcome = await this.#driveInTime(execution, driven, new Room(place, cost));
       if (outcome === 'done') return;
@@ -218,8 +220,8 @@ class ConversationDrivers implements Drivers {
   async #mayDrive(execution: AgentExecution): Promise<boolean> {
     const { claims, definitionOf } = this.#deps;
     const definition = await definitionOf(execution).catch(isLost);
-    const model = definition instanceof AppError ? '' : definition.spec.runtime.model;
-    return claims.mayDrive(execution, model ?? 'default');
+    const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
+    return claims.mayDrive(execution, model);
   }
 
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {

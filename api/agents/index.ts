@@ -8,7 +8,8 @@ import {
   type SessionName,
   type Sessions,
 } from '../../lib/envelope/index.ts';
-import type { EventBus } from '../../lib/bus/index.ts';
+import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { Models } from '../../lib/models/models.ts';
 import { createModels } from '../../lib/models/create-models.ts';
@@ -24,6 +25,7 @@ import { createClaims } from './claims.ts';
 import { createContainerCalls } from './container-calls.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
+import { createJudgeAgents } from './judge-agents.ts';
 import { createEndSessions, type EndSessions } from './end-sessions.ts';
 import type { ConversationFeed } from './feed.ts';
 import { createConversationFeed } from './live.ts';
@@ -37,6 +39,7 @@ interface AgentsDeps extends ApiDeps {
   readonly cluster: Cluster;
   readonly registered: RegisteredToolSource;
   readonly toolbox: Toolbox;
+  readonly audit: AuditTrail;
 }
 
 /** Everything that runs agents in this process. */
@@ -75,6 +78,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     calls,
     claims: createClaims({ kube, bus, clock, isKnown: (model) => models.limitsOf(model) !== undefined }),
     approvals: createApprovals({ kube, clock, executions: cluster.informers.agentExecutions }),
+    judges: createJudgeAgents({ ...deps, ...cluster, executions: cluster.informers.agentExecutions }),
     executions: cluster.informers.agentExecutions,
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
@@ -134,6 +138,6 @@ function podRoutesDeps({ clock, kube, newId, cluster }: AgentsDeps, { key, sessi
       const { context, security, spec } = await definitions.of(execution);
       return { name: context, tools: security.tools ?? ['*'], waiting: spec.approval?.tools ?? [] };
     },
-    modelOf: async (execution: AgentExecution) => (await definitions.of(execution)).spec.runtime.model ?? 'default',
+    modelOf: async (execution: AgentExecution) => modelAliasOf((await definitions.of(execution)).spec),
   };
 }

@@ -1,3 +1,4 @@
+import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { shortened } from '../../lib/conversation/shorten.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -96,9 +97,9 @@ async function askJudge(
   { call, args, maxOutputTokens }: Judged,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { execution, runtime } = deps.caller.agent.spec;
-  const validation = execution?.tool_validation;
-  const alias = validation?.model ?? runtime.model ?? 'default';
+  const { spec } = deps.caller.agent;
+  const validation = spec.execution?.tool_validation;
+  const alias = validation?.model ?? modelAliasOf(spec);
   const withinMs = (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000;
   const { allowed, reason, reply } = await judgeCall(
     { models: deps.models, tenant: deps.caller.tenant },

@@ -58,6 +58,16 @@ describe('AGENT-12 the image of an agent', () => {
     expect(imageOf({ runtime })).toBe(image);
   });
 
+  it('AGENT-13 is that of System commands, and the model is default, for an agent without a runtime', () => {
+    const { runtime: _, ...agent } = anAgent().spec;
+    const metadata = { name: 'run', namespace: 'tenant-a', uid: 'u' };
+    const execution = { apiVersion: 'windlass.dev/v1', kind: 'AgentExecution', metadata, spec: { agent: 'reviewer' } };
+    const nodeConfig = { runtimes, isolation: {} };
+    const planned = planPod({ execution, agent, nodeConfig, volumeOf: () => undefined, isNew: false } as never);
+    expect(planned).toMatchObject({ kind: 'plan', plan: { modelAlias: 'default' } });
+    expect(planned).not.toHaveProperty('plan.step.image');
+  });
+
   it('is that of System commands for every language where the node configuration has none', () => {
     expect(imageOf({ runtime: { language: 'perl', version: '5' } }, [])).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
+import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import type { StepPlan } from '../step-pods/step-plan.ts';
 import type { Reasoned } from './decide.ts';
@@ -46,7 +47,7 @@ export function planPod(facts: PlanFacts): PlannedPod {
   return {
     kind: 'plan',
     plan: {
-      modelAlias: facts.agent.runtime.model ?? 'default',
+      modelAlias: modelAliasOf(facts.agent),
       runtimeClass: nodeConfig.isolation[execution.spec.isolation ?? 'inherit'],
       step: stepOf(facts, mounts),
     },
@@ -80,7 +81,7 @@ function isolationProblem({ execution, nodeConfig }: PlanFacts): Reasoned | unde
 
 /** No agent runs in the image of another language or version where the node configuration has images of languages. */
 function runtimeProblem({ agent, nodeConfig }: PlanFacts): Reasoned | undefined {
-  const { image, language, version } = agent.runtime;
+  const { image, language, version } = agent.runtime ?? {};
   const { runtimes } = nodeConfig;
   if (image !== undefined || language === undefined || runtimes.length === 0) return undefined;
   if (imageOf(agent, nodeConfig) !== undefined) return undefined;
@@ -139,7 +140,7 @@ const plannedMount = ({ volumeOf }: PlanFacts, { volume, mount_path, access_mode
 });
 
 /** Undefined: the image for System commands. */
-function imageOf({ runtime }: AgentSpec, { runtimes }: Pick<NodeConfig, 'runtimes'>): string | undefined {
+function imageOf({ runtime = {} }: AgentSpec, { runtimes }: Pick<NodeConfig, 'runtimes'>): string | undefined {
   const { image, language, version } = runtime;
   if (image !== undefined || language === undefined) return image;
   return runtimes.find((row) => row.language === language && (version === undefined || row.version === version))?.image;

@@ -49,6 +49,13 @@ const ToolValidation = Type.Object(
 const Validation = Type.Object(
   {
     model: Type.Optional(modelAlias('Model alias that judges an iteration. Default: the model of the agent.')),
+    agent: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.objectNameLength,
+        description: 'Name or id of an agent that judges an iteration in place of a model.',
+      }),
+    ),
     criteria: Type.Optional(
       Type.String({ maxLength: limits.templateLength, description: 'The rules that the judge applies.' }),
     ),
@@ -136,6 +143,33 @@ const AgentSecurity = Type.Object(
   { additionalProperties: false, description: 'Resources that the agent may use.' },
 );
 
+/** Absent, it is as if it were empty. */
+const Runtime = Type.Object(
+  {
+    language: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 63, description: 'Language of the agent program.' }),
+    ),
+    version: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Version of the language.' })),
+    model: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 63,
+        default: 'default',
+        description: 'Model alias of the node configuration.',
+      }),
+    ),
+    image: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.imageReferenceLength,
+        description:
+          'Image of the container. Default: the image of the language and version, else the one for System commands.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Where the agent runs, and on which model.' },
+);
+
 /** spec 1 §2.1; a manifest keeps name, version, description and labels under `metadata`. */
 export const AgentSpec = Type.Object(
   {
@@ -145,31 +179,7 @@ export const AgentSpec = Type.Object(
       description: 'Semantic version. A version that exists is replaced only with force.',
     }),
     description: Type.Optional(Type.String({ maxLength: 4_096, description: 'The purpose of the agent.' })),
-    runtime: Type.Object(
-      {
-        language: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 63, description: 'Language of the agent program.' }),
-        ),
-        version: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Version of the language.' })),
-        model: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 63,
-            default: 'default',
-            description: 'Model alias of the node configuration.',
-          }),
-        ),
-        image: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: limits.imageReferenceLength,
-            description:
-              'Image of the container. Default: the image of the language and version, else the one for System commands.',
-          }),
-        ),
-      },
-      { additionalProperties: false, description: 'Where the agent runs, and on which model.' },
-    ),
+    runtime: Type.Optional(Runtime),
     task: Type.Object(
       {
         instruction: Type.String({

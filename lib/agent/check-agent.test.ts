@@ -17,6 +17,12 @@ describe('the spec of an agent', () => {
     expect(problems({ runtime, execution, security, tools, output_schema: { type: 'object' } })).toEqual([]);
   });
 
+  it('AGENT-13 is legal without a model, and without a runtime', () => {
+    const { runtime: _, ...rest } = spec;
+    expect(checkAgent(rest)).toEqual([]);
+    expect(problems({ runtime: {} })).toEqual([]);
+  });
+
   it.each([
     ['AGENT-14 an instruction', { task: {} }, 'spec.task.instruction required error'],
     ['AGENT-14 a legal template', { task: { instruction: '{{#if}}' } }, 'spec.task.instruction template error'],
@@ -27,6 +33,11 @@ describe('the spec of an agent', () => {
     ['a known field', { tols: [] }, 'spec.tols unknown_field error'],
     ['a duration', { execution: { timeout: 'soon' } }, 'spec.execution.timeout pattern error'],
     ['a JSON Schema', { output_schema: { type: 'thing' } }, 'spec.output_schema.type json_schema error'],
+    [
+      'one judge of answers',
+      { execution: { validation: { threshold: 0.5, model: 'smart', agent: 'accuracy' } } },
+      'spec.execution.validation.agent exclusive error',
+    ],
     ['a tool to approve', { approval: { tools: [] } }, 'spec.approval.tools minItems error'],
     ['a known field', { approval: { tools: ['a'], tool: [] } }, 'spec.approval.tool unknown_field error'],
     [

@@ -1,6 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import { errorAt, formatPlace, type Problem, warningAt } from '../../crds/problem.ts';
 import { validateSpec } from '../../crds/validators.ts';
+import { checkVariableNames } from '../definition/variable-names.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
@@ -18,12 +19,14 @@ export function checkAgent(spec: unknown): readonly Problem[] {
   if (!isJsonObject(spec)) return [errorAt(['spec'], 'type', 'must be a map')];
   const large = checkFreeJson(spec);
   if (large.length > 0) return large;
-  const { tools } = spec;
+  const { tools, env } = spec;
   return [
     ...validateSpec.Agent(spec),
+    ...(isJsonObject(env) ? checkVariableNames(env, ['spec', 'env']) : []),
     ...checkTools(tools),
     ...checkCommands(tools),
     ...checkApproval(spec),
+    ...checkJudge(spec['execution']),
     ...checkWithin(spec),
   ];
 }
@@ -106,6 +109,14 @@ const checkFirstArguments = (list: Readonly<Record<string, unknown>>, place: rea
           ),
         ],
   );
+
+/** The agent that judges runs on a model of its own. */
+function checkJudge(execution: unknown): Problem[] {
+  const validation = isJsonObject(execution) ? execution['validation'] : undefined;
+  if (!isJsonObject(validation) || validation['agent'] === undefined || validation['model'] === undefined) return [];
+  const message = 'cannot be beside model: the agent judges on its own model; remove one of the two';
+  return [errorAt(['spec', 'execution', 'validation', 'agent'], 'exclusive', message)];
+}
 
 /** A pattern that fits no tool of the agent is mostly a slip, and then calls run that a person was to see. */
 function checkApproval({ approval, tools }: Readonly<Record<string, unknown>>): Problem[] {

@@ -19,6 +19,8 @@ describe('the cache of agents', () => {
       status: { revision: 'r' },
     });
     expect(isWholeAgent(slim)).toBe(false);
+    const { runtime: _, ...spec } = large.spec;
+    expect(slimAgent({ ...large, spec }).spec).not.toHaveProperty('runtime');
     expect(heapBytes(slim, 1e9)).toBeLessThan(4_096);
   });
 });

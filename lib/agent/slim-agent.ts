@@ -19,7 +19,7 @@ export function slimAgent(agent: Agent): Agent {
     spec: {
       version: spec.version,
       ...(spec.description === undefined ? {} : { description: spec.description }),
-      runtime: spec.runtime,
+      ...(spec.runtime === undefined ? {} : { runtime: spec.runtime }),
       task: { instruction: '' },
     },
     ...(status === undefined ? {} : { status: versions === undefined ? status : { ...status, versions } }),

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { anAgent } from '../../test/builders/agent-builder.ts';
+import { checkAgent } from '../agent/check-agent.ts';
 import { checkCliTool } from '../cli-tool/check-cli-tool.ts';
 import { checkDefinition } from './check.ts';
 
@@ -32,5 +34,11 @@ describe('names of variables', () => {
   it('are those that a pod can have, in a CLI tool', () => {
     const tool = { description: 'd', input_schema: { type: 'object' }, image: 'busybox', command: ['true'], env };
     expect(checkCliTool(tool).map(({ at: place }) => place)).toEqual(refused.map((name) => ['spec', 'env', name]));
+  });
+
+  it('are those that a pod can have, in an agent', () => {
+    const problems = checkAgent({ ...anAgent().spec, env }).map(({ path, message }) => `${path} ${message}`);
+    const message = 'is no name of a variable; use printable ASCII characters without =, as HTTP_PROXY';
+    expect(problems).toEqual(['["A=B"]', '[""]', '["é"]'].map((name) => `spec.env${name} ${message}`));
   });
 });

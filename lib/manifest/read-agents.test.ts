@@ -63,6 +63,9 @@ describe('the manifest of an agent', () => {
 
   it('AGENT-13 may leave the model out', () => {
     expect(errorsOf(withSpec({ runtime: {} }))).toEqual([]);
+    const text = withSpec({ runtime: undefined });
+    expect(errorsOf(text)).toEqual([]);
+    expect(readOneAgent(text).agent?.spec).not.toHaveProperty('runtime');
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { createApprovals } from '../../api/agents/approvals.ts';
 import { createClaims } from '../../api/agents/claims.ts';
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
+import type { JudgeAgents } from '../../api/agents/judge-agents.ts';
 import { noRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/index.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
@@ -132,6 +133,8 @@ interface ReplicaOptions {
   readonly toolbox?: Toolbox;
   readonly spec?: AgentSpec;
   readonly security?: SecurityContextSpec;
+  /** Default: no agent judges. */
+  readonly judges?: JudgeAgents;
   /** Whether its node configuration has the model. */
   readonly isModelKnown?: boolean;
   /** Bytes of heap for its conversations. */
@@ -155,6 +158,11 @@ const toolboxOf = (tools: readonly Tool[]): Toolbox => ({
   isJudged: () => true,
 });
 
+const noJudges: JudgeAgents = {
+  idle: async () => undefined,
+  result: () => Promise.reject(new Error('no agent judges')),
+};
+
 /** One replica's drivers, with a model and tools of the test. */
 export function startReplica({
   bus,
@@ -165,6 +173,7 @@ export function startReplica({
   toolbox = toolboxOf(tools),
   spec = specOf(),
   security = {},
+  judges = noJudges,
   isModelKnown = true,
   poolBytes,
 }: ReplicaOptions): Replica {
@@ -192,6 +201,7 @@ export function startReplica({
     calls: createCallCounter(bus),
     claims: createClaims({ kube, bus, clock: systemClock, isKnown: () => isModelKnown }),
     approvals: createApprovals({ kube, clock: systemClock, executions: shared.informer }),
+    judges,
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
     definitionOf: async () => ({ spec, security }),

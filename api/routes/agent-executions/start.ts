@@ -19,7 +19,7 @@ import type { Cluster } from '../../cluster/index.ts';
 import { assertSameRequest } from '../executions/start/create-execution.ts';
 import { notFound, unknownAgent, unknownTenant } from '../not-found.ts';
 import { findVersion } from '../workflows/find-version.ts';
-import { startAgentExecution } from './contract.ts';
+import { invalidAgentId, startAgentExecution } from './contract.ts';
 
 export interface StartAgentDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
@@ -34,7 +34,7 @@ type Body = RequestBodyOf<typeof startAgentExecution>;
 export function createStartRoute(deps: StartAgentDeps): Route<Caller> {
   return defineRoute<typeof startAgentExecution, Caller>(startAgentExecution, async ({ body, headers, caller }) => {
     const id = body.agent_id.toLowerCase();
-    if (!isUid(id)) throw new HttpError({ code: 'invalid', status: 400, error: 'Invalid agent ID' });
+    if (!isUid(id)) throw new HttpError({ code: 'invalid', status: 400, error: invalidAgentId });
     const namespace = deps.cluster.tenants.namespaceOf(caller.tenant);
     if (namespace === undefined) throw notFound(unknownTenant);
     const key = headers['idempotency-key'];
@@ -51,8 +51,8 @@ export function createStartRoute(deps: StartAgentDeps): Route<Caller> {
   });
 }
 
-/** A start that may be repeated: its name follows from caller and key. */
-interface Once {
+/** A start that may be repeated: its name follows from what starts it. */
+export interface Once {
   readonly name: string;
   /** Hash of the request. */
   readonly request: string;
@@ -63,20 +63,23 @@ const onceUnder = ({ subject }: Caller, key: string, body: Body): Once => ({
   request: canonicalHash(body),
 });
 
-interface Ask {
+/** A start, after its checks. */
+export interface StartAsk {
   readonly agent: Agent | undefined;
   readonly body: Body;
-  readonly caller: Caller;
+  readonly caller: Pick<Caller, 'subject'>;
   readonly namespace: string;
   readonly known: Once | undefined;
   /** Annotations that say which agent is behind it. */
   readonly marks: Readonly<Record<string, string>>;
+  /** The execution that it works for, with which it goes. */
+  readonly serves?: AgentExecution;
 }
 
 const suffixLength = 10;
 
-/** A repetition is answered alike also when the agent is gone meanwhile. */
-async function start(deps: StartAgentDeps, ask: Ask): Promise<AgentExecution> {
+/** Makes the execution. A repetition is answered alike also when the agent is gone meanwhile. @throws HttpError */
+export async function start(deps: Pick<StartAgentDeps, 'kube' | 'newId'>, ask: StartAsk): Promise<AgentExecution> {
   const { agent, namespace, caller, known } = ask;
   try {
     if (agent === undefined) throw notFound(unknownAgent);
@@ -93,7 +96,11 @@ async function start(deps: StartAgentDeps, ask: Ask): Promise<AgentExecution> {
 }
 
 /** A version that another replica registered a moment ago starts. @throws HttpError 404 that lists the versions there are. */
-async function assertVersion({ kube }: StartAgentDeps, agent: Agent, version: string | undefined): Promise<void> {
+async function assertVersion(
+  { kube }: Pick<StartAgentDeps, 'kube'>,
+  agent: Agent,
+  version: string | undefined,
+): Promise<void> {
   if (version === undefined || version === agent.spec.version || isStored(agent, version)) return;
   await findVersion(kube, (await findAgain(kube, agents, agent)) ?? agent, version);
 }
@@ -108,7 +115,8 @@ function assertReady(agent: Agent, version: string | undefined): void {
   throw failed(`agent ${agent.metadata.name} cannot run: ${ready.reason}: ${ready.message}`);
 }
 
-function executionOf(agent: Agent, { body, caller, namespace, known, marks }: Ask, name: string): AgentExecution {
+function executionOf(agent: Agent, ask: StartAsk, name: string): AgentExecution {
+  const { body, caller, namespace, known, marks, serves } = ask;
   const { uid = '', name: agentName } = agent.metadata;
   const { version, input, intent } = body;
   return {
@@ -117,7 +125,8 @@ function executionOf(agent: Agent, { body, caller, namespace, known, marks }: As
     metadata: {
       name,
       namespace,
-      labels: { [labels.agent]: agentName, [labels.agentUid]: uid },
+      labels: { [labels.agent]: agentName, [labels.agentUid]: uid, ...(serves && servedLabel(serves)) },
+      ...(serves && { ownerReferences: [ownerOf(serves)] }),
       annotations: {
         ...marks,
         [annotations.startedBy]: caller.subject,
@@ -127,6 +136,16 @@ function executionOf(agent: Agent, { body, caller, namespace, known, marks }: As
     spec: { agent: uid, input, ...defined({ version, intent }) },
   };
 }
+
+const servedLabel = ({ metadata: { uid = '' } }: AgentExecution) => ({ [labels.parentUid]: uid });
+
+const ownerOf = ({ metadata: { name, uid = '' } }: AgentExecution) => ({
+  apiVersion,
+  kind: 'AgentExecution',
+  name,
+  uid,
+  controller: true,
+});
 
 /** spec 1 §7.1: an execution that failed to start is answered 500 with the sentence why. */
 const failed = (message: string, cause?: unknown): HttpError =>

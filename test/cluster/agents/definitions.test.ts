@@ -51,11 +51,15 @@ describe('agents as kubectl writes them', () => {
     expect(await verdict('fixed')).toMatchObject({ status: 'True', reason: 'Accepted' });
   });
 
-  it('AGENT-13 a model that is not known is accepted, and none as well', async () => {
+  it('AGENT-13 a model that is not known is accepted, and none as well, with and without a runtime', async () => {
     await create('unknown-model', { runtime: { model: 'of-tomorrow' } });
     expect(await verdict('unknown-model')).toMatchObject({ reason: 'Accepted' });
-    await create('no-model', { runtime: {} });
-    expect(await verdict('no-model')).toMatchObject({ reason: 'Accepted' });
+    const { runtime: _, ...spec } = agent('no-runtime').spec;
+    for (const [name, given] of Object.entries({ 'no-model': { ...spec, runtime: {} }, 'no-runtime': spec })) {
+      const { spec: kept } = await kube.create(agents, { ...agent(name), spec: given });
+      expect(kept).toEqual(given);
+      expect(await verdict(name)).toMatchObject({ reason: 'Accepted' });
+    }
   });
 
   it('AGENT-14 a template that cannot be parsed is refused with its place', async () => {

@@ -1,0 +1,210 @@
+import { describe, expect, it, vi } from 'vitest';
+import { annotations, labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
+import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { KubeError } from '../../lib/kube/index.ts';
+import type { ModelRequest } from '../../lib/models/models.ts';
+import { executionOf, replyOf, SharedExecutions, specOf } from '../../test/agents/replica.ts';
+import { useReplicas } from '../../test/agents/replicas.ts';
+import { anAgent } from '../../test/builders/agent-builder.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import { createLineages, familyOf } from '../cluster/lineages.ts';
+import { createJudgeAgents } from './judge-agents.ts';
+import { roomLimits } from './room.ts';
+
+const replicas = useReplicas();
+const refused = (status: number, reason: string): KubeError =>
+  new KubeError(status, { reason, message: reason }, { verb: 'get', resource: 'agentexecutions' });
+const accuracy = anAgent('accuracy', {}, { namespace: 'acme' });
+
+/** The port of one replica on the objects that all share. */
+function judgesOn(shared: SharedExecutions) {
+  const all = () => [...shared.objects.values()];
+  const byName = (name: string) => all().find(({ metadata }) => metadata.name === name);
+  const cache = {
+    get: (key: string) => byName(key.replace('acme/', '')),
+    getByUid: (uid: string) => shared.objects.get(uid),
+    byIndex: (_index: string, root: string) => all().filter((one) => familyOf(one).includes(root)),
+    remember: () => undefined,
+  };
+  const kube = {
+    async create(_: unknown, object: AgentExecution) {
+      if (byName(object.metadata.name) !== undefined) throw refused(409, 'AlreadyExists');
+      const metadata = { ...object.metadata, uid: `uid-of-${object.metadata.name}`, resourceVersion: '1' };
+      shared.put({ ...object, metadata });
+      return { ...object, metadata };
+    },
+    async get(_: unknown, { name }: { name: string }) {
+      const found = byName(name);
+      if (found === undefined) throw refused(404, 'NotFound');
+      return found;
+    },
+    async jsonPatch(_: unknown, { name }: { name: string }, patch: readonly { path: string; value: never }[]) {
+      const found = byName(name) as AgentExecution;
+      const cancel = patch.find(({ path }) => path === '/spec/cancel')?.value;
+      if (cancel !== undefined) shared.put({ ...found, spec: { ...found.spec, cancel } });
+      return found;
+    },
+  };
+  const none = { getByUid: () => undefined, byIndex: () => [] };
+  return createJudgeAgents({
+    kube,
+    clock: systemClock,
+    logger: silentLogger,
+    newId: () => 'id',
+    audit: { record: () => undefined },
+    agents: { locate: async (_tenant: string, name: string) => (name === 'accuracy' ? accuracy : undefined) },
+    lineages: createLineages({ agentExecutions: cache as never, executions: none as never }),
+    executions: { ...shared.informer, cache },
+  } as never);
+}
+
+const isJudge = ({ metadata }: AgentExecution): boolean => metadata.labels?.[labels.parentUid] !== undefined;
+const judgesIn = (shared: SharedExecutions) => [...shared.objects.values()].filter(isJudge);
+const until = { timeout: 20_000, interval: 20 };
+
+/** The judges, once there are so many. */
+const judges = (shared: SharedExecutions, count: number) =>
+  vi.waitFor(() => {
+    const found = judgesIn(shared);
+    expect(found).toHaveLength(count);
+    return found;
+  }, until);
+
+const outcome = (shared: SharedExecutions) =>
+  vi.waitFor(() => {
+    expect(shared.outcomes).toHaveLength(1);
+    return shared.outcomes[0];
+  }, until);
+
+function end(shared: SharedExecutions, judge: AgentExecution | undefined, given: Partial<AgentResult>): void {
+  if (judge === undefined) throw new Error('there is no judge');
+  const result = { phase: 'completed' as const, at: '2026-01-31T12:00:00.000Z', ...given };
+  shared.put({ ...judge, spec: { ...judge.spec, result } });
+}
+
+const verdict = (score: number, more: object = {}): Partial<AgentResult> => ({
+  output: JSON.stringify({ score, ...more }),
+});
+
+const judgedBy = (agent: string) =>
+  specOf({ execution: { validation: { agent, threshold: 0.7, criteria: 'No claim without a source.' } } });
+
+/** Answers `answer 1`, `answer 2` and so on. */
+const answers = async ({ messages }: ModelRequest) =>
+  replyOf(`answer ${messages.filter(({ role }) => role === 'assistant').length + 1}`);
+
+function startOn(shared: SharedExecutions, more: { readonly agent?: string; readonly poolBytes?: number } = {}) {
+  const { agent = 'accuracy', ...rest } = more;
+  return replicas.start({ shared, spec: judgedBy(agent), judges: judgesOn(shared), ask: answers, ...rest });
+}
+
+describe('an agent that judges answers', () => {
+  it('gets task, input, criteria and answer, and its words go to the agent until it accepts', async () => {
+    const shared = new SharedExecutions();
+    startOn(shared);
+    shared.put(executionOf('twice'));
+    const [first] = await judges(shared, 1);
+    expect(first).toMatchObject({
+      metadata: {
+        labels: { [labels.parentUid]: 'twice', [labels.agent]: 'accuracy' },
+        annotations: { [annotations.agentRoot]: 'twice', [annotations.agentDepth]: '1' },
+        ownerReferences: [{ kind: 'AgentExecution', uid: 'twice', controller: true }],
+      },
+      spec: { agent: 'uid-of-accuracy' },
+    });
+    expect(JSON.parse(first?.spec.input ?? '')).toEqual({
+      task: 'You work. carefully',
+      input: 'do it',
+      criteria: 'No claim without a source.',
+      answer: 'answer 1',
+    });
+    end(shared, first, { ...verdict(0.2, { reasoning: 'Name it.' }), input_tokens: 10, output_tokens: 20 });
+    const [, second] = await judges(shared, 2);
+    expect(JSON.parse(second?.spec.input ?? '')).toMatchObject({ answer: 'answer 2' });
+    end(shared, second, { ...verdict(0.9), input_tokens: 10, output_tokens: 20 });
+    expect(await outcome(shared)).toMatchObject({
+      phase: 'completed',
+      output: 'answer 2',
+      score: 0.9,
+      iterations: 2,
+      input_tokens: 22,
+      output_tokens: 42,
+    });
+  });
+
+  it('judges once where the replica that started it goes, and another one continues', async () => {
+    const shared = new SharedExecutions();
+    const gone = startOn(shared);
+    shared.put(executionOf('moved'));
+    const [judge] = await judges(shared, 1);
+    await gone.stop();
+    startOn(shared);
+    end(shared, judge, verdict(1));
+    expect(await outcome(shared)).toMatchObject({ phase: 'completed', output: 'answer 1', score: 1 });
+    expect(judgesIn(shared)).toHaveLength(1);
+  });
+
+  it('leaves its place to others while it judges', async () => {
+    const shared = new SharedExecutions();
+    startOn(shared, { poolBytes: roomLimits.unreadBytes });
+    for (const uid of ['one', 'two', 'three']) shared.put(executionOf(uid));
+    for (const judge of await judges(shared, 3)) end(shared, judge, verdict(1));
+    await vi.waitFor(() => expect(shared.outcomes).toHaveLength(3), until);
+  });
+
+  it.each<readonly [title: string, result: Partial<AgentResult>, words: RegExp]>([
+    [
+      'fails',
+      { phase: 'failed', reason: 'Timeout', message: 'too late' },
+      /accuracy, execution judge-.*: failed: Timeout: too late/,
+    ],
+    ['says no JSON', { output: 'fine' }, /its answer is no JSON object/],
+    ['gives no score', { output: '{"score": 7}' }, /no "score" from 0 to 1/],
+  ])('that %s fails the execution with ValidationFailed', async (title, result, words) => {
+    const shared = new SharedExecutions();
+    startOn(shared);
+    shared.put(executionOf(title.replaceAll(' ', '-')));
+    const [judge] = await judges(shared, 1);
+    end(shared, judge, result);
+    expect(await outcome(shared)).toMatchObject({
+      phase: 'failed',
+      reason: 'ValidationFailed',
+      message: expect.stringMatching(words),
+    });
+  });
+
+  it.each<readonly [title: string, agent: string, change: object, words: RegExp]>([
+    ['does not exist', 'absent', {}, /there is no agent absent; register it/],
+    [
+      'is too far down its family',
+      'accuracy',
+      { annotations: { [annotations.agentRoot]: 'root', [annotations.agentDepth]: `${limits.agentDepthMax}` } },
+      /agents started one another/,
+    ],
+  ])('that %s fails the execution, and nothing starts', async (title, agent, metadata, words) => {
+    const shared = new SharedExecutions();
+    startOn(shared, { agent });
+    const execution = executionOf(title.replaceAll(' ', '-'));
+    shared.put({ ...execution, metadata: { ...execution.metadata, ...metadata } });
+    const message = expect.stringMatching(words);
+    expect(await outcome(shared)).toMatchObject({ phase: 'failed', reason: 'ValidationFailed', message });
+    expect(judgesIn(shared)).toEqual([]);
+  });
+
+  it('is cancelled where the execution that it judges is', async () => {
+    const shared = new SharedExecutions();
+    startOn(shared);
+    shared.put(executionOf('cancelled'));
+    await judges(shared, 1);
+    const execution = shared.objects.get('cancelled') as AgentExecution;
+    shared.put({ ...execution, spec: { ...execution.spec, cancel: { by: 'ada', at: '2026-01-31T12:00:00Z' } } });
+    await vi.waitFor(() => {
+      expect(judgesIn(shared)[0]?.spec.cancel).toMatchObject({
+        by: 'windlass',
+        reason: expect.stringContaining('ended'),
+      });
+    }, until);
+  });
+});

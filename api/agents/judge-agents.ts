@@ -1,0 +1,178 @@
+import { labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { lineageOf } from '../../lib/agent/lineage.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { defined } from '../../lib/defined.ts';
+import { canonicalHash } from '../../lib/definition/canonical.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
+import { finished } from '../../lib/execution/finished.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { shortHash } from '../../lib/ids.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import type { Informer } from '../../lib/informer/index.ts';
+import { agentExecutions } from '../../lib/kinds.ts';
+import { findObject, type KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Cluster } from '../cluster/index.ts';
+import { start, type StartAgentDeps } from '../routes/agent-executions/start.ts';
+import { JudgeFailed, type JudgedAnswer } from './judge.ts';
+import { needsDriving } from './needs-driving.ts';
+import type { AgentCaller } from './registered/index.ts';
+
+/** An answer that an agent is to judge. */
+export interface JudgeQuestion {
+  /** The execution that gave the answer. */
+  readonly execution: AgentExecution;
+  readonly caller: AgentCaller;
+  /** Name or uid of the agent that judges. */
+  readonly agent: string;
+  readonly iteration: number;
+  readonly answer: JudgedAnswer;
+}
+
+/** What the agent said, and the tokens that it took. */
+export interface JudgeResult {
+  readonly output: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd?: number;
+}
+
+/** Agents that judge answers: each answer has an execution of its own, which its name finds again (ADR 0112). */
+export interface JudgeAgents {
+  /** Resolves when no judge of the execution is under way, as far as the cache knows, or `signal` aborts. */
+  idle(execution: AgentExecution, signal: AbortSignal): Promise<void>;
+  /** Undefined while the judge is under way; it is started where it was not. @throws JudgeFailed */
+  result(question: JudgeQuestion): Promise<JudgeResult | undefined>;
+}
+
+interface JudgeAgentsDeps extends Pick<StartAgentDeps, 'newId' | 'audit'> {
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list' | 'jsonPatch'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly agents: Pick<Cluster['agents'], 'locate'>;
+  readonly lineages: Cluster['lineages'];
+  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
+    readonly cache: Pick<CacheReader<AgentExecution, 'family'>, 'get' | 'byIndex' | 'remember'>;
+  };
+}
+
+export function createJudgeAgents(deps: JudgeAgentsDeps): JudgeAgents {
+  const wakes = new Map<string, PromiseWithResolvers<void>>();
+  deps.executions.onChange(({ before, after }) => {
+    const judged = judgedBy(after ?? before);
+    if (judged !== undefined && !isUnderWay(after)) wakes.get(judged)?.resolve();
+    if (after !== undefined && before !== undefined && needsDriving(before) && !needsDriving(after))
+      for (const judge of underWay(deps, after)) void cancel(deps, judge, after);
+  });
+  return {
+    async idle(execution, signal) {
+      const { uid = '' } = execution.metadata;
+      while (!signal.aborted && underWay(deps, execution).length > 0) {
+        const wake = wakes.get(uid) ?? Promise.withResolvers<void>();
+        wakes.set(uid, wake);
+        await Promise.race([wake.promise, deps.clock.sleep(lookMs, signal)]);
+        wakes.delete(uid);
+      }
+    },
+    result: (question) => resultOf(deps, question),
+  };
+}
+
+/** A change that was missed is found after so long. */
+const lookMs = 30_000;
+
+/** Uid of the execution whose answer this one judges: the label is written by our accounts alone. */
+const judgedBy = (execution: AgentExecution | undefined): string | undefined =>
+  execution?.spec.parent === undefined ? execution?.metadata.labels?.[labels.parentUid] : undefined;
+
+const isUnderWay = (execution: AgentExecution | undefined): boolean =>
+  execution !== undefined &&
+  execution.spec.result === undefined &&
+  execution.metadata.deletionTimestamp === undefined &&
+  !finished(execution);
+
+function underWay({ executions }: JudgeAgentsDeps, judged: AgentExecution): readonly AgentExecution[] {
+  const family = executions.cache.byIndex('family', lineageOf(judged).root);
+  return family.filter((one) => judgedBy(one) === judged.metadata.uid && isUnderWay(one));
+}
+
+async function resultOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise<JudgeResult | undefined> {
+  const judge = await judgeOf(deps, question);
+  deps.executions.cache.remember(judge);
+  if (isUnderWay(judge)) return undefined;
+  const whole = await deps.executions.whole(judge);
+  const { output, phase, input_tokens = 0, output_tokens = 0, cost_usd } = whole?.spec.result ?? {};
+  if (output === undefined || phase !== 'completed') throw noVerdict(question, whole ?? judge);
+  return { output, input_tokens, output_tokens, ...defined({ cost_usd }) };
+}
+
+/** The execution that judges this answer; it is made where it is not there. @throws JudgeFailed */
+async function judgeOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise<AgentExecution> {
+  const { execution, iteration } = question;
+  const { namespace = '', uid = '' } = execution.metadata;
+  const name = `judge-${shortHash(uid)}-${iteration}`;
+  const known = deps.executions.cache.get(`${namespace}/${name}`);
+  const found = known ?? (await findObject(deps.kube, agentExecutions, { namespace, name }));
+  const judge = found ?? (await started(deps, question, name));
+  if (judgedBy(judge) === uid) return judge;
+  throw new JudgeFailed(`another execution named ${name} is in its way; delete that one`);
+}
+
+function noVerdict({ agent }: JudgeQuestion, { metadata, spec, status }: AgentExecution): JudgeFailed {
+  const { phase = 'deleted', reason, message } = { ...status, ...spec.result };
+  const why = [phase, reason, message].filter((text) => text !== undefined).join(': ');
+  return new JudgeFailed(`agent ${agent}, execution ${metadata.name}: ${why}`);
+}
+
+/** @throws JudgeFailed for what no attempt mends; other errors are tried again with the conversation. */
+async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: string): Promise<AgentExecution> {
+  const { execution, caller, agent: asked, answer } = question;
+  const input = JSON.stringify(answer);
+  if (input.length > limits.agentInputLength)
+    throw new JudgeFailed(
+      `task, input and answer have ${input.length} characters, and an agent takes ${limits.agentInputLength}`,
+    );
+  const agent = await deps.agents.locate(caller.tenant, asked);
+  if (agent === undefined) throw new JudgeFailed(`there is no agent ${asked}; register it, or change validation.agent`);
+  const { namespace = '', uid = '' } = execution.metadata;
+  const body = { agent_id: agent.metadata.uid ?? '', input };
+  try {
+    const marks = deps.lineages.marksFor({ callingExecution: uid });
+    const known = { name, request: canonicalHash(body) };
+    const judge = await start(deps, { agent, body, caller, namespace, known, marks, serves: execution });
+    const data = { agent: agent.metadata.name, agent_id: body.agent_id };
+    deps.audit.record({
+      type: 'AgentExecutionStarted',
+      by: caller,
+      subject: judge.metadata.uid ?? '',
+      act: 'start',
+      data,
+    });
+    return judge;
+  } catch (error) {
+    if (error instanceof AppError && isLasting(error)) throw new JudgeFailed(messageOf(error), error);
+    throw error;
+  }
+}
+
+/** A full family may have room later, and the tenant may have its rights then. */
+const isLasting = (error: AppError): boolean =>
+  error instanceof HttpError && error.options.code !== 'unavailable' && error.options.status !== 429;
+
+/** A judge whose verdict nothing waits for. The first writer counts. */
+async function cancel(deps: JudgeAgentsDeps, { metadata }: AgentExecution, judged: AgentExecution): Promise<void> {
+  const { name, namespace = '', uid } = metadata;
+  const at = new Date(deps.clock.now()).toISOString();
+  const reason = `the execution ${judged.metadata.name}, whose answer it judges, has ended`;
+  try {
+    await deps.kube.jsonPatch(agentExecutions, { namespace, name }, [
+      { op: 'test', path: '/metadata/uid', value: uid },
+      { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+      { op: 'add', path: '/spec/cancel', value: { by: 'windlass', at, via: 'api', reason } },
+    ]);
+  } catch (error) {
+    deps.logger.debug({ namespace, execution: name, problem: messageOf(error) }, 'judge not cancelled');
+  }
+}
