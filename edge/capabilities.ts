@@ -1,8 +1,8 @@
 import { platform } from 'node:os';
+import { durationOf } from '../lib/edge/index.ts';
 import type { EdgeCapabilities } from '../proto/generated/windlass/node/v1/node.ts';
 import type { LocalConfig } from './config/schema.ts';
 import { archName } from './tools/host-info.ts';
-import { durationOf } from './work/results.ts';
 
 /**
  * The host's report of itself: its system, its tools, its folders, the labels of its configuration, and its owner's limit

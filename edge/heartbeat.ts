@@ -1,6 +1,5 @@
-import { edgeLimits } from '../lib/edge/index.ts';
+import { edgeLimits, millisecondsOf } from '../lib/edge/index.ts';
 import type { Duration } from '../proto/generated/google/protobuf/duration.ts';
-import { millisecondsOf } from './work/results.ts';
 
 /** The interval that a server asks for, from one second to one hour; undefined where it asks for none. */
 export function heartbeatMsOf(asked: Duration | undefined): number | undefined {

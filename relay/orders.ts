@@ -1,9 +1,14 @@
 import type { Clock } from '../lib/clock.ts';
-import { type HeartbeatsRequest, type HostRequest, type RecentCommands, streamElsewhere } from '../lib/edge/index.ts';
+import {
+  durationOf,
+  type HeartbeatsRequest,
+  type HostRequest,
+  type RecentCommands,
+  streamElsewhere,
+} from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { createFairPool } from '../lib/fair-pool.ts';
 import { bytesOf } from '../lib/memory-budget/index.ts';
-import type { Duration } from '../proto/generated/google/protobuf/duration.ts';
 import type { EdgeCommand } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Streams } from './streams/streams.ts';
 
@@ -80,8 +85,3 @@ function commandOf(request: Exclude<HostRequest, { readonly kind: 'drop' }>): No
       return { $case: 'shutdown', value: { grace: durationOf(request.graceMs) } };
   }
 }
-
-const durationOf = (ms: number): Duration => ({
-  seconds: BigInt(Math.floor(ms / 1_000)),
-  nanos: Math.floor(ms % 1_000) * 1_000_000,
-});

@@ -1,5 +1,6 @@
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import { edgeUnavailableReason } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { checkArgs } from '../../lib/fleet/args.ts';
 import { completePolicy } from '../../lib/fleet/policy.ts';
@@ -52,7 +53,7 @@ function refusalOf(
 ): Refusal | undefined {
   const [lost] = skipped;
   if (target.Node !== undefined && lost !== undefined) {
-    return { reason: 'EdgeUnavailable', message: `host ${lost.node_id} cannot take a command: ${lost.reason}` };
+    return { reason: edgeUnavailableReason, message: `host ${lost.node_id} cannot take a command: ${lost.reason}` };
   }
   if (target.Node === undefined && !isFleetCapable) {
     return { reason: 'NotFleetCapable', message: `tool is not fleet capable: name one host, as Node, for ${tool}` };

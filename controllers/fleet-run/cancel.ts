@@ -1,8 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { RecentCommands } from '../../lib/edge/index.ts';
+import { isEdgeUnavailable, type RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import { fleetTimes } from '../../lib/fleet/plan.ts';
+import { tryPaced } from '../../lib/retry.ts';
 import { commandOf } from './command-of.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane, NewsWriter } from './ports.ts';
@@ -41,18 +42,21 @@ async function deliver(deps: CancelDeps, session: RunSession, node: string): Pro
   const { clock } = deps;
   const { signal } = session.stop;
   const begun = clock.now();
-  while (!signal.aborted && !session.isSettled(node)) {
-    try {
+  const pauseAfter = (error: unknown): number => {
+    const isLate = clock.now() - begun >= fleetTimes.cancelGraceMs;
+    // While the bus is away nothing can be said either.
+    if (isLate && !isBusAway(error)) throw error;
+    return fleetRunLimits.retryMs;
+  };
+  try {
+    return await tryPaced({ clock, signal, pauseAfter }, async () => {
+      if (signal.aborted || session.isSettled(node)) return false;
       await send(deps, session, node);
       return true;
-    } catch (error) {
-      const isLate = clock.now() - begun >= fleetTimes.cancelGraceMs;
-      // While the bus is away nothing can be said either.
-      if (isLate && !isBusAway(error)) return false;
-    }
-    await clock.sleep(fleetRunLimits.retryMs, signal);
+    });
+  } catch {
+    return false;
   }
-  return false;
 }
 
 /** The stream that took a cancellation may have broken off before the host had it. */
@@ -76,4 +80,4 @@ function send({ lane, cancels }: CancelDeps, session: RunSession, node: string):
 }
 
 const isBusAway = (error: unknown): boolean =>
-  error instanceof AppError && error.code === 'unavailable' && error.reason !== 'EdgeUnavailable';
+  error instanceof AppError && error.code === 'unavailable' && !isEdgeUnavailable(error);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
-import type { EdgeOutcome } from '../../lib/edge/index.ts';
+import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable } from '../../lib/edge/index.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane, FleetCommand } from './ports.ts';
 
@@ -133,16 +133,14 @@ function verdictOf(error: unknown, passedMs: number, deadlineMs: number): Verdic
   const isWorthATry = code === 'unavailable' || code === 'timeout';
   if (!isWorthATry) return { result: err(reason, message), isOpen: false };
   // Else the relay may have handed it on; a host runs a command id once.
-  const isOpen = reason !== edgeUnavailable;
+  const isOpen = !isEdgeUnavailable(error);
   const patienceMs = isOpen ? deadlineMs : fleetRunLimits.unreachableMs;
-  return { result: passedMs < patienceMs ? undefined : err(edgeUnavailable, message), isOpen };
+  return { result: passedMs < patienceMs ? undefined : err(edgeUnavailableReason, message), isOpen };
 }
-
-const edgeUnavailable = 'EdgeUnavailable';
 
 /** spec 2 §2.4: the host never ran it, so there is no exit code of its own. */
 const err = (code: string, message: string) => ({ outcome: 'err', code, message, exit_code: 0 }) as const;
-const noTurn = err(edgeUnavailable, 'the command waited for its turn for too long');
+const noTurn = err(edgeUnavailableReason, 'the command waited for its turn for too long');
 const cancelled = { outcome: 'cancelled', reason: 'the run was stopped before the command left' } as const;
 const unsure: Launch = { kind: 'unsure' };
 const failed = (result: EdgeOutcome): Launch => ({ kind: 'failed', result });

@@ -7,6 +7,7 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import type { ReconcileResult } from '../runtime/outcome.ts';
 import { cancelDeleted } from './abandon.ts';
 import { type DriveDeps, drive } from './drive.ts';
 import { letGo } from './hold.ts';
@@ -27,13 +28,11 @@ export interface LeaveDeps extends DriveDeps, SessionsDeps {
 /** How far the commands of a run are. */
 type Ending = { readonly kind: 'over' } | { readonly kind: 'open'; readonly commands: number; readonly why: string };
 
-type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
-
 /**
  * Ends the commands of a run that is deleted and held, and lets it go: at once where none is under way, else when they have
  * ended, and after `leaveMs` in any case (ADR 0104).
  */
-export async function leave(deps: LeaveDeps, run: FleetRun): Promise<Again> {
+export async function leave(deps: LeaveDeps, run: FleetRun): Promise<ReconcileResult> {
   const { uid = '' } = run.metadata;
   const now = deps.clock.now();
   const since = deps.leaving.get(uid) ?? now;

@@ -12,6 +12,7 @@ import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { FleetCapable } from '../../lib/tools/fleet-capable.ts';
 import type { FactSink } from '../runtime/facts.ts';
+import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { deleteAsRead } from '../volume/delete-as-read.ts';
 import { abandon } from './abandon.ts';
@@ -39,11 +40,9 @@ export interface FleetRunDeps extends LeaveDeps {
   readonly problem?: Refusal | undefined;
 }
 
-type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
-
 /** Runs a tool over hosts to its end (spec 2 §2.4, design §14). */
 export function createFleetRunReconcile(deps: FleetRunDeps) {
-  return async (key: string): Promise<Again> => {
+  return async (key: string): Promise<ReconcileResult> => {
     const run = deps.runs.get(key);
     if (run === undefined) return undefined;
     if (run.metadata.deletionTimestamp !== undefined) {
@@ -59,14 +58,14 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
 }
 
 /** A session wakes the run when it has taken in what was stored before. */
-async function follow(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
+async function follow(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileResult> {
   const session = deps.sessions.get(run.metadata.uid ?? '');
   if (session === undefined) return resume(deps, run);
   return session.isCaughtUp && !session.isAbandoned ? goOn(deps, run, session) : undefined;
 }
 
 /** A run that has ended needs no session any more, and is deleted when its time is over. */
-async function afterwards(deps: FleetRunDeps, ended: FleetRun): Promise<Again> {
+async function afterwards(deps: FleetRunDeps, ended: FleetRun): Promise<ReconcileResult> {
   closeSession(deps.sessions, ended.metadata.uid ?? '');
   const fact = endFact(ended);
   if (fact !== undefined) deps.facts.raise(fact);
@@ -93,7 +92,7 @@ const write = (deps: FleetRunDeps, run: FleetRun, status: FleetRunStatus) =>
 const noSummary = { ok: 0, err: 0, timed_out: 0, cancelled: 0, not_started: 0 } as const;
 
 /** Begins a run, unless the cache is behind: another process may have begun it, and have sent commands. */
-async function start(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
+async function start(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileResult> {
   const run = await findAgain(deps.kube, fleetRuns, cached);
   // The cache is behind; it wakes the run when it has seen as much.
   if (run === undefined || run.metadata.deletionTimestamp !== undefined) return undefined;
@@ -102,7 +101,7 @@ async function start(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
 }
 
 /** Fixes the targets and stores them; from then on a restart continues with the same hosts. */
-async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
+async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const { namespace = '' } = run.metadata;
   const tenant = deps.tenants.tenantOf(namespace);
@@ -138,7 +137,7 @@ async function capable(
   { fleetCapable }: FleetRunDeps,
   tenant: string,
   { spec }: FleetRun,
-): Promise<boolean | NonNullable<Again>> {
+): Promise<boolean | NonNullable<ReconcileResult>> {
   if (spec.target.Node !== undefined) return true;
   try {
     return await fleetCapable(tenant, spec.tool);
@@ -153,13 +152,23 @@ const counts = ({ resolved, skipped }: FrozenTargets) => ({
   targets_skipped: skipped.length,
 });
 
-async function refuse(deps: FleetRunDeps, run: FleetRun, why: Refusal, targets?: FrozenTargets): Promise<Again> {
+async function refuse(
+  deps: FleetRunDeps,
+  run: FleetRun,
+  why: Refusal,
+  targets?: FrozenTargets,
+): Promise<ReconcileResult> {
   const fields = targets === undefined ? {} : { ...counts(targets), ...(await storeTargets(deps.store, run, targets)) };
   const summary = { ...noSummary, not_started: targets?.resolved.length ?? 0 };
   return finish(deps, run, { ...why, outcome: 'refused', summary }, fields);
 }
 
-async function finish(deps: FleetRunDeps, run: FleetRun, end: RunEnd, fields: Partial<FleetRunStatus>): Promise<Again> {
+async function finish(
+  deps: FleetRunDeps,
+  run: FleetRun,
+  end: RunEnd,
+  fields: Partial<FleetRunStatus>,
+): Promise<ReconcileResult> {
   const written = await write(deps, run, endedStatus(run, deps.clock.now(), end, fields));
   const { reason = '', message = '' } = written.status ?? {};
   const isExpected = end.outcome === 'cancelled' || (end.outcome === 'complete' && reason === 'Completed');
@@ -169,7 +178,7 @@ async function finish(deps: FleetRunDeps, run: FleetRun, end: RunEnd, fields: Pa
 }
 
 /** Another process, or this one before it lost the lease, has begun the run. */
-async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
+async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileResult> {
   const run = await findAgain(deps.kube, fleetRuns, cached);
   // The cache is behind; it wakes the run when it has seen as much.
   if (run === undefined || run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended')
@@ -187,7 +196,7 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
 }
 
 /** Without its record a run cannot be continued: which hosts it means is not known any more. */
-function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Again> {
+function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<ReconcileResult> {
   const { summary = noSummary, in_flight: open = 0, targets_resolved: all = 0 } = run.status ?? {};
   const known = summary.ok + summary.err + summary.timed_out + summary.cancelled;
   // Those in flight have no outcome that is known.
@@ -197,7 +206,7 @@ function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Again>
   return finish(deps, run, { outcome: 'halted', reason: 'RecordLost', message, summary: counts }, {});
 }
 
-async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Promise<Again> {
+async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Promise<ReconcileResult> {
   const fields = takeCancel(run, session);
   endRevoked(deps, session);
   const decision = await drive(deps, session);
@@ -248,7 +257,12 @@ async function note(
   session.waiting.noteStored(due.length);
 }
 
-function end(deps: FleetRunDeps, run: FleetRun, ended: FleetEnd, fields: Partial<FleetRunStatus>): Promise<Again> {
+function end(
+  deps: FleetRunDeps,
+  run: FleetRun,
+  ended: FleetEnd,
+  fields: Partial<FleetRunStatus>,
+): Promise<ReconcileResult> {
   const by = run.spec.cancel?.by;
   return finish(deps, run, by === undefined ? ended : { ...ended, cancelledBy: by }, fields);
 }

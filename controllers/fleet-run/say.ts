@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeOutcome, type RecentCommands } from '../../lib/edge/index.ts';
+import { tryPaced } from '../../lib/retry.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { NewsWriter } from './ports.ts';
 import type { RunSession } from './session.ts';
@@ -37,15 +38,15 @@ async function publish(
   session.said.set(node, { result, at: undefined });
   const ids = { tenant: session.tenant, run: session.uid, node_id: node, command_id: commandIdOf(session.uid, node) };
   const at = new Date(clock.now()).toISOString();
-  while (!session.stop.signal.aborted) {
-    try {
-      await news.say({ ...ids, kind: 'result', at, result });
-      // It may have come back meanwhile.
-      if (session.said.has(node)) session.said.set(node, { result, at: clock.now() });
-      if (session.hasLeft(node)) void recent.ended({ ...ids, result, ended_at: at }).catch(() => undefined);
-      return;
-    } catch {
-      await clock.sleep(fleetRunLimits.retryMs, session.stop.signal);
-    }
+  const { signal } = session.stop;
+  const pace = { clock, signal, pauseAfter: () => fleetRunLimits.retryMs };
+  try {
+    await tryPaced(pace, () => news.say({ ...ids, kind: 'result', at, result }));
+  } catch {
+    // The session has ended.
+    return;
   }
+  // It may have come back meanwhile.
+  if (session.said.has(node)) session.said.set(node, { result, at: clock.now() });
+  if (session.hasLeft(node)) void recent.ended({ ...ids, result, ended_at: at }).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import { type EdgeEventCase, openEdgeCommand, sealEdgeEvent } from '../../lib/edge/index.ts';
+import { type EdgeEventCase, millisecondsOf, openEdgeCommand, sealEdgeEvent } from '../../lib/edge/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
 import { type EdgeCapabilities, type EdgeCommand, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
@@ -8,7 +8,6 @@ import type { MergedConfig } from '../config/merged-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Credential } from '../state/host-state.ts';
 import type { Executor, Outbox } from '../work/executor.ts';
-import { millisecondsOf } from '../work/results.ts';
 import { Outgoing } from './outgoing.ts';
 import { type EdgeStream, relayError } from './relay-client.ts';
 

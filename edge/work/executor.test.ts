@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { mintCommandToken } from '../../lib/edge/index.ts';
+import { durationOf, mintCommandToken } from '../../lib/edge/index.ts';
 import { EdgeResult, InvokeTool } from '../../proto/generated/windlass/node/v1/node.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
@@ -11,7 +11,6 @@ import type { LocalConfig } from '../config/schema.ts';
 import { openJournal } from '../journal/journal.ts';
 import type { HostTools } from '../tools/host-tools.ts';
 import { createExecutor } from './executor.ts';
-import { durationOf } from './results.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 let folder: string;

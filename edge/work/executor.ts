@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { type CommandClaims, edgeLimits } from '../../lib/edge/index.ts';
+import { type CommandClaims, edgeLimits, millisecondsOf } from '../../lib/edge/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -10,15 +10,7 @@ import type { Journal } from '../journal/journal.ts';
 import { daemonLimits } from '../limits.ts';
 import { type HostCall, type HostTools, secondsOf } from '../tools/host-tools.ts';
 import { type ProofFacts, proveCommand } from './prove-command.ts';
-import {
-  cancelledResult,
-  type CommandProblem,
-  errResult,
-  millisecondsOf,
-  resultOf,
-  timedOutResult,
-  unknownResult,
-} from './results.ts';
+import { cancelledResult, type CommandProblem, errResult, resultOf, timedOutResult, unknownResult } from './results.ts';
 
 /** A command waits for its turn until its deadline; no deadline is longer than a day. */
 const longestWaitMs = 86_400_000;

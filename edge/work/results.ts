@@ -1,9 +1,8 @@
 import { Struct } from '../../proto/generated/google/protobuf/struct.ts';
 import type { Any } from '../../proto/generated/google/protobuf/any.ts';
-import type { Duration } from '../../proto/generated/google/protobuf/duration.ts';
 import type { EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
 import { cutMiddle } from '../../lib/cut-text.ts';
-import { edgeLimits } from '../../lib/edge/index.ts';
+import { durationOf, edgeLimits } from '../../lib/edge/index.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { HostAnswer } from '../tools/host-tools.ts';
 
@@ -104,15 +103,3 @@ const pack = (fields: Readonly<Record<string, unknown>>): Any => ({
   typeUrl: 'type.googleapis.com/google.protobuf.Struct',
   value: Struct.encode(Struct.wrap({ ...fields })).finish(),
 });
-
-export const durationOf = (ms: number): Duration => ({
-  seconds: BigInt(Math.floor(ms / 1_000)),
-  nanos: Math.floor((ms % 1_000) * 1e6),
-});
-
-/** Undefined for one that is absent, negative or beyond what a clock counts. */
-export function millisecondsOf(duration: Duration | undefined): number | undefined {
-  if (duration === undefined) return undefined;
-  const ms = Number(duration.seconds) * 1_000 + Math.floor(duration.nanos / 1e6);
-  return Number.isSafeInteger(ms) && ms >= 0 ? ms : undefined;
-}

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { EventBus } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
 import { type CommandRecord, edgeBuckets, type HeldStream } from './buckets.ts';
+import { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
 import { edgeLimits } from './limits.ts';
 
 /** The stream of a host. */
@@ -101,7 +102,7 @@ export function createHostCommands({ bus }: { readonly bus: Pick<EventBus, 'buck
     shutdown: (host, graceMs) => order(host, { kind: 'shutdown', graceMs }),
     drop: (host, reason) =>
       order(host, { kind: 'drop', reason }).catch((error: unknown) => {
-        if (!(error instanceof AppError) || error.reason !== edgeUnavailableReason) throw error;
+        if (!isEdgeUnavailable(error)) throw error;
       }),
   };
 }
@@ -138,8 +139,6 @@ function createOrder(bus: Pick<EventBus, 'bucket' | 'request'>) {
     });
   };
 }
-
-const edgeUnavailableReason = 'EdgeUnavailable';
 
 const edgeUnavailable = (cause?: unknown): AppError =>
   new AppError('unavailable', 'the host is offline: no relay holds a stream of it', {

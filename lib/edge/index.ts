@@ -26,6 +26,8 @@ export {
   readEnrollmentToken,
 } from './enrollment-token.ts';
 export { assertFresh, isSealedBy, type SealedMessage, type Sealing } from './envelope.ts';
+export { durationOf, millisecondsOf, wholeSeconds } from './duration.ts';
+export { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
 export { edgeLimits } from './limits.ts';
 export {
   keyHashOf,

@@ -5,4 +5,5 @@ export { createInformer, type Informer, type InformerChange, stripNotes } from '
 export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';
 export { compareResourceVersions } from './resource-version.ts';
 export { stripStrangers } from './slim-metadata.ts';
+export { createWakesByUid, type WakesByUid } from './wakes-by-uid.ts';
 export { createWholeObjects, type WholeObjects, type WholeOptions } from './whole-objects.ts';

@@ -10,6 +10,7 @@ import {
   mintNodeToken,
   nodeIdOf,
   readEnrollmentToken,
+  wholeSeconds,
 } from '../../lib/edge/index.ts';
 import { edgeIssuer, signEdgeToken, textClaims, verifiedClaims } from '../../lib/edge/jwt.ts';
 import { rawPublicKey, readPublicKey, readRawPublicKey } from '../../lib/envelope/index.ts';
@@ -24,7 +25,6 @@ import type {
 } from '../../proto/generated/windlass/node/v1/node.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { hostRevoked } from '../streams/live-stream.ts';
-import { wholeSeconds } from '../whole-seconds.ts';
 
 /** NODE_ROLE_EDGE. */
 const edgeRole = 1;

@@ -9,6 +9,7 @@ import {
   type ReceivedRotation,
   readNodeToken,
   readRotation,
+  wholeSeconds,
 } from '../../lib/edge/index.ts';
 import { rawPublicKey, readPublicKey, readRawPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -16,7 +17,6 @@ import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { status } from '@grpc/grpc-js';
 import type { RotateEdgeKeyResponse } from '../../proto/generated/windlass/node/v1/node.ts';
 import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
-import { wholeSeconds } from '../whole-seconds.ts';
 import type { EnrollDeps } from './enroll.ts';
 
 export interface RotateDeps extends Omit<EnrollDeps, 'bus' | 'edgePublicKey'> {

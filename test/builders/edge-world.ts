@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import { createEdgeRoutes, type EdgeRoutesDeps } from '../../api/routes/edge/index.ts';
+import { aborted } from '../../lib/aborted.ts';
 import type { AuditEntry } from '../../lib/bus/index.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -72,6 +73,12 @@ function tenantObjects(kind: string, all: () => readonly Thing[]) {
   };
 }
 
+/** Runs as a watch brings them that is never behind. */
+const newsOf = (all: () => readonly Thing[]) => ({
+  current: (uid: string) => all().find(({ metadata }) => metadata.uid === uid),
+  changed: (_uid: string, signal: AbortSignal) => aborted(signal),
+});
+
 /** A bus without a tool gateway. */
 const noGateway = () => Promise.reject(new AppError('unavailable', 'no gateway', { reason: 'NoResponders' }));
 
@@ -100,6 +107,7 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     recent: { of: async () => [] },
     fleetCapable: createFleetCapable({ bus: { request: noGateway } }),
+    runNews: newsOf(all),
     hostCommands: { drain: sent, pushConfig: sent, shutdown: sent },
     heartbeats: { last: async () => new Map() },
     edge: { key: keys.privateKey, endpoint: 'edge.example.com:443' },
@@ -130,5 +138,5 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
       return { error: word, code, ...options };
     }
   };
-  return { ask, call, audited, all, routes, publicKey: keys.publicKey };
+  return { ask, call, audited, all, kube, routes, publicKey: keys.publicKey };
 }

@@ -1,4 +1,5 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
+import { startDeadline } from '../../../../lib/deadline.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import { fleetRuns } from '../../../../lib/kinds.ts';
@@ -12,10 +13,10 @@ import { locateRun } from './find-run.ts';
 import type { FleetDeps } from './ports.ts';
 import { isEnded, summaryOf } from './present.ts';
 
-/** How long, and how often, is looked whether the controllers have taken the cancellation up. */
-const patience = { times: 50, everyMs: 100 };
+/** How long the controllers get to take the cancellation up. */
+const patienceMs = 5_000;
 
-type CancelDeps = Pick<FleetDeps, 'kube' | 'clock' | 'cluster' | 'audit'>;
+type CancelDeps = Pick<FleetDeps, 'kube' | 'clock' | 'cluster' | 'audit' | 'runNews'>;
 type By = Pick<Caller, 'subject' | 'tenant'>;
 
 interface Cancelled {
@@ -39,16 +40,24 @@ export async function cancelRun(deps: CancelDeps, by: By, id: string): Promise<C
   return takenUp(deps, run);
 }
 
+/** Waits for the change of the run by which the controllers take the cancellation up. */
 async function takenUp(deps: CancelDeps, run: FleetRun): Promise<Cancelled> {
-  for (let times = 0; times < patience.times; times += 1) {
-    const latest = await latestOf(deps, run);
-    if (latest.status?.cancellation !== undefined || isEnded(latest))
-      return counted(latest, latest.status?.cancellation);
-    await deps.clock.sleep(patience.everyMs);
+  const { uid = '' } = run.metadata;
+  using patience = startDeadline(deps.clock, patienceMs);
+  const { signal } = patience;
+  while (!signal.aborted) {
+    const seen = deps.runNews.current(uid);
+    if (seen !== undefined && isTakenUp(seen)) return counted(seen, seen.status?.cancellation);
+    await deps.runNews.changed(uid, signal);
   }
+  // The watch may be behind.
+  const latest = await latestOf(deps, run);
+  if (isTakenUp(latest)) return counted(latest, latest.status?.cancellation);
   const message = 'the cancellation is written, and the controllers have not taken it up yet; read the run';
   throw new HttpError({ code: 'unavailable', message });
 }
+
+const isTakenUp = (run: FleetRun): boolean => run.status?.cancellation !== undefined || isEnded(run);
 
 async function latestOf({ kube }: CancelDeps, { metadata }: FleetRun): Promise<FleetRun> {
   const { name, namespace = '', uid } = metadata;

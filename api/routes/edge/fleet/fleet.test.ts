@@ -5,6 +5,7 @@ import { commandIdOf, type EdgeNews } from '../../../../lib/edge/index.ts';
 import { systemClock } from '../../../../lib/clock.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import { createManualClock } from '../../../../test/support/manual-clock.ts';
 import { invokeFleet, previewFleet } from './contract.ts';
 import { fleetEvents } from './events.ts';
 import type { RunRecords } from './ports.ts';
@@ -413,6 +414,36 @@ describe('EDGE-REST-35 cancelling', () => {
     });
     const answer = await one.call('cancelFleet', { params: { fleet_command_id: uid } });
     expect(answer).toEqual({ fleet_command_id: uid, cancelled: 2, already_terminal: 1 });
+  });
+
+  it('AMB-109 answers at the change by which the controllers take it up, and asks the Kubernetes API no second time', async () => {
+    const run = aRun({ phase: 'Running' });
+    const changed = Promise.withResolvers<void>();
+    const isWaiting = Promise.withResolvers<void>();
+    let seen = run;
+    const one = edgeWorld([run], {
+      clock: createManualClock(),
+      runNews: { current: () => seen, changed: () => (isWaiting.resolve(), changed.promise) },
+    });
+    const answer = one.call('cancelFleet', { params: { fleet_command_id: uid } });
+    await isWaiting.promise;
+    seen = aRun({ phase: 'Running', cancellation: { cancelled: 2, already_terminal: 1 } });
+    changed.resolve();
+    expect(await answer).toEqual({ fleet_command_id: uid, cancelled: 2, already_terminal: 1 });
+  });
+
+  it('AMB-109 answers 404 for a run that was deleted before the controllers took it up', async () => {
+    const one = world(aRun({ phase: 'Running' }));
+    const { kube } = one;
+    const patched = kube.jsonPatch;
+    Object.assign(kube, {
+      jsonPatch: async (...args: Parameters<typeof patched>) => {
+        const answer = await patched(...args);
+        await kube.delete({ kind: 'FleetRun' }, { namespace: 'tenant-acme', name: 'fleet-1' });
+        return answer;
+      },
+    });
+    expect(await one.call('cancelFleet', { params: { fleet_command_id: uid } })).toMatchObject({ code: 'not_found' });
   });
 
   it('writes who cancels, once, and says when the controllers do not take it up', async () => {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { limits } from '../../../../crds/limits.ts';
 import { EdgeSelector, NodeId } from '../../../../crds/schema/edge-group.ts';
 import { oneOf, timestamp } from '../../../../crds/schema/parts.ts';
+import { edgeUnavailableReason } from '../../../../lib/edge/edge-unavailable.ts';
 import { ResolvedHost } from '../schema.ts';
 
 const strict = { additionalProperties: false } as const;
@@ -193,7 +194,7 @@ export const Result = Type.Union([
 export type Result = Static<typeof Result>;
 
 /** spec 2 §4.5 and §7. */
-export const fleetErrorReasons = ['RequireMinNotSatisfied', 'EdgeUnavailable', 'Halted'] as const;
+export const fleetErrorReasons = ['RequireMinNotSatisfied', edgeUnavailableReason, 'Halted'] as const;
 
 /** The data of each type of event (spec 2 §4.5). `fleet_result` ends the stream. */
 export const fleetEventFields = {
