@@ -85,7 +85,7 @@ export function createServices(deps: GatewayDeps): Services {
   };
 }
 
-interface WorkflowParts {
+interface SourceParts {
   readonly former: FormerNames;
   readonly audit: AuditChain;
   readonly cluster: GatewayCluster;
@@ -123,7 +123,7 @@ const createRegistrations = (
 /** Tool workflows as tools. */
 function createWorkflows(
   { kube, clock, logger, config }: GatewayDeps,
-  parts: WorkflowParts & { readonly schemas: SchemaReader },
+  parts: SourceParts & { readonly schemas: SchemaReader },
 ): ToolSource {
   const { cluster, upstream } = parts;
   const { apiSpecs, toolWorkflows } = cluster.informers;
@@ -131,7 +131,7 @@ function createWorkflows(
     ...parts,
     clock,
     logger,
-    workflows: toolWorkflows.cache,
+    objects: toolWorkflows.cache,
     rivals: toolRivals(cluster.informers),
     limits: chainLimitsOf(config),
     whole: toolWorkflows.whole,
@@ -140,13 +140,13 @@ function createWorkflows(
   });
 }
 
-function createSources(deps: GatewayDeps, parts: WorkflowParts): ToolSource[] {
+function createSources(deps: GatewayDeps, parts: SourceParts): ToolSource[] {
   const { cliTools, cliRuns } = parts.cluster.informers;
   const { tenancy } = parts;
   const rivals = toolRivals(parts.cluster.informers);
-  const { cache: tools, whole } = cliTools;
+  const { cache: objects, whole } = cliTools;
   const schemas = createSchemaReader(deps.clock);
-  const clis = createCliSource({ ...deps, tenancy, rivals, tools, whole, schemas, runs: createCliRuns(cliRuns) });
+  const clis = createCliSource({ ...deps, tenancy, rivals, objects, whole, schemas, runs: createCliRuns(cliRuns) });
   // The operator of the installation names MCP servers, so that no tenant takes the name of one of their tools.
   return [createMcpSource(parts.mcpServers), createWorkflows(deps, { ...parts, schemas }), clis];
 }

@@ -1090,8 +1090,11 @@ export interface Operations {
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
-   * - 500 `-32603`: Something is wrong with the service.
-   * - 503 `-32603`: Something that the call needs cannot be reached; try again.
+   *   `-32000`: The tenant's quota has no room for the run of a CLI tool: `data.error` is `QuotaExceeded`.
+   * - 500 `-32603`: Something is wrong with the service. With `data.error` `OutcomeUnknown`: the call took too
+   *   long, and may have run.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `-32603`: The namespace of the
+   *   tenant does not take the run of a CLI tool yet: `data.error` is `NotReady`; try again.
    */
   invokeTool(request: InvokeToolRequest, options?: CallOptions): Promise<InvokeToolReply>;
   /**
@@ -1112,8 +1115,11 @@ export interface Operations {
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
-   * - 500 `-32603`: Something is wrong with the service.
-   * - 503 `-32603`: Something that the call needs cannot be reached; try again.
+   *   `-32000`: The tenant's quota has no room for the run of a CLI tool: `data.error` is `QuotaExceeded`.
+   * - 500 `-32603`: Something is wrong with the service. With `data.error` `OutcomeUnknown`: the call took too
+   *   long, and may have run.
+   * - 503 `-32603`: Something that the call needs cannot be reached; try again. `-32603`: The namespace of the
+   *   tenant does not take the run of a CLI tool yet: `data.error` is `NotReady`; try again.
    */
   invokeToolAlias(request: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;
   /**
@@ -1131,7 +1137,8 @@ export interface Operations {
    *   `data.error` `OutcomeUnknown`: the session was revoked while the call ran.
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
-   * - 500 `-32603`: Something is wrong with the service.
+   * - 500 `-32603`: Something is wrong with the service. With `data.error` `OutcomeUnknown`: the call took too
+   *   long, and may have run.
    * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
   callMcp(request: CallMcpRequest, options?: CallOptions): Promise<CallMcpReply>;

@@ -3774,7 +3774,8 @@ export interface Operations {
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
-   * - 500 `-32603`: Something is wrong with the service.
+   * - 500 `-32603`: Something is wrong with the service. With `data.error` `OutcomeUnknown`: the call took too
+   *   long, and may have run.
    * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
   invokeTool(request: InvokeToolRequest, options?: CallOptions): Promise<InvokeToolReply>;
@@ -3794,7 +3795,8 @@ export interface Operations {
    * - 413 `-32600`: The envelope has more than 2097152 bytes.
    * - 422 `-32602`: A required argument is missing or null, or an argument is of the wrong type.
    * - 429 `-32000`: The tenant has made too many calls, or its bodies and answers have its share of bytes.
-   * - 500 `-32603`: Something is wrong with the service.
+   * - 500 `-32603`: Something is wrong with the service. With `data.error` `OutcomeUnknown`: the call took too
+   *   long, and may have run.
    * - 503 `-32603`: Something that the call needs cannot be reached; try again.
    */
   invokeToolAlias(request: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;

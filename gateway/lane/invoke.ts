@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { startDeadline } from '../../lib/deadline.ts';
+import { isTimeUp, startDeadline } from '../../lib/deadline.ts';
 import {
   type CallCounter,
   type CallsUnderWay,
@@ -68,6 +68,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       await deps.rateLimit.take(session.tenant);
       return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {
+      if (isTimeUp(signal)) throw new AppError('timeout', 'the time of the call is up', { cause: error });
       throw isSessionRevoked(call.signal) ? revokedMeanwhile() : error;
     }
   };
@@ -176,8 +177,6 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
     tenant,
     subject: subjectOf(session),
     executionId: session.execution_id,
-    agentId: session.agent_id,
-    securityContextName,
     security,
     scopes: session.scopes ?? [],
     registered: session.registered !== undefined,

@@ -1,4 +1,4 @@
-import type { EventBus } from '../../lib/bus/index.ts';
+import { busLimits, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -12,6 +12,7 @@ import {
   readBuiltinAnswer,
   readBuiltinNames,
 } from '../../lib/tools/remote.ts';
+import { failure } from '../../lib/tools/answers.ts';
 import { unlessStopped } from './stopped-answer.ts';
 import type {
   GatewayAnswer,
@@ -34,8 +35,6 @@ interface BuiltinDeps {
   readonly logger: Logger;
 }
 
-/** Longest call, the bound of requests between processes. */
-const callMs = 30_000;
 const listMs = 5_000;
 const listEveryMs = 30_000;
 const listRetryMs = 2_000;
@@ -73,20 +72,20 @@ const toolOf = (bus: BuiltinDeps['bus'], row: ToolRow): GatewayTool => ({
   skip_judge: row.skip_judge,
   fleet_capable: row.fleet_capable,
   call: (caller, args, context) =>
-    unlessStopped(context.signal, () => callBuiltin(bus, { tool: row.name, caller, args, context })),
+    unlessStopped(context.signal, () => callBuiltin(bus, { row, caller, args, context })),
 });
 
 interface Asked {
-  readonly tool: string;
+  readonly row: ToolRow;
   readonly caller: GatewayCaller;
   readonly args: JsonObject;
   readonly context: GatewayCallContext;
 }
 
-async function callBuiltin(bus: BuiltinDeps['bus'], { tool, caller, args, context }: Asked): Promise<GatewayAnswer> {
+async function callBuiltin(bus: BuiltinDeps['bus'], { row, caller, args, context }: Asked): Promise<GatewayAnswer> {
   const { tenant, executionId, subject, security, scopes, registered } = caller;
   if (tenant === undefined)
-    throw new AppError('invalid', `${tool} acts for a tenant, and the development bypass has none`);
+    throw new AppError('invalid', `${row.name} acts for a tenant, and the development bypass has none`);
   const { signal, invocationId } = context;
   const call: BuiltinCall = {
     invocation_id: invocationId,
@@ -96,22 +95,29 @@ async function callBuiltin(bus: BuiltinDeps['bus'], { tool, caller, args, contex
     security,
     scopes,
     registered,
-    tool,
+    tool: row.name,
     args,
   };
   const stop = (): void => bus.tell({ service: builtinStopService }, invocationId);
   signal.addEventListener('abort', stop, { once: true });
   try {
     const answer = await bus.request({ service: builtinCallsService }, JSON.stringify(call), {
-      timeoutMs: callMs,
+      timeoutMs: busLimits.requestMaxMs,
       signal,
     });
     return readBuiltinAnswer(answer);
   } catch (error) {
-    throw tooLarge(error) ?? error;
+    return unanswered(row, error);
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** The answer where the replica of the API that took the call gave none; it may have run. @throws any other error. */
+function unanswered({ name, idempotent }: ToolRow, error: unknown): GatewayAnswer {
+  if (!(error instanceof AppError) || error.code !== 'timeout') throw tooLarge(error) ?? error;
+  if (idempotent) throw new AppError('unavailable', error.message, { reason: error.reason, cause: error });
+  return failure('OutcomeUnknown', `the API gave no answer; ${name} may have run, look before you call it again`);
 }
 
 const tooLarge = (error: unknown): AppError | undefined =>

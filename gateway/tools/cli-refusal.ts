@@ -7,13 +7,13 @@ import { isDenied, isInvalid, isNamespaceGone, isQuotaExceeded, isTooLarge } fro
 export function refusedRun(cause: unknown): AppError | undefined {
   const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'Validation', cause });
   const notYet = notYetMessage(cause);
-  if (notYet !== undefined) return new AppError('unavailable', notYet, { cause });
+  if (notYet !== undefined) return new AppError('unavailable', notYet, { reason: 'NotReady', cause });
   if (isTooLarge(cause)) return invalid(`the arguments may have ${limits.executionInputBytes} bytes; send less`);
   if (isQuotaExceeded(cause)) {
     return new AppError(
       'limit_exceeded',
       'the quota of the tenant has no room for another run; wait until one ends, or raise the quota',
-      { cause },
+      { reason: 'QuotaExceeded', cause },
     );
   }
   if (isNamespaceGone(cause)) {

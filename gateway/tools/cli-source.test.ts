@@ -21,8 +21,6 @@ const caller: GatewayCaller = {
   tenant: 'acme',
   subject: 'agent-1',
   executionId: 'e-1',
-  agentId: 'agent-1',
-  securityContextName: 'default',
   security: {},
   scopes: [],
   registered: false,
@@ -60,9 +58,13 @@ interface Given {
   readonly whole?: CliTool | null;
   /** How the API server refuses a cancellation. */
   readonly uncancelled?: Error;
+  /** How the API server refuses to give the execution once it has ended. */
+  readonly unread?: Error;
+  /** Default: every output can be read. */
+  readonly outputs?: () => Promise<Uint8Array>;
 }
 
-function open({ refusal, tool = aTool(), whole = tool, uncancelled }: Given = {}) {
+function open({ refusal, tool = aTool(), whole = tool, uncancelled, unread, outputs }: Given = {}) {
   const sent: { verb: string; object: KubeObject }[] = [];
   const patches: object[] = [];
   const warned: unknown[] = [];
@@ -87,18 +89,21 @@ function open({ refusal, tool = aTool(), whole = tool, uncancelled }: Given = {}
     kube: {
       apply: write('apply') as never,
       create: write('create') as never,
-      get: (async () => latest) as never,
+      get: (async () => {
+        if (unread !== undefined && latest?.status?.phase === 'completed') throw unread;
+        return latest;
+      }) as never,
       mergePatch: (async (_kind: unknown, _ref: unknown, patch: object) => {
         patches.push(patch);
         if (uncancelled !== undefined) throw uncancelled;
       }) as never,
       whoAmI: async () => ({ username: 'gateway', groups: [] }),
     },
-    outputs: () => reading,
+    outputs: () => outputs ?? reading,
     runs: createCliRuns({ cache, onChange: (handler) => void handlers.push(handler) }),
     tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
     whole: async () => whole ?? undefined,
-    tools: { byIndex: (_index, place) => (place === 'tenant-acme' ? [tool] : []) },
+    objects: { byIndex: (_index, place) => (place === 'tenant-acme' ? [tool] : []) },
   });
   const call = (signal = new AbortController().signal, who = caller, args: Record<string, unknown> = { text: 'a b' }) =>
     source.find('acme', 'text.count')?.call(who, args, { signal, invocationId: 'i-1' }) ??
@@ -286,11 +291,38 @@ describe('a call of a CLI tool', () => {
     await expect(open({ refusal }).call()).rejects.toMatchObject({ code });
   });
 
-  it('cancels what may have been created, where the answer got lost', async () => {
-    const world = open({ refusal: new KubeError(500, {}, asked) });
+  const away = new KubeError(500, {}, asked);
+  it('cancels what may have been created where the answer got lost, and says that the command may have run', async () => {
+    const world = open({ refusal: away });
     world.bring(anExecution('cli-i-1').build());
-    await expect(world.call()).rejects.toBeInstanceOf(KubeError);
+    expect(await world.call()).toEqual({ isError: true, content: expect.stringMatching(mayHaveRun) });
     expect(world.patches).toHaveLength(1);
+  });
+
+  const mayHaveRun = /^OutcomeUnknown: execution cli-i-1 may have run/;
+  it('that has begun is never an error after which its caller tries again', async () => {
+    const world = open({ unread: away });
+    const answer = world.call();
+    await world.isCreated();
+    world.end(ended({ exit_code: 0 }));
+    expect(await answer).toEqual({ isError: true, content: expect.stringMatching(mayHaveRun) });
+  });
+
+  it('whose output cannot be read says that its execution has ended', async () => {
+    const world = open({ outputs: () => Promise.reject(new AppError('unavailable', 'the store is away')) });
+    const answer = world.call();
+    await world.isCreated();
+    const ref: BlobRef = { path: '/stdout', ref: 'a'.repeat(64), bytes: 9, encoding: 'text' };
+    world.end(ended({ exit_code: 0, stdout: null }, [ref]));
+    expect(await answer).toEqual({
+      isError: true,
+      content: expect.stringMatching(/^OutcomeUnknown: execution cli-i-1 has ended/),
+    });
+  });
+
+  it('is an error where the API server refused its execution, for certain', async () => {
+    const refusal = new KubeError(429, {}, asked);
+    await expect(open({ refusal }).call()).rejects.toBe(refusal);
   });
 
   it('runs nothing for a tool that the controllers refuse, arguments that do not fit, and a caller without a tenant', async () => {

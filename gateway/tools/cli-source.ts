@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { ExecutionReason } from '../../crds/conditions.ts';
 import { readyOf } from '../../crds/ready.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { registeredNameOf } from '../../lib/api-spec/index.ts';
 import { cliToolLabels, workflowOf } from '../../lib/cli-tool/workflow-of.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp } from '../../lib/deadline.ts';
 import { isSessionRevoked } from '../../lib/envelope/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
@@ -14,34 +14,24 @@ import { finished } from '../../lib/execution/finished.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
-import { isKeptApart, keptSchema } from '../../lib/json-schema/large-schema.ts';
+import { keptSchema } from '../../lib/json-schema/large-schema.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
-import { type KubeClient, unlessChanged } from '../../lib/kube/index.ts';
+import { type KubeClient, KubeError, unlessChanged } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Tenancy } from '../identity/tenancy.ts';
+import { failure } from '../../lib/tools/answers.ts';
 import { cliAnswer } from './cli-answer.ts';
 import { refusedRun } from './cli-refusal.ts';
 import type { CliRun, CliRuns } from './cli-runs.ts';
-import { createHolders, type Rivals } from './holders.ts';
 import { unfitArguments } from './refused-call.ts';
-import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
+import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
 import { stoppedAnswer } from './stopped-answer.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
 
-export interface CliSourceDeps {
-  readonly clock: Clock;
+export interface CliSourceDeps extends RegisteredDeps<CliTool> {
   readonly logger: Pick<Logger, 'warn'>;
   readonly kube: Pick<KubeClient, 'apply' | 'create' | 'get' | 'mergePatch' | 'whoAmI'>;
   readonly outputs: OutputReader;
   readonly runs: CliRuns;
-  readonly tenancy: Pick<Tenancy, 'visibleTo'>;
-  readonly tools: { byIndex(index: 'namespace', key: string): readonly CliTool[] };
-  /** The object in full, of which the cache keeps less; undefined where it is gone. */
-  readonly whole: (tool: CliTool) => Promise<CliTool | undefined>;
-  /** Shared by all sources. Default: one of its own. */
-  readonly schemas?: SchemaReader;
-  /** All that share names with CLI tools, of one namespace. Default: CLI tools alone. */
-  readonly rivals?: Rivals;
 }
 
 /** How long the object of a run is kept after its end: the archive and the audit know of it for longer. */
@@ -54,39 +44,12 @@ const fieldManager = 'windlass-gateway';
 type Written = LRUCache<string, true>;
 
 /** CLI tools as tools: a call is an execution of a workflow with one state, in the namespace of the caller's tenant (design §13). */
-export function createCliSource(deps: CliSourceDeps): ToolSource {
-  const written: Written = new LRUCache({ max: 10_000 });
-  const schemas = deps.schemas ?? createSchemaReader(deps.clock);
-  const holders = createHolders(deps.tenancy, deps.rivals ?? ((place) => deps.tools.byIndex('namespace', place)));
-  const visible = (tenant: string | undefined): CliTool[] =>
-    deps.tenancy.visibleTo(tenant).flatMap((place) => deps.tools.byIndex('namespace', place));
-  const toolOf = (tool: CliTool) => ({
-    name: registeredNameOf(tool),
-    description: tool.spec.description,
-    input_schema: tool.spec.input_schema as JsonObject,
-    ...(isKeptApart(tool.spec.input_schema) && {
-      readSchema: () =>
-        schemas.schemaOf(tool, async () => (await deps.whole(tool))?.spec.input_schema as JsonObject | undefined),
-    }),
-    source: 'cli' as const,
-    skip_judge: false,
-    fleet_capable: false,
-    call: (caller: GatewayCaller, args: JsonObject, context: GatewayCallContext) =>
-      invoke({ ...deps, written }, { tool, caller, args, context }),
+export function createCliSource(sourceDeps: CliSourceDeps): ToolSource {
+  const deps: InvokeDeps = { ...sourceDeps, written: new LRUCache({ max: 10_000 }) };
+  return createRegisteredSource(deps, {
+    source: 'cli',
+    callOf: (tool) => (caller, args, context) => invoke(deps, { tool, caller, args, context }),
   });
-  return {
-    list(tenant) {
-      const held = holders.all(tenant);
-      return visible(tenant)
-        .filter((tool) => held.has(tool))
-        .map(toolOf);
-    },
-    find(tenant, name) {
-      const holder = holders.of(tenant, name);
-      const found = holder && visible(tenant).find((tool) => tool === holder);
-      return found && toolOf(found);
-    },
-  };
 }
 
 interface Invocation {
@@ -105,10 +68,29 @@ async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<Gateway
   await assertCallable(deps, invocation);
   const name = `cli-${context.invocationId}`;
   const first = await run(deps, invocation, { namespace, name });
-  const again = isLeft(first) || !isWithoutWorkflow(first) ? undefined : `${name}-again`;
+  const again = typeof first === 'string' || !isWithoutWorkflow(first) ? undefined : `${name}-again`;
   const ended = again === undefined ? first : await run(deps, invocation, { namespace, name: again });
-  if (isLeft(ended)) return stoppedAnswer(`execution ${again ?? name} runs on`);
-  return cliAnswer(ended, deps.outputs(ended));
+  if (typeof ended === 'string') return openAnswer(again ?? name, ended);
+  return answerOf(deps, ended);
+}
+
+/** What is known of an execution whose end is not: it outlives this process, or the way to it was lost. */
+type Open = 'left' | 'lost';
+
+function openAnswer(name: string, open: Open): GatewayAnswer {
+  if (open === 'left') return stoppedAnswer(`execution ${name} runs on`);
+  return failure('OutcomeUnknown', `execution ${name} may have run, and its end is not known; it was asked to stop`);
+}
+
+/** The command has run, whether or not its output can be read now. */
+async function answerOf({ logger, outputs }: InvokeDeps, ended: WorkflowExecution): Promise<GatewayAnswer> {
+  const { namespace, name } = ended.metadata;
+  try {
+    return await cliAnswer(ended, outputs(ended));
+  } catch (error) {
+    logger.warn({ namespace, execution: name, problem: messageOf(error) }, 'output of a cli tool not read');
+    return failure('OutcomeUnknown', `execution ${name} has ended, and its output cannot be read now`);
+  }
 }
 
 /** The tool in full. Large ones are held until their call has begun, not while it runs. @throws AppError `not_found`. */
@@ -132,15 +114,12 @@ const isWithoutWorkflow = ({ status }: WorkflowExecution): boolean =>
 
 type RunName = Pick<CliRun, 'namespace' | 'name'>;
 
-/** The execution outlives this process, which has stopped to wait for it. */
-type Left = 'left';
-const isLeft = (ended: WorkflowExecution | Left): ended is Left => ended === 'left';
-
 /** One execution, at its end. */
-async function run(deps: InvokeDeps, invocation: Invocation, name: RunName): Promise<WorkflowExecution | Left> {
-  const { uid, memo } = await start(deps, invocation, name);
-  const ended = await end(deps, { ...name, uid }, invocation.context.signal);
-  if (!isLeft(ended) && isWithoutWorkflow(ended)) deps.written.delete(memo);
+async function run(deps: InvokeDeps, invocation: Invocation, name: RunName): Promise<WorkflowExecution | Open> {
+  const started = await start(deps, invocation, name);
+  if (typeof started === 'string') return started;
+  const ended = await end(deps, { ...name, uid: started.uid }, invocation.context.signal);
+  if (typeof ended !== 'string' && isWithoutWorkflow(ended)) deps.written.delete(started.memo);
   return ended;
 }
 
@@ -151,7 +130,7 @@ interface Started {
 }
 
 /** Creates the execution, whose name follows from the id of the invocation, which audit events hold. */
-async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Promise<Started> {
+async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Promise<Started | Open> {
   const { args, context } = invocation;
   const tool = await wholeOf(deps, invocation);
   const { namespace } = of;
@@ -166,22 +145,43 @@ async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Pro
     spec: { input: args as WorkflowExecution['spec']['input'], ttl_seconds_after_finished: keptSeconds },
     labels: cliToolLabels(tool),
   });
+  await write(deps, workflow, memo, signal);
   try {
-    if (!deps.written.has(memo)) await deps.kube.apply(workflows, workflow, { fieldManager, force: true, signal });
-    deps.written.set(memo, true);
     const { metadata } = await deps.kube.create(workflowExecutions, object, { signal });
     return { uid: metadata.uid ?? '', memo };
   } catch (error) {
     deps.written.delete(memo);
-    const refusal = refusedRun(error);
-    // Whether it was created is unknown otherwise: nothing runs on behalf of a call that has failed.
-    if (refusal === undefined) await cancel(deps, { namespace, name: object.metadata.name }, unstarted);
-    throw refusal ?? error;
+    if (isRefusal(error)) throw refusedRun(error) ?? error;
+    // Whether it was created is unknown: nothing runs on behalf of a call that has failed.
+    await cancel(deps, { namespace, name: object.metadata.name }, unstarted);
+    return lost(signal, error);
   }
 }
 
+/** Writes the workflow of the tool, where this process has not. */
+async function write({ kube, written }: InvokeDeps, workflow: Workflow, memo: string, signal: AbortSignal) {
+  if (written.has(memo)) return;
+  try {
+    await kube.apply(workflows, workflow, { fieldManager, force: true, signal });
+  } catch (error) {
+    throw refusedRun(error) ?? error;
+  }
+  written.set(memo, true);
+}
+
+/** An answer which proves that the API server has made nothing. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof KubeError && error.status < 500 && error.status !== requestTimeout;
+const requestTimeout = 408;
+
+/** A caller that hears of trouble tries again, and the command may have run. @throws `error`, where the call is over. */
+function lost(signal: AbortSignal, error: unknown): Open {
+  if (signal.aborted && !isServerStopping(signal)) throw error;
+  return 'lost';
+}
+
 /** The execution at its end. One that has no end is cancelled when the call is over, and left where the gateway stops. */
-async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<WorkflowExecution | Left> {
+async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<WorkflowExecution | Open> {
   const { namespace, name } = run;
   try {
     await deps.runs.ended(run, signal);
@@ -189,7 +189,8 @@ async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<
   } catch (error) {
     if (isServerStopping(signal)) return 'left';
     await cancel(deps, run, causeOf(signal));
-    throw error;
+    if (error instanceof AppError && error.code === 'not_found') throw error;
+    return lost(signal, error);
   }
 }
 

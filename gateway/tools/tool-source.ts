@@ -8,8 +8,6 @@ export interface GatewayCaller {
   /** Names the caller in audit events: the agent id of the session. */
   readonly subject: string;
   readonly executionId: string;
-  readonly agentId: string;
-  readonly securityContextName: string;
   readonly security: SecurityContextSpec;
   /** Scopes of tools of hosts that the maker of the session held. */
   readonly scopes: readonly string[];

@@ -120,8 +120,6 @@ const caller: GatewayCaller = {
   tenant: 'acme',
   subject: 'agent-1',
   executionId: 'e-1',
-  agentId: 'agent-1',
-  securityContextName: 'default',
   security: {},
   scopes: [],
   registered: false,
@@ -180,7 +178,7 @@ function open(scene: Scene = {}) {
       close: async () => undefined,
     },
     tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
-    workflows: {
+    objects: {
       byIndex: (_index, place) => [
         ...(isListed && place === 'tenant-acme' ? [workflow] : []),
         ...(scene.rivals ?? []).filter(({ metadata }) => metadata.namespace === place),

@@ -2,12 +2,10 @@ import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { type ApiDocuments, type ApiSpecCache, findApiSpec, registeredNameOf } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Credential, Credentials } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
-import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
@@ -15,13 +13,11 @@ import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/read
 import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
 import { type AnswerRoom, createAnswerRoom } from '../../lib/tools/web/answer-room.ts';
 import type { Upstream } from '../../lib/upstream/index.ts';
-import type { Tenancy } from '../identity/tenancy.ts';
 import type { FormerNames } from './former-names.ts';
-import { createHolders, type Rivals } from './holders.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
 import { brokenOff } from './broken-off.ts';
 import { unfitArguments } from './refused-call.ts';
-import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
+import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
 import { createSendStep } from './send-step.ts';
 import type {
   GatewayAnswer,
@@ -32,19 +28,10 @@ import type {
   ToolSource,
 } from './tool-source.ts';
 
-export interface WorkflowSourceDeps {
-  readonly clock: Clock;
+export interface WorkflowSourceDeps extends RegisteredDeps<ToolWorkflow> {
   readonly logger: Pick<Logger, 'warn'>;
   readonly audit: AuditChain;
-  readonly tenancy: Pick<Tenancy, 'visibleTo'>;
-  readonly workflows: { byIndex(index: 'namespace', key: string): readonly ToolWorkflow[] };
-  /** All that share names with workflows, of one namespace. Default: workflows alone. */
-  readonly rivals?: Rivals;
   readonly former: Pick<FormerNames, 'has'>;
-  /** The object in full, of which the cache keeps less; undefined where it is gone. */
-  readonly whole: (workflow: ToolWorkflow) => Promise<ToolWorkflow | undefined>;
-  /** Shared by all sources. Default: one of its own. */
-  readonly schemas?: SchemaReader;
   readonly apiSpecs: ApiSpecCache;
   readonly documents: Pick<ApiDocuments, 'indexOf'>;
   readonly credentials: Credentials;
@@ -54,58 +41,26 @@ export interface WorkflowSourceDeps {
 
 /** Tool workflows as tools: a call runs the chain that was registered when it began (spec 3 §1.4, §3.2). */
 export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource {
-  const { clock } = sourceDeps;
+  const { clock, tenancy, former } = sourceDeps;
   const room = createAnswerRoom({ clock, size: bytesOf('answers of upstreams') });
   const deps = { ...sourceDeps, turns: createReadingTurns(clock), room };
-  const schemas = deps.schemas ?? createSchemaReader(clock);
-  const { tenancy, workflows, former } = deps;
-  const holders = createHolders(tenancy, deps.rivals ?? ((place) => workflows.byIndex('namespace', place)));
-  const visible = (tenant: string | undefined): ToolWorkflow[] =>
-    tenancy.visibleTo(tenant).flatMap((place) => workflows.byIndex('namespace', place));
-  const toolOf = (workflow: ToolWorkflow): GatewayTool => toolWith({ ...deps, schemas }, workflow);
-  return {
-    list(tenant) {
-      const held = holders.all(tenant);
-      return visible(tenant)
-        .filter((workflow) => held.has(workflow))
-        .map(toolOf);
-    },
-    find(tenant, name) {
-      const holder = holders.of(tenant, name);
-      const found = holder && visible(tenant).find((workflow) => workflow === holder);
-      if (found !== undefined) return toolOf(found);
-      if (holder !== undefined) return undefined;
-      return tenancy.visibleTo(tenant).some((place) => former.has(place, name)) ? deletedTool(name) : undefined;
-    },
-  };
-}
-
-function toolWith(deps: ChainSourceDeps & { readonly schemas: SchemaReader }, workflow: ToolWorkflow): GatewayTool {
-  const { description, input_schema: schema } = workflow.spec;
-  const readSchema = () =>
-    deps.schemas.schemaOf(
-      workflow,
-      async () => (await deps.whole(workflow))?.spec.input_schema as JsonObject | undefined,
-    );
-  return {
-    ...kind,
-    name: registeredNameOf(workflow),
-    description,
-    input_schema: schema as JsonObject,
-    ...(isKeptApart(schema) && { readSchema }),
+  return createRegisteredSource(deps, {
+    source: 'workflow',
     awaitsIntent: true,
-    call: (caller, args, context) => invoke(deps, { workflow, caller, args, context }),
-  };
+    callOf: (workflow) => (caller, args, context) => invoke(deps, { workflow, caller, args, context }),
+    unheld: (tenant, name) =>
+      tenancy.visibleTo(tenant).some((place) => former.has(place, name)) ? deletedTool(name) : undefined,
+  });
 }
-
-const kind = { source: 'workflow', skip_judge: false, fleet_capable: false } as const;
 
 /** Any arguments reach the answer that it is gone. */
 const deletedTool = (name: string): GatewayTool => ({
-  ...kind,
   name,
   description: '',
   input_schema: { type: 'object' },
+  source: 'workflow',
+  skip_judge: false,
+  fleet_capable: false,
   call: () => Promise.reject(gone('the workflow was deleted')),
 });
 

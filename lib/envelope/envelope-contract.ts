@@ -84,6 +84,10 @@ export const envelopeErrors: readonly ErrorContract[] = [
   rpc(413, -32_600, `The envelope has more than ${envelopeBytes} bytes.`),
   rpc(422, -32_602, 'A required argument is missing or null, or an argument is of the wrong type.'),
   rpc(429, -32_000, 'The tenant has made too many calls, or its bodies and answers have its share of bytes.'),
-  rpc(500, -32_603, 'Something is wrong with the service.'),
+  rpc(
+    500,
+    -32_603,
+    'Something is wrong with the service. With `data.error` `OutcomeUnknown`: the call took too long, and may have run.',
+  ),
   rpc(503, -32_603, 'Something that the call needs cannot be reached; try again.'),
 ];

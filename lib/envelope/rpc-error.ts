@@ -1,5 +1,5 @@
 import { callerError } from '../caller-error.ts';
-import { AppError, type ErrorCode, messageOf } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
 import { KubeError } from '../kube/index.ts';
 import { refusalText } from '../tools/refusals.ts';
@@ -43,6 +43,11 @@ const others: Readonly<Partial<Record<ErrorCode, RpcForm & { readonly message: s
   limit_exceeded: { status: 429, rpc: -32_000, message: 'this tenant has made too many calls; try again later' },
   unavailable: { status: 503, rpc: -32_603, message: away },
   cancelled: { status: 503, rpc: -32_603, message: away },
+  timeout: {
+    ...internal,
+    data: { error: 'OutcomeUnknown' },
+    message: 'the call took too long; it may have run, look before you call it again',
+  },
 };
 
 /** The error of a gateway tool with a status (spec 3 §7.1): the message is the caller's own business. */
@@ -51,12 +56,17 @@ const answered: Readonly<Partial<Record<ErrorCode, RpcForm>>> = {
   not_found: { status: 404, rpc: -32_000, data: { error: 'NotFound' } },
 };
 
+/** The same for refusals by the state of the tenant, by their reason: nothing ran, and the message says what to wait for. */
+const refusedByState: ReadonlyMap<string, RpcForm> = new Map([
+  ['QuotaExceeded', { status: 429, rpc: -32_000, data: { error: 'QuotaExceeded' } }],
+  ['NotReady', { status: 503, rpc: -32_603, data: { error: 'NotReady' } }],
+]);
+
 /** The answer to what a tool threw; undefined for what is not its caller's business. */
 export function answeredError(error: unknown, id: Id): HttpError | undefined {
-  const form = error instanceof AppError ? answered[error.code] : undefined;
-  return form === undefined || error instanceof KubeError
-    ? undefined
-    : rpcError(form, { message: messageOf(error), id });
+  if (!(error instanceof AppError) || error instanceof KubeError) return undefined;
+  const form = refusedByState.get(error.reason) ?? answered[error.code];
+  return form === undefined ? undefined : rpcError(form, { message: error.message, id });
 }
 
 type Id = string | number | null;
@@ -71,9 +81,13 @@ export function refusalError(refusal: ToolRefusal, id: Id): HttpError {
 export function callError(error: unknown, id: Id): HttpError {
   if (error instanceof EnvelopeError) return rpcError(faults[error.fault], { message: error.message, id });
   const form = others[codeOf(error)];
-  if (form !== undefined) return rpcError(form, { message: form.message, id, cause: error });
+  if (form !== undefined) return rpcError(form, { message: sentenceOf(error) ?? form.message, id, cause: error });
   return rpcError(internal, { message: 'something is wrong with the service; its log tells more', id, cause: error });
 }
+
+/** Of trouble of the API server, such as that of a new tenant. */
+const sentenceOf = (error: unknown): string | undefined =>
+  error instanceof KubeError ? callerError(error).message : undefined;
 
 /** Of the trouble of the API server, that which passes. */
 function codeOf(error: unknown): ErrorCode {

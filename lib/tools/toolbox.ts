@@ -6,6 +6,7 @@ import type { ToolRow } from './catalogue/row.ts';
 import { type CommandCeilings, commandProblem, defaultCeilings } from './command-policy.ts';
 import { domainProblem } from './domain-policy.ts';
 import { nameProblem, policy } from './name-policy.ts';
+import { withOpenOutcome } from './open-outcome.ts';
 import { absolutePath, boundariesOf, isDenied, isInside, pathDenials } from './path-rules.ts';
 import { runCommand } from './rows/run-command.ts';
 import { fileOperations, runFileTool } from './rows/run-file-tool.ts';
@@ -64,7 +65,10 @@ const podRuns = (ceilings: CommandCeilings): ToolRuns => ({
   ...Object.fromEntries(fileOperations.map((op) => [`fs.${op}`, runFileTool(op)])),
 });
 
-const toolOf = (row: ToolRow, built: ToolRuns): Tool => ({ ...row, run: built[row.name] ?? notBuilt(row.name) });
+function toolOf(row: ToolRow, built: ToolRuns): Tool {
+  const run = built[row.name] ?? notBuilt(row.name);
+  return { ...row, run: run.kind === 'api' && !row.idempotent ? withOpenOutcome(run) : run };
+}
 
 const notBuilt = (name: string): ToolRun => ({
   kind: 'api',

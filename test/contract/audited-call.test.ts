@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { aborted } from '../../lib/aborted.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import { unlinkedEvent, writtenEvent } from '../../lib/audit-chain/chained-event.ts';
 import { TenantChain } from '../../lib/audit-chain/tenant-chain.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createCallsUnderWay, type Envelope } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -14,6 +15,7 @@ import { laneTool } from '../../dev/bench/lane-setup.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
 import { createInvoke, type InvokeDeps } from '../../gateway/lane/invoke.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { sealSession } from '../support/seal-session.ts';
 
 const session = sealSession();
@@ -36,11 +38,11 @@ const tool = (more: Partial<GatewayTool>): GatewayTool => ({
 
 type Append = InvokeDeps['audit']['append'];
 
-function invokeWith(found: GatewayTool, append: Append) {
+function invokeWith(found: GatewayTool, append: Append, clock: Clock = systemClock) {
   return createInvoke({
     audit: { append, problem: () => undefined, close: async () => undefined },
-    calls: createCallsUnderWay(systemClock),
-    clock: systemClock,
+    calls: createCallsUnderWay(clock),
+    clock,
     counter: { take: async () => true },
     prove: async () => session,
     rateLimit: { take: async () => undefined },
@@ -81,6 +83,18 @@ async function startUpstream(onRequest: () => void) {
     },
   };
 }
+
+it('a call whose time is up may have run, whatever its tool throws', async () => {
+  const clock = createManualClock();
+  const call: GatewayTool['call'] = async (_caller, _args, { signal }) => {
+    await aborted(signal);
+    throw signal.reason;
+  };
+  const answer = invokeWith(tool({ call }), async () => undefined, clock)(envelope, never());
+  const refused = answer.catch((error: unknown) => error);
+  await clock.advance(600_000);
+  expect(await refused).toMatchObject({ code: 'timeout' });
+});
 
 describe('a call and its audit', () => {
   it.each([true, undefined] as const)(

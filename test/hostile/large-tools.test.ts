@@ -91,7 +91,7 @@ describe('a list of large tools', () => {
   const read: string[] = [];
   const source = createWorkflowSource({
     tenancy: { visibleTo: () => ['a'] },
-    workflows: { byIndex: () => slims },
+    objects: { byIndex: () => slims },
     former: { has: () => false },
     whole: async ({ metadata: { name } }: ToolWorkflow) => {
       read.push(name);
@@ -147,7 +147,7 @@ describe('lists of 80 large tools, which caches have no room for in full', () =>
     const source = createWorkflowSource({
       clock: systemClock,
       tenancy: { visibleTo: () => ['a'] },
-      workflows: { byIndex: () => slims },
+      objects: { byIndex: () => slims },
       former: { has: () => false },
       whole: async (workflow: ToolWorkflow) => wholes.read(workflow),
     } as unknown as WorkflowSourceDeps);

@@ -148,7 +148,7 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
     ...(parts.options.limits === undefined ? {} : { limits: parts.options.limits }),
     clock: systemClock,
     logger,
-    workflows: { byIndex: (_index, place) => objects.filter((object) => object.metadata.namespace === place) },
+    objects: { byIndex: (_index, place) => objects.filter((object) => object.metadata.namespace === place) },
     former: { has: () => false },
     whole: async (found) => found,
     apiSpecs: { getByUid: () => api, byIndex: () => [] },

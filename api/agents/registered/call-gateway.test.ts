@@ -44,6 +44,8 @@ it.each([
     /^Validation: x; step one was sent$/,
   ],
   [{ code: -32_000, message: 'revoked', data: { error: 'OutcomeUnknown' } }, /^OutcomeUnknown: revoked$/],
+  [{ code: -32_000, message: 'no room', data: { error: 'QuotaExceeded' } }, /^QuotaExceeded: no room$/],
+  [{ code: -32_603, message: 'not yet', data: { error: 'NotReady' } }, /^NotReady: not yet$/],
   [
     { code: -32_603, message: 'it cannot be reached; try again', data: null },
     /^OutcomeUnknown: .*Look before you call again/,

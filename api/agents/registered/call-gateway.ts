@@ -100,16 +100,16 @@ function readAnswer(body: unknown): Answered {
 }
 
 function refusalOf({ code, data }: Readonly<Record<string, unknown>>, message: string): Answered {
-  if (!refusedCodes.has(code)) throw new Error(`the gateway answered ${String(code)}: ${message}`);
   const { error: word } = isJsonObject(data) ? data : {};
   // A word in `data` comes from the tool, or from a call that had begun; the message says what was done.
   if (typeof word === 'string') return { ...failed(`${word}: ${message}`), isRefused: false };
+  if (!refusedCodes.has(code)) throw new Error(`the gateway answered ${String(code)}: ${message}`);
   return { ...failed(`Refused: ${message}`), isRefused: code === sessionCode };
 }
 
 /** Sessions, signatures and policies (spec 3 §7.2). */
 const sessionCode = -32_000;
-/** Codes of a call that was stopped before its tool, unless `data` has a word: the envelope, the session, a policy, arguments. */
+/** Codes of a call that was stopped before its tool: the envelope, the session, a policy, arguments. */
 const refusedCodes: ReadonlySet<unknown> = new Set([sessionCode, -32_001, -32_600, -32_602]);
 
 function textOf(content: unknown): string {

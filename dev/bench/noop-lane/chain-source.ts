@@ -52,7 +52,7 @@ export function chainSource(audit: AuditChain, url: string): ToolSource {
     clock: systemClock,
     logger: silentLogger,
     tenancy: { visibleTo: () => [namespace] },
-    workflows: { byIndex: () => [workflow] },
+    objects: { byIndex: () => [workflow] },
     former: { has: () => false },
     whole: async () => workflow,
     apiSpecs: { byIndex: () => [api], getByUid: () => api },

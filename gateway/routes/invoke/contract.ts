@@ -43,6 +43,18 @@ const invoke = {
       rpc: -32_000,
       when: 'Something that the tool needs is gone: `data.error` is `NotFound`.',
     },
+    {
+      status: 429,
+      error: '-32000',
+      rpc: -32_000,
+      when: "The tenant's quota has no room for the run of a CLI tool: `data.error` is `QuotaExceeded`.",
+    },
+    {
+      status: 503,
+      error: '-32603',
+      rpc: -32_603,
+      when: 'The namespace of the tenant does not take the run of a CLI tool yet: `data.error` is `NotReady`; try again.',
+    },
   ],
   errorBody: transportError,
 } as const satisfies Omit<Contract, 'operationId' | 'path'>;

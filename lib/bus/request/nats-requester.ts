@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { busError } from '../bus-error.ts';
+import { busError, isNo } from '../bus-error.ts';
 import type { BusCalls } from '../calls.ts';
 import { busLimits } from '../limits.ts';
 import type { SessionKeeper } from '../session-keeper.ts';
@@ -95,11 +95,19 @@ function requestError(error: unknown, address: Address, timeoutMs: number): AppE
     });
   }
   if (name === 'TimeoutError') return noAnswer(address, timeoutMs, error);
-  return busError(error);
+  const known = busError(error);
+  // The request had left when the connection broke, as far as anybody can tell.
+  return known.code === 'unavailable' && !isNo(error) ? lostAnswer(address, error) : known;
 }
 
 const noAnswer = (address: Address, timeoutMs: number, cause?: unknown): AppError =>
   new AppError('timeout', `${nameOf(address)} did not answer within ${timeoutMs} ms`, {
+    reason: 'RequestTimeout',
+    cause,
+  });
+
+const lostAnswer = (address: Address, cause: unknown): AppError =>
+  new AppError('timeout', `the connection broke before ${nameOf(address)} answered`, {
     reason: 'RequestTimeout',
     cause,
   });

@@ -50,8 +50,8 @@ export interface ServeOptions {
 export interface Requester {
   /**
    * The answer. Throws the handler's own AppError, or AppError: `unavailable` with the reason `NoResponders` at once
-   * where no process serves the address; `timeout` with the reason `RequestTimeout` where none answers in time, which
-   * leaves open whether the request was handled; `limit_exceeded` with the reason `RequestTooLarge`; `unavailable` with
+   * where no process serves the address; `timeout` with the reason `RequestTimeout` where none answers in time, or the
+   * connection breaks meanwhile, which leaves open whether the request was handled; `limit_exceeded` with the reason `RequestTooLarge`; `unavailable` with
    * the reason `EventBusUnavailable`.
    */
   request(address: Address, body: string | Uint8Array, options: RequestOptions): Promise<Uint8Array>;

@@ -1,0 +1,71 @@
+import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
+import type { KubeObject } from '../../lib/kube/index.ts';
+import type { Tenancy } from '../identity/tenancy.ts';
+import { createHolders, type Rivals } from './holders.ts';
+import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
+import type { GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
+
+/** An object that is a tool. */
+export type RegisteredObject = KubeObject &
+  Registered & { readonly spec: { readonly description: string; readonly input_schema: object } };
+
+/** What sources of registered tools need, of one kind of object. */
+export interface RegisteredDeps<T> {
+  readonly clock: Clock;
+  readonly tenancy: Pick<Tenancy, 'visibleTo'>;
+  readonly objects: { byIndex(index: 'namespace', key: string): readonly T[] };
+  /** The object in full, of which the cache keeps less; undefined where it is gone. */
+  readonly whole: (object: T) => Promise<T | undefined>;
+  /** Shared by all sources. Default: one of its own. */
+  readonly schemas?: SchemaReader;
+  /** All that share names with these objects, of one namespace. Default: these objects alone. */
+  readonly rivals?: Rivals;
+}
+
+interface RegisteredKind<T> extends Pick<GatewayTool, 'awaitsIntent'> {
+  readonly source: GatewayTool['source'];
+  readonly callOf: (object: T) => GatewayTool['call'];
+  /** The tool of a name that no object holds. Default: there is none. */
+  readonly unheld?: (tenant: string | undefined, name: string) => GatewayTool | undefined;
+}
+
+/** Objects of one kind as tools, each under the name that it holds. */
+export function createRegisteredSource<T extends RegisteredObject>(
+  { clock, tenancy, objects, whole, ...deps }: RegisteredDeps<T>,
+  { callOf, unheld = () => undefined, ...kind }: RegisteredKind<T>,
+): ToolSource {
+  const schemas = deps.schemas ?? createSchemaReader(clock);
+  const holders = createHolders(tenancy, deps.rivals ?? ((place) => objects.byIndex('namespace', place)));
+  const visible = (tenant: string | undefined): T[] =>
+    tenancy.visibleTo(tenant).flatMap((place) => objects.byIndex('namespace', place));
+  const toolOf = (object: T): GatewayTool => {
+    const { description, input_schema: schema } = object.spec;
+    const read = async () => (await whole(object))?.spec.input_schema as JsonObject | undefined;
+    return {
+      ...kind,
+      name: registeredNameOf(object),
+      description,
+      input_schema: schema as JsonObject,
+      ...(isKeptApart(schema as JsonObject) && { readSchema: () => schemas.schemaOf(object, read) }),
+      skip_judge: false,
+      fleet_capable: false,
+      call: callOf(object),
+    };
+  };
+  return {
+    list(tenant) {
+      const held = holders.all(tenant);
+      return visible(tenant)
+        .filter((object) => held.has(object))
+        .map(toolOf);
+    },
+    find(tenant, name) {
+      const holder = holders.of(tenant, name);
+      if (holder === undefined) return unheld(tenant, name);
+      const found = visible(tenant).find((object) => object === holder);
+      return found && toolOf(found);
+    },
+  };
+}
