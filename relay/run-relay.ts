@@ -19,6 +19,7 @@ import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
 import { createTenantDirectory, createTenantInformer } from '../lib/tenant/tenant-directory.ts';
 import { type RelayConfig, servesEdge } from './config.ts';
+import { relayStops } from './explained.ts';
 import { announceHosts } from './hosts/announce-hosts.ts';
 import { createKubeHosts } from './hosts/kube-hosts.ts';
 import { relayHost } from './hosts/relay-host.ts';
@@ -74,7 +75,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
     // A stream that ended at once might come back to this relay, which balancers do not yet know to be stopping.
     await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
     metrics.registry.removeSingleMetric(hostsMetric);
-    streams.endAll('this relay stops; connect again', true);
+    streams.endAll(relayStops(), true);
     await listener.close(runtime.abandon);
     return 0;
   } finally {

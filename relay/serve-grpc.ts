@@ -18,6 +18,7 @@ import {
   NodeClusterServiceService,
   type RotateEdgeKeyResponse,
 } from '../proto/generated/windlass/node/v1/node.ts';
+import { explained } from './explained.ts';
 import { addressOf, createAttestLimit } from './rpc/attest-limit.ts';
 import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
@@ -79,6 +80,7 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
     rotateEdgeKey: rotate,
     connectEdge: connect,
   } = NodeClusterServiceService;
+  const connected = connectEdge({ ...deps, draining });
   const raw = (bytes: Buffer): Buffer => bytes;
   const rawOut = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return {
@@ -90,19 +92,19 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
     },
     implementation: {
       attestNode: serveOpen<AttestNodeRequest, AttestNodeResponse>(deps, 'attestNode', async (call) => {
-        await take(addressOf(call.address, call.header('x-forwarded-for'), proxies));
+        await explained(take(addressOf(call.address, call.header('x-forwarded-for'), proxies)));
         return attestNode(deps, call.request);
       }),
       challengeNode: serveOpen<ChallengeNodeRequest, ChallengeNodeResponse>(deps, 'challengeNode', ({ request }) =>
-        challengeNode(deps, request),
+        explained(challengeNode(deps, request)),
       ),
       rotateEdgeKey: serveOpen<Buffer, RotateEdgeKeyResponse>(deps, 'rotateEdgeKey', ({ request }) =>
-        rotateEdgeKey(deps, request),
+        explained(rotateEdgeKey(deps, request)),
       ),
       connectEdge: serveStream<Buffer, Uint8Array>(
         { ...deps, draining },
         { operation: 'connectEdge', certificate: 'optional', atOnce: streamsMax },
-        connectEdge({ ...deps, draining }),
+        (pipe) => explained(connected(pipe)),
       ),
     },
   };

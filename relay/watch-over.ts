@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { edgeBuckets, edgeLimits, type HeldStream, type LivingRelay } from '../lib/edge/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
+import { busLost } from './explained.ts';
 import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
 import type { Streams } from './streams/streams.ts';
 import { createSweepPace } from './sweep-pace.ts';
@@ -41,7 +42,7 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
     const now = steadyMs();
     awaySince = bus.problem() === undefined ? undefined : (awaySince ?? now);
     if (awaySince !== undefined && now - awaySince >= patienceMs) {
-      streams.endAll('this relay has lost its event bus; connect again', false);
+      streams.endAll(busLost(), false);
     }
     heartbeats.run();
     if (tick % renewEvery === 0) entries.run();

@@ -33,6 +33,9 @@ export const EdgeHostSpec = Type.Object(
     revoked: Type.Optional(
       Type.Boolean({ description: 'Whether the host is revoked: its token and its key count no more. For good.' }),
     ),
+    revoked_at: Type.Optional(
+      timestamp({ description: 'When it was revoked, where that is known; the API writes it.' }),
+    ),
     draining: Type.Optional(
       Type.Boolean({ description: 'Whether no run targets the host: it ends what it has, and takes no new commands.' }),
     ),

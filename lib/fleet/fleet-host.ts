@@ -13,6 +13,12 @@ export const nodeIdOfHost = ({ metadata, status }: EdgeHost): string =>
 export const stateOfHost = ({ spec, status }: EdgeHost): EdgeHostState =>
   spec.revoked === true ? 'Revoked' : (status?.status ?? 'Disconnected');
 
+/** When the state of a host began (spec 2 §2.1): its revocation counts before a relay has written it. RFC 3339. */
+export function sinceOfHost({ spec, status, metadata }: EdgeHost): string {
+  const began = status?.since ?? metadata.creationTimestamp ?? '';
+  return spec.revoked === true && status?.status !== 'Revoked' ? (spec.revoked_at ?? began) : began;
+}
+
 /** Labels of the daemon and those that operators add; the latter count first. */
 export const labelsOfHost = ({ spec, status }: EdgeHost): Readonly<Record<string, string>> => ({
   ...status?.capabilities?.labels,

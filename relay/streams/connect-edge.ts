@@ -8,6 +8,7 @@ import {
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
+import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
@@ -32,7 +33,7 @@ const helloMs = 10_000;
 export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array> {
   const openings = createOpenings();
   const open = new Set<LiveStream>();
-  const stop = (stream: LiveStream): void => stream.end(new AppError('unavailable', 'this relay stops; connect again'));
+  const stop = (stream: LiveStream): void => stream.end(relayStops());
   // One listener for all streams: a signal looks through those that it has for each one more or less.
   deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
@@ -124,7 +125,7 @@ async function openInTime(deps: ConnectDeps, openings: Openings, opening: Openin
     return hello(deps, opening, host);
   };
   const late = deps.clock.sleep(helloMs, over.signal).then((): never => {
-    if (host === undefined) throw new AppError('unavailable', 'the host could not be looked up within 10 s');
+    if (host === undefined) throw unanswered();
     throw new AppError('invalid', 'no hello came within 10 s');
   });
   try {

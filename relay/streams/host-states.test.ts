@@ -138,3 +138,21 @@ it('asks again for a host that another writer has changed since the list', async
   const host = await hosts.find('acme', last);
   expect([host?.object.spec.tags, host?.object.status?.status]).toEqual([['since'], 'Connected']);
 });
+
+it.each([
+  ['when the API took it, however late it is written', '2026-01-01T00:00:00.000Z'],
+  ['when it is written, where nothing says more', undefined],
+])('EDGE-RES-06 a revocation begins %s', async (_title, at) => {
+  const hosts = createMemoryHosts();
+  const { states } = fleet(hosts);
+  const { facts } = await begun(hosts, 'acme', 'Connected');
+  hosts.revoke('acme', facts.nodeId, at);
+  const before = Date.now();
+  await states.writeRevocation({ tenant: 'acme', nodeId: facts.nodeId });
+  const status = (await hosts.find('acme', facts.nodeId))?.object.status;
+  expect(status?.status).toBe('Revoked');
+  const began = Date.parse(status?.since ?? '');
+  const [earliest, latest] = at === undefined ? [before, Date.now()] : [Date.parse(at), Date.parse(at)];
+  expect(began).toBeGreaterThanOrEqual(earliest);
+  expect(began).toBeLessThanOrEqual(latest);
+});

@@ -146,7 +146,7 @@ export class HostStates {
       using _place = this.#calls.tryEnter({ tenant }) ?? (await this.#calls.enter({ tenant }));
       await changeStatus(hosts, host, (now) =>
         isRevocationUnwritten(now) && now.object.status !== undefined
-          ? { ...now.object.status, status: 'Revoked', since }
+          ? { ...now.object.status, status: 'Revoked', since: now.object.spec.revoked_at ?? since }
           : undefined,
       );
     } catch (error) {

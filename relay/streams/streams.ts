@@ -183,9 +183,9 @@ export class Streams {
   }
 
   /** Ends every stream; their daemons connect elsewhere. */
-  endAll(problem: string, isStopping: boolean): void {
+  endAll(problem: AppError, isStopping: boolean): void {
     this.#isStopping ||= isStopping;
-    for (const stream of this.#open.values()) stream.end(new AppError('unavailable', problem));
+    for (const stream of this.#open.values()) stream.end(problem);
   }
 
   /** Writes that a host is revoked which holds no stream. Never rejects. */

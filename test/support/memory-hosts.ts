@@ -6,7 +6,8 @@ import type { HostStore, StoredHost } from '../../relay/hosts/host-store.ts';
 export interface MemoryHosts extends HostStore {
   /** Writes of status so far. */
   writes(): number;
-  revoke(tenant: string, nodeId: string): void;
+  /** `at`: when, as the API writes it; absent: as kubectl revokes. */
+  revoke(tenant: string, nodeId: string, at?: string): void;
   /** Acts of an operator. */
   tag(tenant: string, nodeId: string, tags: string[]): void;
   drain(tenant: string, nodeId: string): void;
@@ -78,10 +79,11 @@ export function createMemoryHosts(): MemoryHosts {
         for (const now of waiting) now();
       };
     },
-    revoke(tenant, nodeId) {
+    revoke(tenant, nodeId, at) {
       const host = stored.get(keyOf(tenant, nodeId));
       if (host === undefined) return;
-      put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec: { ...host.object.spec, revoked: true } } });
+      const spec = { ...host.object.spec, revoked: true, ...(at !== undefined && { revoked_at: at }) };
+      put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec } });
     },
     tag(tenant, nodeId, tags) {
       const host = stored.get(keyOf(tenant, nodeId));

@@ -1,4 +1,4 @@
-import type { Client } from '@grpc/grpc-js';
+import { type Client, status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../lib/clock.ts';
 import { edgeLimits } from '../../../lib/edge/index.ts';
@@ -61,6 +61,9 @@ async function comesBack(): Promise<WireStream> {
   }
 }
 
+/** In the log of the daemon. */
+const busAway = 'the relay cannot reach its event bus; come back later';
+
 describe('NATS away', () => {
   it('EDGE-FLOW-11 a result that cannot be stored is not acknowledged; sent again, it is reported once', async () => {
     const claimed = await world.claim(host);
@@ -85,9 +88,11 @@ describe('NATS away', () => {
     await world.nats.server.kill();
     const order = { commandId: 'c', run: 'r', tool: 'cmd.run', args: {}, context: 'd', token: 't', deadlineMs: 1_000 };
     await expect(world.commands.send(await world.address(host), order)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await codeOf(call(relay.client, 'AttestNode', attestation(rawOf(key)), from))).toBe('UNAVAILABLE');
+    const attesting = call(relay.client, 'AttestNode', attestation(rawOf(key)), from);
+    await expect(attesting).rejects.toMatchObject({ code: status.UNAVAILABLE, details: busAway });
     const request = challenge({ key, attested, token });
-    expect(await codeOf(call(relay.client, 'ChallengeNode', request))).toBe('UNAVAILABLE');
+    const challenging = call(relay.client, 'ChallengeNode', request);
+    await expect(challenging).rejects.toMatchObject({ code: status.UNAVAILABLE, details: busAway });
     expect(stream.commands).toEqual([]);
     await world.nats.server.start();
     await vi.waitFor(async () => expect(await codeOf(call(relay.client, 'ChallengeNode', request))).toBe('OK'), {
@@ -118,7 +123,7 @@ describe('NATS away', () => {
     const isOpen = (): Promise<string> => Promise.race([stream.ended, systemClock.sleep(1_500).then(() => 'open')]);
     expect(await isOpen()).toBe('open');
     world.steadyAheadMs = 10_000;
-    expect(await stream.ended).toBe('UNAVAILABLE');
+    expect([await stream.ended, stream.details]).toEqual(['UNAVAILABLE', busAway]);
     await world.nats.server.start();
     const again = await comesBack();
     over.abort();

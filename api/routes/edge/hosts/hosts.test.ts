@@ -244,11 +244,12 @@ describe('changing a host', () => {
 });
 
 describe('revoking a host', () => {
-  it('EDGE-REST-21 AMB-098 answers without a body, twice, and the host is Revoked', async () => {
+  it('EDGE-REST-21 EDGE-RES-06 AMB-098 answers without a body, twice, and the host is Revoked from then on', async () => {
     const { call, audited } = world();
     const params = { id: nodeId(1) };
     expect(await call('revokeEdgeHost', { params })).toBe('no_content');
-    expect(await call('readEdgeHost', { params })).toMatchObject({ status: 'Revoked' });
+    const now = { status: 'Revoked', since: '2026-01-02T00:00:00.500Z' };
+    expect(await call('readEdgeHost', { params })).toMatchObject(now);
     expect(await call('revokeEdgeHost', { params })).toBe('no_content');
     expect(audited.map(({ type, act }) => [type, act])).toEqual([
       ['EdgeHostRevoked', 'revoke'],

@@ -1,17 +1,17 @@
 import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
-import { labelsOfHost, nameOfHost, nodeIdOfHost, stateOfHost } from '../../../../lib/fleet/fleet-host.ts';
+import { labelsOfHost, nameOfHost, nodeIdOfHost, sinceOfHost, stateOfHost } from '../../../../lib/fleet/fleet-host.ts';
 import type { RecentCommand } from '../../../../lib/edge/index.ts';
 import type { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 
 /** spec 2 §2.1, as in a list; neither keys nor mount points. `heard`: its last heartbeat, where its relay answers. */
 export function presentHostSummary(tenant: string, host: EdgeHost, heard: string | undefined): EdgeHostSummary {
-  const { spec, status, metadata } = host;
+  const { spec, status } = host;
   return {
     node_id: nodeIdOfHost(host),
     name: nameOfHost(host),
     tenant_id: tenant,
     status: stateOfHost(host),
-    since: status?.since ?? metadata.creationTimestamp ?? '',
+    since: sinceOfHost(host),
     last_heartbeat_at: heard ?? status?.last_heartbeat_at ?? null,
     tags: spec.tags ?? [],
     ...(spec.draining === true && { draining: true }),

@@ -1,5 +1,6 @@
 import type { EdgeHost, EdgeHostSpec } from '../../../../crds/schema/edge-host.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
+import type { Clock } from '../../../../lib/clock.ts';
 import { defined } from '../../../../lib/defined.ts';
 import { defineRoute, json, noContent, type Route } from '../../../../lib/http/index.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
@@ -16,6 +17,7 @@ import { changedTags, distinct } from './tags.ts';
 
 export interface WriteHostDeps extends RecentDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly cluster: Pick<Cluster, 'edgeHosts'>;
   readonly audit: AuditTrail;
 }
@@ -49,7 +51,10 @@ export function createTagRoute(deps: WriteHostDeps): Route<Caller> {
 export function createRevokeRoute(deps: WriteHostDeps): Route<Caller> {
   return defineRoute<typeof revokeEdgeHost, Caller>(revokeEdgeHost, async ({ params, caller: asked }) => {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
-    const host = await changeHost(deps, caller, params.id, (spec) => ({ ...spec, revoked: true }));
+    const at = new Date(deps.clock.now()).toISOString();
+    const host = await changeHost(deps, caller, params.id, (spec) =>
+      spec.revoked === true ? spec : { ...spec, revoked: true, revoked_at: at },
+    );
     deps.audit.record({ type: 'EdgeHostRevoked', act: 'revoke', ...auditFields(caller, host) });
     return noContent;
   });
