@@ -52,8 +52,8 @@ const runs = { size: 512, waiting: 1_024, waitMs: 10_000 };
 const callMs = 600_000;
 
 /**
- * The order of a call (design §13): session, token, signature, freshness and replay, pattern; policy; arguments; audit of
- * the intent; the call; audit of the outcome. The first that fails ends it, before a byte leaves for anywhere else.
+ * The order of a call (design §13): session, token, signature, freshness and replay, pattern; policy; arguments; a place; the
+ * count of calls; audit of the intent; the call; audit of the outcome. The first that fails ends it, before a byte leaves for anywhere else.
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
   const proving = createFairPool({ ...proofs, clock: deps.clock });
@@ -94,6 +94,8 @@ async function run(deps: InvokeDeps, proved: ProvedCall): Promise<GatewayAnswer>
   const { caller, tool } = admitted;
   return running.run({ tenant: session.tenant, signal }, async () => {
     signal.throwIfAborted();
+    // A call that finds no place has not been made.
+    await count(deps, proved, admitted);
     const entry = { tenant: caller.tenant, subject: caller.subject, invocationId: randomUUID() };
     const about = { tool: tool.name, source: tool.source, execution_id: caller.executionId, ...through(via) };
     return audited(deps, { ...admitted, signal, entry, about });
@@ -148,15 +150,26 @@ interface AdmittedCall {
 const through = (via: 'mcp' | undefined) => (via === undefined ? {} : { via });
 
 /** @throws RefusedCall, after an event of it, where that can be stored. */
-async function admit(deps: InvokeDeps, { envelope, session, via }: ProvedCall): Promise<AdmittedCall> {
-  const checked = await check(deps, envelope, session);
-  if (!('kind' in checked)) return checked;
+async function admit(deps: InvokeDeps, proved: ProvedCall): Promise<AdmittedCall> {
+  const checked = await check(deps, proved.envelope, proved.session);
+  return 'kind' in checked ? refuse(deps, proved, checked) : checked;
+}
+
+/** @throws RefusedCall where the execution has made its calls. */
+async function count(deps: InvokeDeps, proved: ProvedCall, { caller }: AdmittedCall): Promise<void> {
+  const { max_calls: most } = caller.security;
+  if (most === undefined || (await deps.counter.take(proved.session, most))) return;
+  await refuse(deps, proved, callsSpent(most));
+}
+
+async function refuse({ audit }: InvokeDeps, proved: ProvedCall, refusal: ToolRefusal): Promise<never> {
+  const { envelope, session, via } = proved;
   const about = { tool: envelope.tool.slice(0, 128), execution_id: session.execution_id, ...through(via) };
-  const data = { ...about, reason: checked.code };
+  const data = { ...about, reason: refusal.code };
   const tenant = tenantOf(session);
   // A refusal that cannot be written is a refusal still.
-  await deps.audit.append({ type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data }).catch(ignore);
-  throw new RefusedCall(checked);
+  await audit.append({ type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data }).catch(ignore);
+  throw new RefusedCall(refusal);
 }
 
 async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Promise<AdmittedCall | ToolRefusal> {
@@ -171,8 +184,6 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
   const tool = sessionProblem(session, security, found.name) ?? (await fittingTool(found, args));
   if ('kind' in tool) return tool;
   if (!isJsonObject(args)) throw new AppError('internal', 'arguments that are no object passed their check');
-  if (security.max_calls !== undefined && !(await deps.counter.take(session, security.max_calls)))
-    return callsSpent(security.max_calls);
   const caller: GatewayCaller = {
     tenant,
     subject: subjectOf(session),

@@ -15,7 +15,8 @@ export interface Revocations {
   /**
    * False where there is no session.
    * @throws AppError `unavailable` with the reason `CallsUnderWay` where a replica does not say in time that its calls
-   * have ended; the session is revoked then, and a repeated call waits again.
+   * have ended, or this one does not learn in time which others there are; the session is revoked then, and a repeated
+   * call waits again.
    */
   revoke(name: SessionName): Promise<boolean>;
   /** Resolves when the other replicas can know of this one; before that it may take no signed calls. */
@@ -37,9 +38,18 @@ interface RevocationsDeps {
 
 interface Lease {
   readonly replica: string;
+  /** Counts the renewals of the replica, so that it knows its own ones in the watch. */
+  readonly turn: number;
 }
 
-/** A replica that has not renewed its lease for so long is gone. */
+/** Another replica that may run calls. */
+interface Other {
+  readonly replica: string;
+  /** When it was last heard of, in the time of `#busMs`. */
+  readonly at: number;
+}
+
+/** A replica that has not renewed its lease for so long, while the bus was there, is gone. */
 const leaseMs = 10_000;
 const renewMs = 3_000;
 const leases = { name: 'seal_replicas', ttlMs: leaseMs, isWatched: true };
@@ -58,19 +68,31 @@ export function createRevocations(deps: RevocationsDeps): Revocations {
 class ReplicaRevocations implements Revocations {
   readonly #deps: RevocationsDeps;
   readonly #replica: string;
-  /** When each replica was last heard of, by the name of its key. */
-  readonly #others = new Map<string, { readonly replica: string; readonly at: number }>();
+  /** By the name of its key. */
+  readonly #others = new Map<string, Other>();
+  /**
+   * Milliseconds for which the bus was there, by the renewals of this replica that its watch has shown. While the bus is
+   * away no replica can renew its lease, and calls that had begun may run on.
+   */
+  #busMs = 0;
+  #shown: { readonly turn: number; readonly at: number };
+  #news = Promise.withResolvers<void>();
   #responder: Responder | undefined;
   #revision: number | undefined;
+  #turn = 0;
+  #renewal: Promise<number | undefined> = Promise.resolve(undefined);
+  #nextRenewal: Promise<number | undefined> | undefined;
 
   constructor(deps: RevocationsDeps) {
     this.#deps = deps;
     this.#replica = `${deps.newId()}${deps.newId()}`;
+    this.#shown = { turn: 0, at: deps.clock.now() };
   }
 
   async revoke(name: SessionName): Promise<boolean> {
     if (!(await this.#deps.sessions.revoke(name))) return false;
     const until = this.#deps.clock.now() + revokeMs;
+    await this.#meet(until);
     const waiting = new Set([this.#replica, ...this.#known()]);
     while (waiting.size > 0) {
       const leftMs = until - this.#deps.clock.now();
@@ -83,10 +105,25 @@ class ReplicaRevocations implements Revocations {
     return true;
   }
 
+  /**
+   * Resolves when the watch has shown every lease that was written before: one of this replica's own is behind them. A replica
+   * whose first lease is later reads that the session is revoked.
+   */
+  async #meet(until: number): Promise<void> {
+    const { clock } = this.#deps;
+    for (let turn: number | undefined; turn === undefined || this.#shown.turn < turn; ) {
+      const leftMs = until - clock.now();
+      if (leftMs <= 0) throw underWay();
+      if (turn === undefined) turn = await this.#renewed();
+      if (turn === undefined) await clock.sleep(Math.min(leftMs, 100));
+      else if (this.#shown.turn < turn) await Promise.race([this.#news.promise, clock.sleep(leftMs)]);
+    }
+  }
+
   async #ask(session: string, waiting: Set<string>, leftMs: number): Promise<void> {
     const { bus, clock } = this.#deps;
     // Others than those that are waited for may answer first, so the wait for one round is short once all could have.
-    const expected = Math.max(waiting.size, this.#known().size);
+    const expected = Math.max(waiting.size, this.#known().size + 1);
     const timeoutMs = Math.min(leftMs, patienceMs + renewMs);
     const answers = await bus.requestAll(address, session, { timeoutMs, expected });
     const heard = answers.map((answer) => Buffer.from(answer).toString());
@@ -94,10 +131,9 @@ class ReplicaRevocations implements Revocations {
     if (waiting.size > 0) await clock.sleep(Math.min(leftMs, 100));
   }
 
-  /** Replicas whose lease is fresh. */
+  /** The others that are not gone. */
   #known(): Set<string> {
-    const since = this.#deps.clock.now() - leaseMs;
-    return new Set([...this.#others.values()].filter(({ at }) => at > since).map(({ replica }) => replica));
+    return new Set([...this.#others.values()].map(({ replica }) => replica));
   }
 
   async open(signal: AbortSignal): Promise<void> {
@@ -111,7 +147,7 @@ class ReplicaRevocations implements Revocations {
       { replicas: 'every', atOnce },
     );
     await Promise.race([this.#responder.ready, clock.sleep(revokeMs, signal)]);
-    while (!signal.aborted && !(await this.#renew())) {
+    while (!signal.aborted && (await this.#renewed()) === undefined) {
       logger.warn({ bucket: leases.name }, 'lease of the replica not written');
       await clock.sleep(1_000, signal);
     }
@@ -125,7 +161,7 @@ class ReplicaRevocations implements Revocations {
     for (;;) {
       await this.#deps.clock.sleep(renewMs, signal);
       if (signal.aborted) return;
-      await this.#renew();
+      await this.#renewed();
     }
   }
 
@@ -138,26 +174,50 @@ class ReplicaRevocations implements Revocations {
   }
 
   #take(change: KeyValueChange<Lease>): void {
-    // A new watch names all leases again; until then the old ones count, for no longer than they last.
-    if (change.kind === 'end') this.#others.delete(change.name);
+    // A lease that has expired may be that of a replica which could not renew it, and runs calls.
+    if (change.kind === 'end' && !change.isExpired) this.#others.delete(change.name);
     if (change.kind !== 'put') return;
-    this.#others.set(change.name, { replica: change.value.replica, at: this.#deps.clock.now() });
+    const { replica, turn } = change.value;
+    if (replica === this.#replica) this.#show(turn);
+    else this.#others.set(change.name, { replica, at: this.#busMs });
   }
 
-  /** False where the lease could not be written. */
-  async #renew(): Promise<boolean> {
+  /** Takes note of an own renewal. */
+  #show(turn: number): void {
+    const now = this.#deps.clock.now();
+    const passedMs = now - this.#shown.at;
+    // After a longer pause the bus was away, and the others need their time to renew.
+    if (passedMs <= 2 * renewMs) this.#busMs += passedMs;
+    this.#shown = { turn, at: now };
+    for (const [name, { at }] of this.#others) if (at < this.#busMs - leaseMs) this.#others.delete(name);
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+
+  /** The turn of a renewal that begins after this; undefined where it could not be written. Those who ask meanwhile share it. */
+  #renewed(): Promise<number | undefined> {
+    this.#nextRenewal ??= this.#renewal.then(() => {
+      this.#nextRenewal = undefined;
+      this.#renewal = this.#renew();
+      return this.#renewal;
+    });
+    return this.#nextRenewal;
+  }
+
+  async #renew(): Promise<number | undefined> {
     const bucket = this.#deps.bus.bucket<Lease>(leases);
-    const lease: Lease = { replica: this.#replica };
+    this.#turn += 1;
+    const lease: Lease = { replica: this.#replica, turn: this.#turn };
     try {
       const { revision } = (await bucket.get(this.#replica)) ?? {};
       this.#revision =
         revision === undefined
           ? await bucket.create(this.#replica, lease, this.#replica)
           : await bucket.update(this.#replica, lease, revision);
-      return this.#revision !== undefined;
+      return this.#revision === undefined ? undefined : lease.turn;
     } catch (error) {
       this.#deps.logger.debug({ problem: messageOf(error) }, 'lease of the replica not renewed');
-      return false;
+      return undefined;
     }
   }
 
@@ -171,7 +231,8 @@ class ReplicaRevocations implements Revocations {
   }
 }
 
-const underWay = (replicas: number): AppError => {
-  const message = `the session is revoked, and calls may still be under way on ${replicas} replicas; revoke it again`;
+const underWay = (replicas?: number): AppError => {
+  const where = replicas === undefined ? 'other replicas' : `${replicas} replicas`;
+  const message = `the session is revoked, and calls may still be under way on ${where}; revoke it again`;
   return new AppError('unavailable', message, { reason: 'CallsUnderWay' });
 };

@@ -6,7 +6,7 @@ import { aborted } from '../../lib/aborted.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import { unlinkedEvent, writtenEvent } from '../../lib/audit-chain/chained-event.ts';
 import { TenantChain } from '../../lib/audit-chain/tenant-chain.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { createCallsUnderWay, type Envelope } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -38,7 +38,7 @@ const tool = (more: Partial<GatewayTool>): GatewayTool => ({
 
 type Append = InvokeDeps['audit']['append'];
 
-function invokeWith(found: GatewayTool, append: Append, clock: Clock = systemClock) {
+function invokeWith(found: GatewayTool, append: Append, { clock = systemClock, ...more }: Partial<InvokeDeps> = {}) {
   return createInvoke({
     audit: { append, problem: () => undefined, close: async () => undefined },
     calls: createCallsUnderWay(clock),
@@ -49,6 +49,7 @@ function invokeWith(found: GatewayTool, append: Append, clock: Clock = systemClo
     registry: createToolRegistry([{ list: () => [found], find: () => found }]),
     securityOf: () => ({}),
     tenants: { namespaceOf: (slug) => slug },
+    ...more,
   } as InvokeDeps);
 }
 
@@ -90,10 +91,34 @@ it('a call whose time is up may have run, whatever its tool throws', async () =>
     await aborted(signal);
     throw signal.reason;
   };
-  const answer = invokeWith(tool({ call }), async () => undefined, clock)(envelope, never());
+  const answer = invokeWith(tool({ call }), async () => undefined, { clock })(envelope, never());
   const refused = answer.catch((error: unknown) => error);
   await clock.advance(600_000);
   expect(await refused).toMatchObject({ code: 'timeout' });
+});
+
+it('AMB-195 a call that finds no place does not count to max_calls', async () => {
+  const clock = createManualClock();
+  let [taken, begun] = [0, 0];
+  const call: GatewayTool['call'] = async (_caller, _args, { signal }) => {
+    begun += 1;
+    await aborted(signal);
+    throw signal.reason;
+  };
+  const counter = { take: async () => (taken += 1) > 0 };
+  const securityOf = () => ({ max_calls: 1_000 });
+  const invoke = invokeWith(tool({ call }), async () => undefined, { clock, counter, securityOf });
+  const stop = new AbortController();
+  const reasons: string[] = [];
+  const calls = Array.from({ length: 600 }, () =>
+    invoke(envelope, stop.signal).catch(({ reason }: AppError) => reasons.push(reason)),
+  );
+  await expect.poll(() => begun).toBeGreaterThan(400);
+  await clock.advance(10_000);
+  expect(new Set(reasons)).toEqual(new Set(['Overloaded']));
+  expect([taken, begun + reasons.length]).toEqual([begun, 600]);
+  stop.abort();
+  await Promise.all(calls);
 });
 
 describe('a call and its audit', () => {

@@ -8,7 +8,13 @@ import type { BucketDefinition } from './bucket-definition.ts';
 export type KeyValueChange<T> =
   | { readonly kind: 'begin' }
   | { readonly kind: 'put'; readonly name: string; readonly value: T; readonly revision: number }
-  | { readonly kind: 'end'; readonly name: string; readonly revision: number }
+  | {
+      readonly kind: 'end';
+      readonly name: string;
+      readonly revision: number;
+      /** Its time is over; false: a client freed the key. */
+      readonly isExpired: boolean;
+    }
   | { readonly kind: 'current' };
 
 /** Watches buckets. */

@@ -61,6 +61,7 @@ async function* changes<T>(
 function changeOf<T>(message: JsMsg, prefixLength: number): KeyValueChange<T> {
   const { headers, seq: revision } = message;
   const name = message.subject.slice(prefixLength);
-  const isEnd = headers?.has('KV-Operation') === true || headers?.has('Nats-Marker-Reason') === true;
-  return isEnd ? { kind: 'end', name, revision } : { kind: 'put', name, value: message.json<T>(), revision };
+  if (headers?.has('KV-Operation') === true) return { kind: 'end', name, revision, isExpired: false };
+  if (headers?.has('Nats-Marker-Reason') === true) return { kind: 'end', name, revision, isExpired: true };
+  return { kind: 'put', name, value: message.json<T>(), revision };
 }
