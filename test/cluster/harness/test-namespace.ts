@@ -37,14 +37,31 @@ const resources: Readonly<Record<string, Resource>> = {
  * load.
  */
 export async function makeTestNamespace(kube: KubeClient, purpose: string): Promise<TestNamespace> {
+  const namespace = await makeYoungNamespace(kube, purpose);
+  await namespace.settle();
+  return namespace;
+}
+
+/** A tenant in its first moment: nothing gives the processes of Windlass a right there until `settle` is called. */
+export interface YoungNamespace extends TestNamespace {
+  settle(): Promise<void>;
+}
+
+export async function makeYoungNamespace(kube: KubeClient, purpose: string): Promise<YoungNamespace> {
   const name = `test-${purpose}-${randomBytes(3).toString('hex')}`;
-  for (const object of tenantObjects({ slug: name, namespace: name, quota: {}, egress: 'dns' })) {
-    const resource = resources[object.kind ?? ''];
-    if (resource === undefined) throw new Error(`a tenant has a ${object.kind} that the tests do not know`);
-    await kube.create(resource, marked(object));
-  }
+  const objects = tenantObjects({ slug: name, namespace: name, quota: {}, egress: 'dns' });
+  const make = async (isWanted: (object: KubeObject) => boolean): Promise<void> => {
+    for (const object of objects.filter(isWanted)) {
+      const resource = resources[object.kind ?? ''];
+      if (resource === undefined) throw new Error(`a tenant has a ${object.kind} that the tests do not know`);
+      await kube.create(resource, marked(object));
+    }
+  };
+  const isRight = ({ kind }: KubeObject): boolean => kind === 'RoleBinding';
+  await make((object) => !isRight(object));
   return {
     name,
+    settle: () => make(isRight),
     async remove() {
       await kube.delete(namespaces, { name }, { propagation: 'Background' });
     },

@@ -25,19 +25,18 @@ export const edgeCases: readonly ToolCase[] = [
   },
 ];
 
-/** The network of the cluster has no public address: what `web.*` does with one is proved in lib/tools/web. */
+/** Over the site of web-site.ts, which the installation permits: by its name, and as the provider of searches. */
 export const webCases: readonly ToolCase[] = [
   {
     tool: 'web.fetch',
-    args: { url: 'http://127.0.0.1/' },
-    want: /^DomainNotAllowed: 127\.0\.0\.1 has no pu/,
-    isNeverGranted: true,
-    refused: [{ url: 'http://example.com/' }, /^DomainNotAllowed: /],
+    args: ({ site }) => ({ url: `${site}/moved` }),
+    want: /^# Welcome\n\nRead \[more\]\(\/next\)\.$/,
+    refused: [({ site }) => ({ url: `${site}/inside` }), /^DomainNotAllowed: \S+ has no public address/],
   },
   {
     tool: 'web.search',
-    args: { query: 'windlass' },
-    want: /^(\w+: )?web\.search is not configured: add api_key to the web\.search entry in spec\.builtin_dispatchers$/,
-    isNeverGranted: true,
+    args: { query: 'windlass', max_results: 2 },
+    want: /^1\. windlass 1\n   http:\/\/site\.example\/1\n   About windlass\.\n2\. windlass 2\n[^3]*$/,
+    refused: [{ query: 'broken' }, /^HttpError: the search provider answered 500$/],
   },
 ];

@@ -13,6 +13,7 @@ import { ensureWorkflow, startExecution, waitUntilWaiting } from '../harness/exe
 import { fleetRuns } from '../harness/kinds.ts';
 import { waitForObject } from '../harness/wait.ts';
 import type { Arguments, Noted } from './tool-case.ts';
+import { openWebSite } from './web-site.ts';
 
 /** A tenant in which every tool has something to work on, and sessions that may call all tools and none. */
 export interface ToolWorld {
@@ -42,9 +43,9 @@ export async function openToolWorld(): Promise<ToolWorld> {
   };
   try {
     const { kube, tenant } = stage;
-    const git = await startGitServer(kube, tenant);
-    made.push(() => git.remove());
-    await Promise.all([makeContexts(stage), makeAgents(stage), makeWorkflows(stage)]);
+    const [git, site] = await Promise.all([startGitServer(kube, tenant), openWebSite(kube)]);
+    made.push(() => Promise.all([git.remove(), site.remove()]));
+    await Promise.all([makeContexts(stage, site.hosts), makeAgents(stage), makeWorkflows(stage)]);
     const run = await startLongRun(kube, await connectHost(stage, made), tenant);
     const roles = ['svc.edge.fleet.read', 'svc.edge.fleet.manage'];
     const permitted = await stage.session({ context: 'every-tool', roles });
@@ -52,7 +53,7 @@ export async function openToolWorld(): Promise<ToolWorld> {
     const callIn = (session: SigningSession) => (tool: string, args: Arguments) =>
       stage.call(session, { tool, args, path: '/v1/seal/invoke' });
     return {
-      noted: { repository: git.https, run },
+      noted: { repository: git.https, run, site: site.url },
       call: callIn(permitted),
       callWithoutRight: callIn(barred),
       callInContainer: (calls) => callInContainer(stage, calls),
@@ -91,12 +92,12 @@ async function startLongRun(kube: KubeClient, node: string, namespace: string): 
   return metadata.uid ?? '';
 }
 
-async function makeContexts({ kube, tenant: namespace }: GatewayStage): Promise<void> {
+async function makeContexts({ kube, tenant: namespace }: GatewayStage, hosts: readonly string[]): Promise<void> {
   const contexts = {
     'every-tool': {
       tier: 'operator' as const,
       path_allowlist: ['volume:*/**'],
-      domain_allowlist: ['127.0.0.1'],
+      domain_allowlist: [...hosts],
       git_secrets: ['https'],
     },
     'no-tool': { tier: 'operator' as const, tools: ['orders.*'] },
