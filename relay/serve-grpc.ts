@@ -5,7 +5,7 @@ import { type GrpcListener, type GrpcService, listenGrpc } from '../lib/grpc/lis
 import { createReflection, serveReflection } from '../lib/grpc/reflection.ts';
 import { sized } from '../lib/grpc/sized.ts';
 import { serveStream } from '../lib/grpc/stream/serve-stream.ts';
-import { serveOpen } from '../lib/grpc/unary/serve-open.ts';
+import { type OpenCall, serveOpen } from '../lib/grpc/unary/serve-open.ts';
 import type { ReportDeps } from '../lib/grpc/call-report.ts';
 import { descriptorSet } from '../proto/generated/descriptors.ts';
 import { ServerReflectionService } from '../proto/generated/grpc/reflection/v1/reflection.ts';
@@ -20,6 +20,7 @@ import {
 } from '../proto/generated/windlass/node/v1/node.ts';
 import { explained } from './explained.ts';
 import { addressOf, createAttestLimit } from './rpc/attest-limit.ts';
+import { createChallengeLimit } from './rpc/challenge-limit.ts';
 import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
 import { rotateEdgeKey, type RotateDeps } from './rpc/rotate.ts';
@@ -74,6 +75,9 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
 
 function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, draining: AbortSignal): GrpcService {
   const take = createAttestLimit(deps);
+  const limit = createChallengeLimit(deps.clock);
+  const clientOf = ({ address, header }: Pick<OpenCall<unknown>, 'address' | 'header'>): string =>
+    addressOf(address, header('x-forwarded-for'), proxies);
   const {
     attestNode: attest,
     challengeNode: challenge,
@@ -92,11 +96,11 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
     },
     implementation: {
       attestNode: serveOpen<AttestNodeRequest, AttestNodeResponse>(deps, 'attestNode', async (call) => {
-        await explained(take(addressOf(call.address, call.header('x-forwarded-for'), proxies)));
+        await explained(take(clientOf(call)));
         return attestNode(deps, call.request);
       }),
-      challengeNode: serveOpen<ChallengeNodeRequest, ChallengeNodeResponse>(deps, 'challengeNode', ({ request }) =>
-        explained(challengeNode(deps, request)),
+      challengeNode: serveOpen<ChallengeNodeRequest, ChallengeNodeResponse>(deps, 'challengeNode', (call) =>
+        explained(challengeNode({ ...deps, limit }, call.request, clientOf(call))),
       ),
       rotateEdgeKey: serveOpen<Buffer, RotateEdgeKeyResponse>(deps, 'rotateEdgeKey', ({ request }) =>
         explained(rotateEdgeKey(deps, request)),

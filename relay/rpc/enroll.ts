@@ -25,6 +25,7 @@ import type {
 } from '../../proto/generated/windlass/node/v1/node.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { hostRevoked } from '../streams/live-stream.ts';
+import type { ChallengeLimit } from './challenge-limit.ts';
 
 /** NODE_ROLE_EDGE. */
 const edgeRole = 1;
@@ -68,9 +69,28 @@ export async function attestNode(
   return { attestationId, nonce, expiresAt: new Date(exp * 1_000) };
 }
 
-/** Ends an enrollment: proves the key, redeems the token, makes the host, issues its credential (EDGE-FLOW-02). */
-export async function challengeNode(deps: EnrollDeps, request: ChallengeNodeRequest): Promise<ChallengeNodeResponse> {
-  const { clock, relayKey, edgePublicKey } = deps;
+interface ChallengeDeps extends EnrollDeps {
+  readonly limit: ChallengeLimit;
+}
+
+/**
+ * Ends an enrollment: proves the key, redeems the token, makes the host, issues its credential (EDGE-FLOW-02). `address` is that of
+ * the daemon, or of what is before it.
+ */
+export async function challengeNode(
+  deps: ChallengeDeps,
+  request: ChallengeNodeRequest,
+  address: string,
+): Promise<ChallengeNodeResponse> {
+  const { enrollment, attested } = await deps.limit.prove(address, () => proofOf(deps, request));
+  return deps.limit.redeem(attested.nonce, () => redeem(deps, enrollment, attested));
+}
+
+/** Asks nothing but the request. Throws AppError `invalid`, `not_found` and `unauthenticated`. */
+async function proofOf(
+  { clock, relayKey, edgePublicKey }: EnrollDeps,
+  request: ChallengeNodeRequest,
+): Promise<{ readonly enrollment: EnrollmentClaims; readonly attested: AttestedKey }> {
   if (request.role !== edgeRole) throw new AppError('invalid', 'role must be NODE_ROLE_EDGE');
   const token = request.bootstrapProof?.value ?? '';
   if (token === '') throw new AppError('invalid', 'bootstrap_proof.enrollment_token is missing');
@@ -85,13 +105,15 @@ export async function challengeNode(deps: EnrollDeps, request: ChallengeNodeRequ
   const enrollment = await readEnrollmentToken(edgePublicKey, token, clock.now());
   if (enrollment === undefined)
     throw new GrpcError('unauthenticated', 'the enrollment token is not valid or has expired; issue another one');
-  return redeem(deps, enrollment, { key, text: attested.key, name: attested.name });
+  return { enrollment, attested: { key, text: attested.key, name: attested.name, nonce: attested.nonce } };
 }
 
 interface AttestedKey {
   readonly key: KeyObject;
   readonly text: string;
   readonly name: string;
+  /** Base64 of what the key has signed; each attestation has its own. */
+  readonly nonce: string;
 }
 
 /**

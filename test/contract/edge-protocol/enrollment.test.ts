@@ -137,6 +137,19 @@ describe('ChallengeNode', () => {
     expect(await tell(challenge({ key: mine, attested, token }))).toBe('OK');
   });
 
+  it('redeems twenty times by one attestation at one relay, and goes on by the next one', async () => {
+    const key = newKey();
+    const token = await world.token();
+    const attest = () => call(relay.client, 'AttestNode', attestation(rawOf(key)), anyAddress());
+    const redeemBy = async (attested: Awaited<ReturnType<typeof attest>>): Promise<string> =>
+      codeOf(call(relay.client, 'ChallengeNode', challenge({ key, attested, token })));
+    const first = await attest();
+    const codes: string[] = [];
+    for (let time = 0; time < 21; time += 1) codes.push(await redeemBy(first));
+    expect(codes).toEqual([...Array<string>(20).fill('OK'), 'RESOURCE_EXHAUSTED']);
+    expect(await redeemBy(await attest())).toBe('OK');
+  });
+
   it.each([
     [59_000, 'OK'],
     [61_000, 'NOT_FOUND'],
