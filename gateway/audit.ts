@@ -1,4 +1,10 @@
-import { type AuditChain, createAuditChain, loadAuditKey, pemOf } from '../lib/audit-chain/index.ts';
+import {
+  type AuditChain,
+  createAuditChain,
+  createAuditMetrics,
+  loadAuditKey,
+  pemOf,
+} from '../lib/audit-chain/index.ts';
 import type { EventBus } from '../lib/bus/index.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
@@ -14,5 +20,6 @@ export interface GatewayAudit {
  */
 export function openAudit(deps: GatewayDeps, bus: EventBus): GatewayAudit {
   const key = loadAuditKey(deps.config, deps.readFile, deps.logger);
-  return { chain: createAuditChain({ ...deps, bus, key }), publicKey: pemOf(key) };
+  const observer = createAuditMetrics(deps.metrics.registry);
+  return { chain: createAuditChain({ ...deps, bus, key, observer }), publicKey: pemOf(key) };
 }

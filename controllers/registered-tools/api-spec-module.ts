@@ -1,6 +1,6 @@
 import type { ApiSpecReason } from '../../crds/conditions.ts';
 import type { ApiSpec, ApiSpecStatus } from '../../crds/schema/api-spec.ts';
-import { type ApiDocuments, createApiDocuments, problemText } from '../../lib/api-spec/index.ts';
+import { type ApiDocuments, createApiDocuments, credentialProblems, problemText } from '../../lib/api-spec/index.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
 import { apiSpecs } from '../../lib/kinds.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
@@ -17,7 +17,7 @@ import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 /** The gateway writes parts of a document behind their object. */
 const missingPartsMs = 5_000;
 
-/** Reads the document of each ApiSpec, and says how many operations it has or what is wrong with it. */
+/** Reads the document of each ApiSpec, and says how many operations it has or what is wrong with the ApiSpec. */
 export const apiSpecModule = defineModule({
   kind: 'ApiSpec',
   informers: { specs: apiSpecInformer, tenants: tenantInformer },
@@ -32,7 +32,7 @@ export const apiSpecModule = defineModule({
       const places = visiblePlaces(namespace);
       const rivals = places.flatMap((place) => specs.cache.byIndex('namespace', place));
       const place = placeVerdict(spec, rivals, isCallable(namespace, tenants));
-      const found = place === undefined ? await judgeDocument(documents, spec) : { verdict: place };
+      const found = place === undefined ? await judgeApiSpec(documents, spec) : { verdict: place };
       const status = statusOf(spec, found, clock.now());
       await writeStatus({ kube, resource: apiSpecs, cache: specs.cache }, spec, status);
       if (found.verdict.reason === 'DocumentMissing') throw new WaitError('DocumentMissing', missingPartsMs);
@@ -45,8 +45,10 @@ interface Judgement {
   readonly index?: OpenApiIndex;
 }
 
-/** Findings about a document; temporary errors are thrown. */
-export async function judgeDocument(documents: Pick<ApiDocuments, 'read'>, spec: ApiSpec): Promise<Judgement> {
+/** Findings about the fields and the document; temporary errors are thrown. */
+export async function judgeApiSpec(documents: Pick<ApiDocuments, 'read'>, spec: ApiSpec): Promise<Judgement> {
+  const wrong = credentialProblems(spec.spec);
+  if (wrong.length > 0) return { verdict: { reason: 'InvalidDefinition', message: problemText(wrong) } };
   try {
     const { index, problems } = await documents.read(spec);
     if (index === undefined) return { verdict: { reason: 'InvalidDocument', message: problemText(problems) } };

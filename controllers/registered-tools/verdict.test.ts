@@ -6,7 +6,7 @@ import { partlyKept } from '../../lib/api-spec/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import type { Json } from '../../crds/schema/parts.ts';
-import { judgeDocument } from './api-spec-module.ts';
+import { judgeApiSpec } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
 import { judgeToolWorkflow, namers } from './tool-workflow-module.ts';
 import { isCallable, placeVerdict } from './verdict.ts';
@@ -67,7 +67,7 @@ describe('the condition Ready of registered tools', () => {
 
   it('of an ApiSpec counts operations, names the place of a mistake, and tells of missing parts', async () => {
     const judged = async (read: () => Promise<typeof reading>) =>
-      (await judgeDocument({ read }, apiSpec('True'))).verdict;
+      (await judgeApiSpec({ read }, apiSpec('True'))).verdict;
     expect(await judged(async () => reading)).toEqual({ reason: 'Accepted', message: '1 operations can be called' });
     const broken = await judged(async () => readOpenApi('{"swagger":"2.0"}'));
     expect([broken.reason, broken.message]).toEqual(['InvalidDocument', expect.stringContaining('swagger: ')]);
@@ -75,6 +75,16 @@ describe('the condition Ready of registered tools', () => {
     expect((await judged(() => Promise.reject(missing))).reason).toBe('DocumentMissing');
     const away = new AppError('unavailable', 'away');
     await expect(judged(() => Promise.reject(away))).rejects.toBe(away);
+  });
+
+  it('of an ApiSpec names the header of a credential that the connection needs', async () => {
+    const spec = apiSpec('True');
+    const credentials = { kind: 'static_header', secret: { name: 's' }, header: 'Host' } as const;
+    const { verdict } = await judgeApiSpec({ read: async () => reading }, { ...spec, spec: { document, credentials } });
+    expect(verdict).toMatchObject({
+      reason: 'InvalidDefinition',
+      message: expect.stringMatching(/^spec\.credentials\.header:? is a header of the connection/),
+    });
   });
 
   it('of a CliTool names the argument whose template is broken', () => {

@@ -521,6 +521,20 @@ describe('the credential of an API', () => {
     expect(sent.filter(({ url: path }) => path === '/orders')).toEqual([]);
   });
 
+  it.each(['Host', 'Content-Length', 'Transfer-Encoding'])(
+    'GW-EVT-06 in the header %s, which an ApiSpec of kubectl names, is sent nowhere',
+    async (header) => {
+      const credentials: Credentials = { kind: 'static_header', secret, header };
+      const { call, types } = open({ credentials, secret: { value: 'hush.example.com' } });
+      expect(await call()).toEqual({
+        isError: true,
+        content: expect.stringContaining('spec.credentials.header of the ApiSpec is a header of the connection'),
+      });
+      expect(types()).toEqual(['WorkflowInvocationStarted', 'CredentialExchangeFailed', 'WorkflowInvocationFailed']);
+      expect(sent).toEqual([]);
+    },
+  );
+
   it('is for the server of the API alone', async () => {
     const credentials: Credentials = { kind: 'bearer', secret };
     await open({ credentials, secret: { token: 'tok' }, steps: [step('away', 'away'), step('home', 'find')] }).call();

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
@@ -15,6 +16,7 @@ import {
   auditLimits,
   type ChainedEvent,
   createAuditChain,
+  createAuditMetrics,
   createAuditRecord,
   type GatewayEvent,
   gatewayEventTypes,
@@ -263,7 +265,9 @@ describe('the audit chain without NATS', () => {
     const clock = createManualClock();
     const lines: unknown[] = [];
     const logger = { ...silentLogger, error: (fields: unknown) => void lines.push(fields) };
-    const chain = createAuditChain({ bus: own.connect(), clock, logger, newId, key });
+    const registry = new Registry();
+    const observer = createAuditMetrics(registry);
+    const chain = createAuditChain({ bus: own.connect(), clock, logger, observer, newId, key });
     const outcome: GatewayEvent = { ...anEvent('lost'), type: 'WorkflowStepExecuted' };
     await chain.append(outcome);
     await own.server.kill();
@@ -290,6 +294,11 @@ describe('the audit chain without NATS', () => {
     expect(lines[1]).toMatchObject({ lost: { WorkflowStepExecuted: 1 }, total: 4 });
     await expect(chain.append(outcome)).rejects.toMatchObject({ code: 'unavailable' });
     expect(lines[2]).toMatchObject({ total: 5 });
+    const counted = await registry.getSingleMetricAsString('windlass_audit_outcomes_lost_total');
+    expect(counted.split('\n').filter((line) => !line.startsWith('#'))).toEqual([
+      'windlass_audit_outcomes_lost_total{type="WorkflowStepExecuted"} 4',
+      'windlass_audit_outcomes_lost_total{type="ToolInvocationCompleted"} 1',
+    ]);
     await own.stop();
   }, 90_000);
 

@@ -6,6 +6,7 @@ import { mayHold } from '../fair-pool.ts';
 import type { NewId } from '../ids.ts';
 import type { Logger } from '../logger.ts';
 import type { AuditChain } from './audit-chain.ts';
+import type { AuditObserver } from './audit-observer.ts';
 import { auditStream, checkpointStream, noTenant } from './audit-streams.ts';
 import { unlinkedEvent, writtenEvent } from './chained-event.ts';
 import { type Checkpoint, checkpointOf, isSigned, keyIdOf, publicHalf, signCheckpoint } from './checkpoint.ts';
@@ -19,6 +20,8 @@ export interface AuditChainDeps {
   readonly bus: Pick<EventBus, 'bucket' | 'stream' | 'problem'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: nobody hears of lost outcomes but the log. */
+  readonly observer?: AuditObserver;
   readonly newId: NewId;
   /** Private Ed25519 key that signs the ends of chains (`loadAuditKey`). */
   readonly key: KeyObject;
@@ -28,6 +31,8 @@ export interface AuditChainDeps {
 export function createAuditChain(deps: AuditChainDeps): AuditChain {
   return new LaneAudit(deps);
 }
+
+const unheard: AuditObserver = { lost: () => undefined };
 
 interface Held {
   events: number;
@@ -55,7 +60,7 @@ class LaneAudit implements AuditChain {
     this.#lease = createLaneLease({ ...deps, holder: `${deps.newId()}${deps.newId()}` });
     this.#events = deps.bus.stream(auditStream);
     this.#checkpoints = deps.bus.stream(checkpointStream);
-    this.#lost = createLostOutcomes(deps.logger);
+    this.#lost = createLostOutcomes(deps.logger, deps.observer ?? unheard);
     this.#keyId = keyIdOf(deps.key);
     this.#keys = new Map([[this.#keyId, publicHalf(deps.key)]]);
     this.#running = this.#watch();

@@ -1,5 +1,6 @@
 export type { AuditChain } from './audit-chain.ts';
 export { auditKeyVariables, loadAuditKey } from './audit-key.ts';
+export { type AuditObserver, createAuditMetrics } from './audit-observer.ts';
 export {
   type AuditCursor,
   type AuditPage,

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { AuditObserver } from './audit-observer.ts';
 import type { GatewayEvent } from './gateway-event.ts';
 
 /** Counts outcomes that will never be stored, and logs them together: an outage loses many at one time. */
@@ -9,7 +10,7 @@ export interface LostOutcomes {
   log(): void;
 }
 
-export function createLostOutcomes(logger: Pick<Logger, 'error'>): LostOutcomes {
+export function createLostOutcomes(logger: Pick<Logger, 'error'>, observer: AuditObserver): LostOutcomes {
   const types = new Map<string, number>();
   let problem: unknown;
   let total = 0;
@@ -18,6 +19,7 @@ export function createLostOutcomes(logger: Pick<Logger, 'error'>): LostOutcomes 
       types.set(type, (types.get(type) ?? 0) + 1);
       problem = cause;
       total += 1;
+      observer.lost(type);
     },
     log() {
       if (types.size === 0) return;

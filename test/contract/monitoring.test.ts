@@ -6,6 +6,7 @@ import { createServerMetrics } from '../../lib/process/server-metrics.ts';
 import { createExecutionMetrics } from '../../controllers/execution/metrics.ts';
 import { createMetrics } from '../../controllers/runtime/metrics.ts';
 import { createUnarchivedCounter } from '../../controllers/runtime/shared-archive.ts';
+import { createAuditMetrics } from '../../lib/audit-chain/index.ts';
 import { createBusMetrics } from '../../lib/bus/index.ts';
 import { createModelMetrics } from '../../lib/models/metrics.ts';
 
@@ -31,6 +32,7 @@ let known = new Set<string>();
 beforeAll(async () => {
   const api = createServerMetrics();
   createBusMetrics(api.registry);
+  createAuditMetrics(api.registry);
   createModelMetrics(api.registry);
   const controllers = createMetrics();
   createExecutionMetrics(controllers.registry, () => ({}));
