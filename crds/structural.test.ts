@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { anyJson, cel, mapOf, oneOf } from './schema/parts.ts';
+import { patternRule } from './rules/pattern-rule.ts';
+import { anyJson, type CelRule, cel, mapOf, oneOf, semanticVersionPattern } from './schema/parts.ts';
 import { sourceOf } from './source-schema.ts';
 import { toStructural } from './structural.ts';
 
@@ -20,6 +21,19 @@ describe('a structural schema', () => {
       required: ['a'],
       properties: { a: { type: 'string' } },
     });
+  });
+
+  it('leaves a pattern to the rule that says it in words, and to no other', () => {
+    const said = patternRule(semanticVersionPattern);
+    const lowered = (...rules: CelRule[]) =>
+      toStructural(sourceOf(Type.String({ pattern: semanticVersionPattern, ...cel(...rules) })));
+    expect(lowered(said)).toEqual({ type: 'string', 'x-kubernetes-validations': [said] });
+    expect(said).toEqual({
+      rule: `self.matches(r'${semanticVersionPattern}')`,
+      message: 'must be a semantic version, as 1.0.0',
+    });
+    const other = { rule: "self != '1.0.0'", message: 'must be another' };
+    expect(lowered(other)).toMatchObject({ pattern: semanticVersionPattern });
   });
 
   it('lets a field of any value be null', () => {

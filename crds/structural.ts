@@ -1,3 +1,4 @@
+import { saysPattern } from './rules/pattern-rule.ts';
 import type { CelRule } from './schema/parts.ts';
 import type { SourceSchema } from './source-schema.ts';
 import type { StructuralSchema } from './structural-schema.ts';
@@ -35,13 +36,20 @@ export function toStructural(source: SourceSchema): StructuralSchema {
   const rules = source['x-kubernetes-validations'];
   return {
     ...described(source),
-    ...Object.fromEntries(copied.flatMap((key) => (source[key] === undefined ? [] : [[key, source[key]]]))),
+    ...Object.fromEntries(copied.flatMap((key) => (isLeftOut(source, key) ? [] : [[key, source[key]]]))),
     ...(holdsAnything(source) && { nullable: true }),
     ...(properties && { properties: lowerAll(properties) }),
     ...(additionalProperties && { additionalProperties: toStructural(additionalProperties) }),
     ...(items && { items: toStructural(items) }),
     ...(rules && rules.length > 0 && { 'x-kubernetes-validations': rules }),
   };
+}
+
+/** A pattern that a rule repeats in words is left to the rule. */
+function isLeftOut(source: SourceSchema, key: (typeof copied)[number]): boolean {
+  const { pattern, 'x-kubernetes-validations': rules = [] } = source;
+  if (key === 'pattern' && pattern !== undefined && rules.some((rule) => saysPattern(rule, pattern))) return true;
+  return source[key] === undefined;
 }
 
 const lowerAll = (properties: Readonly<Record<string, SourceSchema>>): Record<string, StructuralSchema> =>

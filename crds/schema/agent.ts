@@ -1,12 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { pathPattern } from './path-pattern.ts';
+import { patternRule } from '../rules/pattern-rule.ts';
 import { toolGlobPattern } from '../tool-name.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
 import {
   anyObject,
   anySchema,
+  cel,
   durationPattern,
   mapOf,
   memoryPattern,
@@ -177,6 +179,7 @@ export const AgentSpec = Type.Object(
       pattern: semanticVersionPattern,
       maxLength: 128,
       description: 'Semantic version. A version that exists is replaced only with force.',
+      ...cel(patternRule(semanticVersionPattern)),
     }),
     description: Type.Optional(Type.String({ maxLength: 4_096, description: 'The purpose of the agent.' })),
     runtime: Type.Optional(Runtime),

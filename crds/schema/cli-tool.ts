@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
+import { imageReferencePattern } from '../image-reference.ts';
 import { limits } from '../limits.ts';
+import { patternRule } from '../rules/pattern-rule.ts';
 import { memoryRules } from '../rules/state-rules.ts';
 import { toolNameRules } from '../rules/tool-rules.ts';
 import { registeredName } from './api-spec.ts';
 import { Conditions } from './condition.ts';
-import { containerFields } from './container.ts';
+import { containerFields, imageReference } from './container.ts';
 import type { KubernetesObject } from './object.ts';
 import { anySchema, cel, memoryPattern } from './parts.ts';
 
@@ -37,7 +39,7 @@ export const CliToolSpec = Type.Object(
       description: 'Shown in the listing of tools.',
     }),
     input_schema: anySchema({ description: 'JSON Schema of the arguments; its type is object.' }),
-    image: containerFields.image,
+    image: imageReference(cel(patternRule(imageReferencePattern))),
     image_pull_policy: containerFields.image_pull_policy,
     registry_credentials: containerFields.registry_credentials,
     command: Type.Array(Type.String({ maxLength: limits.templateLength }), {

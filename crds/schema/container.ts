@@ -51,14 +51,19 @@ export const workdir = Type.String({
   description: 'Where the command runs.',
 });
 
-/** Fields that a ContainerRun and a step of a ParallelContainerRun share (spec 1 §2.6). */
-export const containerFields = {
-  image: Type.String({
+/** A text that names an image; `options` are more keywords of its schema. */
+export const imageReference = (options: object = {}) =>
+  Type.String({
     minLength: 1,
     maxLength: limits.imageReferenceLength,
     pattern: imageReferencePattern,
     description: 'Reference of the container image, as registry.example.org/team/app:1.2.',
-  }),
+    ...options,
+  });
+
+/** Fields that a ContainerRun and a step of a ParallelContainerRun share (spec 1 §2.6). */
+export const containerFields = {
+  image: imageReference(),
   image_pull_policy: Type.Optional(
     oneOf(['Always', 'IfNotPresent', 'Never'], {
       default: 'IfNotPresent',

@@ -1,9 +1,11 @@
 import { type Static, type TProperties, Type } from 'typebox';
+import { imageReferencePattern } from '../image-reference.ts';
 import { limits } from '../limits.ts';
 import { stateNamePattern } from '../reserved-names.ts';
+import { patternRule } from '../rules/pattern-rule.ts';
 import { parallelAgentsRules, stateRules, subworkflowRules } from '../rules/state-rules.ts';
 import { Consensus, Judge } from './consensus.ts';
-import { containerFields, environment, Retry, Step, workdir } from './container.ts';
+import { containerFields, environment, imageReference, Retry, Step, workdir } from './container.ts';
 import { type CelRule, cel, durationPattern, oneOf } from './parts.ts';
 import type { StateKind } from './state-kinds.ts';
 import { Transition } from './transition.ts';
@@ -149,6 +151,8 @@ const ContainerRunState = state(
   {
     name: Type.Optional(Type.String({ maxLength: limits.objectNameLength, description: 'Display label.' })),
     ...containerFields,
+    // Steps keep the pattern: the API server bounds the cost of a rule on 5,000 of them.
+    image: imageReference(cel(patternRule(imageReferencePattern))),
     retry: Type.Optional(Retry),
     ...queueTimeout,
     ...onDisruption,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { patternRule } from '../rules/pattern-rule.ts';
 import { workflowRules } from '../rules/workflow-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
@@ -14,6 +15,7 @@ export const WorkflowSpec = Type.Object(
       pattern: semanticVersionPattern,
       maxLength: 128,
       description: 'Semantic version. A version that exists is replaced only with force.',
+      ...cel(patternRule(semanticVersionPattern)),
     }),
     description: Type.Optional(Type.String({ maxLength: 4_096, description: 'Purpose of the workflow.' })),
     input_schema: Type.Optional(anySchema({ description: 'JSON Schema of the start input; its type is object.' })),

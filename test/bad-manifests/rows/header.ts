@@ -1,10 +1,17 @@
 import { type BadManifest, bySchema } from '../row.ts';
 import { byCel, many, noop, removed } from './words.ts';
 
+const aVersion = 'must be a semantic version, as 1.0.0';
+
 export const header: readonly BadManifest[] = [
   bySchema('WF-MAN-05 AMB-058', 'no version', [['spec.version', removed]], ['spec.version', 'required']),
-  bySchema('WF-MAN-05', 'a version of two numbers', [['spec.version', '1.0']], ['spec.version', 'pattern']),
-  bySchema('WF-MAN-05', 'a version with a leading zero', [['spec.version', '01.0.0']], ['spec.version', 'pattern']),
+  byCel('WF-MAN-05', 'a version of two numbers', [['spec.version', '1.0']], ['spec.version', 'pattern', aVersion]),
+  byCel(
+    'WF-MAN-05',
+    'a version with a leading zero',
+    [['spec.version', '01.0.0']],
+    ['spec.version', 'pattern', aVersion],
+  ),
   bySchema('WF-MAN-05', 'a version that is a number', [['spec.version', 1]], ['spec.version', 'type']),
   bySchema('WF-MAN-06', 'a description that is a list', [['spec.description', ['a']]], ['spec.description', 'type']),
   bySchema(

@@ -1,6 +1,9 @@
 import { type BadManifest, byRule, bySchema } from '../row.ts';
 import { byCel, byPolicy, removed, s, volumeText } from './words.ts';
 
+const anImage =
+  'must be an image reference, its path in lower case and without blanks, as docker.io/library/busybox:1.36';
+
 export const kinds: readonly BadManifest[] = [
   byCel(
     'WF-AGENT-01',
@@ -177,23 +180,23 @@ export const kinds: readonly BadManifest[] = [
     [[`${s}.parallel.steps.0.resources.memory`, '-1Gi']],
     [`${s}.parallel.steps[0].resources.memory`, 'pattern'],
   ),
-  bySchema(
+  byCel(
     'WF-CR-03',
     'an image with a blank',
     [[`${s}.container.image`, 'busybox 1.36']],
-    [`${s}.container.image`, 'pattern'],
+    [`${s}.container.image`, 'pattern', anImage],
   ),
-  bySchema(
+  byCel(
     'WF-CR-03',
     'an image with a path in upper case',
     [[`${s}.container.image`, 'docker.io/Library/busybox']],
-    [`${s}.container.image`, 'pattern'],
+    [`${s}.container.image`, 'pattern', anImage],
   ),
-  bySchema(
+  byCel(
     'WF-CR-03',
     'an image with an address in front',
     [[`${s}.container.image`, 'https://docker.io/library/busybox']],
-    [`${s}.container.image`, 'pattern'],
+    [`${s}.container.image`, 'pattern', anImage],
   ),
   bySchema(
     'WF-CR-03',
