@@ -3,6 +3,7 @@ import type { EdgeDoor } from '../doors/door.ts';
 import { type FleetState, fleetStateOf } from '../edge/fleet-state.ts';
 import { countsText } from '../edge/fleet-view.ts';
 import { printFleet, watchFleet } from '../edge/follow-fleet.ts';
+import { hostNames } from '../edge/names.ts';
 import { isRefusedFor } from '../edge/refused-for.ts';
 import {
   callOf,
@@ -87,9 +88,10 @@ type Body = Parameters<EdgeDoor['invokeFleet']>[0]['body'];
 async function preview(session: Session, edge: EdgeDoor, target: Target): Promise<ExitCode> {
   const found = await edge.previewFleet({ body: { target } });
   if (await printedValue(session, found)) return ok;
+  const names = await skippedNames(edge, found.skipped);
   const rows = [
     ...found.resolved.map(({ node_id: id, name }) => ({ id, name, runs: 'yes' })),
-    ...found.skipped.map(({ node_id: id, reason }) => ({ id, name: undefined, runs: `no: ${reason}` })),
+    ...found.skipped.map(({ node_id: id, reason }) => ({ id, name: names.get(id), runs: `no: ${reason}` })),
   ];
   const columns = [
     { heading: 'NAME', cell: (row: (typeof rows)[number]) => row.name },
@@ -101,6 +103,12 @@ async function preview(session: Session, edge: EdgeDoor, target: Target): Promis
   else for (const line of tableLines(columns, rows)) session.terminal.out(line);
   return ok;
 }
+
+const skippedNames = (edge: EdgeDoor, skipped: readonly { readonly node_id: string }[]) =>
+  hostNames(
+    edge,
+    skipped.map(({ node_id: id }) => id),
+  );
 
 /** The run is in the history once its stream has begun. */
 async function detach(session: Session, edge: EdgeDoor, body: Body): Promise<ExitCode> {
@@ -132,7 +140,7 @@ async function follow(session: Session, edge: EdgeDoor, body: Body, lines: boole
     const state = isLive
       ? await watchFleet(session, { events, begin, title: titleOf(body) })
       : await printFleet(session, { events, begin }, format === 'json' || format === 'yaml' || format === 'name');
-    return await ended(session, state, isLive);
+    return await ended(session, edge, state, isLive);
   } catch (error) {
     if (!interrupted.aborted) throw error;
   }
@@ -156,7 +164,7 @@ function titleOf({ tool, args }: Body): string {
   return [command, ...(Array.isArray(words) ? words : [])].join(' ');
 }
 
-async function ended(session: Session, state: FleetState, isShown: boolean): Promise<ExitCode> {
+async function ended(session: Session, edge: EdgeDoor, state: FleetState, isShown: boolean): Promise<ExitCode> {
   const { terminal, format } = session;
   const { end, error } = state;
   if (end === undefined) throw new CliError('cluster', 'the stream of the run ended before the run did');
@@ -165,7 +173,9 @@ async function ended(session: Session, state: FleetState, isShown: boolean): Pro
   if (await printedValue(session, { ...end, error, hosts })) return code;
   if (format === 'name') terminal.out(end.fleet_command_id);
   if (!isShown) for (const line of problemLines(state)) terminal.note(line);
-  for (const { node_id: id, reason } of end.targets_skipped) terminal.note(`${id} skipped: ${reason}`);
+  const names = await skippedNames(edge, end.targets_skipped);
+  for (const { node_id: id, reason } of end.targets_skipped)
+    terminal.note(printable(`${names.get(id) ?? id} skipped: ${reason}`));
   const { length: skipped } = end.targets_skipped;
   const none = skipped === 0 ? 'the target means no host' : `none of ${skipped} hosts of the target can take a command`;
   terminal.note(`run ${end.fleet_command_id}: ${hosts.length === 0 ? none : countsText(hosts)}`);

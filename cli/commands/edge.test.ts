@@ -24,11 +24,13 @@ interface Scenario {
   readonly events?: readonly object[];
   readonly hosts?: readonly object[];
   readonly columns?: number;
+  /** The API refuses the list of hosts. */
+  readonly isHidden?: boolean;
 }
 
 /** Output, requests and exit code of a command, against an API that streams these events. */
 async function ran(argv: readonly string[], scenario: Scenario = {}) {
-  const { events = [], hosts = [host(idA, 'a'), host(idB, 'b')], columns = 200 } = scenario;
+  const { events = [], hosts = [host(idA, 'a'), host(idB, 'b')], columns = 200, isHidden = false } = scenario;
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
   const heard =
     <T>(answer: T) =>
@@ -43,7 +45,10 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
       controller_endpoint: 'edge.example.com:443',
       qr_payload: 'svc-edge-enroll://e.y.j',
     }),
-    listEdgeHosts: async () => ({ items: hosts, next_cursor: null }),
+    listEdgeHosts: async () => {
+      if (isHidden) throw new Error('forbidden');
+      return { items: hosts, next_cursor: null };
+    },
     tagEdgeHost: heard(host(idA, 'a')),
     changeEdgeHost: heard(host(idA, 'c')),
     revokeEdgeHost: heard(undefined),
@@ -219,6 +224,23 @@ describe('windlass edge run', () => {
     const targets_skipped = skipped.map((node_id) => ({ node_id, reason: 'Disconnected' }));
     const { notes } = await ran(['run', '--all', '--', 'ls'], { hosts: [], events: [{ ...end(), targets_skipped }] });
     expect(notes.at(-1)).toBe(`run ${runId}: ${want}`);
+  });
+
+  it.each([
+    ['by the names of those that are known', {}, ['b skipped: Disconnected', 'gone skipped: NotFound']],
+    [
+      'by their ids where no host may be read',
+      { isHidden: true },
+      [`${idB} skipped: Disconnected`, 'gone skipped: NotFound'],
+    ],
+  ])('names skipped hosts %s', async (_title, scenario, want) => {
+    const targets_skipped = [
+      { node_id: idB, reason: 'Disconnected' },
+      { node_id: 'gone', reason: 'NotFound' },
+    ];
+    const events = [ended(idA, good()), { ...end(idA), targets_skipped }];
+    const { notes, code } = await ran(['run', '--all', '--', 'ls'], { events, ...scenario });
+    expect([notes, code]).toEqual([[...want, `run ${runId}: 1 ok`], exitCodes.ok]);
   });
 
   it('prints whole lines, each with its host, and a summary beside', async () => {
