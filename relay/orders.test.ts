@@ -12,7 +12,7 @@ function unreadHosts() {
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
   const stream = { send: () => isRead } as unknown as LiveStream;
   const streams = { get: () => stream, isAt: async () => true, endOne: () => undefined };
-  const take = takeOrder({ clock: systemClock, streams, recent: { sent: async () => undefined } });
+  const take = takeOrder({ clock: systemClock, streams, sent: { add: () => undefined } });
   return { take, read };
 }
 

@@ -1,21 +1,16 @@
 import type { Clock } from '../lib/clock.ts';
-import {
-  durationOf,
-  type HeartbeatsRequest,
-  type HostRequest,
-  type RecentCommands,
-  streamElsewhere,
-} from '../lib/edge/index.ts';
+import { durationOf, type HeartbeatsRequest, type HostRequest, streamElsewhere } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { createFairPool } from '../lib/fair-pool.ts';
 import { bytesOf } from '../lib/memory-budget/index.ts';
 import type { EdgeCommand } from '../proto/generated/windlass/node/v1/node.ts';
+import type { SentCommands } from './sent-commands.ts';
 import type { Streams } from './streams/streams.ts';
 
 interface OrderDeps {
   readonly clock: Clock;
   readonly streams: Pick<Streams, 'get' | 'isAt' | 'endOne'>;
-  readonly recent: Pick<RecentCommands, 'sent'>;
+  readonly sent: Pick<SentCommands, 'add'>;
 }
 
 /** Orders that wait, of any size. */
@@ -42,8 +37,9 @@ export function takeOrder(deps: OrderDeps): (request: { readonly body: Uint8Arra
     }
     using place = room.tryEnter({ tenant: request.host.tenant, cost: body.byteLength });
     if (place === undefined) throw full();
+    // A quick daemon answers before the write has ended.
+    if (request.kind === 'invoke') deps.sent.add(request);
     await stream.send({ command: commandOf(request), resultAck: undefined });
-    if (request.kind === 'invoke') noteSent(deps, request);
     return '';
   };
 }
@@ -57,13 +53,6 @@ const full = (): AppError =>
 function heartbeatsOf(streams: Pick<Streams, 'get'>, { hosts }: HeartbeatsRequest): Readonly<Record<string, string>> {
   const held = hosts.flatMap((uid) => streams.get(uid) ?? []);
   return Object.fromEntries(held.map(({ uid, lastHeartbeat }) => [uid, new Date(lastHeartbeat).toISOString()]));
-}
-
-/** A list for people: nothing waits for it. */
-function noteSent({ clock, recent }: OrderDeps, { host, command }: Extract<HostRequest, { kind: 'invoke' }>): void {
-  const at = new Date(clock.now()).toISOString();
-  const of = { tenant: host.tenant, node_id: host.nodeId, command_id: command.commandId, tool: command.tool };
-  void recent.sent({ ...of, dispatched_at: at }).catch(() => undefined);
 }
 
 function commandOf(request: Exclude<HostRequest, { readonly kind: 'drop' }>): NonNullable<EdgeCommand['command']> {

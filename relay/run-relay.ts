@@ -3,7 +3,7 @@ import { Gauge } from 'prom-client';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus, type EventSink } from '../lib/bus/index.ts';
 import { type Clock, monotonicMs } from '../lib/clock.ts';
-import { createEdgeResults, createRecentCommands, relayAddress } from '../lib/edge/index.ts';
+import { createEdgeResults, createRecentCommands, type RecentCommands, relayAddress } from '../lib/edge/index.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { ServerTls } from '../lib/grpc/mutual-tls.ts';
 import { followTlsFiles, readServerTls } from '../lib/grpc/tls-files.ts';
@@ -25,6 +25,7 @@ import { createKubeHosts } from './hosts/kube-hosts.ts';
 import { relayHost } from './hosts/relay-host.ts';
 import { ordersAtOnce, takeOrder } from './orders.ts';
 import { readProxies } from './rpc/trusted-proxies.ts';
+import { SentCommands } from './sent-commands.ts';
 import { serveRelay } from './serve-grpc.ts';
 import { Streams } from './streams/streams.ts';
 import { watchOver } from './watch-over.ts';
@@ -53,21 +54,20 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const staleMs = config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
   const shared = { clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs };
   const streams = new Streams({ ...shared, heartbeatMs: config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000 });
+  const recent = createRecentCommands({ bus });
+  const sent = new SentCommands({ clock, recent, stopping: following.signal });
   const state = { isServing: false };
   const internal = await openInternal(deps, streams, () => state.isServing);
   try {
-    const orders = bus.serve(
-      relayAddress(relayId),
-      takeOrder({ clock, streams, recent: createRecentCommands({ bus }) }),
-      { atOnce: ordersAtOnce },
-    );
+    const orders = bus.serve(relayAddress(relayId), takeOrder({ clock, streams, sent }), { atOnce: ordersAtOnce });
     const needed = Promise.all([edgeKeyOf(deps), tenantInformer.synced, hostInformer.synced, orders.ready]);
     const found = await Promise.race([needed, aborted(runtime.stop)]);
     // Pending calls fail when the bus closes.
     needed.catch(() => undefined);
     if (found === 'aborted' || runtime.stop.aborted) return 0;
     followed.push(watchOver({ ...shared, streams }, following.signal));
-    const listener = await openGrpc(deps, { bus, hosts, streams, edgePublicKey: found[0], signal: following.signal });
+    const parts = { bus, hosts, streams, recent, sent, signal: following.signal };
+    const listener = await openGrpc(deps, { ...parts, edgePublicKey: found[0] });
     state.isServing = true;
     logger.info({ port: listener.port, internalPort: internal.port, relay: relayId }, 'serving');
     await aborted(runtime.stop);
@@ -138,6 +138,8 @@ interface Parts {
   readonly bus: EventBus;
   readonly hosts: ReturnType<typeof createKubeHosts>;
   readonly streams: Streams;
+  readonly recent: RecentCommands;
+  readonly sent: SentCommands;
   readonly edgePublicKey: KeyObject;
   /** Aborts when nothing is followed any more. */
   readonly signal: AbortSignal;
@@ -154,7 +156,6 @@ async function openGrpc(deps: RelayDeps, { signal, ...parts }: Parts): Promise<G
       newId,
       relayKey,
       results: createEdgeResults({ bus: parts.bus, clock }),
-      recent: createRecentCommands({ bus: parts.bus }),
       nodeTokenMs: config.WINDLASS_NODE_TOKEN_SECONDS * 1_000,
       overlapMs: config.WINDLASS_KEY_OVERLAP_SECONDS * 1_000,
       heartbeatMs: config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000,

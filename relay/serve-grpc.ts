@@ -1,4 +1,5 @@
 import { ServerCredentials } from '@grpc/grpc-js';
+import type { EventBus } from '../lib/bus/index.ts';
 import { type EdgeResults, edgeLimits, type RecentCommands } from '../lib/edge/index.ts';
 import { createHealth } from '../lib/grpc/health.ts';
 import { type GrpcListener, type GrpcService, listenGrpc } from '../lib/grpc/listen-grpc.ts';
@@ -24,13 +25,16 @@ import { createChallengeLimit } from './rpc/challenge-limit.ts';
 import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
 import { rotateEdgeKey, type RotateDeps } from './rpc/rotate.ts';
+import type { SentCommands } from './sent-commands.ts';
 import { connectEdge } from './streams/connect-edge.ts';
 import type { Streams } from './streams/streams.ts';
 
 export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, RotateDeps {
+  readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly streams: Streams;
   readonly results: Pick<EdgeResults, 'publish'>;
   readonly recent: Pick<RecentCommands, 'ended'>;
+  readonly sent: Pick<SentCommands, 'find' | 'take'>;
 }
 
 interface RelayGrpcOptions {

@@ -1,4 +1,5 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
+import { promisify } from 'node:util';
 
 /**
  * Every signature begins with one of them and a byte of value 0, so that none can be taken for that of another kind of
@@ -43,6 +44,21 @@ export const signMessage = (key: KeyObject, message: SignedMessage): Buffer => s
 /** Whether the key signed the message; false for a signature of another length. */
 export function isSignedBy(key: KeyObject, message: SignedMessage, signature: Uint8Array): boolean {
   return signature.length === signatureBytes && verify(null, signedBytes(message), key, signature);
+}
+
+const signInPool = promisify<null, Uint8Array, KeyObject, Buffer>(sign);
+const verifyInPool = promisify<null, Uint8Array, KeyObject, Uint8Array, boolean>(verify);
+
+/** The same in a thread of the pool: a relay signs and verifies most of what passes it, and has other hosts to hear meanwhile. */
+export const signMessageInPool = (key: KeyObject, message: SignedMessage): Promise<Buffer> =>
+  signInPool(null, signedBytes(message), key);
+
+export async function isSignedByInPool(
+  key: KeyObject,
+  message: SignedMessage,
+  signature: Uint8Array,
+): Promise<boolean> {
+  return signature.length === signatureBytes && verifyInPool(null, signedBytes(message), key, signature);
 }
 
 /** The bytes that an attested key signs to prove itself. */

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { SealNodeEnvelope } from '../../proto/generated/windlass/node/v1/node.ts';
 import { AppError } from '../errors.ts';
-import { isSignedBy, type SignedMessage, signMessage } from './edge-signature.ts';
+import { isSignedBy, isSignedByInPool, type SignedMessage, signMessage, signMessageInPool } from './edge-signature.ts';
 import { edgeLimits } from './limits.ts';
 import { type CutMessage, cutField, readFields, writeField } from './wire.ts';
 
@@ -24,13 +24,32 @@ export interface SealedMessage extends Pick<CutMessage, 'rest'> {
   readonly envelope: SealNodeEnvelope;
 }
 
+/** A message without its envelope, and the number of the field that the envelope gets. */
+interface Unsealed {
+  readonly number: number;
+  readonly rest: Uint8Array;
+}
+
 /** The bytes of a message with its envelope behind them. */
-export function seal(
+export function seal(domain: SignedMessage['domain'], message: Unsealed, sealing: Sealing): Uint8Array {
+  const { streamId, sequence } = sealing;
+  const signature = signMessage(sealing.key, { domain, streamId, sequence, rest: message.rest });
+  return withEnvelope(message, sealing, signature);
+}
+
+/** The same, signed in a thread of the pool. */
+export async function sealInPool(
   domain: SignedMessage['domain'],
-  { number, rest }: { readonly number: number; readonly rest: Uint8Array },
-  { key, nodeId, token, streamId, sequence, now }: Sealing,
-): Uint8Array {
-  const signature = signMessage(key, { domain, streamId, sequence, rest });
+  message: Unsealed,
+  sealing: Sealing,
+): Promise<Uint8Array> {
+  const { streamId, sequence } = sealing;
+  const signature = await signMessageInPool(sealing.key, { domain, streamId, sequence, rest: message.rest });
+  return withEnvelope(message, sealing, signature);
+}
+
+function withEnvelope({ number, rest }: Unsealed, sealing: Sealing, signature: Uint8Array): Uint8Array {
+  const { nodeId, token, sequence, now } = sealing;
   const envelope = SealNodeEnvelope.create({
     nodeId,
     securityToken: token,
@@ -56,6 +75,14 @@ export function openSealed(domain: SignedMessage['domain'], bytes: Uint8Array, n
 /** Whether the key signed the message as a part of the stream. */
 export const isSealedBy = (key: KeyObject, { domain, rest, envelope }: SealedMessage, streamId: string): boolean =>
   isSignedBy(key, { domain, streamId, sequence: envelope.sequence, rest }, envelope.signature);
+
+/** The same in a thread of the pool. */
+export const isSealedByInPool = (
+  key: KeyObject,
+  { domain, rest, envelope }: SealedMessage,
+  streamId: string,
+): Promise<boolean> =>
+  isSignedByInPool(key, { domain, streamId, sequence: envelope.sequence, rest }, envelope.signature);
 
 /** @throws AppError `unauthenticated` where the sender's clock is too far from ours. */
 export function assertFresh({ timestamp }: SealNodeEnvelope, now: number): void {

@@ -107,6 +107,18 @@ describe('commands to hosts', { timeout }, () => {
     expect(await one.recordOf('c-10')).toBeUndefined();
   });
 
+  it('carry the claim of the process that sends them, and none of another', async () => {
+    const epoch = await hold('u-claim', 'relay-claim');
+    const { ready, got } = serve('relay-claim', new Map([['u-claim', epoch]]));
+    await ready;
+    const [one, other] = [createHostCommands({ bus: sender }), createHostCommands({ bus: sender })];
+    const record = { run: 'r-1', node_id: 'n', tenant: 'acme', tool: 'cmd.run', deadline: new Date().toISOString() };
+    await one.claim({ ...record, commandId: 'c-11' });
+    for (const hosts of [other, one, one]) await hosts.send(host('u-claim'), { ...command, commandId: 'c-11' });
+    const claims = got.map((request) => (request.kind === 'invoke' ? request.claim : undefined));
+    expect(claims).toEqual([undefined, { record, revision: expect.any(Number) }, undefined]);
+  });
+
   it('have arguments up to the bound', async () => {
     const hosts = createHostCommands({ bus: sender });
     const of = (bytes: number) => ({ ...command, args: { a: 'x'.repeat(bytes - '{"a":""}'.length) } });

@@ -28,9 +28,20 @@ export interface InvokeCommand {
   readonly deadlineMs: number;
 }
 
+/** The record of a command and its revision, as its sender has written it. */
+export interface ClaimedCommand {
+  readonly record: CommandRecord;
+  readonly revision: number;
+}
+
 /** The request to the relay that holds the stream, as JSON. */
 export type HostRequest = { readonly host: HostAddress; readonly epoch: number } & (
-  | { readonly kind: 'invoke'; readonly command: InvokeCommand }
+  | {
+      readonly kind: 'invoke';
+      readonly command: InvokeCommand;
+      /** Spares the relay a look-up. Absent where another process has claimed the command. */
+      readonly claim?: ClaimedCommand;
+    }
   | { readonly kind: 'cancel'; readonly commandId: string; readonly reason: string }
   | { readonly kind: 'push_config'; readonly delta: string; readonly version: string }
   | { readonly kind: 'drain' }
@@ -76,6 +87,8 @@ export interface HostCommands {
 
 /** Places of streams that a process remembers. */
 const placesMax = 20_000;
+/** Claims that a process remembers until it sends their commands. */
+const claimsMax = 4_096;
 /** How long a relay gets for an answer: it waits until the stream has room. */
 const answerMs = 10_000;
 
@@ -87,14 +100,19 @@ interface Place {
 export function createHostCommands({ bus }: { readonly bus: Pick<EventBus, 'bucket' | 'request'> }): HostCommands {
   const commands = bus.bucket<CommandRecord>(edgeBuckets.commands);
   const order = createOrder(bus);
+  const claims = new LRUCache<string, ClaimedCommand>({ max: claimsMax });
   return {
     async claim({ commandId, ...record }) {
-      return (await commands.create(commandId, record, record.tenant)) !== undefined;
+      const revision = await commands.create(commandId, record, record.tenant);
+      if (revision !== undefined) claims.set(commandId, { record, revision });
+      return revision !== undefined;
     },
     recordOf: async (commandId) => (await commands.get(commandId))?.value,
     async send(host, command) {
       assertSized(command);
-      await order(host, { kind: 'invoke', command });
+      const claim = claims.get(command.commandId);
+      await order(host, { kind: 'invoke', command, ...(claim === undefined ? {} : { claim }) });
+      claims.delete(command.commandId);
     },
     cancel: (host, what) => order(host, { kind: 'cancel', ...what }),
     pushConfig: (host, what) => order(host, { kind: 'push_config', ...what }),

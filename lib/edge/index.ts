@@ -5,7 +5,13 @@ export {
   mintCommandToken,
   readCommandToken,
 } from './command-token.ts';
-export { type ExpectedCommand, type OpenedCommand, openEdgeCommand, sealEdgeCommand } from './edge-command.ts';
+export {
+  type ExpectedCommand,
+  type OpenedCommand,
+  openEdgeCommand,
+  sealEdgeCommand,
+  sealEdgeCommandInPool,
+} from './edge-command.ts';
 export { type EdgeEventCase, type ReceivedEvent, readEdgeEvent, sealEdgeEvent } from './edge-event.ts';
 export {
   challengeBytes,
@@ -25,7 +31,7 @@ export {
   nodeIdOf,
   readEnrollmentToken,
 } from './enrollment-token.ts';
-export { assertFresh, isSealedBy, type SealedMessage, type Sealing } from './envelope.ts';
+export { assertFresh, isSealedBy, isSealedByInPool, type SealedMessage, type Sealing } from './envelope.ts';
 export { durationOf, millisecondsOf, wholeSeconds } from './duration.ts';
 export { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
 export { edgeLimits } from './limits.ts';
@@ -53,6 +59,7 @@ export {
   readEdgeNews,
 } from './edge-results.ts';
 export {
+  type ClaimedCommand,
   createHostCommands,
   type HeartbeatsRequest,
   type HostAddress,

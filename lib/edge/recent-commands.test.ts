@@ -54,6 +54,16 @@ describe('the last commands of a host', () => {
     expect(await recent.of('acme', 'other')).toEqual([]);
   });
 
+  it('EDGE-RES-10 may come as one message, once they have ended', async () => {
+    const of = { tenant: 'acme', node_id: 'quick' };
+    const sent = { tool: 'cmd.run', dispatched_at: at(1) };
+    const result = { outcome: 'timed_out', deadline_ms: 5 } as const;
+    await recent.ended({ ...of, command_id: 'c-1', result, ended_at: at(31), sent });
+    expect(await recent.of('acme', 'quick')).toEqual([
+      { command_id: 'c-1', ...sent, outcome: 'timed_out', duration_ms: 30 },
+    ]);
+  });
+
   it('AMB-115 are twenty, the newest', async () => {
     const many = { tenant: 'acme', node_id: 'many' };
     const ids = async (): Promise<string[]> => (await recent.of('acme', 'many')).map(({ command_id: id }) => id);

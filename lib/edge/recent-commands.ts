@@ -15,7 +15,7 @@ export interface RecentCommand {
   readonly duration_ms?: number;
 }
 
-/** Key: node id. Each command is two messages, and the server keeps the newest of each host. */
+/** Key: node id. Each command is two messages at most, and the server keeps the newest of each host. */
 export const recentCommandsStream: StreamDefinition = {
   name: 'edge_recent',
   newest: 2 * limits.hostRecentCommands,
@@ -31,9 +31,17 @@ interface OfHost {
 export interface RecentCommands {
   /** Rejects where the bus is away: the command is then missing from the list. */
   sent(command: OfHost & Pick<RecentCommand, 'command_id' | 'tool' | 'dispatched_at'>): Promise<void>;
-  /** `ended_at` gives a command without a duration of its own the time from its dispatch on. RFC 3339. */
+  /**
+   * `ended_at` gives a command without a duration of its own the time from its dispatch on. RFC 3339. `sent`: the beginning of the
+   * command, where `sent` was not called for it.
+   */
   ended(
-    command: OfHost & { readonly command_id: string; readonly result: EdgeOutcome; readonly ended_at: string },
+    command: OfHost & {
+      readonly command_id: string;
+      readonly result: EdgeOutcome;
+      readonly ended_at: string;
+      readonly sent?: Pick<RecentCommand, 'tool' | 'dispatched_at'> | undefined;
+    },
   ): Promise<void>;
   /** The newest first, at most `limits.hostRecentCommands`. Throws AppError `unavailable` where the bus is away. */
   of(tenant: string, nodeId: string): Promise<RecentCommand[]>;
@@ -52,9 +60,14 @@ export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'st
   };
   return {
     sent: ({ command_id, tool, dispatched_at, ...host }) => append(host, 'sent', { command_id, tool, dispatched_at }),
-    ended({ tenant, node_id, command_id, result, ended_at }) {
+    ended({ tenant, node_id, command_id, result, ended_at, sent }) {
       const duration = result.outcome === 'ok' ? { duration_ms: result.duration_ms } : { ended_at };
-      return append({ tenant, node_id }, 'ended', { command_id, outcome: result.outcome, ...duration });
+      return append({ tenant, node_id }, 'ended', {
+        command_id,
+        ...sent,
+        outcome: result.outcome,
+        ...duration,
+      });
     },
     async of(tenant, nodeId) {
       const messages = await stream.read({ tenant, key: nodeId, after: 0 });

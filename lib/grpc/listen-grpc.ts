@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { constants, type Http2Session } from 'node:http2';
+import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 import {
+  type ConnectionInjector,
   logVerbosity,
   Server,
   type ServerCredentials,
@@ -9,6 +12,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { AppError, messageOf } from '../errors.ts';
+import { listenBacklog } from '../listen-backlog.ts';
 import type { Health } from './health.ts';
 
 // Lines that the package writes to standard error by itself; its errors reach us anyway.
@@ -67,11 +71,11 @@ const callsPerConnection = 256;
 
 /** Resolves when the port is open; rejects with AppError `unavailable` when it is taken. */
 export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListener> {
-  const { credentials } = options;
   const server = new Server(channelOptions(options));
   for (const { definition, implementation } of options.services) server.addService(definition, implementation);
-  const bound = await bindFirst(server, addressesOf(options), credentials);
-  return { port: bound, close: (abandon) => close(server, options, abandon) };
+  const sockets = await openPort(server.createConnectionInjector(options.credentials), options);
+  const { port } = sockets.address() as AddressInfo;
+  return { port, close: (abandon) => close({ server, sockets }, options, abandon) };
 }
 
 function channelOptions({ maxMessageBytes, connections = {} }: GrpcListenOptions): ServerOptions {
@@ -89,37 +93,38 @@ function channelOptions({ maxMessageBytes, connections = {} }: GrpcListenOptions
   };
 }
 
-/** Every address of both families, or of the one that the machine has. */
-function addressesOf({ host, port }: GrpcListenOptions): [string, ...string[]] {
-  if (host === undefined) return [`[::]:${port}`, `0.0.0.0:${port}`];
-  return [host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`];
-}
-
-async function bindFirst(
-  server: Server,
-  [address, ...others]: readonly [string, ...string[]],
-  credentials: ServerCredentials,
-): Promise<number> {
+/**
+ * The library opens ports with Node's own queue of 511 connections. The kernel drops those of a fleet that comes back beyond it, and
+ * each tries again after 1, 3, 7, 15 and 31 s.
+ */
+async function openPort(injector: ConnectionInjector, { host, port }: GrpcListenOptions): Promise<SocketServer> {
+  const open = async (address: string): Promise<SocketServer> => {
+    const sockets = createServer({ noDelay: true }, (socket) => injector.injectConnection(socket));
+    sockets.listen({ port, host: address, backlog: listenBacklog });
+    await once(sockets, 'listening');
+    return sockets;
+  };
   try {
-    return await bind(server, address, credentials);
+    // Every address of both families, or of the one that the machine has.
+    return await open(host ?? '::').catch((error: unknown) => {
+      if (host === undefined && /EAFNOSUPPORT|EADDRNOTAVAIL/.test(messageOf(error))) return open('0.0.0.0');
+      throw error;
+    });
   } catch (error) {
-    const [next, ...rest] = others;
-    if (next === undefined || !/EAFNOSUPPORT|EADDRNOTAVAIL/.test(messageOf(error))) throw error;
-    return bindFirst(server, [next, ...rest], credentials);
+    throw new AppError('unavailable', `gRPC cannot listen: ${messageOf(error)}`, { cause: error });
   }
 }
 
-function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error === null) resolve(port);
-      else reject(new AppError('unavailable', `gRPC cannot listen: ${messageOf(error)}`, { cause: error }));
-    });
-  });
+interface Opened {
+  readonly server: Server;
+  readonly sockets: SocketServer;
 }
 
-function close(server: Server, { health, onDrain }: GrpcListenOptions, abandon: AbortSignal): Promise<void> {
+function close({ server, sockets }: Opened, options: GrpcListenOptions, abandon: AbortSignal): Promise<void> {
   const connections = connectionsOf(server);
+  // The library counts no connection that it did not accept itself: those of the port are over when their sockets are.
+  const closed = once(sockets, 'close');
+  sockets.close();
   return new Promise((resolve) => {
     // The library (1.14.7) may never call back once a connection has ended by its keep-alive, so nothing waits for that.
     const giveUp = (): void => {
@@ -128,11 +133,13 @@ function close(server: Server, { health, onDrain }: GrpcListenOptions, abandon: 
         connection.destroy(undefined, constants.NGHTTP2_CANCEL);
       resolve();
     };
-    onDrain?.();
-    health.stop();
+    options.onDrain?.();
+    options.health.stop();
     server.tryShutdown(() => {
-      abandon.removeEventListener('abort', giveUp);
-      resolve();
+      void closed.then(() => {
+        abandon.removeEventListener('abort', giveUp);
+        resolve();
+      });
     });
     if (abandon.aborted) giveUp();
     else abandon.addEventListener('abort', giveUp, { once: true });

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import { defineContract } from './contract.ts';
 import { defineRoute, json, type RouteRequest } from './route.ts';
 import { isServerStopping } from './server-stops.ts';
+import { connectMany, manyConnections } from '../../test/support/connect-many.ts';
 import { readAnswer, requestText, sendRaw, startTestServer, type TestCaller } from '../../test/support/http-server.ts';
 
 const slow = defineContract({
@@ -198,4 +199,10 @@ describe('a client that is too slow', () => {
     expect(isEntered).toBe(false);
     await server.close();
   });
+});
+
+it('clients that come at once are kept by the kernel while the process works', async () => {
+  const { server } = await serve();
+  expect(connectMany(server.port, manyConnections)).toBe(manyConnections);
+  await server.close();
 });

@@ -1,5 +1,6 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { listenBacklog } from '../listen-backlog.ts';
 import type { HttpApp } from './http-app.ts';
 
 export interface ListenOptions {
@@ -56,7 +57,8 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    const { port, host } = options;
+    server.listen({ port, ...(host === undefined ? {} : { host }), backlog: listenBacklog }, () => {
       server.off('error', reject);
       resolve({
         port: (server.address() as AddressInfo).port,

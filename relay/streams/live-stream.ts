@@ -5,13 +5,13 @@ import {
   assertFresh,
   edgeLimits,
   hostRevokedReason,
-  isSealedBy,
+  isSealedByInPool,
   type NodeClaims,
   type ReceivedEvent,
   type RecentStream,
   readNodeToken,
   reasonTrailer,
-  sealEdgeCommand,
+  sealEdgeCommandInPool,
 } from '../../lib/edge/index.ts';
 import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -156,10 +156,15 @@ export class LiveStream {
     if (envelope.nodeId !== nodeId) throw unproven('envelope.node_id is another host');
     assertFresh(envelope, now);
     if (envelope.sequence <= this.#received) throw unproven('envelope.sequence does not rise');
-    const isSigned = (): boolean => this.#keys().some((key) => isSealedBy(key, sealed, streamId));
-    // A daemon may sign with its new key before the news of its rotation has come here.
-    if (!isSigned()) await this.#readAgain();
-    if (!isSigned()) throw unproven('the key of the host has not signed the message');
+    const isSigned = async (): Promise<boolean> => {
+      for (const key of this.#keys()) if (await isSealedByInPool(key, sealed, streamId)) return true;
+      return false;
+    };
+    if (!(await isSigned())) {
+      // A daemon may sign with its new key before the news of its rotation has come here.
+      await this.#readAgain();
+      if (!(await isSigned())) throw unproven('the key of the host has not signed the message');
+    }
     if (envelope.securityToken !== this.#token.text) await this.#takeToken(envelope.securityToken);
     if (!this.#isTokenCurrent()) throw unproven('another node security token has replaced this one');
     if (now >= this.#token.ends) throw unproven('the node security token has expired; rotate the key');
@@ -172,7 +177,7 @@ export class LiveStream {
     const write = async (): Promise<void> => {
       this.#sent += 1n;
       const sealing = { key: deps.relayKey.privateKey, nodeId, streamId, sequence: this.#sent, now: this.#now() };
-      await pipe.send(sealEdgeCommand(command, sealing));
+      await pipe.send(await sealEdgeCommandInPool(command, sealing));
     };
     const written = this.#writing.then(write);
     this.#writing = written.catch(() => undefined);

@@ -1,16 +1,20 @@
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
+  type ClaimedCommand,
   type CommandRecord,
   type EdgeChunk,
   edgeBuckets,
   type EdgeEventCase,
+  type EdgeOutcome,
   type EdgeResults,
   type RecentCommands,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { tryAgain } from '../../lib/retry.ts';
 import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
+import type { SentCommand, SentCommands } from '../sent-commands.ts';
 import { type LiveStream, progressLeft } from './live-stream.ts';
 import { capabilitiesOf, chunkOf, outcomeOf } from './outcome-of.ts';
 import type { Streams } from './streams.ts';
@@ -18,9 +22,10 @@ import type { Streams } from './streams.ts';
 export interface TakeEventDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly bus: Pick<EventBus, 'bucket'>;
+  readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly results: Pick<EdgeResults, 'publish'>;
   readonly recent: Pick<RecentCommands, 'ended'>;
+  readonly sent: Pick<SentCommands, 'find' | 'take'>;
   readonly streams: Streams;
 }
 
@@ -43,25 +48,51 @@ export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: 
   }
 }
 
-/** Stores the result, notes that the command has ended, then tells the daemon to forget it. */
+/** Stores the result, notes that the command has ended, then has the daemon forget it. */
 async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: CommandResult): Promise<void> {
   const { commandId } = message;
-  const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
   const result = outcomeOf(message.result);
   if (result === undefined) throw new AppError('invalid', 'result holds none of ok, err, timed_out and cancelled');
-  const entry = await recordOf(deps, stream, commandId);
-  if (entry !== undefined && entry.value.ended !== true) {
-    const { tenant, run, node_id: nodeId } = entry.value;
-    const at = new Date(deps.clock.now()).toISOString();
-    await deps.results.publish({ kind: 'result', tenant, run, node_id: nodeId, command_id: commandId, at, result });
-    await bucket.update(commandId, { ...entry.value, ended: true }, entry.revision).catch(() => undefined);
-    // A list for people: nothing waits for it.
-    void deps.recent
-      .ended({ tenant, node_id: nodeId, command_id: commandId, result, ended_at: at })
-      .catch(() => undefined);
-  }
+  const sent = deps.sent.take(commandId, hostOf(stream));
+  const claim = sent?.claim ?? (await claimOf(deps, stream, commandId));
+  if (claim !== undefined && claim.record.ended !== true)
+    await storeResult(deps, claim, { commandId, result, begun: sent?.unlisted });
   stream.progress?.delete(commandId);
   await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });
+}
+
+interface EndedCommand {
+  readonly commandId: string;
+  readonly result: EdgeOutcome;
+  /** Where the list of the host's last commands does not have it. */
+  readonly begun: SentCommand['unlisted'];
+}
+
+async function storeResult(
+  deps: TakeEventDeps,
+  { record, revision }: ClaimedCommand,
+  { commandId, result, begun }: EndedCommand,
+): Promise<void> {
+  const { tenant, run, node_id: nodeId } = record;
+  const at = new Date(deps.clock.now()).toISOString();
+  const of = { tenant, node_id: nodeId, command_id: commandId };
+  await patiently(deps, () => deps.results.publish({ kind: 'result', ...of, run, at, result }));
+  const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
+  await bucket.update(commandId, { ...record, ended: true }, revision).catch(() => undefined);
+  // A list for people: nothing waits for it.
+  void deps.recent.ended({ ...of, result, ended_at: at, sent: begun }).catch(() => undefined);
+}
+
+const attempts = 5;
+
+/**
+ * A bus that is there and answers late is asked again: a relay that ended the stream for it would have the daemon connect anew, which
+ * costs more than the message. Each attempt does the same.
+ */
+async function patiently<T>({ bus }: TakeEventDeps, attempt: () => Promise<T>): Promise<T> {
+  const isLate = (error: unknown): boolean =>
+    error instanceof AppError && error.code === 'unavailable' && bus.problem() === undefined;
+  return tryAgain(attempts, isLate, attempt);
 }
 
 async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: CommandProgress): Promise<void> {
@@ -71,12 +102,12 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
   if (chunk === undefined) return;
   const left = progressLeft(stream, commandId);
   if (left <= 0) return;
-  const entry = await recordOf(deps, stream, commandId);
-  if (entry === undefined || entry.value.ended === true) return;
+  const claim = deps.sent.find(commandId, hostOf(stream))?.claim ?? (await claimOf(deps, stream, commandId));
+  if (claim === undefined || claim.record.ended === true) return;
   const size = Math.max(chunkOverhead, bytesOf(chunk));
   remember(stream, commandId, size);
   const kept: EdgeChunk = size <= left ? chunk : { cut: true };
-  const { tenant, run, node_id: nodeId } = entry.value;
+  const { tenant, run, node_id: nodeId } = claim.record;
   const at = new Date(deps.clock.now()).toISOString();
   await deps.results.publish({
     kind: 'progress',
@@ -114,11 +145,19 @@ function remember(stream: LiveStream, commandId: string, size: number): void {
   if (progress.size > commandsCounted && oldest !== undefined) progress.delete(oldest);
 }
 
-/** Undefined for an unclaimed command, or one of another host: it does not count. */
-async function recordOf({ bus, streams }: TakeEventDeps, stream: LiveStream, commandId: string) {
-  const { host, facts } = stream;
-  const entry = await bus.bucket<CommandRecord>(edgeBuckets.commands).get(commandId);
-  if (entry?.value.node_id === facts.nodeId && entry.value.tenant === host.tenant) return entry;
-  streams.strange(stream, entry !== undefined);
+const hostOf = ({ host, facts }: LiveStream) => ({ tenant: host.tenant, nodeId: facts.nodeId });
+
+/** The record in the bus. Undefined for an unclaimed command, or one of another host: it does not count. */
+async function claimOf(
+  deps: TakeEventDeps,
+  stream: LiveStream,
+  commandId: string,
+): Promise<ClaimedCommand | undefined> {
+  const { tenant, nodeId } = hostOf(stream);
+  const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
+  const entry = await patiently(deps, () => bucket.get(commandId));
+  if (entry?.value.node_id === nodeId && entry.value.tenant === tenant)
+    return { record: entry.value, revision: entry.revision };
+  deps.streams.strange(stream, entry !== undefined);
   return undefined;
 }

@@ -8,6 +8,7 @@ import type { KeyPair } from '../../lib/keys/private-key.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { HostStore } from '../../relay/hosts/host-store.ts';
 import { ordersAtOnce, takeOrder } from '../../relay/orders.ts';
+import { SentCommands } from '../../relay/sent-commands.ts';
 import { serveRelay } from '../../relay/serve-grpc.ts';
 import { Streams } from '../../relay/streams/streams.ts';
 import { silentLogger } from './silent-logger.ts';
@@ -43,7 +44,8 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
   const recent = createRecentCommands({ bus });
   const { heartbeatMs, staleMs, overlapMs } = { ...edgeLimits, ...options };
   const streams = new Streams({ clock, steadyMs, logger, bus, hosts, relayId, staleMs, heartbeatMs });
-  await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, recent }), { atOnce: ordersAtOnce }).ready;
+  const sent = new SentCommands({ clock, recent, stopping: new AbortController().signal });
+  await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, sent }), { atOnce: ordersAtOnce }).ready;
   const listener = await serveRelay(
     {
       clock,
@@ -56,6 +58,7 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       edgePublicKey,
       results: createEdgeResults({ bus, clock }),
       recent,
+      sent,
       nodeTokenMs: 86_400_000,
       overlapMs,
       heartbeatMs,

@@ -59,7 +59,8 @@ async function fleetRun({ kube, namespace }: BenchCluster, name: string, hosts: 
       tool: 'cmd.run',
       args: { command: 'true' },
       policy: { mode: 'Parallel', max_concurrency: hosts, per_target_deadline_secs: 120 },
-      requested_by: 'kubernetes-admin',
+      // A policy compares it with the user of the create.
+      requested_by: (await kube.whoAmI()).username,
     },
   };
   try {

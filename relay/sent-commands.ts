@@ -1,0 +1,93 @@
+import type { Clock } from '../lib/clock.ts';
+import type { ClaimedCommand, HostRequest, RecentCommands } from '../lib/edge/index.ts';
+
+/** A command that this relay has written to a stream of its host. */
+export interface SentCommand {
+  readonly tenant: string;
+  readonly nodeId: string;
+  /** As its sender has claimed it; undefined where the sender does not know. */
+  readonly claim: ClaimedCommand | undefined;
+  /** Undefined once the list of the host's last commands has it. */
+  readonly unlisted: { readonly tool: string; readonly dispatched_at: string } | undefined;
+}
+
+interface SentCommandsDeps {
+  readonly clock: Clock;
+  readonly recent: Pick<RecentCommands, 'sent'>;
+  /** Aborts when the relay stops: what no list has is written then. */
+  readonly stopping: AbortSignal;
+}
+
+/** Commands that are remembered. The record in the bus has what is forgotten. */
+const sentMost = 8_192;
+/** A command that ends within this time is one line of the list of its host in place of two. */
+const listAfterMs = 1_000;
+
+/**
+ * The last commands that this relay has sent. Their results need no look-up of the record, and most of them are written to the list
+ * of the host's last commands once.
+ */
+export class SentCommands {
+  readonly #deps: SentCommandsDeps;
+  /** The oldest first. */
+  readonly #sent = new Map<string, SentCommand>();
+  /** Those that no list has, the oldest first, with the time in which they came. */
+  readonly #unlisted = new Map<string, number>();
+  #isListing = false;
+
+  constructor(deps: SentCommandsDeps) {
+    this.#deps = deps;
+  }
+
+  add({ host, command, claim }: Extract<HostRequest, { readonly kind: 'invoke' }>): void {
+    const { clock } = this.#deps;
+    const now = clock.now();
+    const unlisted = { tool: command.tool, dispatched_at: new Date(now).toISOString() };
+    if (this.#sent.size >= sentMost) this.#forgetOldest();
+    this.#sent.set(command.commandId, { tenant: host.tenant, nodeId: host.nodeId, claim, unlisted });
+    this.#unlisted.set(command.commandId, now);
+    if (!this.#isListing) void this.#listDue();
+  }
+
+  /** Undefined for a command of another host, or one that is not remembered. */
+  find(commandId: string, { tenant, nodeId }: Pick<SentCommand, 'tenant' | 'nodeId'>): SentCommand | undefined {
+    const found = this.#sent.get(commandId);
+    return found?.nodeId === nodeId && found.tenant === tenant ? found : undefined;
+  }
+
+  /** The same, and forgets it. */
+  take(commandId: string, host: Pick<SentCommand, 'tenant' | 'nodeId'>): SentCommand | undefined {
+    const found = this.find(commandId, host);
+    if (found === undefined) return undefined;
+    this.#sent.delete(commandId);
+    this.#unlisted.delete(commandId);
+    return found;
+  }
+
+  #forgetOldest(): void {
+    const [oldest = ''] = this.#sent.keys();
+    this.#list(oldest);
+    this.#sent.delete(oldest);
+  }
+
+  async #listDue(): Promise<void> {
+    const { clock, stopping } = this.#deps;
+    this.#isListing = true;
+    for (const [commandId, since] of this.#unlisted) {
+      // One that has ended meanwhile is gone from the map, and a new one is visited later.
+      const waitMs = since + listAfterMs - clock.now();
+      if (waitMs > 0 && !stopping.aborted) await clock.sleep(waitMs, stopping);
+      this.#list(commandId);
+    }
+    this.#isListing = false;
+  }
+
+  /** A list for people: nothing waits for it. */
+  #list(commandId: string): void {
+    const sent = this.#sent.get(commandId);
+    if (!this.#unlisted.delete(commandId) || sent?.unlisted === undefined) return;
+    this.#sent.set(commandId, { ...sent, unlisted: undefined });
+    const { tenant, nodeId, unlisted } = sent;
+    void this.#deps.recent.sent({ tenant, node_id: nodeId, command_id: commandId, ...unlisted }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { CommandRecord, EdgeNews } from '../../lib/edge/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import type { SentCommand } from '../sent-commands.ts';
+import type { LiveStream } from './live-stream.ts';
+import { takeEvent } from './take-event.ts';
+import type { Streams } from './streams.ts';
+
+const late = (): AppError => new AppError('unavailable', 'no answer in time');
+const record: CommandRecord = { run: 'r', node_id: 'n', tenant: 'acme', tool: 'cmd.run', deadline: '' };
+const result = {
+  $case: 'commandResult' as const,
+  value: {
+    envelope: undefined,
+    commandId: 'c',
+    result: { outcome: { $case: 'ok' as const, value: { exitCode: 0, duration: undefined, payload: undefined } } },
+  },
+};
+
+/** A relay whose bus answers the first `lateAnswers` messages too late; `problem` is the bus's own word about itself. */
+function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?: string; isSent: boolean }) {
+  const published: EdgeNews[] = [];
+  const acknowledged: string[] = [];
+  const calls = { get: 0, update: [] as number[] };
+  let left = lateAnswers;
+  const bucket = {
+    async get() {
+      calls.get += 1;
+      return { value: record, revision: 3 };
+    },
+    async update(_key: string, _value: unknown, revision: number) {
+      calls.update.push(revision);
+      return revision + 1;
+    },
+  };
+  const stream = {
+    host: { tenant: 'acme' },
+    facts: { nodeId: 'n' },
+    async send({ resultAck }: Pick<EdgeCommand, 'resultAck'>) {
+      acknowledged.push(...(resultAck?.commandIds ?? []));
+    },
+  } as unknown as LiveStream;
+  const found: SentCommand = { tenant: 'acme', nodeId: 'n', claim: { record, revision: 9 }, unlisted: undefined };
+  const sent = isSent ? found : undefined;
+  const deps = {
+    clock: createManualClock(),
+    logger: silentLogger,
+    bus: { bucket: () => bucket, problem: () => problem } as unknown as Pick<EventBus, 'bucket' | 'problem'>,
+    results: {
+      async publish(news: EdgeNews) {
+        left -= 1;
+        if (left >= 0) throw late();
+        published.push(news);
+      },
+    },
+    recent: { ended: async () => undefined },
+    sent: { find: () => sent, take: () => sent },
+    streams: {} as Streams,
+  };
+  return { take: () => takeEvent(deps, stream, result), published, acknowledged, calls };
+}
+
+describe('the result of a command', () => {
+  it('EDGE-FLOW-10 needs no look-up where this relay has sent the command', async () => {
+    const { take, published, acknowledged, calls } = relay({ lateAnswers: 0, isSent: true });
+    await take();
+    expect(calls).toEqual({ get: 0, update: [9] });
+    expect([published.length, acknowledged]).toEqual([1, ['c']]);
+  });
+
+  it('EDGE-FLOW-10 is looked up where another relay has sent it', async () => {
+    const { take, published, calls } = relay({ lateAnswers: 0, isSent: false });
+    await take();
+    expect(calls).toEqual({ get: 1, update: [3] });
+    expect(published).toHaveLength(1);
+  });
+
+  it.each([
+    [4, undefined, 'acknowledged'],
+    [5, undefined, 'kept by the daemon'],
+    [1, 'the connection is away', 'kept by the daemon'],
+  ])('after %i late answers of a bus whose problem is %s is %s', async (lateAnswers, problem, want) => {
+    const { take, published, acknowledged } = relay({
+      lateAnswers,
+      isSent: true,
+      ...(problem === undefined ? {} : { problem }),
+    });
+    const outcome = await take().then(
+      () => 'acknowledged',
+      (error: unknown) => (error instanceof AppError && error.code === 'unavailable' ? 'kept by the daemon' : error),
+    );
+    expect(outcome).toBe(want);
+    expect([published.length, acknowledged.length]).toEqual(want === 'acknowledged' ? [1, 1] : [0, 0]);
+  });
+});
