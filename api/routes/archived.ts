@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { ErrorContract } from '../../lib/http/contract.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
-import { createCursor } from '../../lib/http/paging.ts';
+import { createListCursor, type Cursor } from '../../lib/http/paging.ts';
 import { isObjectName } from '../cluster/index.ts';
 
 /** The records of one kind of execution as one tenant sees them. */
@@ -102,7 +102,9 @@ function archivedOf<Opened, Row extends ArchivedRow>({
 }
 
 /** A place in the archive, as its store names it. */
-export const archiveCursor = createCursor<string>(
-  (after) => `archive/${after}`,
-  (text) => /^archive\/([0-9A-Za-z_-]{1,128})$/.exec(text)?.[1],
-);
+export const createArchiveCursor = (list: string): Cursor<string> =>
+  createListCursor(
+    list,
+    (after) => `archive/${after}`,
+    (text) => /^archive\/([0-9A-Za-z_-]{1,128})$/.exec(text)?.[1],
+  );

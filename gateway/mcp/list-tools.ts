@@ -1,6 +1,6 @@
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { Session } from '../../lib/envelope/index.ts';
-import { createCursor } from '../../lib/http/paging.ts';
+import { createTextCursor } from '../../lib/http/paging.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
 import { patternsOf } from '../../lib/tools/name-policy.ts';
 import type { SecurityOf } from '../lane/security-of.ts';
@@ -17,10 +17,7 @@ export interface ListDeps {
 
 type ShownTool = ListToolsResult['tools'][number];
 
-const cursors = createCursor(
-  (name: string) => name,
-  (text) => (text === '' ? undefined : text),
-);
+const cursors = createTextCursor('mcp-tools');
 
 /** Tools that the session may call, by name, from `cursor` on. @throws HttpError 400 for a cursor that no list gave. */
 export async function listTools(

@@ -4,7 +4,7 @@ import { globalNamespace } from '../../crds/labels.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import { oneOf, timestamp } from '../../crds/schema/parts.ts';
 import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
-import { createCursor, nextCursor, pageQuery } from '../../lib/http/paging.ts';
+import { createListCursor, type Cursor, nextCursor, pageQuery } from '../../lib/http/paging.ts';
 
 export const scope = oneOf(['tenant', 'global'], { description: 'Whether all tenants share it.' });
 
@@ -66,7 +66,9 @@ export const byName = {
 
 const keyForm = /^[\w.-]{1,253}\/[0-9a-f-]{0,36}$/;
 
-export const nameCursor = createCursor<string>(
-  (key) => key,
-  (text) => (keyForm.test(text) ? text : undefined),
-);
+export const createNameCursor = (list: string): Cursor<string> =>
+  createListCursor(
+    list,
+    (key) => key,
+    (text) => (keyForm.test(text) ? text : undefined),
+  );

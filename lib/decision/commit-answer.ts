@@ -1,5 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution, AgentSignal } from '../../crds/schema/agent-execution.ts';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { agentExecutions } from '../kinds.ts';
 import { findAgain, type KubeClient, whileRaced } from '../kube/index.ts';
@@ -7,7 +8,7 @@ import { openAsk } from './open-ask.ts';
 
 interface AnswerDeps {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
-  readonly clock: { now(): number };
+  readonly clock: Clock;
 }
 
 interface Answer extends Omit<AgentSignal, 'id' | 'at'> {
@@ -19,9 +20,6 @@ interface Answered {
   readonly execution: AgentExecution;
   readonly signal: AgentSignal;
 }
-
-/** Others write the object meanwhile; a handful of attempts outlasts them. */
-const attempts = 20;
 
 /**
  * Answers the tool call that waits for a person (ADR 0082). It is written against the version in which it had no answer, so
@@ -35,7 +33,7 @@ export async function commitAnswer(
   answer: Answer,
 ): Promise<Answered> {
   checkFeedback(answer);
-  return whileRaced(attempts, async () => {
+  return whileRaced(clock, async () => {
     const latest = await findAgain(kube, agentExecutions, execution);
     if (latest === undefined) throw new AppError('not_found', `execution ${execution.metadata.name} was deleted`);
     const signal = signalOf(latest, answer, clock.now());

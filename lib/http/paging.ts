@@ -60,6 +60,19 @@ export function createCursor<Key>(write: (key: Key) => string, parse: (text: str
   };
 }
 
+/** The same for one list, named by a short tag: a cursor of another list is refused (requirements AMB-097). */
+export function createListCursor<Key>(
+  list: string,
+  write: (key: Key) => string,
+  parse: (text: string) => Key | undefined,
+): Cursor<Key> {
+  const tag = `${list}:`;
+  return createCursor(
+    (key) => tag + write(key),
+    (text) => (text.startsWith(tag) ? parse(text.slice(tag.length)) : undefined),
+  );
+}
+
 /** A position in a list by time. */
 export interface TimeKey {
   /** RFC 3339 in UTC, always to the same fraction of a second. */
@@ -71,13 +84,23 @@ const timeKey = new RegExp(
   `^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?Z)/(${uidPattern.slice(1, -1)})$`,
 );
 
-export const timeCursor: Cursor<TimeKey> = createCursor(
-  ({ at, id }) => `${at}/${id}`,
-  (text) => {
-    const [, at, id] = timeKey.exec(text) ?? [];
-    return at === undefined || id === undefined ? undefined : { at, id };
-  },
-);
+export const createTimeCursor = (list: string): Cursor<TimeKey> =>
+  createListCursor(
+    list,
+    ({ at, id }) => `${at}/${id}`,
+    (text) => {
+      const [, at, id] = timeKey.exec(text) ?? [];
+      return at === undefined || id === undefined ? undefined : { at, id };
+    },
+  );
+
+/** A position in a list by one text, such as a name that is unique. */
+export const createTextCursor = (list: string): Cursor<string> =>
+  createListCursor(
+    list,
+    (text) => text,
+    (text) => (text === '' ? undefined : text),
+  );
 
 export interface PageOptions<Key> {
   readonly limit: number;

@@ -14,6 +14,7 @@ export {
   isAlreadyExists,
   isConflict,
   isDenied,
+  isFailedTest,
   isForbidden,
   isGone,
   isInvalid,

@@ -90,6 +90,12 @@ export function isInvalid(error: unknown): error is KubeError {
   return error instanceof KubeError && (error.status === 400 || error.status === 422);
 }
 
+/** A `test` of a JSON patch does not hold. The server names no field then, as it does for a value that it refuses. */
+export function isFailedTest(error: unknown): error is KubeError {
+  if (!(error instanceof KubeError) || error.status !== 422 || error.causes.length > 0) return false;
+  return error.serverMessage === 'the server rejected our request due to an error in our request';
+}
+
 export function isForbidden(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 403;
 }

@@ -1,11 +1,26 @@
-import { tryAgain } from '../retry.ts';
-import { isConflict, isInvalid } from './kube-error.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { fullJitter } from '../informer/backoff.ts';
+import { tryPaced } from '../retry.ts';
+import { isConflict, isFailedTest, isInvalid } from './kube-error.ts';
+
+/** Enough for 16 writers that meet each time; the pauses of all attempts are at most 5 s. */
+const attempts = 20;
+const pauses = { baseMs: 10, maxMs: 320 };
+/** A rule may refuse what was right when it was read. What it refuses each time is wrong. */
+const refusals = 5;
 
 /**
- * Reads an object and writes what follows from it, again while others write in between. A failed `test` of a patch answers
- * 422, as does a value that the server refuses. @throws KubeError the last refusal, where `attempts` had one each.
+ * Reads an object and writes what follows from it, again after a pause while others write in between: a stale version in a
+ * merge patch answers 409, and a failed `test` of a JSON patch 422.
+ * @throws AppError `conflict` where others were first each time. KubeError as the server refuses the value.
  */
-export const whileRaced = <T>(attempts: number, readAndWrite: () => Promise<T>): Promise<T> =>
-  tryAgain(attempts, isRaced, readAndWrite);
-
-const isRaced = (error: unknown): boolean => isConflict(error) || isInvalid(error);
+export function whileRaced<T>(clock: Pick<Clock, 'sleep'>, readAndWrite: () => Promise<T>): Promise<T> {
+  const pauseAfter = (error: unknown, failures: number): number => {
+    const isRaced = isConflict(error) || isFailedTest(error);
+    if (!isRaced && !(isInvalid(error) && failures < refusals)) throw error;
+    if (failures < attempts) return fullJitter(pauses, failures - 1, Math.random());
+    throw new AppError('conflict', 'others change it at the same time; try again', { cause: error });
+  };
+  return tryPaced({ clock, pauseAfter }, readAndWrite);
+}

@@ -11,12 +11,26 @@ import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
 
 interface Thing {
   readonly kind?: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly generation?: number;
+  };
 }
+
+/** What the API server answers where a `test` of a JSON patch does not hold. */
+export const failedTest = () =>
+  new KubeError(
+    422,
+    { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
+    { verb: 'patch', resource: 'things' },
+  );
 
 /** The API server as far as the routes of edge hosts use it: objects by kind and name, with guards of patches. */
 function objectsOf(first: readonly Thing[]) {
-  const kept = new Map(first.map((one) => [`${one.kind} ${one.metadata.namespace}/${one.metadata.name}`, one]));
+  const begun = (one: Thing): Thing => ({ ...one, metadata: { generation: 1, ...one.metadata } });
+  const kept = new Map(first.map((one) => [`${one.kind} ${one.metadata.namespace}/${one.metadata.name}`, begun(one)]));
   const missing = (resource: string) => new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource });
   const keyOf = ({ kind }: { kind: string }, ref: { namespace: string; name: string }) =>
     `${kind} ${ref.namespace}/${ref.name}`;
@@ -30,7 +44,8 @@ function objectsOf(first: readonly Thing[]) {
       },
       create: async (resource: { kind: string }, object: Thing) => {
         const uid = `00000009-0000-4000-8000-${createHash('md5').update(object.metadata.name).digest('hex').slice(0, 12)}`;
-        const made = { ...object, metadata: { ...object.metadata, uid, creationTimestamp: '2026-02-01T00:00:00Z' } };
+        const ids = { uid, generation: 1, creationTimestamp: '2026-02-01T00:00:00Z' };
+        const made = { ...object, metadata: { ...object.metadata, ...ids } };
         kept.set(`${resource.kind} ${object.metadata.namespace}/${object.metadata.name}`, made);
         return made;
       },
@@ -41,13 +56,17 @@ function objectsOf(first: readonly Thing[]) {
       ) => {
         const found = kept.get(keyOf(resource, ref));
         if (found === undefined) throw missing(resource.kind);
+        const { metadata } = found;
+        const facts = new Map(Object.entries(metadata).map(([name, value]) => [`/metadata/${name}`, value]));
+        if (operations.some(({ op, path, value }) => op === 'test' && facts.get(path) !== value)) throw failedTest();
         const added = operations.filter(({ op }) => op !== 'test');
         const spec = added.reduce<unknown>(
           (known, { path, value }) =>
             path === '/spec' ? value : { ...(known as object), [path.slice('/spec/'.length)]: value },
           (found as Thing & { spec: unknown }).spec,
         );
-        const changed = { ...found, spec } as Thing;
+        const generation = (metadata.generation ?? 1) + 1;
+        const changed = { ...found, metadata: { ...metadata, generation }, spec } as Thing;
         kept.set(keyOf(resource, ref), changed);
         return changed;
       },

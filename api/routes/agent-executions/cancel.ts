@@ -14,16 +14,17 @@ import { endPhaseOf } from './stream-events.ts';
 
 export interface CancelDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch' | 'delete'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'agentExecutions'>;
   readonly audit: AuditTrail;
 }
 
-export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): Route<Caller> {
+export function createCancelRoute(deps: CancelDeps): Route<Caller> {
+  const { clock, cluster, audit } = deps;
   return defineRoute<typeof cancelAgentExecution, Caller>(cancelAgentExecution, async ({ params, body, caller }) => {
     const known = await locateExecution(cluster.agentExecutions, caller, params.execution_id);
     const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString(), via: 'api' };
-    const execution = await cancel(kube, known, wanted);
+    const execution = await cancel(deps, known, wanted);
     const { by, at, via } = execution.spec.cancel ?? {};
     const subject = execution.metadata.uid ?? '';
     const doneAt = at === wanted.at ? undefined : at;
@@ -33,16 +34,13 @@ export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): 
   });
 }
 
-/** Attempts while others write the object at the same time. */
-const attempts = 5;
-
 /** The first caller counts: the field is written once. @throws HttpError 404, 409 */
 async function cancel(
-  kube: Pick<KubeClient, 'get' | 'jsonPatch'>,
+  { kube, clock }: Pick<CancelDeps, 'kube' | 'clock'>,
   { metadata: { name, namespace = '', uid } }: AgentExecution,
   wanted: Cancel,
 ): Promise<AgentExecution> {
-  return whileRaced(attempts, async () => {
+  return whileRaced(clock, async () => {
     const latest = await findObject(kube, agentExecutions, { namespace, name });
     if (latest === undefined || latest.metadata.uid !== uid) throw notFound(unknownExecution);
     if (isCancelled(latest)) return latest;

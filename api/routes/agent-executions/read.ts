@@ -4,13 +4,16 @@ import { limits } from '../../../crds/limits.ts';
 import type { QueryOf } from '../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
-import { archiveCursor, type ArchivedAgentExecutions } from '../archived.ts';
+import { createArchiveCursor, type ArchivedAgentExecutions } from '../archived.ts';
 import { newestPage } from '../executions/list/page.ts';
-import { timeCursor } from '../../../lib/http/paging.ts';
+import { createTimeCursor } from '../../../lib/http/paging.ts';
 import { listAgentExecutions, readAgentExecution, readAgentTranscript } from './contract.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
 import { presentExecution, presentSummary } from './present.ts';
 import { type SourceDeps, sourceOf } from './source.ts';
+
+const timeCursor = createTimeCursor('agent-executions');
+const archiveCursor = createArchiveCursor('agent-executions');
 
 export type ListDeps = Pick<SourceDeps, 'cluster'> & { readonly archived: Pick<ArchivedAgentExecutions, 'page'> };
 

@@ -3,11 +3,12 @@ import { isLabelName } from '../../../crds/label-name.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import { createCursor, holdsWords, pageOf } from '../../../lib/http/paging.ts';
+import { createListCursor, holdsWords, pageOf } from '../../../lib/http/paging.ts';
 import { listAgents } from './contract.ts';
 import { presentIdentity } from './present.ts';
 
-const cursors = createCursor<string>(
+const cursors = createListCursor<string>(
+  'agents',
   (name) => name,
   (text) => (isLabelName(text) ? text : undefined),
 );

@@ -1,14 +1,7 @@
+import type { Clock } from '../../../lib/clock.ts';
 import type { ErrorContract } from '../../../lib/http/contract.ts';
-import { HttpError } from '../../../lib/http/index.ts';
 import type { Resource } from '../../../lib/kube/index.ts';
-import {
-  findObject,
-  isConflict,
-  isNotFound,
-  type KubeClient,
-  type KubeObject,
-  whileRaced,
-} from '../../../lib/kube/index.ts';
+import { findObject, isNotFound, type KubeClient, type KubeObject, whileRaced } from '../../../lib/kube/index.ts';
 import { sameJson } from '../../../lib/same-json.ts';
 import { notFound } from '../not-found.ts';
 
@@ -27,16 +20,18 @@ interface Change<S, T extends ObjectWithSpec<S>> {
   readonly unknown: ErrorContract;
 }
 
-/** Attempts while others write the object at the same time. */
-const attempts = 5;
+interface ChangeDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
 
-/** Replaces the spec of an object in one step; what is so already is not written. @throws HttpError 404, 409 */
+/** Replaces the spec of an object in one step; what is so already is not written. @throws HttpError 404, AppError 409 */
 export async function changeSpec<S, T extends ObjectWithSpec<S>>(
-  kube: Pick<KubeClient, 'get' | 'jsonPatch'>,
+  { kube, clock }: ChangeDeps,
   { resource, object, change, unknown }: Change<S, T>,
 ): Promise<T> {
   const { name, namespace = '', uid } = object.metadata;
-  const write = whileRaced(attempts, async () => {
+  const write = whileRaced(clock, async () => {
     const latest = await findObject(kube, resource, { namespace, name });
     if (latest === undefined || latest.metadata.uid !== uid) throw notFound(unknown);
     const spec = change(latest.spec);
@@ -44,21 +39,21 @@ export async function changeSpec<S, T extends ObjectWithSpec<S>>(
   });
   return write.catch((error: unknown) => {
     if (isNotFound(error)) throw notFound(unknown, { cause: error });
-    if (!isConflict(error)) throw error;
-    throw new HttpError({ code: 'conflict', message: 'others change it at the same time; try again', cause: error });
+    throw error;
   });
 }
 
+/** The generation counts changes of the spec alone: what a relay writes into the status fails no change. */
 function replaceSpec<T extends KubeObject>(
   kube: Pick<KubeClient, 'jsonPatch'>,
   resource: Resource<T>,
   { metadata }: T,
   spec: unknown,
 ): Promise<T> {
-  const { name = '', namespace = '', uid, resourceVersion } = metadata;
+  const { name = '', namespace = '', uid, generation } = metadata;
   return kube.jsonPatch(resource, { namespace, name }, [
     { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'test', path: '/metadata/generation', value: generation },
     { op: 'replace', path: '/spec', value: spec },
   ]);
 }

@@ -21,7 +21,7 @@ import { pendingOf } from './pending.ts';
 
 export interface DecideDeps {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'executions' | 'agentAsks' | 'agentExecutions'>;
   readonly audit: AuditTrail;
   /** Holds an answer against the rules of its state. */

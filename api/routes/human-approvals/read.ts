@@ -10,11 +10,13 @@ import { agentExecutions } from '../../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
-import { pageOf, type TimeKey, timeCursor } from '../../../lib/http/paging.ts';
+import { pageOf, type TimeKey, createTimeCursor } from '../../../lib/http/paging.ts';
 import { type Asked, findAsked } from './asked.ts';
 import { goneText, type ListedApprovalRequest, listHumanApprovals, readHumanApproval } from './contract.ts';
 import { pendingOf } from './pending.ts';
 import { presentAsk, presentListed, presentRequest } from './present.ts';
+
+const timeCursor = createTimeCursor('human-approvals');
 
 export interface ReadDeps {
   readonly kube: Pick<KubeClient, 'get'>;

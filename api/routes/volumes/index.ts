@@ -15,9 +15,11 @@ import {
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { notFound } from '../not-found.ts';
-import { pageOf, type TimeKey, timeCursor } from '../../../lib/http/paging.ts';
+import { pageOf, type TimeKey, createTimeCursor } from '../../../lib/http/paging.ts';
 import { deleteVolume, listVolumes, readVolume, unknownVolume, type VolumeView } from './contract.ts';
 import { presentVolume } from './present.ts';
+
+const timeCursor = createTimeCursor('volumes');
 
 export const contracts: readonly Contract[] = [listVolumes, readVolume, deleteVolume];
 

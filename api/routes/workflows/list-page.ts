@@ -6,7 +6,7 @@ import { isObjectLabel, keptLabels, workflowName } from '../../../lib/manifest/i
 import { ownMember } from '../../../lib/own-member.ts';
 import {
   type Cursor,
-  createCursor,
+  createListCursor,
   holdsWords,
   type Page,
   type PageOptions,
@@ -77,7 +77,8 @@ export function parseLabels(text: string | undefined): ListQuery['labels'] {
   });
 }
 
-export const listCursor: Cursor<ListKey> = createCursor(
+export const listCursor: Cursor<ListKey> = createListCursor(
+  'workflows',
   ({ name, scope }) => `${scope}/${name}`,
   (text) => {
     const [scope, name = ''] = text.split('/', 2);

@@ -16,7 +16,7 @@ interface AuditRoutesDeps {
   readonly auditPublicKey: string;
 }
 
-/** Message and events of it that were read: two numbers with a point between. */
+/** Message and events of it that were read: two numbers with a point between, for as long as readers keep `end_cursor`. */
 const cursors = createCursor<NonNullable<AuditQuery['cursor']>>(
   ({ message, read }) => `${message}.${read}`,
   (text) => {

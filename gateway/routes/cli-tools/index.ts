@@ -9,11 +9,13 @@ import { defineRoute, json, noContent, type Route } from '../../../lib/http/inde
 import { pageOf } from '../../../lib/http/paging.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
-import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
+import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { notFound, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readPage } from '../../tools/whole-schema.ts';
 import { deleteCliTool, listCliTools, readCliTool, registerCliTool } from './contract.ts';
+
+const nameCursor = createNameCursor('cli-tools');
 
 export { contracts } from './contract.ts';
 

@@ -1,7 +1,7 @@
 import { apiVersion } from '../../../crds/labels.ts';
 import type { SecurityContext } from '../../../crds/schema/security-context.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { createCursor, pageOf } from '../../../lib/http/paging.ts';
+import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { CacheReader } from '../../../lib/informer/index.ts';
 import { requireFleetScope } from '../../../lib/identity/index.ts';
@@ -21,10 +21,7 @@ interface ContextRoutesDeps {
   readonly tenancy: Tenancy;
 }
 
-const nameCursor = createCursor(
-  (name: string) => name,
-  (text) => (text === '' ? undefined : text),
-);
+const nameCursor = createTextCursor('security-contexts');
 const order = {
   keyOf: ({ metadata }: SecurityContext) => metadata.name ?? '',
   compare: (a: string, b: string): number => (a < b ? -1 : Number(a > b)),

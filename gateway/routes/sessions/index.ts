@@ -14,7 +14,7 @@ import {
 } from '../../../lib/envelope/index.ts';
 import type { Contract, RequestBodyOf } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { createCursor, pageOf } from '../../../lib/http/paging.ts';
+import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
@@ -83,10 +83,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
 
 const by = ({ tenant, subject }: Operator) => ({ tenant, subject });
 const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
-const idCursor = createCursor(
-  (id: string) => id,
-  (text) => (text === '' ? undefined : text),
-);
+const idCursor = createTextCursor('sessions');
 
 async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<Session> {
   const { clock, sessions, tenancy, view } = deps;

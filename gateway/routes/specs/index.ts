@@ -24,10 +24,12 @@ import { configMaps, type KubeClient } from '../../../lib/kube/index.ts';
 import type { OpenApiReader } from '../../../lib/manifest/index.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
-import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
+import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { refusalOf, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { deleteApiSpec, listApiSpecs, readApiSpec, registerApiSpec } from './contract.ts';
+
+const nameCursor = createNameCursor('specs');
 
 export { contracts } from './contract.ts';
 

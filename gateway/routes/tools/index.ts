@@ -1,6 +1,6 @@
 import { limits } from '../../../crds/limits.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { createCursor, pageOf } from '../../../lib/http/paging.ts';
+import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { contextProblem, patternsOf } from '../../../lib/tools/name-policy.ts';
 import type { Operator } from '../../identity/operator.ts';
@@ -16,10 +16,7 @@ export interface ToolRoutesDeps {
   readonly securityOf: SecurityOf;
 }
 
-const nameCursor = createCursor(
-  (name: string) => name,
-  (text) => (text === '' ? undefined : text),
-);
+const nameCursor = createTextCursor('tools');
 const order = {
   keyOf: ({ name }: GatewayTool) => name,
   compare: (a: string, b: string): number => (a < b ? -1 : Number(a > b)),

@@ -19,11 +19,13 @@ import type { KubeClient } from '../../../lib/kube/index.ts';
 import { checkToolWorkflow } from '../../../lib/tool-chain/check-tool-workflow.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
-import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
+import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { notFound, validation } from '../../registry/refusals.ts';
 import type { RegistrationEvents } from '../../registry/registration-events.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { deleteToolWorkflow, listToolWorkflows, readToolWorkflow, registerToolWorkflow } from './contract.ts';
+
+const nameCursor = createNameCursor('tool-workflows');
 
 export { contracts } from './contract.ts';
 

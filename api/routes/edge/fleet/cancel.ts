@@ -30,7 +30,7 @@ export async function cancelRun(deps: CancelDeps, by: By, id: string): Promise<C
   const known = await latestOf(deps, await locateRun(deps.cluster.fleetRuns, by, id));
   if (isEnded(known)) return counted(known, undefined);
   const cancel = { by: by.subject, at: new Date(deps.clock.now()).toISOString(), via: 'api' as const };
-  const run = await changeSpec(deps.kube, {
+  const run = await changeSpec(deps, {
     resource: fleetRuns,
     object: known,
     change: (spec: FleetRun['spec']) => (spec.cancel === undefined ? { ...spec, cancel } : spec),

@@ -3,7 +3,7 @@ import { fleetRuns } from '../../../../lib/kinds.ts';
 import { findObject } from '../../../../lib/kube/index.ts';
 import type { QueryOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
-import { timeCursor } from '../../../../lib/http/paging.ts';
+import { createTimeCursor } from '../../../../lib/http/paging.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import { notFound } from '../../not-found.ts';
 import { newestPage } from '../../executions/list/page.ts';
@@ -13,6 +13,8 @@ import { listFleetRuns, readFleetRun } from './contract.ts';
 import { locateRun } from './find-run.ts';
 import type { FleetDeps } from './ports.ts';
 import { isEnded, outcomeOf, presentNode, presentRunSummary } from './present.ts';
+
+const timeCursor = createTimeCursor('fleet-runs');
 
 type ReadDeps = Pick<FleetDeps, 'cluster' | 'records' | 'kube'>;
 

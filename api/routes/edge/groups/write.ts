@@ -2,6 +2,7 @@ import { apiVersion } from '../../../../crds/labels.ts';
 import type { EdgeGroupSpec } from '../../../../crds/schema/edge-group.ts';
 import { edgeHostName } from '../../../../crds/schema/edge-host.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
+import type { Clock } from '../../../../lib/clock.ts';
 import { nodeIdOfHost } from '../../../../lib/fleet/fleet-host.ts';
 import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, HttpError, json, noContent, type Route } from '../../../../lib/http/index.ts';
@@ -24,6 +25,7 @@ export interface WriteGroupDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'jsonPatch' | 'delete'>;
   readonly cluster: Pick<Cluster, 'tenants' | 'edgeHosts' | 'edgeGroups'>;
   readonly audit: AuditTrail;
+  readonly clock: Clock;
   readonly newId: NewId;
 }
 
@@ -48,13 +50,13 @@ export function createCreateRoute(deps: WriteGroupDeps): Route<Caller> {
 
 /** spec 2 §4.4, requirements EDGE-REST-25. */
 export function createChangeRoute(deps: WriteGroupDeps): Route<Caller> {
-  const { kube, cluster, audit } = deps;
+  const { cluster, audit } = deps;
   return defineRoute<typeof changeEdgeGroup, Caller>(changeEdgeGroup, async ({ params, body, caller: asked }) => {
     const caller = edgeCaller(asked, 'svc.edge.groups.write');
     const object = await locateGroup(cluster.edgeGroups, caller, params.id);
     await assertOwnHosts(deps, caller, body.pinned_members);
     const change = (spec: EdgeGroupSpec): EdgeGroupSpec => changed(spec, body);
-    const group = await changeSpec(kube, { resource: groupKind, object, change, unknown: unknownGroup });
+    const group = await changeSpec(deps, { resource: groupKind, object, change, unknown: unknownGroup });
     cluster.edgeGroups.remember(group);
     audit.record({ type: 'EdgeGroupChanged', by: caller, subject: group.metadata.uid ?? '' });
     return json(presentGroup(group, hostsOf(deps, caller.tenant)));

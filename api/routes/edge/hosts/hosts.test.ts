@@ -1,13 +1,27 @@
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
-import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
+import { edgeWorld, everyEdgeScope, failedTest } from '../../../../test/builders/edge-world.ts';
 import type { RecentCommands } from '../../../../lib/edge/index.ts';
+import { callerError } from '../../../../lib/caller-error.ts';
 import { AppError } from '../../../../lib/errors.ts';
+import { createTimeCursor } from '../../../../lib/http/paging.ts';
+import { KubeError } from '../../../../lib/kube/index.ts';
+import type { EdgeRoutesDeps } from '../index.ts';
 import { changeEdgeHost, listEdgeHosts, pushEdgeConfig, tagEdgeHost } from './contract.ts';
 import { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 import { changedTags } from './tags.ts';
 
+/** What the API server answers to a value that the CRD does not allow. */
+const refusedValue = new KubeError(
+  422,
+  {
+    reason: 'Invalid',
+    message: 'spec.tags: too many',
+    details: { causes: [{ reason: 'FieldValueTooMany', field: 'spec.tags', message: 'too many' }] },
+  },
+  { verb: 'patch', resource: 'edgehosts' },
+);
 const elsewhere = <T extends ReturnType<typeof aHost>>(host: T): T => ({
   ...host,
   metadata: { ...host.metadata, namespace: 'tenant-other' },
@@ -21,6 +35,7 @@ const theirs = elsewhere(aHost(3));
 const world = (
   of: RecentCommands['of'] = async (tenant, id) => (tenant === 'acme' && id === nodeId(1) ? [recent(1)] : []),
 ) => edgeWorld([mine, away, theirs], { recent: { of } });
+type EdgeHostPage = { readonly next_cursor: string | null };
 const namesOf = (answer: unknown) => (answer as { items: { name: string }[] }).items.map(({ name }) => name);
 const list = (query: object, caller: object = {}) =>
   world().call('listEdgeHosts', { query: { limit: 50, ...query } }, caller);
@@ -111,6 +126,16 @@ describe('the list of hosts', () => {
     const page = async (limit: number) => namesOf(await many.call('listEdgeHosts', { query: { limit } })).length;
     expect([await page(199), await page(200), await page(201)]).toEqual([199, 200, 200]);
     expect(await list({ cursor: 'x' })).toMatchObject({ code: 'invalid' });
+  });
+
+  it('AMB-097 refuses a cursor of another list, and no other list takes one of its own', async () => {
+    const one = edgeWorld([aHost(1), aHost(2), aGroup(1)]);
+    const { next_cursor: cursor } = (await one.call('listEdgeHosts', { query: { limit: 1 } })) as EdgeHostPage;
+    const runs = createTimeCursor('fleet-runs').encode({ at: '2026-01-01T00:00:01Z', id: mine.metadata.uid ?? '' });
+    const refused = { code: 'invalid', message: expect.stringContaining('query.cursor is not a cursor of this list') };
+    expect(await one.call('listEdgeHosts', { query: { limit: 1, cursor: runs } })).toMatchObject(refused);
+    expect(await one.call('listFleetRuns', { query: { limit: 1, cursor } })).toMatchObject(refused);
+    expect(await one.call('listEdgeHosts', { query: { limit: 1, cursor } })).toMatchObject({ next_cursor: null });
   });
 
   it('EDGE-REST-16 visits every host exactly once', async () => {
@@ -214,6 +239,33 @@ describe('changing a host', () => {
     ['takes nothing at all', {}, ['build', 'linux']],
   ])('EDGE-REST-20 AMB-099 %s', async (_title, body, want) => {
     expect((await change(body, 'tagEdgeHost')).answer).toMatchObject({ tags: want });
+  });
+
+  it('EDGE-REST-20 EDGE-REST-18 loses none of 16 changes at the same time', async () => {
+    const { call } = world();
+    const params = { id: nodeId(1) };
+    const names = Array.from({ length: 16 }, (_, index) => `t${index}`);
+    const answers = await Promise.all([
+      ...names.map((name) => call('tagEdgeHost', { params, body: { add: [name] } })),
+      call('changeEdgeHost', { params, body: { name: 'new' } }),
+      call('drainEdgeHost', { params }),
+      call('revokeEdgeHost', { params }),
+    ]);
+    expect(answers.filter((answer) => answer !== 'no_content' && !Value.Check(EdgeHostView, answer))).toEqual([]);
+    const changed = (await call('readEdgeHost', { params })) as EdgeHostView;
+    expect(changed).toMatchObject({ name: 'new', draining: true, status: 'Revoked' });
+    expect(changed.tags.toSorted()).toEqual(['build', 'linux', ...names].toSorted());
+  });
+
+  it.each([
+    ['others change each time', failedTest(), 'conflict', 'others change it at the same time; try again'],
+    ['the cluster refuses', refusedValue, 'invalid', 'spec.tags: too many'],
+  ])('EDGE-REST-20 answers as is right for a host that %s', async (_title, error, code, message) => {
+    const { kube } = edgeWorld([mine]);
+    const jsonPatch = async () => Promise.reject(error);
+    const { call } = edgeWorld([mine], { kube: { ...kube, jsonPatch } as unknown as EdgeRoutesDeps['kube'] });
+    const answer = await call('tagEdgeHost', { params: { id: nodeId(1) }, body: { add: ['x'] } });
+    expect(callerError(answer)).toEqual({ code, message });
   });
 
   it('bounds tags at 50', () => {

@@ -1,6 +1,6 @@
 import type { QueryOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
-import { timeCursor } from '../../../../lib/http/paging.ts';
+import { createTimeCursor } from '../../../../lib/http/paging.ts';
 import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
 import { type FleetHost, matcherOf } from '../../../../lib/fleet/selector.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
@@ -11,6 +11,8 @@ import { listEdgeHosts, readEdgeHost } from './contract.ts';
 import { locateHost } from './find-host.ts';
 import { presentHostSummary } from './present.ts';
 import { heardOf, type RecentDeps, viewOf } from './recent.ts';
+
+const timeCursor = createTimeCursor('hosts');
 
 export type ReadDeps = RecentDeps & { readonly cluster: Pick<Cluster, 'edgeHosts'> };
 

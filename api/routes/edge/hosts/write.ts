@@ -17,7 +17,7 @@ import { changedTags, distinct } from './tags.ts';
 
 export interface WriteHostDeps extends RecentDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly cluster: Pick<Cluster, 'edgeHosts'>;
   readonly audit: AuditTrail;
 }
@@ -61,13 +61,14 @@ export function createRevokeRoute(deps: WriteHostDeps): Route<Caller> {
 }
 
 export async function changeHost(
-  { kube, cluster }: WriteHostDeps,
+  deps: WriteHostDeps,
   caller: Caller,
   id: string,
   changed: (spec: EdgeHostSpec) => EdgeHostSpec,
 ): Promise<EdgeHost> {
+  const { cluster } = deps;
   const object = await locateHost(cluster.edgeHosts, caller, id);
-  const host = await changeSpec(kube, { resource: hostKind, object, change: changed, unknown: unknownHost });
+  const host = await changeSpec(deps, { resource: hostKind, object, change: changed, unknown: unknownHost });
   cluster.edgeHosts.remember(host);
   return host;
 }

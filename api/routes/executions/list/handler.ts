@@ -2,11 +2,14 @@ import { limits } from '../../../../crds/limits.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
-import { timeCursor } from '../../../../lib/http/paging.ts';
-import { archiveCursor, type ArchivedExecutions } from '../../archived.ts';
+import { createTimeCursor } from '../../../../lib/http/paging.ts';
+import { createArchiveCursor, type ArchivedExecutions } from '../../archived.ts';
 import { presentSummary } from '../present.ts';
 import { listExecutions } from './contract.ts';
 import { fits, pageOf, type PageQuery } from './page.ts';
+
+const timeCursor = createTimeCursor('executions');
+const archiveCursor = createArchiveCursor('executions');
 
 export interface ListDeps {
   readonly cluster: Pick<Cluster, 'executions'>;

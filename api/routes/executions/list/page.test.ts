@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { anExecution } from '../../../../test/builders/execution-builder.ts';
-import { type TimeKey, timeCursor } from '../../../../lib/http/paging.ts';
+import { createTimeCursor, type TimeKey } from '../../../../lib/http/paging.ts';
 import { pageOf } from './page.ts';
 
+const timeCursor = createTimeCursor('executions');
 const uidOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
 function made(number: number, second: number, build = anExecution()): WorkflowExecution {
