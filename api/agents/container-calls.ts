@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { failure } from '../../lib/tools/answers.ts';
+import { argumentsRefusal } from '../../lib/tools/arguments.ts';
 import { policy } from '../../lib/tools/name-policy.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller, ToolRefusal } from '../../lib/tools/tool.ts';
 import type { Drivers } from './drivers.ts';
@@ -51,8 +52,7 @@ export function createContainerCalls(deps: ContainerCallsDeps): ContainerCalls {
       const absent = podProblem(deps, caller, tool);
       if (absent !== undefined) return absent;
       if (Buffer.byteLength(JSON.stringify(args)) <= argumentBytes) return undefined;
-      const message = `Invalid tool arguments: they have more than ${argumentBytes} bytes; send less for tool '${tool}'`;
-      return { kind: 'arguments', code: 'InvalidArguments', message };
+      return argumentsRefusal(`they have more than ${argumentBytes} bytes; send less for tool '${tool}'`);
     },
     async run(call, signal) {
       try {

@@ -3,11 +3,11 @@ import type { SignedUnderWay } from '../../lib/conversation/state.ts';
 import { shortened } from '../../lib/conversation/shorten.ts';
 import { AppError } from '../../lib/errors.ts';
 import { failure } from '../../lib/tools/answers.ts';
-import { isRefusal, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
+import { isRefusal, type ToolArguments } from '../../lib/tools/tool.ts';
 import { type ConversationDeps, record } from './conversation-deps.ts';
 import { Overtaken, Stopped } from './log.ts';
-import { storageEvent } from './storage-event.ts';
-import { unknownOutcome } from './tool-call.ts';
+import { type Answered, answerByPod } from './pod-answer.ts';
+import { raiseStorageEvent } from './storage-event.ts';
 
 /** A signed call of a tool that runs in the pod, as the driver of the conversation gets it. */
 export interface SignedCall {
@@ -72,19 +72,14 @@ async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, leave: A
   const { call_id, tool } = call;
   try {
     const { answer, ...dispatch } = await answerOf(deps, call, leave);
-    raiseStorageEvent(deps, call, answer);
+    const args = call.arguments as ToolArguments;
+    raiseStorageEvent(deps, { id: call_id, tool, args, outcome: answer.isError ? 'error' : 'ok' });
     const content = shortened(answer.content);
     await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
   } catch (error) {
     if (leave.aborted || error instanceof Overtaken || error instanceof Stopped) return;
     deps.logger.warn({ err: error, call: call_id, tool }, 'signed call interrupted');
   }
-}
-
-interface Answered {
-  readonly answer: ToolAnswer;
-  readonly dispatch_id?: string;
-  readonly result_hash?: string;
 }
 
 /** The policy may have changed since the call was taken. */
@@ -95,13 +90,10 @@ async function answerOf(deps: ConversationDeps, call: SignedUnderWay, leave: Abo
   if (isRefusal(tool)) return { answer: failure(tool.code, tool.message) };
   const { run } = tool;
   if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
-  const plan = run.plan(caller, args);
-  if ('isError' in plan) return { answer: plan };
-  const wanted = { callId: call.call_id, plan, isIdempotent: tool.idempotent };
-  const ended = await dispatch(deps, { call, wanted }, leave);
-  if (ended === undefined) return { answer: failure('ContainerBusy', busy) };
-  const { result, ...place } = ended;
-  return { answer: result === undefined ? unknownOutcome : run.answer(caller, args, result), ...place };
+  const answered = await answerByPod({ run, caller, args }, (plan) =>
+    dispatch(deps, { call, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, leave),
+  );
+  return answered ?? { answer: failure('ContainerBusy', busy) };
 }
 
 const busy = `the container asked for no command in ${patienceMs / 1_000} s; nothing ran; call again later`;
@@ -127,16 +119,4 @@ async function dispatch({ clock, door }: ConversationDeps, { call, wanted }: Dis
     if (over.signal.aborted && !leave.aborted) return undefined;
     throw error;
   }
-}
-
-function raiseStorageEvent(
-  { caller, clock, events }: ConversationDeps,
-  call: SignedUnderWay,
-  answer: ToolAnswer,
-): void {
-  const time = new Date(clock.now()).toISOString();
-  const { call_id: id, tool, arguments: args } = call;
-  const outcome = answer.isError ? 'error' : 'ok';
-  const event = storageEvent(caller, { id, tool, args: args as ToolArguments, time, outcome });
-  if (event !== undefined) events.raise(event);
 }

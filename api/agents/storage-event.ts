@@ -1,4 +1,5 @@
-import type { BusEvent } from '../../lib/bus/index.ts';
+import type { BusEvent, EventSink } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { volumeOf } from '../../lib/tools/path-rules.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 
@@ -23,6 +24,18 @@ export interface FileCall {
   readonly time: string;
   /** `denied`: the policy refused it, and nothing was touched. */
   readonly outcome: 'ok' | 'error' | 'denied';
+}
+
+interface StorageDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly events: EventSink;
+  readonly caller: ToolCaller;
+}
+
+/** Raises the event of a call that has ended now; none where it is no fact of a volume. */
+export function raiseStorageEvent({ clock, events, caller }: StorageDeps, call: Omit<FileCall, 'time'>): void {
+  const event = storageEvent(caller, { ...call, time: new Date(clock.now()).toISOString() });
+  if (event !== undefined) events.raise(event);
 }
 
 /** Length limit of a path, in UTF-16 units; a longer one is cut. */

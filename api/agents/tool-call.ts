@@ -5,13 +5,14 @@ import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { admitCall } from '../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../lib/tools/refusals.ts';
-import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
+import { isRefusal, type Tool, type ToolArguments } from '../../lib/tools/tool.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { patiently } from './patiently.ts';
 import { registeredTools } from './registered-offer.ts';
-import { type FileCall, storageEvent } from './storage-event.ts';
+import { type Answered, answerByPod, unknownOutcome } from './pod-answer.ts';
+import { raiseStorageEvent } from './storage-event.ts';
 import { refusalByPerson } from './tool-approval.ts';
 
 type CallTool = EffectOf<'call_tool'>;
@@ -32,7 +33,8 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
   const registered = () => registeredTools(deps, signal);
   const admitted = await admitCall({ toolbox, caller, registered }, call.name, args);
   if (isRefusal(admitted)) {
-    if (admitted.kind === 'policy') raiseStorageEvent(deps, { effect, args }, 'denied');
+    const { id, name: tool } = call;
+    if (admitted.kind === 'policy') raiseStorageEvent(deps, { id, tool, args, outcome: 'denied' });
     return refuse(deps, effect, refusalText(admitted));
   }
   const asked = { call, args, maxOutputTokens: effect.maxOutputTokens };
@@ -113,12 +115,6 @@ async function askJudge(
 
 const refusedBy = (reason: string): string => `ToolCallRefused: the judge of tool calls refused it: ${reason}`;
 
-export const unknownOutcome: ToolAnswer = {
-  content:
-    'OutcomeUnknown: the call was under way when the replica or the container that ran it went away. It may have run. Look before you call again.',
-  isError: true,
-};
-
 interface Running {
   readonly effect: CallTool;
   readonly args: ToolArguments;
@@ -135,7 +131,9 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
   }
   const { answer, ...dispatch } = await answerOf(deps, tool, { ...running, isAgain }, signal);
-  raiseStorageEvent(deps, running, answer.isError ? 'error' : 'ok');
+  // Before the end is recorded: a replica that dies in between lets the next one raise it again, by the same id.
+  const { args } = running;
+  raiseStorageEvent(deps, { id: call.id, tool: call.name, args, outcome: answer.isError ? 'error' : 'ok' });
   await record(deps, {
     kind: 'tool_ended',
     call_id: call.id,
@@ -153,23 +151,6 @@ function counts({ calls, clock, logger, caller }: ConversationDeps, most: number
   return patiently({ clock, logger, signal }, () => calls.take(account, most));
 }
 
-/** Raised before the end is recorded: a replica that dies in between lets the next one raise it again, by the same id. */
-function raiseStorageEvent(
-  { caller, clock, events }: ConversationDeps,
-  { effect: { call }, args }: Running,
-  outcome: FileCall['outcome'],
-): void {
-  const time = new Date(clock.now()).toISOString();
-  const event = storageEvent(caller, { id: call.id, tool: call.name, args, time, outcome });
-  if (event !== undefined) events.raise(event);
-}
-
-interface Answered {
-  readonly answer: ToolAnswer;
-  readonly dispatch_id?: string;
-  readonly result_hash?: string;
-}
-
 async function answerOf(
   deps: ConversationDeps,
   tool: Tool,
@@ -182,13 +163,9 @@ async function answerOf(
       if (isAgain && !tool.idempotent) return { answer: unknownOutcome };
       return { answer: await tool.run.run(caller, args, signal) };
     }
-    const plan = tool.run.plan(caller, args);
-    if ('isError' in plan) return { answer: plan };
-    const { result, ...dispatch } = await door.dispatch(
-      { callId: effect.call.id, plan, isIdempotent: tool.idempotent },
-      signal,
+    return await answerByPod({ run: tool.run, caller, args }, (plan) =>
+      door.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),
     );
-    return { answer: result === undefined ? unknownOutcome : tool.run.answer(caller, args, result), ...dispatch };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Overtaken || error instanceof Stopped || !(error instanceof AppError)) throw error;

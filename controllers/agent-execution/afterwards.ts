@@ -10,6 +10,7 @@ import type { ArchiveStep } from '../archiving/decide-archiving.ts';
 import { releaseRecord } from '../archiving/release-record.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { FactSink } from '../runtime/facts.ts';
+import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { deleteAsRead } from '../volume/delete-as-read.ts';
 import { decideAfterwards } from './decide-afterwards.ts';
@@ -30,10 +31,8 @@ export interface AfterwardsDeps {
   readonly isEnding: (namespace: string) => boolean;
 }
 
-export type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
-
 /** Tells that an execution has ended, has it archived, and deletes it when its time is over. */
-export async function afterwards(deps: AfterwardsDeps, ended: AgentExecution): Promise<Again> {
+export async function afterwards(deps: AfterwardsDeps, ended: AgentExecution): Promise<ReconcileResult> {
   const fact = endFact(ended);
   if (fact !== undefined) deps.facts.raise(fact);
   const execution = await noteRecord(deps, ended);
@@ -97,7 +96,7 @@ async function remove(deps: AfterwardsDeps, execution: AgentExecution, why: stri
 }
 
 /** An execution that is being deleted is held until its record is written, for the grace at most. */
-export async function letGo(deps: AfterwardsDeps, execution: AgentExecution): Promise<Again> {
+export async function letGo(deps: AfterwardsDeps, execution: AgentExecution): Promise<ReconcileResult> {
   const releasing = { ...held(deps), archives: deps.archives, graceMs: graceOf(deps) };
   const requeueAfterMs = await releaseRecord(releasing, execution, {
     now: deps.clock.now(),

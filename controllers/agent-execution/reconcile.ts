@@ -10,10 +10,11 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { findObject, keyOf, type KubeClient, type Pod, pods } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
+import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
-import { type AfterwardsDeps, type Again, afterwards, letGo } from './afterwards.ts';
+import { type AfterwardsDeps, afterwards, letGo } from './afterwards.ts';
 import { openNetworks } from './agent-network.ts';
 import { type AgentPodSettings, agentPodName } from './agent-pod.ts';
 import {
@@ -49,7 +50,7 @@ export interface AgentExecutionDeps extends AfterwardsDeps {
  * turns the outcome that the API writes into status.
  */
 export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
-  return async (key: string): Promise<Again> => {
+  return async (key: string): Promise<ReconcileResult> => {
     const execution = deps.executions.get(key);
     const wantsNothing = execution === undefined || isGoing(deps, execution) || finished(execution);
     if (wantsNothing) deps.quota.leave(key);
@@ -68,12 +69,12 @@ const isGoing = ({ isEnding }: AgentExecutionDeps, { metadata }: AgentExecution)
   metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');
 
 /** An execution that has ended needs no pod. */
-async function goOnAfterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<Again> {
+async function goOnAfterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<ReconcileResult> {
   await releasePod(deps, execution);
   return afterwards(deps, execution);
 }
 
-async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<Again> {
+async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<ReconcileResult> {
   deps.quota.leave(keyOf(execution));
   const written = await write(deps, execution, endedStatus(execution, deps.clock.now(), end));
   tell(deps, execution, end.phase === 'failed' ? 'Warning' : 'Normal', end);
@@ -97,7 +98,7 @@ async function waitFor(
   execution: AgentExecution,
   why: Reasoned | undefined,
   requeueAfterMs: number,
-): Promise<Again> {
+): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const { phase, until, why: asking } = waitsForPerson(execution, now);
   const status = statusWith(execution, now, phase === undefined ? {} : { phase }, why ?? asking);
@@ -109,7 +110,7 @@ async function waitFor(
 }
 
 /** Fixes the definition, and from then on counts the time. */
-async function begin(deps: AgentExecutionDeps, execution: AgentExecution): Promise<Again> {
+async function begin(deps: AgentExecutionDeps, execution: AgentExecution): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const found = await findDefinition(deps, execution, now);
   if (found.kind === 'failed') return finish(deps, execution, failed(found.why));
@@ -124,7 +125,7 @@ async function begin(deps: AgentExecutionDeps, execution: AgentExecution): Promi
   return goOn(deps, await write(deps, execution, status), found.spec);
 }
 
-async function goOn(deps: AgentExecutionDeps, execution: AgentExecution, known?: AgentSpec): Promise<Again> {
+async function goOn(deps: AgentExecutionDeps, execution: AgentExecution, known?: AgentSpec): Promise<ReconcileResult> {
   const { pod } = execution.status ?? {};
   if (pod?.uid !== undefined) return followPod(deps, execution, pod.uid);
   const agent = known ?? (await pinnedAgent(deps.kube, execution.status?.agent));
@@ -142,7 +143,7 @@ async function givePod(
   execution: AgentExecution,
   agent: AgentSpec,
   attempt: number,
-): Promise<Again> {
+): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const planned = planPod({
     execution,
@@ -165,7 +166,11 @@ async function givePod(
 }
 
 /** The first pod is wanted from the start of the execution on. One that takes the place of a lost pod waits to the deadline. */
-async function waitForRoom(deps: AgentExecutionDeps, execution: AgentExecution, { why, inLine }: Wait): Promise<Again> {
+async function waitForRoom(
+  deps: AgentExecutionDeps,
+  execution: AgentExecution,
+  { why, inLine }: Wait,
+): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const { started_at: begun = '', pod } = execution.status ?? {};
   const isFirst = (pod?.attempt ?? 1) === 1;
@@ -174,7 +179,7 @@ async function waitForRoom(deps: AgentExecutionDeps, execution: AgentExecution, 
   return waitFor(deps, execution, why, Math.min(left, inLine === true ? agentLimits.quotaMs : agentLimits.roomMs));
 }
 
-async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<Again> {
+async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const decision = decidePod(await podOf(deps, execution, uid), now);
   switch (decision.kind) {
@@ -205,7 +210,7 @@ async function replacePod(
   deps: AgentExecutionDeps,
   execution: AgentExecution,
   { why }: Extract<PodDecision, { kind: 'lost' }>,
-): Promise<Again> {
+): Promise<ReconcileResult> {
   const before = execution.status?.pod?.attempt ?? 1;
   const attempt = nextAttempt(before);
   await releasePod(deps, execution);

@@ -17,6 +17,7 @@ import {
   pods,
 } from '../../lib/kube/index.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { rejectionOf } from '../step-pods/create-pod.ts';
 import { isDisruption } from '../step-pods/disruption.ts';
@@ -47,11 +48,9 @@ export interface GitBindingDeps {
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 
-type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
-
 /** Keeps the tree of each binding as its spec and its requests say, one pod at a time (ADR 0098). */
 export function createGitBindingReconcile(deps: GitBindingDeps) {
-  return async (key: string): Promise<Again> => {
+  return async (key: string): Promise<ReconcileResult> => {
     const binding = deps.bindings.get(key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
       deps.quota.leave(key);
@@ -69,7 +68,7 @@ export function createGitBindingReconcile(deps: GitBindingDeps) {
   };
 }
 
-async function act(deps: GitBindingDeps, binding: GitBinding, decision: GitDecision): Promise<Again> {
+async function act(deps: GitBindingDeps, binding: GitBinding, decision: GitDecision): Promise<ReconcileResult> {
   const now = deps.clock.now();
   switch (decision.kind) {
     case 'blocked':
@@ -96,7 +95,7 @@ async function block(
   deps: GitBindingDeps,
   binding: GitBinding,
   why: Extract<GitDecision, { kind: 'blocked' }>,
-): Promise<Again> {
+): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const pending = why.reason === 'VolumesPending';
   const job = pending ? undefined : openJob(binding);
@@ -107,7 +106,7 @@ async function block(
 }
 
 /** The volume is deleted with its binding. */
-async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<Again> {
+async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<ReconcileResult> {
   const { name, namespace = '', uid = '' } = binding.metadata;
   const wanted: Volume = {
     apiVersion,
@@ -134,7 +133,12 @@ async function makeVolume(deps: GitBindingDeps, binding: GitBinding): Promise<Ag
   return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'VolumesPending' };
 }
 
-async function follow(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: BegunJob): Promise<Again> {
+async function follow(
+  deps: GitBindingDeps,
+  binding: GitBinding,
+  volume: Volume,
+  job: BegunJob,
+): Promise<ReconcileResult> {
   if (job.op === 'commit' && job.message === undefined)
     return finish(deps, binding, job, failedJob('CONFLICT', 'another request took the place of this one'));
   if (job.pod === undefined) return makePod(deps, binding, volume, job);
@@ -150,7 +154,12 @@ async function podOf({ kube, pods: cache }: GitBindingDeps, { metadata }: GitBin
   return found?.metadata.labels?.[labels.executionUid] === uid ? found : undefined;
 }
 
-async function makePod(deps: GitBindingDeps, binding: GitBinding, volume: Volume, job: BegunJob): Promise<Again> {
+async function makePod(
+  deps: GitBindingDeps,
+  binding: GitBinding,
+  volume: Volume,
+  job: BegunJob,
+): Promise<ReconcileResult> {
   const { settings } = deps;
   if (settings === undefined) return undefined;
   const { uid } = binding.metadata;
@@ -175,7 +184,12 @@ async function makePod(deps: GitBindingDeps, binding: GitBinding, volume: Volume
 }
 
 /** A quota may have room again; a pod that breaks a rule never runs. */
-async function refused(deps: GitBindingDeps, binding: GitBinding, job: BegunJob, error: unknown): Promise<Again> {
+async function refused(
+  deps: GitBindingDeps,
+  binding: GitBinding,
+  job: BegunJob,
+  error: unknown,
+): Promise<ReconcileResult> {
   const rejection = rejectionOf(error);
   if (rejection !== undefined) return finish(deps, binding, job, failedJob(rejection.reason, rejection.message));
   const waits = waitOf(error);
@@ -195,7 +209,7 @@ function waitOf(error: unknown) {
   return { reason: 'QuotaExceeded', message: error.serverMessage } as const;
 }
 
-async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<Again> {
+async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const problem = podProblem(pod, now);
   if (problem !== undefined)
@@ -211,7 +225,7 @@ async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, po
   return waitForPod(deps, binding, job, pod);
 }
 
-async function waitForPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<Again> {
+async function waitForPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<ReconcileResult> {
   const now = deps.clock.now();
   deps.reader.follow(pod, 'events');
   const waiting = waitingOf(pod, (one) => deps.reader.noteOf(one));
@@ -224,7 +238,7 @@ async function waitForPod(deps: GitBindingDeps, binding: GitBinding, job: Job, p
 }
 
 /** A pod was lost through no fault of git: every operation can be done again. */
-async function makeAnother(deps: GitBindingDeps, binding: GitBinding, job: Job, why: string): Promise<Again> {
+async function makeAnother(deps: GitBindingDeps, binding: GitBinding, job: Job, why: string): Promise<ReconcileResult> {
   await removePod(deps, binding, job);
   if (job.attempt >= gitLimits.attempts)
     return finish(deps, binding, job, failedJob('PodLost', `the pod was lost ${job.attempt} times: ${why}`));
@@ -232,7 +246,7 @@ async function makeAnother(deps: GitBindingDeps, binding: GitBinding, job: Job, 
   return { requeueAfterMs: 0, reason: 'pod lost' };
 }
 
-async function finish(deps: GitBindingDeps, binding: GitBinding, job: Job, end: JobEnd): Promise<Again> {
+async function finish(deps: GitBindingDeps, binding: GitBinding, job: Job, end: JobEnd): Promise<ReconcileResult> {
   deps.quota.leave(keyOf(binding));
   const status = endedStatus(binding, job, end, deps.clock.now());
   const written = await write(deps, binding, status);

@@ -26,8 +26,6 @@ import { withSchema } from '../tools/whole-schema.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
 import type { SecurityOf } from './security-of.ts';
 
-export { RefusedCall } from '../tools/refused-call.ts';
-
 export interface InvokeDeps {
   readonly audit: AuditChain;
   readonly calls: CallsUnderWay;

@@ -7,7 +7,8 @@ import { createFairPool } from '../../lib/fair-pool.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
-import { type Invoke, RefusedCall } from '../lane/invoke.ts';
+import type { Invoke } from '../lane/invoke.ts';
+import { RefusedCall } from '../tools/refused-call.ts';
 import type { GatewayAnswer } from '../tools/tool-source.ts';
 import { type ListDeps, listTools } from './list-tools.ts';
 

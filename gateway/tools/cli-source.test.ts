@@ -141,7 +141,7 @@ describe('a call of a CLI tool', () => {
     const listed = world.source.find('acme', 'text.count');
     expect(listed?.input_schema).not.toEqual(input_schema);
     expect(await listed?.readSchema?.()).toEqual(input_schema);
-    await expect(world.call(undefined, caller, { text: 7 })).rejects.toThrow('input.text');
+    await expect(world.call(undefined, caller, { text: 7 })).rejects.toThrow('text must be');
     expect(world.sent).toEqual([]);
     const answer = world.call();
     await world.isCreated();

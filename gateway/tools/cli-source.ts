@@ -13,7 +13,6 @@ import { buildExecution } from '../../lib/execution/build-execution.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
-import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { keptSchema } from '../../lib/json-schema/large-schema.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { type KubeClient, KubeError, unlessChanged } from '../../lib/kube/index.ts';
@@ -22,9 +21,9 @@ import { failure } from '../../lib/tools/answers.ts';
 import { cliAnswer } from './cli-answer.ts';
 import { refusedRun } from './cli-refusal.ts';
 import type { CliRun, CliRuns } from './cli-runs.ts';
-import { unfitArguments } from './refused-call.ts';
 import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
 import { stoppedAnswer } from './stopped-answer.ts';
+import { requireFitting } from './tool-registry.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
 
 export interface CliSourceDeps extends RegisteredDeps<CliTool> {
@@ -104,8 +103,8 @@ async function assertCallable(deps: InvokeDeps, invocation: Invocation): Promise
   const tool = await wholeOf(deps, invocation);
   const ready = readyOf(tool);
   if (ready?.status === 'False') throw invalid(`the tool cannot run: ${ready.reason}: ${ready.message}`);
-  const [problem] = inputProblems(keptSchema(tool.spec.input_schema), invocation.args);
-  if (problem !== undefined) throw unfitArguments(registeredNameOf(tool), problem);
+  const schema = keptSchema(tool.spec.input_schema) as JsonObject;
+  requireFitting({ name: registeredNameOf(tool), input_schema: schema }, invocation.args);
 }
 
 /** A colleague has deleted the workflow that this process wrote: nothing has run. */

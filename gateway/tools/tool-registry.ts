@@ -3,6 +3,7 @@ import type { Session } from '../../lib/envelope/index.ts';
 import { argumentProblem } from '../../lib/tools/arguments.ts';
 import { contextProblem, scopeProblem } from '../../lib/tools/name-policy.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
+import { RefusedCall } from './refused-call.ts';
 import type { GatewayTool, ToolSource } from './tool-source.ts';
 
 /** Every tool of the gateway, of all sources. */
@@ -45,8 +46,20 @@ export function sessionProblem(
 }
 
 /** Why arguments do not fit a tool: required ones first, in the order of its schema (spec 3 §10.2). */
-export function argumentsProblem({ name, input_schema: schema }: GatewayTool, args: unknown): ToolRefusal | undefined {
+export function argumentsProblem(
+  { name, input_schema: schema }: Pick<GatewayTool, 'name' | 'input_schema'>,
+  args: unknown,
+): ToolRefusal | undefined {
   const { required, ...rest } = schema;
   const names = Array.isArray(required) ? required.filter((field) => typeof field === 'string') : [];
   return argumentProblem({ name, input_schema: { ...rest, required: names } }, args);
+}
+
+/**
+ * For sources: the schema may have changed since the lane checked the arguments by that of the tool which it found.
+ * @throws RefusedCall
+ */
+export function requireFitting(tool: Pick<GatewayTool, 'name' | 'input_schema'>, args: unknown): void {
+  const problem = argumentsProblem(tool, args);
+  if (problem !== undefined) throw new RefusedCall(problem);
 }

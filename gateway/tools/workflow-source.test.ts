@@ -441,7 +441,7 @@ describe('a tool workflow as a tool', () => {
     await expect(open().call({ q: 7 })).rejects.toMatchObject({
       refusal: {
         kind: 'arguments',
-        message: "Invalid tool arguments: input.q must be string, not number for tool 'buy'",
+        message: "Invalid tool arguments: q must be string, not number for tool 'buy'",
       },
     });
     expect(sent).toEqual([]);

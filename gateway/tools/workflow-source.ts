@@ -5,7 +5,6 @@ import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Credential, Credentials } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
-import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
@@ -16,9 +15,9 @@ import type { Upstream } from '../../lib/upstream/index.ts';
 import type { FormerNames } from './former-names.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
 import { brokenOff } from './broken-off.ts';
-import { unfitArguments } from './refused-call.ts';
 import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
 import { createSendStep } from './send-step.ts';
+import { requireFitting } from './tool-registry.ts';
 import type {
   GatewayAnswer,
   GatewayCallContext,
@@ -80,8 +79,7 @@ async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<Ga
   const { caller, args, context } = invocation;
   const workflow = await deps.whole(invocation.workflow);
   if (workflow === undefined) throw gone('the workflow was deleted');
-  const [problem] = inputProblems(workflow.spec.input_schema, args);
-  if (problem !== undefined) throw unfitArguments(registeredNameOf(workflow), problem);
+  requireFitting({ name: registeredNameOf(workflow), input_schema: workflow.spec.input_schema as JsonObject }, args);
   const audit = createInvocationAudit(deps, { caller, context, workflow });
   audit.started();
   try {

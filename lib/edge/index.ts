@@ -36,7 +36,6 @@ export { durationOf, millisecondsOf, wholeSeconds } from './duration.ts';
 export { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
 export { edgeLimits } from './limits.ts';
 export {
-  keyHashOf,
   keyHashOfText,
   mintNodeToken,
   type NodeClaims,

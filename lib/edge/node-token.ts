@@ -18,7 +18,7 @@ export interface NodeClaims {
 }
 
 /** Names a key: SHA-256 of its 32 bytes, in base64url. */
-export const keyHashOf = (key: KeyObject): string => hash('sha256', rawPublicKey(key), 'base64url');
+const keyHashOf = (key: KeyObject): string => hash('sha256', rawPublicKey(key), 'base64url');
 
 /** The same from the base64 of a key that was checked when it was stored: to parse a key takes as long as to verify with it. */
 export const keyHashOfText = (text: string): string => hash('sha256', Buffer.from(text, 'base64'), 'base64url');

@@ -60,7 +60,7 @@ export interface Informer<T extends KubeObject, I extends string = string> {
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The default of `strip`: field ownership and kubectl's copy are often most of an object and have no reader here. */
-export function stripNotes<T extends KubeObject>(object: T): T {
+function stripNotes<T extends KubeObject>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
   const { [lastApplied]: copy, ...annotations } = metadata.annotations ?? {};
   if (managedFields === undefined && copy === undefined) return object;

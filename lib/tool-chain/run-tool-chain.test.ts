@@ -65,12 +65,12 @@ function run(
     clock: systemClock,
     logger: silentLogger,
     limits: bounds,
-    send: (request: { step: string; body: string; signal: AbortSignal }) =>
+    send: (request: { operationId: string; body: string; signal: AbortSignal }) =>
       upstream.send({
         tenant: 'acme',
-        method: request.step.startsWith('get') ? 'GET' : 'POST',
+        method: request.operationId.startsWith('get') ? 'GET' : 'POST',
         server: `http://127.0.0.1:${port}`,
-        path: `/${request.step}`,
+        path: `/${request.operationId}`,
         headers: {},
         body: request.body,
         allowedNetworks: ['127.0.0.0/8'],

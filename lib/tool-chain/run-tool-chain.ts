@@ -15,7 +15,6 @@ import { StepFailure } from './step-failure.ts';
 
 /** One request of a chain. */
 export interface ChainRequest {
-  readonly step: string;
   readonly operationId: string;
   readonly body: string;
   /** Ends the attempt. */
@@ -144,7 +143,7 @@ class Chain {
     using deadline = startDeadline(this.#deps.clock, this.#deps.limits.stepMs, this.#signal);
     let status: number | undefined;
     try {
-      const request = { step: step.name, operationId: step.operation_id, body, signal: deadline.signal };
+      const request = { operationId: step.operation_id, body, signal: deadline.signal };
       const response = await this.#deps.send(request);
       ({ status } = response);
       await this.#takeOrLetGo(step, response, deadline.signal);

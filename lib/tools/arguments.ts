@@ -16,15 +16,16 @@ const problemsNamed = 5;
  */
 export function argumentProblem(tool: Pick<ToolRow, 'name' | 'input_schema'>, args: unknown): ToolRefusal | undefined {
   const { name, input_schema: schema } = tool;
-  if (!isJsonObject(args)) return refusal(`arguments must be a JSON object for tool '${name}'`);
+  if (!isJsonObject(args)) return argumentsRefusal(`arguments must be a JSON object for tool '${name}'`);
   const missing = schema.required?.find((field) => isMissing(tool, args, field));
-  if (missing !== undefined) return refusal(`required field '${missing}' is missing or null for tool '${name}'`);
-  if (isTooDeep(args)) return refusal(`the value ${tooDeep}; send flatter arguments for tool '${name}'`);
+  if (missing !== undefined)
+    return argumentsRefusal(`required field '${missing}' is missing or null for tool '${name}'`);
+  if (isTooDeep(args)) return argumentsRefusal(`the value ${tooDeep}; send flatter arguments for tool '${name}'`);
   if (Buffer.byteLength(JSON.stringify(args)) > argumentBytes)
-    return refusal(`they have more than ${argumentBytes} bytes; send less for tool '${name}'`);
+    return argumentsRefusal(`they have more than ${argumentBytes} bytes; send less for tool '${name}'`);
   const problems = validate(schema, withoutNulls(args), problemsNamed);
   if (problems.length === 0) return undefined;
-  return refusal(
+  return argumentsRefusal(
     `${problems.map(({ path, message }) => `${path || 'arguments'} ${message}`).join('; ')} for tool '${name}'`,
   );
 }
@@ -49,7 +50,8 @@ function withoutNulls(args: Readonly<Record<string, unknown>>): Readonly<Record<
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
-const refusal = (problem: string): ToolRefusal => ({
+/** The refusal of arguments: `problem` names the field or the rule, and the tool. */
+export const argumentsRefusal = (problem: string): ToolRefusal => ({
   kind: 'arguments',
   code: 'InvalidArguments',
   message: `Invalid tool arguments: ${problem}`,

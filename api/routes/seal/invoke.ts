@@ -30,7 +30,7 @@ import {
   type ToolRefusal,
 } from '../../../lib/tools/tool.ts';
 import type { ContainerCalls } from '../../agents/container-calls.ts';
-import { storageEvent } from '../../agents/storage-event.ts';
+import { raiseStorageEvent } from '../../agents/storage-event.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export interface SealInvokeDeps {
@@ -123,9 +123,7 @@ function refuse(
 ): never {
   const { tool, arguments: args } = envelope;
   if (refusal.kind === 'policy' && isJsonObject(args)) {
-    const time = new Date(clock.now()).toISOString();
-    const event = storageEvent(caller, { id: newId(), tool, args, time, outcome: 'denied' });
-    if (event !== undefined) events.raise(event);
+    raiseStorageEvent({ clock, events, caller }, { id: newId(), tool, args, outcome: 'denied' });
   }
   throw refusalError(refusal, envelope.id);
 }

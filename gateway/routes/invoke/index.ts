@@ -4,8 +4,9 @@ import type { Contract } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Operator } from '../../identity/operator.ts';
-import { type Invoke, RefusedCall } from '../../lane/invoke.ts';
+import type { Invoke } from '../../lane/invoke.ts';
 import type { NoteRefusal } from '../../lane/note-refusal.ts';
+import { RefusedCall } from '../../tools/refused-call.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
