@@ -4,11 +4,10 @@ import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import { fleetTimes } from '../../lib/fleet/plan.ts';
 import { tryPaced } from '../../lib/retry.ts';
-import { commandOf } from './command-of.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane, NewsWriter } from './ports.ts';
-import { say } from './say.ts';
-import type { RunSession } from './session.ts';
+import type { RunView } from './run-view.ts';
+import { say } from './stand-in-results.ts';
 
 interface CancelDeps {
   readonly clock: Clock;
@@ -23,24 +22,23 @@ interface CancelDeps {
  * Cancels the command of a host: after the command itself, and again until the host answers. Where no cancellation can be
  * handed over in its time, the host is cancelled for the run, and the reason says what is not known (ADR 0101). Never rejects.
  */
-export async function cancel(deps: CancelDeps, session: RunSession, node: string): Promise<void> {
-  if (session.cancelled.has(node)) return;
-  session.cancelled.add(node);
+export async function cancel(deps: CancelDeps, view: RunView, node: string): Promise<void> {
+  if (!view.commands.beginCancel(node)) return;
   // A cancellation that overtakes its command means nothing to the host.
-  await session.launches.get(node);
-  if (await deliver(deps, session, node)) {
-    session.progress.record({ kind: 'cancel_sent', node, at: deps.clock.now() });
-    return repeat(deps, session, node);
+  await view.commands.launched(node);
+  if (await deliver(deps, view, node)) {
+    view.noteCancelSent(node);
+    return repeat(deps, view, node);
   }
-  if (session.stop.signal.aborted) return undefined;
+  if (view.signal.aborted) return undefined;
   const reason = 'no cancellation reached the host within 15 s: the command may run on to its deadline';
-  return say(deps, session, node, { outcome: 'cancelled', reason });
+  return say(deps, view, node, { outcome: 'cancelled', reason });
 }
 
 /** False: the host could not be reached within the grace, or there is nothing to cancel any more. */
-async function deliver(deps: CancelDeps, session: RunSession, node: string): Promise<boolean> {
+async function deliver(deps: CancelDeps, view: RunView, node: string): Promise<boolean> {
   const { clock } = deps;
-  const { signal } = session.stop;
+  const { signal } = view;
   const begun = clock.now();
   const pauseAfter = (error: unknown): number => {
     const isLate = clock.now() - begun >= fleetTimes.cancelGraceMs;
@@ -50,8 +48,8 @@ async function deliver(deps: CancelDeps, session: RunSession, node: string): Pro
   };
   try {
     return await tryPaced({ clock, signal, pauseAfter }, async () => {
-      if (signal.aborted || session.isSettled(node)) return false;
-      await send(deps, session, node);
+      if (signal.aborted || view.isSettled(node)) return false;
+      await send(deps, view, node);
       return true;
     });
   } catch {
@@ -60,23 +58,22 @@ async function deliver(deps: CancelDeps, session: RunSession, node: string): Pro
 }
 
 /** The stream that took a cancellation may have broken off before the host had it. */
-async function repeat(deps: CancelDeps, session: RunSession, node: string): Promise<void> {
-  const { signal } = session.stop;
+async function repeat(deps: CancelDeps, view: RunView, node: string): Promise<void> {
+  const { signal } = view;
   for (;;) {
     await deps.clock.sleep(fleetRunLimits.cancelAgainMs, signal);
-    if (signal.aborted || session.isSettled(node)) return;
-    try {
-      await send(deps, session, node);
-      session.unreached.delete(node);
-    } catch {
-      session.unreached.add(node);
-    }
+    if (signal.aborted || view.isSettled(node)) return;
+    const isReached = await send(deps, view, node).then(
+      () => true,
+      () => false,
+    );
+    view.commands.noteReached(node, isReached);
   }
 }
 
-function send({ lane, cancels }: CancelDeps, session: RunSession, node: string): Promise<void> {
-  const entry = { tenant: session.tenant, signal: session.stop.signal };
-  return cancels.run(entry, () => lane.cancel(commandOf(session, node), session.cancelReason));
+function send({ lane, cancels }: CancelDeps, view: RunView, node: string): Promise<void> {
+  const entry = { tenant: view.tenant, signal: view.signal };
+  return cancels.run(entry, () => lane.cancel(view.commandOf(node), view.cancelReason));
 }
 
 const isBusAway = (error: unknown): boolean =>

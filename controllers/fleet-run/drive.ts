@@ -4,11 +4,10 @@ import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import type { FleetDecision } from '../../lib/fleet/plan.ts';
 import { cancel } from './cancel.ts';
-import { commandOf } from './command-of.ts';
 import { type Launch, launch } from './launch.ts';
 import type { CommandLane, NewsWriter } from './ports.ts';
-import { say, sayAgain } from './say.ts';
-import type { RunSession } from './session.ts';
+import type { RunView } from './run-view.ts';
+import { say, sayAgain } from './stand-in-results.ts';
 
 export interface DriveDeps {
   readonly clock: Clock;
@@ -25,55 +24,50 @@ export interface DriveDeps {
  * Does what the plan decides: hands commands over, finds out about doubtful ones, cancels, and ends what is late. The
  * results come back by the news alone, so that they count in one order for every reader and after every restart.
  */
-export async function drive(deps: DriveDeps, session: RunSession): Promise<FleetDecision> {
-  const decision = session.progress.next(deps.clock.now());
-  for (const node of decision.commands) handOver(deps, session, node);
-  for (const node of decision.probes) await probe(deps, session, node);
-  if (!session.isProbed) {
-    session.isProbed = true;
-    session.progress.record({ kind: 'probed' });
-  }
-  for (const node of decision.cancels) void cancel(deps, session, node);
-  for (const { node, outcome } of decision.expired) void say(deps, session, node, lateResult(session, node, outcome));
-  sayAgain(deps, session);
+export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecision> {
+  const decision = view.progress.next(deps.clock.now());
+  for (const node of decision.commands) handOver(deps, view, node);
+  for (const node of decision.probes) await probe(deps, view, node);
+  view.noteProbed();
+  for (const node of decision.cancels) void cancel(deps, view, node);
+  for (const { node, outcome } of decision.expired) void say(deps, view, node, lateResult(view, node, outcome));
+  sayAgain(deps, view);
   return decision;
 }
 
-function handOver(deps: DriveDeps, session: RunSession, node: string): void {
-  session.progress.record({ kind: 'launching', node });
-  const launching = launchOne(deps, session, node).finally(() => session.launches.delete(node));
-  session.launches.set(node, launching);
+function handOver(deps: DriveDeps, view: RunView, node: string): void {
+  view.noteLaunching(node);
+  view.commands.launch(node, launchOne(deps, view, node));
 }
 
 /** Never rejects. */
-async function launchOne(deps: DriveDeps, session: RunSession, node: string): Promise<void> {
-  const { signal: stop } = session.stop;
+async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<void> {
+  const { signal: stop } = view;
   const launched = await launch(deps, {
-    command: commandOf(session, node),
+    command: view.commandOf(node),
     stop,
-    mayBeSent: session.isResumed,
-    turn: () => deps.launches.enter({ tenant: session.tenant, signal: stop }),
-    isCancelled: () => session.cancelled.has(node),
-    isOver: () => session.isSettled(node),
-    onSend: () => session.noteSending(node),
+    mayBeSent: view.isResumed,
+    turn: () => deps.launches.enter({ tenant: view.tenant, signal: stop }),
+    isCancelled: () => view.commands.isCancelled(node),
+    isOver: () => view.isSettled(node),
+    onSend: () => view.commands.noteSending(node, deps.clock.now()),
   }).catch((): Launch => ({ kind: 'unsure' }));
   if (stop.aborted || launched.kind === 'left') return;
-  if (launched.kind === 'failed') return void say(deps, session, node, launched.result);
-  // The host has its whole deadline from now on.
-  session.noteSent(node);
-  if (launched.kind === 'unsure') session.unsure.add(node);
+  if (launched.kind === 'failed') return void say(deps, view, node, launched.result);
+  view.noteSent(node);
+  if (launched.kind === 'unsure') view.commands.noteUnsure(node);
 }
 
 /** A run that has stopped sends nothing more, and needs to know what was sent. */
-async function probe({ lane }: DriveDeps, session: RunSession, node: string): Promise<void> {
-  if (await isUnclaimed(lane, session, node)) return session.noteNotStarted(node);
-  session.noteSent(node);
-  session.unsure.add(node);
+async function probe({ lane }: DriveDeps, view: RunView, node: string): Promise<void> {
+  if (await isUnclaimed(lane, view, node)) return view.noteNotStarted(node);
+  view.noteSent(node);
+  view.commands.noteUnsure(node);
 }
 
-async function isUnclaimed(lane: CommandLane, session: RunSession, node: string): Promise<boolean> {
+async function isUnclaimed(lane: CommandLane, view: RunView, node: string): Promise<boolean> {
   try {
-    return await lane.claim(commandOf(session, node));
+    return await lane.claim(view.commandOf(node));
   } catch (error) {
     // The tenant may claim no more, and this command was not claimed before (`CommandLane.claim`).
     if (error instanceof AppError && error.code === 'limit_exceeded') return true;
@@ -81,19 +75,19 @@ async function isUnclaimed(lane: CommandLane, session: RunSession, node: string)
   }
 }
 
-function lateResult(session: RunSession, node: string, outcome: 'timed_out' | 'cancelled'): EdgeOutcome {
-  if (outcome === 'cancelled') return { outcome, reason: whyCancelled(session, node) };
-  if (session.unsure.has(node)) {
+function lateResult(view: RunView, node: string, outcome: 'timed_out' | 'cancelled'): EdgeOutcome {
+  if (outcome === 'cancelled') return { outcome, reason: whyCancelled(view, node) };
+  if (view.commands.isUnsure(node)) {
     const message = 'the command may have been sent, and the host gave no result';
     return { outcome: 'err', code: 'OutcomeUnknown', message, exit_code: 0 };
   }
-  return { outcome, deadline_ms: session.policy.per_target_deadline_secs * 1_000 };
+  return { outcome, deadline_ms: view.policy.per_target_deadline_secs * 1_000 };
 }
 
 /** Commands in flight when the run was cancelled end cancelled (spec 2 §3); the reason says what is not known (ADR 0101). */
-function whyCancelled(session: RunSession, node: string): string {
-  if (session.unreached.has(node))
+function whyCancelled(view: RunView, node: string): string {
+  if (view.commands.isUnreached(node))
     return 'the host went away and gave no result: the cancellation may not have reached it';
-  if (session.unsure.has(node)) return 'the command may have been sent, and the host gave no result';
+  if (view.commands.isUnsure(node)) return 'the command may have been sent, and the host gave no result';
   return 'the host did not answer the cancellation';
 }

@@ -38,7 +38,7 @@ export const fleetRunLimits = {
   /** Bytes of output of hosts in flight that are kept for one run; beyond it tails are short. */
   tailsBytes: 16 * 1024 * 1024,
   shortTailBytes: 256,
-  /** First and longest pause of a session that has read all news. */
+  /** First and longest pause of a view that has read all news. */
   pauseMs: 10,
   longestPauseMs: 250,
   messageLength: 2_048,

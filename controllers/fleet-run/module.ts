@@ -11,35 +11,38 @@ import { defineModule, type Services } from '../runtime/module.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
+import { abandon } from './deletion.ts';
 import type { DriveDeps } from './drive.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
 import { createCommandLane, createNewsReader } from './lane.ts';
 import { fleetRunLimits } from './limits.ts';
 import { serveOpenRecords } from './open-records.ts';
 import type { CommandLane } from './ports.ts';
-import { createFleetRunReconcile, leaveRun } from './reconcile.ts';
-import type { RunSession } from './session.ts';
-import { closeSession } from './sessions.ts';
+import { createFleetRunReconcile } from './reconcile.ts';
+import { RunViews } from './run-views.ts';
 
 export const fleetRunModule = defineModule({
   kind: 'FleetRun',
   informers: { runs: fleetRunInformer, hosts: edgeHostInformer, groups: edgeGroupInformer },
   wakes: { runs: (change: InformerChange<FleetRun>) => wakeUnseen(change) },
   reconcile(context) {
-    const { kube, logger, events, facts, tenants, bus, informers, wake, whileLeading } = context;
-    const sessions = new Map<string, RunSession>();
+    const { kube, clock, logger, events, facts, tenants, bus, informers, wake, whileLeading } = context;
+    // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
+    const store = createConfigMapStore(kube);
+    const newsReader = createNewsReader(bus);
+    const views = new RunViews({ clock, store, newsReader, serveRecords: serveOpenRecords(bus), wake });
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
     whileLeading(async (stop) => {
       await aborted(stop);
-      for (const uid of sessions.keys()) closeSession(sessions, uid);
+      views.closeAll();
       leaving.clear();
     });
     const lane = laneOf(context);
     const drive = driveOf(context, lane ?? noLane);
     onGone(informers.runs, (uid) => {
       leaving.delete(uid);
-      void leaveRun(drive, sessions, uid);
+      void abandon({ ...drive, views }, uid);
     });
     return createFleetRunReconcile({
       ...drive,
@@ -51,15 +54,11 @@ export const fleetRunModule = defineModule({
       runs: informers.runs.cache,
       hosts: informers.hosts.cache,
       groups: informers.groups.cache,
-      // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
-      store: createConfigMapStore(kube),
+      store,
       ...(lane === undefined ? { problem: noKey } : {}),
-      newsReader: createNewsReader(bus),
       fleetCapable: createFleetCapable({ bus }),
-      sessions,
+      views,
       leaving,
-      serveRecords: serveOpenRecords(bus),
-      wake,
     });
   },
 });

@@ -15,17 +15,15 @@ import type { FactSink } from '../runtime/facts.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { deleteAsRead } from '../volume/delete-as-read.ts';
-import { abandon } from './abandon.ts';
 import { begin, type Refusal } from './begin.ts';
-import { type DriveDeps, drive } from './drive.ts';
-import { endRevoked } from './end-revoked.ts';
+import { abandon, leave, type LeaveDeps } from './deletion.ts';
+import { drive } from './drive.ts';
 import { endFact, startFact } from './facts.ts';
-import { hold, isHeld, letGo } from './hold.ts';
-import { leave, type LeaveDeps } from './leave.ts';
+import { hold, isHeld, letGo } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
 import { recordsDue, storeRecords, storeTargets } from './records.ts';
-import type { RunSession } from './session.ts';
-import { closeSession, openSession, reopenSession } from './sessions.ts';
+import type { RunView } from './run-view.ts';
+import { endRevoked } from './stand-in-results.ts';
 import { endedStatus, type RunEnd, statusWith } from './status.ts';
 
 export interface FleetRunDeps extends LeaveDeps {
@@ -48,7 +46,7 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
     if (run.metadata.deletionTimestamp !== undefined) {
       if (isHeld(run)) return leave(deps, run);
       // An older version of the controllers began it.
-      void leaveRun(deps, deps.sessions, run.metadata.uid ?? '');
+      void abandon(deps, run.metadata.uid ?? '');
       return undefined;
     }
     const { phase, started_at: startedAt } = run.status ?? {};
@@ -57,16 +55,16 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
   };
 }
 
-/** A session wakes the run when it has taken in what was stored before. */
+/** A view wakes the run when it has taken in what was stored before. */
 async function follow(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileResult> {
-  const session = deps.sessions.get(run.metadata.uid ?? '');
-  if (session === undefined) return resume(deps, run);
-  return session.isCaughtUp && !session.isAbandoned ? goOn(deps, run, session) : undefined;
+  const view = deps.views.of(run.metadata.uid ?? '');
+  if (view === undefined) return resume(deps, run);
+  return view.isCaughtUp && !view.isAbandoned ? goOn(deps, run, view) : undefined;
 }
 
-/** A run that has ended needs no session any more, and is deleted when its time is over. */
+/** A run that has ended needs no view any more, and is deleted when its time is over. */
 async function afterwards(deps: FleetRunDeps, ended: FleetRun): Promise<ReconcileResult> {
-  closeSession(deps.sessions, ended.metadata.uid ?? '');
+  deps.views.close(ended.metadata.uid ?? '');
   const fact = endFact(ended);
   if (fact !== undefined) deps.facts.raise(fact);
   const run = await letGo(deps, ended);
@@ -75,15 +73,6 @@ async function afterwards(deps: FleetRunDeps, ended: FleetRun): Promise<Reconcil
   if (left > 0) return { requeueAfterMs: left, reason: 'time to live' };
   await deleteAsRead(deps.kube, fleetRuns, run);
   return undefined;
-}
-
-/** A run whose object is deleted has nothing left to be written, but may have commands in flight. Never rejects. */
-export async function leaveRun(deps: DriveDeps, sessions: Map<string, RunSession>, uid: string): Promise<void> {
-  const session = sessions.get(uid);
-  if (session === undefined || session.isAbandoned) return;
-  session.isAbandoned = true;
-  await abandon(deps, session);
-  closeSession(sessions, uid);
 }
 
 const write = (deps: FleetRunDeps, run: FleetRun, status: FleetRunStatus) =>
@@ -128,7 +117,7 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileR
   const written = await write(deps, held, status);
   const fact = startFact(written);
   if (fact !== undefined) deps.facts.raise(fact);
-  openSession(deps, { run: written, tenant, targets: begun.targets, records: [], isNew: true });
+  deps.views.open({ run: written, tenant, targets: begun.targets, records: [], isNew: true });
   return undefined;
 }
 
@@ -187,7 +176,7 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileRe
   if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
   try {
     // One that an older version began is not held yet.
-    await reopenSession(deps, await hold(deps, run), tenant);
+    await deps.views.reopen(await hold(deps, run), tenant);
     return undefined;
   } catch (error) {
     if (!(error instanceof AppError) || error.reason !== 'OutputLost') throw error;
@@ -206,55 +195,42 @@ function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Reconc
   return finish(deps, run, { outcome: 'halted', reason: 'RecordLost', message, summary: counts }, {});
 }
 
-async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Promise<ReconcileResult> {
-  const fields = takeCancel(run, session);
-  endRevoked(deps, session);
-  const decision = await drive(deps, session);
+async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<ReconcileResult> {
+  const fields = takeCancel(run, view);
+  endRevoked(deps, view);
+  const decision = await drive(deps, view);
   if (decision.end !== undefined)
-    return end(deps, run, decision.end, { ...fields, ...(await storeRecords(deps.store, run, session.waiting.all)) });
+    return end(deps, run, decision.end, { ...fields, ...(await storeRecords(deps.store, run, view.waiting.all)) });
   const now = deps.clock.now();
-  const isDue = now - session.statusAt >= fleetRunLimits.statusMs;
-  if (isDue || fields.cancellation !== undefined) await note(deps, run, session, fields);
-  const { lookAt = Number.POSITIVE_INFINITY } = session.progress.next(now);
-  const next = Math.min(lookAt, session.statusAt + fleetRunLimits.statusMs);
+  if (now >= view.statusDueAt || fields.cancellation !== undefined) await note(deps, run, view, fields);
+  const { lookAt = Number.POSITIVE_INFINITY } = view.progress.next(now);
+  const next = Math.min(lookAt, view.statusDueAt);
   return { requeueAfterMs: Math.max(fleetRunLimits.pauseMs, next - now), reason: 'under way' };
 }
 
 /** requirements AMB-109: what a cancellation meets is counted when it is taken up, and written until the status has it. */
-function takeCancel(run: FleetRun, session: RunSession): Pick<FleetRunStatus, 'cancellation'> {
-  const { isAsked, written } = cancelOf(run, session);
+function takeCancel(run: FleetRun, view: RunView): Pick<FleetRunStatus, 'cancellation'> {
+  const { isAsked, written } = cancelOf(run, view);
   if (!isAsked) return {};
-  if (!session.isCancelTaken) {
-    const { inFlight: cancelled, terminal, isFinished } = session.progress;
-    if (written === undefined && isFinished) return {};
-    session.isCancelTaken = true;
-    session.cancellation = written ?? { cancelled, already_terminal: terminal };
-    // The facts of a run that another process continues come anew; the count says which of them came before.
-    session.progress.record({ kind: 'cancel', afterResults: session.cancellation.already_terminal });
-  }
-  return written === undefined && session.cancellation !== undefined ? { cancellation: session.cancellation } : {};
+  const cancellation = view.takeUpCancel(written);
+  return written === undefined && cancellation !== undefined ? { cancellation } : {};
 }
 
-/** The session has read the run itself, which the cache may not have seen yet. */
-const cancelOf = (run: FleetRun, { run: read }: RunSession) => ({
+/** The view has read the run itself, which the cache may not have seen yet. */
+const cancelOf = (run: FleetRun, { run: read }: RunView) => ({
   isAsked: (run.spec.cancel ?? read.spec.cancel) !== undefined,
   written: run.status?.cancellation ?? read.status?.cancellation,
 });
 
 /** Writes how far the run is, once a second at most, and stores outcomes when there are enough of them. */
-async function note(
-  deps: FleetRunDeps,
-  run: FleetRun,
-  session: RunSession,
-  fields: Partial<FleetRunStatus>,
-): Promise<void> {
+async function note(deps: FleetRunDeps, run: FleetRun, view: RunView, fields: Partial<FleetRunStatus>): Promise<void> {
   const now = deps.clock.now();
-  session.statusAt = now;
-  const { summary, inFlight } = session.progress;
-  const due = session.waiting.all.slice(0, recordsDue(run, session.waiting, now));
+  view.noteStatus(now);
+  const { summary, inFlight } = view.progress;
+  const due = view.waiting.all.slice(0, recordsDue(run, view.waiting, now));
   const stored = await storeRecords(deps.store, run, due);
   await write(deps, run, statusWith(run, now, { ...fields, ...stored, summary, in_flight: inFlight }));
-  session.waiting.noteStored(due.length);
+  view.waiting.noteStored(due.length);
 }
 
 function end(

@@ -1,12 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import type { RunRecords } from '../../api/routes/edge/fleet/ports.ts';
 import { createRunRecords } from '../../api/routes/edge/fleet/records.ts';
+import { abandon } from '../../controllers/fleet-run/deletion.ts';
 import { createCommandLane, createNewsReader } from '../../controllers/fleet-run/lane.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
 import type { CommandLane, NewsWriter } from '../../controllers/fleet-run/ports.ts';
-import { createFleetRunReconcile, leaveRun } from '../../controllers/fleet-run/reconcile.ts';
-import type { RunSession } from '../../controllers/fleet-run/session.ts';
-import { closeSession } from '../../controllers/fleet-run/sessions.ts';
+import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
+import { RunViews } from '../../controllers/fleet-run/run-views.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
 import type { Fact } from '../../controllers/runtime/facts.ts';
 import type { ReconcileResult } from '../../controllers/runtime/outcome.ts';
@@ -175,7 +175,6 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   const { bus, edgeKey, server, hosts, groups = [], wrapLane = same, wrapNews = same } = given;
   const { clock = systemClock, tenantOf = () => 'acme', seen = () => (server.isGone ? undefined : server.run) } = given;
   const stop = new AbortController();
-  const sessions = new Map<string, RunSession>();
   const facts: Fact[] = [];
   const events: string[] = [];
   const cache = createCache<EdgeHost, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
@@ -194,6 +193,14 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     launches: given.launches ?? poolOf(64),
     cancels: poolOf(64),
   };
+  const store = createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]);
+  const views = new RunViews({
+    clock,
+    store,
+    newsReader: createNewsReader(bus),
+    serveRecords: serveOpenRecords(bus),
+    wake: (key) => controller.queue.add(key),
+  });
   const reconcile = createFleetRunReconcile({
     ...drive,
     kube,
@@ -205,12 +212,9 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     runs: { get: () => (guard(), slimmed(seen())), remember: () => undefined },
     hosts: cache,
     groups: groupCache,
-    store: createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]),
-    newsReader: createNewsReader(bus),
+    store,
     fleetCapable: createFleetCapable({ bus }),
-    sessions,
-    serveRecords: serveOpenRecords(bus),
-    wake: (key) => controller.queue.add(key),
+    views,
   });
   const deps = { clock: systemClock, logger: silentLogger, newId };
   const controller = createController(deps, { kind: 'FleetRun', reconcile, workers: 1 });
@@ -222,10 +226,10 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     see: (now) => cache.replaceAll([...now], '2'),
     wake: () => controller.queue.add('tenant-acme/run'),
     look: () => reconcile('tenant-acme/run'),
-    gone: () => void leaveRun(drive, sessions, server.run.metadata.uid ?? ''),
+    gone: () => void abandon({ ...drive, views }, server.run.metadata.uid ?? ''),
     async kill() {
       stop.abort();
-      for (const uid of sessions.keys()) closeSession(sessions, uid);
+      views.closeAll();
       await running;
       await bus.close(0);
     },

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
-import { RunSession } from './session.ts';
+import { RunView } from './run-view.ts';
 
 const uid = 'run-1';
 const run = { metadata: { name: 'run', namespace: 'tenant-acme', uid }, spec: {} } as unknown as FleetRun;
 const ids = { tenant: 'acme', run: uid, node_id: 'n', command_id: commandIdOf(uid, 'n'), at: '2026-01-01T00:00:00Z' };
 
-/** The record of a host of which a session reads this news. */
+/** The record of a host of which a view reads this news. */
 async function recordAfter(...news: readonly EdgeNews[]) {
   const pages = [news.map((one, index) => ({ sequence: index + 1, news: one }))];
   const read = async () => pages.shift() ?? [];
   const woken = Promise.withResolvers<void>();
-  const session = new RunSession(
+  const view = new RunView(
     { clock: systemClock, news: { read }, wake: woken.resolve },
     {
       run,
@@ -23,10 +23,10 @@ async function recordAfter(...news: readonly EdgeNews[]) {
       isNew: true,
     },
   );
-  void session.follow();
+  void view.follow();
   await woken.promise;
-  session.stop.abort();
-  return session.waiting.all[0];
+  view.close();
+  return view.waiting.all[0];
 }
 
 const bytes = Buffer.from('a€b€');

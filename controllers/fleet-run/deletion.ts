@@ -8,14 +8,14 @@ import type { Logger } from '../../lib/logger.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
-import { cancelDeleted } from './abandon.ts';
 import { type DriveDeps, drive } from './drive.ts';
-import { letGo } from './hold.ts';
+import { letGo } from './finalizer.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { RunSession } from './session.ts';
-import { closeSession, reopenSession, type SessionsDeps } from './sessions.ts';
+import type { RunView } from './run-view.ts';
+import type { RunViews } from './run-views.ts';
 
-export interface LeaveDeps extends DriveDeps, SessionsDeps {
+export interface LeaveDeps extends DriveDeps {
+  readonly views: RunViews;
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly runs: Pick<CacheReader<FleetRun>, 'remember'>;
   readonly events: EventRecorder;
@@ -45,17 +45,17 @@ export async function leave(deps: LeaveDeps, run: FleetRun): Promise<ReconcileRe
   await letGo(deps, run);
   if (ending.kind !== 'over') warn(deps, run, ending);
   deps.leaving.delete(uid);
-  closeSession(deps.sessions, uid);
+  deps.views.close(uid);
   return undefined;
 }
 
 /** Never rejects: a run that cannot be looked at must not be held for ever. */
 async function endCommands(deps: LeaveDeps, run: FleetRun): Promise<Ending> {
-  const session = deps.sessions.get(run.metadata.uid ?? '');
+  const view = deps.views.of(run.metadata.uid ?? '');
   try {
-    return session === undefined ? await takeUp(deps, run) : await goOn(deps, session);
+    return view === undefined ? await takeUp(deps, run) : await goOn(deps, view);
   } catch (error) {
-    const commands = session?.progress.inFlight ?? run.status?.in_flight ?? 0;
+    const commands = view?.progress.inFlight ?? run.status?.in_flight ?? 0;
     return { kind: 'open', commands, why: messageOf(error) };
   }
 }
@@ -67,15 +67,15 @@ async function takeUp(deps: LeaveDeps, cached: FleetRun): Promise<Ending> {
   if (run === undefined || phase === 'Ended' || startedAt === undefined) return { kind: 'over' };
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
   if (tenant === undefined) return { kind: 'open', commands, why: 'the namespace is no tenant' };
-  return goOn(deps, await reopenSession(deps, run, tenant));
+  return goOn(deps, await deps.views.reopen(run, tenant));
 }
 
-async function goOn(deps: LeaveDeps, session: RunSession): Promise<Ending> {
-  cancelDeleted(session);
-  const isOver = session.isCaughtUp && (await drive(deps, session)).end !== undefined;
+async function goOn(deps: LeaveDeps, view: RunView): Promise<Ending> {
+  view.cancelAsDeleted();
+  const isOver = view.isCaughtUp && (await drive(deps, view)).end !== undefined;
   if (isOver) return { kind: 'over' };
-  const why = session.isCaughtUp ? 'they were cancelled and gave no result' : 'the event bus could not be read';
-  return { kind: 'open', commands: session.progress.inFlight, why };
+  const why = view.isCaughtUp ? 'they were cancelled and gave no result' : 'the event bus could not be read';
+  return { kind: 'open', commands: view.progress.inFlight, why };
 }
 
 /** In a namespace that is being deleted no Event can be written: the log has it as well. */
@@ -89,4 +89,22 @@ function warn(
   const note = `${commands} commands of the deleted run may run on to their deadlines: ${why}`;
   events.record({ resource: fleetRuns, object: run, type: 'Warning', reason, action: 'Delete', note });
   logger.warn({ namespace, run: name, commands, why }, 'fleet run deleted with commands under way');
+}
+
+/**
+ * Cancels what is in flight of a run whose object is gone without having been held, such as one that an older version began, and waits
+ * for its end as long as a cancellation and its answer may take. Never rejects.
+ */
+export async function abandon(deps: DriveDeps & Pick<LeaveDeps, 'views'>, uid: string): Promise<void> {
+  const view = deps.views.of(uid);
+  if (view === undefined || !view.beginAbandon()) return;
+  view.cancelAsDeleted();
+  const { clock } = deps;
+  const until = clock.now() + fleetRunLimits.leaveMs;
+  while (!view.signal.aborted && clock.now() < until) {
+    const decision = view.isCaughtUp ? await drive(deps, view).catch(() => undefined) : undefined;
+    if (decision?.end !== undefined) break;
+    await clock.sleep(fleetRunLimits.longestPauseMs, view.signal);
+  }
+  deps.views.close(uid);
 }

@@ -1,0 +1,70 @@
+/**
+ * Things about the commands of a run that the process which drives it knows, beside the plan. They are gone with the process: the next
+ * one finds out anew.
+ */
+export class CommandNotes {
+  /** Launches under way, by host. */
+  readonly #launches = new Map<string, Promise<void>>();
+  /** When each command left, or may have, in milliseconds since the epoch. */
+  readonly #sentAt = new Map<string, number>();
+  readonly #cancelled = new Set<string>();
+  readonly #unsure = new Set<string>();
+  readonly #unreached = new Set<string>();
+
+  /** Keeps a launch until it is over. It never rejects. */
+  launch(node: string, launch: Promise<void>): void {
+    this.#launches.set(
+      node,
+      launch.finally(() => this.#launches.delete(node)),
+    );
+  }
+
+  /** Resolves when no launch of the host's command is under way. */
+  async launched(node: string): Promise<void> {
+    await this.#launches.get(node);
+  }
+
+  noteSending(node: string, now: number): void {
+    this.#sentAt.set(node, now);
+  }
+
+  /** Undefined: it has not left this process, or its outcome is known. */
+  sentAt(node: string): number | undefined {
+    return this.#sentAt.get(node);
+  }
+
+  /** The outcome of the command is known. */
+  noteEnded(node: string): void {
+    this.#sentAt.delete(node);
+  }
+
+  /** The command is not wanted any more. False where that was known. */
+  beginCancel(node: string): boolean {
+    const isNew = !this.#cancelled.has(node);
+    this.#cancelled.add(node);
+    return isNew;
+  }
+
+  isCancelled(node: string): boolean {
+    return this.#cancelled.has(node);
+  }
+
+  /** It is not certain that the command reached its host. */
+  noteUnsure(node: string): void {
+    this.#unsure.add(node);
+  }
+
+  isUnsure(node: string): boolean {
+    return this.#unsure.has(node);
+  }
+
+  /** Whether the last cancellation was handed over. */
+  noteReached(node: string, isReached: boolean): void {
+    if (isReached) this.#unreached.delete(node);
+    else this.#unreached.add(node);
+  }
+
+  isUnreached(node: string): boolean {
+    return this.#unreached.has(node);
+  }
+}

@@ -1,0 +1,240 @@
+import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
+import { type NodeRecord, nodeRecord } from '../../lib/fleet/node-record.ts';
+import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
+import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
+import type { FrozenTarget, FrozenTargets } from '../../lib/fleet/run-record.ts';
+import { CommandNotes } from './command-notes.ts';
+import { fleetRunLimits } from './limits.ts';
+import { OutputTails } from './output-tails.ts';
+import type { FleetCommand, LoggedNews, NewsReader } from './ports.ts';
+import { SaidResults } from './said-results.ts';
+import { WaitingRecords } from './waiting-records.ts';
+
+export interface ViewDeps {
+  readonly news: NewsReader;
+  readonly clock: Clock;
+  /** Called when there is something new to decide on. */
+  readonly wake: () => void;
+}
+
+export interface ViewFacts {
+  /** In full. */
+  readonly run: FleetRun;
+  readonly tenant: string;
+  readonly targets: FrozenTargets;
+  /** Outcomes that are stored already, in the order in which they came. */
+  readonly records: readonly NodeRecord[];
+  /** Whether this process fixed the targets itself and nothing was sent yet. */
+  readonly isNew: boolean;
+}
+
+type Cancellation = NonNullable<FleetRunStatus['cancellation']>;
+
+/**
+ * This process's view of a run under way. All of it can be read again from the log, the claims and the store. Facts of the plan enter
+ * by its methods alone; `commands`, `said` and `waiting` change by their own.
+ */
+export class RunView {
+  readonly uid: string;
+  readonly tenant: string;
+  readonly run: FleetRun;
+  readonly policy: FleetPolicy;
+  /** A process before this one may have sent commands. */
+  readonly isResumed: boolean;
+  readonly commands = new CommandNotes();
+  readonly said = new SaidResults();
+  readonly waiting: WaitingRecords;
+  readonly #deps: ViewDeps;
+  readonly #progress: FleetProgress;
+  readonly #over = new AbortController();
+  readonly #targets: ReadonlyMap<string, FrozenTarget>;
+  readonly #tails = new OutputTails();
+  #after = 0;
+  #isCaughtUp = false;
+  #isProbed: boolean;
+  #cancellation: Cancellation | undefined;
+  #isDeleted = false;
+  #isAbandoned = false;
+  #statusAt = 0;
+
+  constructor(deps: ViewDeps, { run, tenant, targets, records, isNew }: ViewFacts) {
+    this.#deps = deps;
+    this.uid = run.metadata.uid ?? '';
+    this.tenant = tenant;
+    this.run = run;
+    this.policy = completePolicy(run.spec.policy);
+    this.isResumed = !isNew;
+    this.#isProbed = isNew;
+    this.#targets = new Map(targets.resolved.map((target) => [target.node_id, target]));
+    this.#progress = createProgress({
+      nodes: targets.resolved.map(({ node_id: id }) => id),
+      policy: this.policy,
+      isResumed: this.isResumed,
+    });
+    this.waiting = new WaitingRecords(records.length);
+    for (const { node_id: node, outcome } of records) this.#progress.record({ kind: 'result', node, outcome });
+  }
+
+  /** Aborts when the view is closed: this process decides nothing more of the run. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  close(): void {
+    this.#over.abort();
+  }
+
+  /** How far the run is. */
+  get progress(): Omit<FleetProgress, 'record'> {
+    return this.#progress;
+  }
+
+  /** Whether all that the log held when the view was opened has been taken in. */
+  get isCaughtUp(): boolean {
+    return this.#isCaughtUp;
+  }
+
+  /** One of the fixed targets. */
+  target(node: string): FrozenTarget {
+    return this.#targets.get(node) ?? { node_id: node, host_uid: '', name: node };
+  }
+
+  /** The command of the run for one of its hosts. */
+  commandOf(node: string): FleetCommand {
+    const { spec } = this.run;
+    return {
+      commandId: commandIdOf(this.uid, node),
+      run: this.uid,
+      tenant: this.tenant,
+      target: this.target(node),
+      tool: spec.tool,
+      args: spec.args ?? {},
+      securityContext: spec.security_context ?? 'default',
+      deadlineSecs: this.policy.per_target_deadline_secs,
+      author: spec.requested_by,
+    };
+  }
+
+  /** Whether a host has its outcome, or one that was said for it is on its way. */
+  isSettled(node: string): boolean {
+    return this.#progress.outcomeOf(node) !== undefined || this.said.has(node);
+  }
+
+  /** The command waits for its turn, or for its host. */
+  noteLaunching(node: string): void {
+    this.#progress.record({ kind: 'launching', node });
+  }
+
+  /** It has left, or may have: the host has its whole deadline from now on. */
+  noteSent(node: string): void {
+    this.#progress.record({ kind: 'sent', node, at: this.#deps.clock.now() });
+  }
+
+  /** Known never to have left. */
+  noteNotStarted(node: string): void {
+    this.#progress.record({ kind: 'result', node, outcome: 'not_started' });
+  }
+
+  noteCancelSent(node: string): void {
+    this.#progress.record({ kind: 'cancel_sent', node, at: this.#deps.clock.now() });
+  }
+
+  /** It is known of each doubtful host whether it was sent its command. */
+  noteProbed(): void {
+    if (this.#isProbed) return;
+    this.#isProbed = true;
+    this.#progress.record({ kind: 'probed' });
+  }
+
+  /**
+   * Takes a cancellation up (requirements AMB-109), once: `written` is the count of a process before. Gives the count; undefined where
+   * every host had its outcome before.
+   */
+  takeUpCancel(written: Cancellation | undefined): Cancellation | undefined {
+    if (this.#cancellation !== undefined) return this.#cancellation;
+    const { inFlight: cancelled, terminal, isFinished } = this.#progress;
+    if (written === undefined && isFinished) return undefined;
+    this.#cancellation = written ?? { cancelled, already_terminal: terminal };
+    // The facts of a run that another process continues come anew; the count says which of them came before.
+    this.#progress.record({ kind: 'cancel', afterResults: this.#cancellation.already_terminal });
+    return this.#cancellation;
+  }
+
+  /** The commands of a run that was deleted are not wanted any more. Twice is as once. */
+  cancelAsDeleted(): void {
+    this.#isDeleted = true;
+    this.#progress.record({ kind: 'cancel' });
+  }
+
+  /** For hosts: why their commands are cancelled. */
+  get cancelReason(): string {
+    if (this.#isDeleted) return 'the run was deleted';
+    return this.#cancellation === undefined ? 'the run was halted by its failure policy' : 'the run was cancelled';
+  }
+
+  /** Whether the run's object is gone, and its commands are being ended. */
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
+  }
+
+  /** False where that has begun before. */
+  beginAbandon(): boolean {
+    const isNew = !this.#isAbandoned;
+    this.#isAbandoned = true;
+    return isNew;
+  }
+
+  /** When the next status may be written. */
+  get statusDueAt(): number {
+    return this.#statusAt + fleetRunLimits.statusMs;
+  }
+
+  noteStatus(now: number): void {
+    this.#statusAt = now;
+  }
+
+  /** Follows the news of the run until the view is closed. Never rejects. */
+  async follow(): Promise<void> {
+    const { clock } = this.#deps;
+    let pauseMs: number = fleetRunLimits.pauseMs;
+    while (!this.signal.aborted) {
+      const came = await this.#readPage();
+      if (came > 0) pauseMs = fleetRunLimits.pauseMs;
+      else await clock.sleep(pauseMs, this.signal);
+      if (came <= 0) pauseMs = Math.min(2 * pauseMs, fleetRunLimits.longestPauseMs);
+    }
+  }
+
+  /** How many messages came; below 0 where the bus is away: what it holds is read when it is back. */
+  async #readPage(): Promise<number> {
+    const { news, wake } = this.#deps;
+    const page = await news.read(this.tenant, this.uid, this.#after).catch(() => undefined);
+    if (page === undefined || this.signal.aborted) return -1;
+    for (const logged of page) this.#takeIn(logged);
+    const isFirst = page.length === 0 && !this.#isCaughtUp;
+    if (isFirst) this.#isCaughtUp = true;
+    if (isFirst || (page.length > 0 && this.#isCaughtUp)) wake();
+    return page.length;
+  }
+
+  #takeIn({ sequence, news }: LoggedNews): void {
+    this.#after = sequence;
+    if (news === undefined) return;
+    const { node_id: node, command_id: commandId } = news;
+    if (!this.#targets.has(node) || commandId !== commandIdOf(this.uid, node)) return;
+    if (this.#progress.outcomeOf(node) !== undefined) return;
+    if (news.kind === 'progress') this.#tails.add(node, news.chunk);
+    else this.#end(news);
+  }
+
+  #end({ node_id: node, command_id: commandId, result, at }: Extract<EdgeNews, { readonly kind: 'result' }>): void {
+    this.#progress.record({ kind: 'result', node, outcome: result.outcome });
+    const [tails, sentAt] = [this.#tails.end(node), this.commands.sentAt(node)];
+    const record = nodeRecord({ nodeId: node, commandId, result, tails, sentAt, endedAt: Date.parse(at) });
+    this.waiting.add(record, this.#deps.clock.now());
+    this.commands.noteEnded(node);
+    this.said.noteBack(node);
+  }
+}

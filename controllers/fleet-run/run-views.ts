@@ -1,0 +1,57 @@
+import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { readRecords, readTargets, storeReader } from '../../lib/fleet/run-record.ts';
+import type { OutputStore } from '../../lib/output-store/output-store.ts';
+import type { NewsReader } from './ports.ts';
+import { RunView, type ViewFacts } from './run-view.ts';
+
+export interface RunViewsDeps {
+  readonly clock: Clock;
+  readonly store: Pick<OutputStore, 'get'>;
+  readonly newsReader: NewsReader;
+  /** Called for each view that opens; what it serves ends with the view. */
+  readonly serveRecords: (view: RunView) => void;
+  readonly wake: (key: string) => void;
+}
+
+/** The runs that this process drives. */
+export class RunViews {
+  readonly #deps: RunViewsDeps;
+  readonly #open = new Map<string, RunView>();
+
+  constructor(deps: RunViewsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Undefined where this process does not drive the run. */
+  of(uid: string): RunView | undefined {
+    return this.#open.get(uid);
+  }
+
+  open(facts: ViewFacts): RunView {
+    const { name, namespace = '', uid = '' } = facts.run.metadata;
+    const { newsReader: news, clock, wake, serveRecords } = this.#deps;
+    this.close(uid);
+    const view = new RunView({ news, clock, wake: () => wake(`${namespace}/${name}`) }, facts);
+    this.#open.set(uid, view);
+    serveRecords(view);
+    void view.follow();
+    return view;
+  }
+
+  /** Opens the view of a run that was begun before. Throws AppError `OutputLost` where its record is gone. */
+  async reopen(run: FleetRun, tenant: string): Promise<RunView> {
+    const read = storeReader(this.#deps.store);
+    const [targets, records] = await Promise.all([readTargets(read, run), readRecords(read, run)]);
+    return this.open({ run, tenant, targets, records, isNew: false });
+  }
+
+  close(uid: string): void {
+    this.#open.get(uid)?.close();
+    this.#open.delete(uid);
+  }
+
+  closeAll(): void {
+    for (const uid of this.#open.keys()) this.close(uid);
+  }
+}
