@@ -57,6 +57,15 @@ describe('agents over HTTP', () => {
     expect((await ask('/v1/agents', { token: stranger })).json()).toEqual({ agents: [] });
   });
 
+  it('AGENT-13 need no runtime, and the manifest comes back without one', async () => {
+    const { status } = await register(manifest('plain').replace('  runtime: {model: default}\n', ''));
+    const { spec } = (await ask('/v1/agents/plain')).json<{ spec: object }>();
+    expect([status, spec]).toEqual([
+      200,
+      { task: { instruction: 'Work on {{input}}.' }, tools: [{ name: 'fs.read' }] },
+    ]);
+  });
+
   it('AGENT-10 keep a version without force', async () => {
     await registered('kept');
     expect((await register(manifest('kept', 'Other.'))).status).toBe(409);

@@ -30,6 +30,8 @@ export interface GitServer {
   /** Password and private key; they may be nowhere but in the Secrets and at the server. */
   readonly canaries: readonly string[];
   readonly log: () => Promise<string>;
+  /** Puts a commit of another author on the branch main: one file with this text. Resolves to its hash. */
+  commit(file: string, text: string): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -56,8 +58,31 @@ export async function startGitServer(kube: KubeClient, tenant: string): Promise<
     ssh: `ssh://git@${address}:2222/srv/site.git`,
     canaries: keys.canaries,
     log: () => podLog(kube, { namespace, name }),
+    commit: (file, text) => commitOn(kube, namespace, { file, text }),
     remove: async () => void (await kube.delete(namespaces, { name: namespace }, { propagation: 'Background' })),
   };
+}
+
+const commands = `set -eu
+export HOME=/srv GIT_CONFIG_GLOBAL=/srv/gitconfig
+cd /srv/tmp/site
+git fetch --quiet origin main
+git checkout --quiet -B main FETCH_HEAD
+cat >"$1"
+git add --all
+git -c user.name=s -c user.email=s@x commit --quiet --message other
+git push --quiet origin main
+git rev-parse HEAD`;
+
+async function commitOn(
+  kube: KubeClient,
+  namespace: string,
+  { file, text }: { readonly file: string; readonly text: string },
+): Promise<string> {
+  const command = ['sh', '-c', commands, 'sh', file];
+  const { exitCode, stdout, stderr } = await kube.exec({ namespace, name }, { command, stdin: text });
+  if (exitCode !== 0) throw new Error(`the commit failed: ${Buffer.from(stderr).toString()}`);
+  return Buffer.from(stdout).toString().trim();
 }
 
 const encoded = (values: Readonly<Record<string, string>>): Record<string, string> =>

@@ -58,7 +58,7 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
       ['ready', 'failed'].includes(status?.phase ?? ''),
     );
 
-  it('TOOL-022 TOOL-077 TOOL-078 TOOL-025 TOOL-026 TOOL-023 clones over HTTPS, changes, commits, pushes and refreshes', async () => {
+  it('TOOL-022 TOOL-077 TOOL-078 TOOL-025 TOOL-026 TOOL-023 clones over HTTPS, changes, commits, pushes behind a commit of the server, and refreshes', async () => {
     const made = await clone('site', { repo_url: server.https, secret: 'https', ref: 'main' });
     expect(made).toMatchObject({ branch: 'main', ahead: false });
     const on = { binding_id: made.binding_id };
@@ -72,8 +72,13 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
     expect(committed.ahead).toBe(true);
     expect(await textOf('svc.git.commit', { ...on, message: 'Again' })).toMatch(/^NothingToCommit: /);
     expect(await textOf('svc.git.refresh', on)).toMatch(/^UnpushedCommits: /);
-    expect(await good('svc.git.push', on)).toMatchObject({ ahead: false, commit: committed.commit });
-    expect(await good('svc.git.refresh', on)).toMatchObject({ commit: committed.commit });
+    const other = await server.commit('other.txt', 'theirs\n');
+    const pushed = await good('svc.git.push', on);
+    expect(pushed).toMatchObject({ branch: 'main', ahead: false });
+    expect([committed.commit, other]).not.toContain(pushed.commit);
+    expect(await textOf('svc.file.read', { ...file, path: 'current/other.txt' })).toBe('theirs\n');
+    expect(await textOf('svc.file.read', file)).toBe('mine\n');
+    expect(await good('svc.git.refresh', on)).toMatchObject({ commit: pushed.commit });
   });
 
   it('TOOL-022 clones over SSH with the key of the server pinned, and over HTTP', async () => {
