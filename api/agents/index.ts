@@ -9,6 +9,7 @@ import {
   type Sessions,
 } from '../../lib/envelope/index.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import { withMounts } from '../../lib/agent/slim-agent-execution.ts';
 import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { Models } from '../../lib/models/models.ts';
@@ -108,7 +109,7 @@ function sealDeps(
   { bus, clock, cluster, newId, toolbox }: AgentsDeps,
   { key, sessions, definitions }: Signed,
 ): Omit<SealDeps, 'calls' | 'container'> {
-  const { cache } = cluster.informers.agentExecutions;
+  const { cache, whole } = cluster.informers.agentExecutions;
   return {
     key,
     toolbox,
@@ -122,7 +123,8 @@ function sealDeps(
       // A session may name any execution; it has rights in its own tenant alone.
       if (cluster.tenants.tenantOf(execution.metadata.namespace ?? '') !== tenant) return undefined;
       const { spec, security } = await definitions.of(execution);
-      return callerOf(execution, { tenant, spec, security });
+      const mounted = await withMounts(execution, whole);
+      return mounted && callerOf(mounted, { tenant, spec, security });
     },
   };
 }

@@ -66,6 +66,7 @@ export const agentExecutionModule = defineModule({
       facts,
       nodeConfig,
       executions: executions.cache,
+      whole: executions.whole,
       agents: agents.cache,
       pods: pods.cache,
       volumes: volumes.cache,

@@ -31,6 +31,8 @@ const podSettings = {
 
 interface Given {
   readonly spec?: Partial<AgentExecutionSpec>;
+  /** Fields that the cache leaves out. */
+  readonly whole?: Partial<AgentExecutionSpec>;
   readonly agent?: Partial<AgentSpec>;
   /** The condition Ready of the agent; absent: the controllers have not looked at it. */
   readonly ready?: 'True' | 'False';
@@ -162,6 +164,7 @@ function world(given: Given = {}) {
     events: { record: () => undefined, flush: async () => undefined },
     facts: { raise: (fact) => void facts.push(fact) },
     executions,
+    whole: async (slim) => ({ ...slim, spec: { ...slim.spec, ...given.whole } }),
     agents,
     pods,
     volumes: createCache<Volume>(),
@@ -229,6 +232,14 @@ describe('an execution of an agent begins', () => {
       pod: { name: made[0]?.metadata.name, uid: 'pod-1', attempt: 1 },
     });
     expect(made[0]?.metadata.labels?.[labels.executionUid]).toBe('execution-uid');
+  });
+
+  it('with the mounts that its cache has left out', async () => {
+    const cut = [{ volume: '', mount_path: '', access_mode: 'read-only' as const }];
+    const volumes = [{ volume: 'data', mount_path: '/proc/data', access_mode: 'read-only' as const }];
+    const { run, status } = world({ spec: { volumes: cut }, whole: { volumes } });
+    await run();
+    expect(status()?.message).toContain('/proc/data');
   });
 
   it('once: looking again changes nothing', async () => {

@@ -4,6 +4,7 @@ import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/age
 import type { Volume } from '../../crds/schema/volume.ts';
 import { needsPod } from '../../lib/agent/needs-pod.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
+import { withMounts } from '../../lib/agent/slim-agent-execution.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -36,6 +37,8 @@ import { endedStatus, statusWith } from './status.ts';
 export interface AgentExecutionDeps extends AfterwardsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
   readonly executions: Pick<CacheReader<AgentExecution>, 'get' | 'remember'>;
+  /** The execution with what its cache leaves out; undefined where it is gone. */
+  readonly whole: (execution: AgentExecution) => Promise<AgentExecution | undefined>;
   readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
   readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
   readonly volumes: Pick<CacheReader<Volume>, 'get'>;
@@ -139,6 +142,16 @@ async function goOn(deps: AgentExecutionDeps, execution: AgentExecution, known?:
 
 /** Makes the pod of an attempt and names it in the status: from then on that pod, and no other, may attest. */
 async function givePod(
+  deps: AgentExecutionDeps,
+  known: AgentExecution,
+  agent: AgentSpec,
+  attempt: number,
+): Promise<Again> {
+  const execution = await withMounts(known, deps.whole);
+  return execution && startPod(deps, execution, agent, attempt);
+}
+
+async function startPod(
   deps: AgentExecutionDeps,
   execution: AgentExecution,
   agent: AgentSpec,

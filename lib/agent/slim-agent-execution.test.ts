@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { isCutAsk, slimAgentExecution } from './slim-agent-execution.ts';
+import { isCutAsk, slimAgentExecution, withMounts } from './slim-agent-execution.ts';
 
 const whole: AgentExecution = {
   apiVersion: 'windlass.dev/v1',
@@ -51,6 +51,31 @@ describe('the cache of agent executions', () => {
     const answer = { id: 'ask-1', response: 'approved' as const, by: 'ada', at: '2026-01-01T00:00:00Z' };
     const signals = [{ ...answer, feedback: 'long', note: 'longer' }];
     expect(slimAgentExecution({ ...whole, spec: { ...whole.spec, signals } }).spec.signals).toEqual([answer]);
+  });
+
+  it('keeps the mounts of most executions, and of many or long ones that there are some, which readers then ask for', async () => {
+    const mount = { volume: 'data', mount_path: '/data', access_mode: 'read-only' as const };
+    const of = (volumes: AgentExecution['spec']['volumes'] & object) => ({
+      ...whole,
+      spec: { ...whole.spec, volumes },
+    });
+    const never = async () => Promise.reject(new Error('there is nothing to read'));
+    const small = of([mount, { ...mount, mount_path: '/more' }]);
+    expect((await withMounts(slimAgentExecution(small), never))?.spec.volumes).toEqual(small.spec.volumes);
+    expect(await withMounts(slimAgentExecution(whole), never)).toEqual(slimAgentExecution(whole));
+    const large = of(Array.from({ length: 20 }, (_, at) => ({ ...mount, mount_path: `/${at}`.padEnd(1_024, 'x') })));
+    const slim = slimAgentExecution(large);
+    expect(slim.spec.volumes).toHaveLength(1);
+    expect(await withMounts(slim, async () => large)).toBe(large);
+    expect(await withMounts(slim, async () => undefined)).toBeUndefined();
+  });
+
+  it('keeps the beginning of the reason of a cancellation', () => {
+    const cancel = { by: 'ada', at: '2026-01-01T00:00:00Z', reason: 'x'.repeat(1_024) };
+    const of = (reason: string) =>
+      slimAgentExecution({ ...whole, spec: { ...whole.spec, cancel: { ...cancel, reason } } });
+    expect(of(cancel.reason).spec.cancel).toEqual({ ...cancel, reason: `${'x'.repeat(256)}…` });
+    expect(of('enough').spec.cancel).toEqual({ ...cancel, reason: 'enough' });
   });
 
   it('leaves the object itself whole', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { presentAsk, presentListed } from '../../api/routes/human-approvals/present.ts';
 import { volumeIndexes, volumesOfClaim } from '../../controllers/volume/informers.ts';
 import { limits } from '../../crds/limits.ts';
-import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { type AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { approvalId } from '../../lib/decision/approval-id.ts';
@@ -11,6 +11,7 @@ import { createCache } from '../../lib/informer/index.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
 import { collectGarbage } from '../../lib/process/collect-garbage.ts';
 import { anExecution, after } from '../builders/execution-builder.ts';
+import { fullest } from './support/fullest.ts';
 
 /**
  * The attacker may create objects in one namespace, as many as its quota takes, each with as much in its fields as the
@@ -77,6 +78,21 @@ const asking: AgentExecution = {
 describe('1,000 executions of agents that wait for a person, each with the largest arguments and a long input', () => {
   it('take a replica 8 MiB at most', () => {
     expect(keptBytes(1_000, asking, slimAgentExecution)).toBeLessThan(8 * mebibyte);
+  });
+});
+
+describe('1,000 executions of agents with every field of their specification at its limit', () => {
+  it('take a replica 5 MiB at most, without what Windlass alone may begin', () => {
+    // The API server refuses an answer without an ask, and takes asks, results and parents of our accounts alone.
+    const {
+      signals: _signals,
+      ask: _ask,
+      result: _result,
+      parent: _parent,
+      ...spec
+    } = fullest(AgentExecutionSpec, undefined) as AgentExecution['spec'];
+    expect(spec.volumes).toHaveLength(limits.volumes);
+    expect(keptBytes(1_000, { ...asking, spec }, slimAgentExecution)).toBeLessThan(5 * mebibyte);
   });
 });
 
