@@ -95,6 +95,12 @@ export const limits = {
   /** Networks of a SecurityContext, and ports of each (ADR 0100; our own). */
   listedNetworks: 50,
   listedPorts: 16,
+  /**
+   * Characters of all texts of the lists of a SecurityContext, with `contextTextCharge` more for each: a replica of the gateway
+   * keeps every context of every tenant (our own).
+   */
+  contextTextsLength: 64 * 1024,
+  contextTextCharge: 32,
   /** An admission policy asks for each of them (ADR 0098); the API server bounds what the questions of one policy cost. */
   contextGitSecrets: 8,
   /** requirements AMB-154: what `?full=true` puts in its place, in bytes of the stored parts. */

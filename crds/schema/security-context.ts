@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { securityContextRules } from '../rules/security-context-rules.ts';
 import { denyPattern, shortToolGlobPattern } from '../tool-name.ts';
 import type { KubernetesObject } from './object.ts';
 import { cel, mapOf, oneOf } from './parts.ts';
@@ -114,10 +115,7 @@ export const SecurityContextSpec = Type.Object(
   },
   {
     additionalProperties: false,
-    ...cel({
-      rule: "has(self.networks) == (has(self.network) && self.network == 'listed')",
-      message: 'networks: is the list of network: listed, and is there with it alone',
-    }),
+    ...cel(...securityContextRules),
   },
 );
 export type SecurityContextSpec = Static<typeof SecurityContextSpec>;

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { defineContract } from './contract.ts';
 import { defineRoute } from './route.ts';
+import { sendReply } from './send-reply.ts';
 import {
   requestText,
   sendRaw,
@@ -44,6 +45,23 @@ async function serve({ isEndless = false, stream = new PassThrough() as Duplex }
   servers.push(server);
   return { server, stream };
 }
+
+describe('an answer of JSON for which there is no room', () => {
+  it('is refused before any of its text is made', async () => {
+    const made: string[] = [];
+    const asked: number[] = [];
+    const row = { text: 'x'.repeat(1_000), toJSON: () => void made.push('text') };
+    const answer = (bytes: number): never => {
+      asked.push(bytes);
+      throw new AppError('unavailable', 'no room');
+    };
+    const reply = { kind: 'json', value: { items: [row, row] } } as const;
+    const sending = sendReply({} as never, {} as never, reply, { answer } as never);
+    await expect(sending).rejects.toThrow('no room');
+    expect(made).toEqual([]);
+    expect(asked[0]).toBeGreaterThan(2_000);
+  });
+});
 
 const bearer = 'Authorization: Bearer ada';
 

@@ -6,6 +6,7 @@ import { dropUnread } from './drop-unread.ts';
 import { type EventStreams, unbuffered } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { InFlightRequest } from './in-flight.ts';
+import { jsonLength } from './json-length.ts';
 import type { HttpContext, RequestState } from './request-scope.ts';
 import type { Reply } from './route.ts';
 
@@ -46,7 +47,7 @@ type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'accepte
 function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest): Promise<void> | undefined {
   switch (reply.kind) {
     case 'json':
-      return sendText(ctx, { text: JSON.stringify(reply.value), mediaType: 'application/json' }, running);
+      return sendJson(ctx, reply.value, running);
     case 'text':
       return sendText(ctx, reply, running);
     case 'redirect':
@@ -62,6 +63,13 @@ function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest
       ctx.status = 204;
       return undefined;
   }
+}
+
+/** Asks for room before the text is made: an answer that is refused would cost as much as one that is sent. */
+async function sendJson(ctx: HttpContext, value: unknown, running: InFlightRequest): Promise<void> {
+  const room = running.answer(jsonLength(value, Number.POSITIVE_INFINITY));
+  if (room !== undefined) await room;
+  await sendText(ctx, { text: JSON.stringify(value), mediaType: 'application/json' }, running);
 }
 
 async function sendText(

@@ -3,11 +3,14 @@ import { presentAsk, presentListed } from '../../api/routes/human-approvals/pres
 import { volumeIndexes, volumesOfClaim } from '../../controllers/volume/informers.ts';
 import { limits } from '../../crds/limits.ts';
 import { type AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
+import { type SecurityContext, SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { approvalId } from '../../lib/decision/approval-id.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
-import { createCache } from '../../lib/informer/index.ts';
+import { securityContextRules } from '../../crds/rules/security-context-rules.ts';
+import { heapBytes } from '../../lib/heap-bytes.ts';
+import { createCache, stripStrangers } from '../../lib/informer/index.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
 import { collectGarbage } from '../../lib/process/collect-garbage.ts';
 import { anExecution, after } from '../builders/execution-builder.ts';
@@ -93,6 +96,32 @@ describe('1,000 executions of agents with every field of their specification at 
     } = fullest(AgentExecutionSpec, undefined) as AgentExecution['spec'];
     expect(spec.volumes).toHaveLength(limits.volumes);
     expect(keptBytes(1_000, { ...asking, spec }, slimAgentExecution)).toBeLessThan(5 * mebibyte);
+  });
+});
+
+describe('the SecurityContexts that the quota of one tenant takes, which a gateway keeps whole', () => {
+  const contextsOfTenant = 200;
+  const rule = securityContextRules.map(({ rule: text }) => text).find((text) => text.includes('self.tools')) ?? '';
+  const { tools: _tools, ...fields } = fullest(SecurityContextSpec, undefined) as SecurityContext['spec'];
+  const free = Object.entries(fields).filter(([field]) => !rule.includes(`self.${field}`));
+
+  it('have no field of much text that the rule of the API server leaves out', () => {
+    expect(rule.endsWith(` <= ${limits.contextTextsLength}`)).toBe(true);
+    expect(free.map(([field]) => field)).not.toContain('subcommand_allowlist');
+    expect(heapBytes(Object.fromEntries(free), mebibyte)).toBeLessThan(64 * kibibyte);
+  });
+
+  it.each([
+    ['the longest texts', 126, 1],
+    ['the most texts', 1, 100],
+  ])('take 40 MiB at most with %s that the rule permits', (_title, length, arguments_) => {
+    const charge = length + limits.contextTextCharge;
+    const count = Math.floor(limits.contextTextsLength / charge / (arguments_ + 1));
+    const texts = Array.from({ length: arguments_ }, (_, at) => `ā${at}`.padEnd(length, 'x').slice(0, length));
+    const commands = Array.from({ length: count }, (_, at) => [`ā${at}`.padEnd(length, 'x').slice(0, length), texts]);
+    const spec = { ...Object.fromEntries(free), subcommand_allowlist: Object.fromEntries(commands) };
+    const context = { apiVersion: 'windlass.dev/v1', kind: 'SecurityContext', metadata, spec } as SecurityContext;
+    expect(keptBytes(contextsOfTenant, context, stripStrangers)).toBeLessThan(40 * mebibyte);
   });
 });
 

@@ -54,6 +54,12 @@ export const tools: LimitGroup = {
     items('`networks` of a SecurityContext', 'listedNetworks'),
     items('`ports` of one of the `networks`', 'listedPorts'),
     items('`git_secrets` of a SecurityContext', 'contextGitSecrets'),
+    row(
+      'Texts of the lists of a SecurityContext together, each with 32 characters more',
+      'contextTextsLength',
+      'characters',
+      'have more than … characters together',
+    ),
     items('`files` of a CliTool', 'cliToolFiles'),
     characters('A path that a file tool takes', 'toolPathLength'),
     characters('`path` of a file of a CliTool', 'cliToolPathLength'),

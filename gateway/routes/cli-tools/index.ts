@@ -7,12 +7,12 @@ import { checkCliTool } from '../../../lib/cli-tool/check-cli-tool.ts';
 import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
 import { pageOf } from '../../../lib/http/paging.ts';
+import { readPage } from '../../../lib/http/read-page.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { notFound, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { readPage } from '../../tools/whole-schema.ts';
 import { deleteCliTool, listCliTools, readCliTool, registerCliTool } from './contract.ts';
 
 const nameCursor = createNameCursor('cli-tools');

@@ -2,6 +2,7 @@ import { apiVersion } from '../../../crds/labels.ts';
 import type { SecurityContext } from '../../../crds/schema/security-context.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
+import { readPage } from '../../../lib/http/read-page.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { CacheReader } from '../../../lib/informer/index.ts';
 import { requireFleetScope } from '../../../lib/identity/index.ts';
@@ -46,8 +47,9 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     }),
     defineRoute<typeof listSecurityContexts, Operator>(listSecurityContexts, async ({ caller, query }) => {
       const page = pageOf(seen(deps, caller), order, { limit: query.limit, after: nameCursor.decode(query.cursor) });
-      const next_cursor = page.next === undefined ? null : nameCursor.encode(page.next);
-      return json({ items: page.rows.map(shown), next_cursor });
+      const { items, cutAfter } = await readPage(page.rows, async (row) => shown(row));
+      const next = cutAfter === undefined ? page.next : order.keyOf(cutAfter);
+      return json({ items, next_cursor: next === undefined ? null : nameCursor.encode(next) });
     }),
     defineRoute<typeof readSecurityContext, Operator>(readSecurityContext, async ({ caller, params }) => {
       for (const namespace of tenancy.visibleTo(caller.tenant)) {

@@ -118,6 +118,30 @@ describe('/v1/security-contexts', () => {
     for (const method of ['GET', 'DELETE']) expect((await ask(method, '/desk', 'acme')).status).toBe(404);
   });
 
+  it('ends a page of large contexts early, and lists each of them once', async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `large-${at}`).toSorted();
+    const sites = Array.from({ length: 200 }, () => `ā${'x'.repeat(252)}`);
+    const metadata = { namespace: 'tenant-acme' };
+    for (const name of names)
+      stored.set(`tenant-acme/${name}`, {
+        metadata: { ...metadata, name, uid: name },
+        spec: { domain_allowlist: sites },
+      } as never);
+    await ask('POST', '', 'acme', { name: 'a-small-one' });
+    const seen: string[] = [];
+    let query = '?limit=200';
+    let most = 0;
+    for (let cursor: string | null = ''; cursor !== null; query = `?limit=200&cursor=${cursor}`) {
+      const { body } = await ask('GET', query, 'acme');
+      seen.push(...body.items.map(({ name }: { readonly name: string }) => name));
+      most = Math.max(most, JSON.stringify(body).length);
+      cursor = body.next_cursor;
+    }
+    expect(seen).toEqual(['a-small-one', ...names]);
+    expect(most).toBeGreaterThan(1_000_000);
+    expect(most).toBeLessThan(9_000_000);
+  });
+
   it.each([
     ['tools', `a${'*b'.repeat(8)}`, `a${'*b'.repeat(9)}`],
     ['deny_list', '*.*.*.*.*.*.*.*', '*.*.*.*.*.*.*.*.*'],

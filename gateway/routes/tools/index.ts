@@ -1,6 +1,7 @@
 import { limits } from '../../../crds/limits.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
+import { readPage } from '../../../lib/http/read-page.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { contextProblem, patternsOf } from '../../../lib/tools/name-policy.ts';
 import type { Operator } from '../../identity/operator.ts';
@@ -8,7 +9,7 @@ import type { SecurityOf } from '../../lane/security-of.ts';
 import { permittedTools } from '../../tools/permitted-tools.ts';
 import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import type { GatewayTool } from '../../tools/tool-source.ts';
-import { readPage, withSchema } from '../../tools/whole-schema.ts';
+import { withSchema } from '../../tools/whole-schema.ts';
 import { listTools } from './contract.ts';
 
 export interface ToolRoutesDeps {

@@ -42,6 +42,42 @@ describe('the API server, with no process of ours, and a SecurityContext', () =>
   });
 });
 
+describe('the API server, with no process of ours, and the texts of a SecurityContext', () => {
+  const create = async (spec: object): Promise<unknown> => {
+    const metadata = { name: 'desk', namespace: 'default' };
+    const object = { apiVersion: 'windlass.dev/v1', kind: 'SecurityContext', metadata, spec };
+    return kube.create(securityContexts, object as SecurityContext, { dryRun: true });
+  };
+  const commandsOf = (count: number, length: number): object =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`k${at}`, Array.from({ length: count }, () => 'x'.repeat(length))]),
+    );
+
+  it.each<[string, object]>([
+    ['long arguments', { subcommand_allowlist: commandsOf(100, 128) }],
+    ['many arguments', { subcommand_allowlist: commandsOf(100, 1) }],
+    ['a long command', { subcommand_allowlist: { ['k'.repeat(70_000)]: [] } }],
+    [
+      'hosts and tools',
+      { domain_allowlist: Array(200).fill('x'.repeat(253)), tools: Array(200).fill('a'.repeat(100)) },
+    ],
+    ['paths', { path_allowlist: Array(100).fill(`/${'x'.repeat(1_000)}`) }],
+  ])('refuses too many characters of %s, and names the fields', async (_title, spec) => {
+    await expect(create(spec)).rejects.toThrow('path_allowlist, domain_allowlist and subcommand_allowlist: have more');
+  });
+
+  it('takes long lists of ordinary length, and empty ones', async () => {
+    const lists = {
+      tools: Array(100).fill('orders.*'),
+      domain_allowlist: Array(200).fill('api.example.com'),
+      path_allowlist: Array(100).fill('/workspace/some/folder/**'),
+      subcommand_allowlist: commandsOf(20, 8),
+    };
+    await expect(create(lists)).resolves.toBeDefined();
+    await expect(create({ tools: [], subcommand_allowlist: { git: [] } })).resolves.toBeDefined();
+  });
+});
+
 describe('the API server, with no process of ours', () => {
   it.each(['AbortWorkflow', 'Continue', { RetryN: 0 }, { RetryN: 20 }])(
     'GW-WF-10 takes on_error %j',

@@ -317,6 +317,20 @@ describe('the history of runs', () => {
     }
   });
 
+  it('ends a page of runs with large targets early, and has each of them once', async () => {
+    const matcher = { AllOf: Array.from({ length: 20 }, (_, at) => `${at}`.padEnd(250, 'x')) };
+    const target = { Selector: { tags: Array.from({ length: 20 }, () => matcher) } };
+    const runs = Array.from({ length: 150 }, (_, at) => ({
+      ...aRun({}, { target }),
+      metadata: { ...aRun().metadata, name: `r${at}`, uid: nodeId(at + 1) },
+    }));
+    const page = (await world(...runs).call('listFleetRuns', { query: { limit: 200 } })) as {
+      items: FleetRunSummary[];
+    };
+    expect(page.items.length).toBeLessThan(100);
+    expect(await idsInPagesOf(200, runs)).toEqual(runs.map(({ metadata }) => metadata.uid));
+  });
+
   /** Ids of all runs, page by page. */
   async function idsInPagesOf(limit: number, runs: readonly FleetRun[]): Promise<string[]> {
     const one = world(...runs);

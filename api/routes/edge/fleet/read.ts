@@ -4,9 +4,10 @@ import { findObject } from '../../../../lib/kube/index.ts';
 import type { QueryOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { createTimeCursor } from '../../../../lib/http/paging.ts';
+import { readPage } from '../../../../lib/http/read-page.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import { notFound } from '../../not-found.ts';
-import { newestPage } from '../../executions/list/page.ts';
+import { keyOf, newestPage } from '../../executions/list/page.ts';
 import { edgeCaller } from '../edge-caller.ts';
 import { unknownRun } from '../errors.ts';
 import { listFleetRuns, readFleetRun } from './contract.ts';
@@ -24,10 +25,9 @@ export function createListRoute({ cluster }: Pick<ReadDeps, 'cluster'>): Route<C
     const { tenant } = edgeCaller(asked, 'svc.edge.fleet.read');
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
     const { rows, next } = newestPage(cluster.fleetRuns.list(tenant), page, (run) => isWanted(run, query));
-    return json({
-      items: rows.map(presentRunSummary),
-      next_cursor: next === undefined ? null : timeCursor.encode(next),
-    });
+    const { items, cutAfter } = await readPage(rows, async (run) => presentRunSummary(run));
+    const last = cutAfter === undefined ? next : keyOf(cutAfter);
+    return json({ items: [...items], next_cursor: last === undefined ? null : timeCursor.encode(last) });
   });
 }
 

@@ -1,11 +1,12 @@
 import type { QueryOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { createTimeCursor } from '../../../../lib/http/paging.ts';
+import { readPage } from '../../../../lib/http/read-page.ts';
 import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
 import { type FleetHost, matcherOf } from '../../../../lib/fleet/selector.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import { newestPage } from '../../executions/list/page.ts';
+import { keyOf, newestPage } from '../../executions/list/page.ts';
 import { edgeCaller } from '../edge-caller.ts';
 import { listEdgeHosts, readEdgeHost } from './contract.ts';
 import { locateHost } from './find-host.ts';
@@ -27,10 +28,11 @@ export function createListRoute({
     const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
     const { rows, next } = newestPage(edgeHosts.list(tenant), page, (host) => isWanted(fleetHostOf(host)));
     const heard = await heardOf(heartbeats, rows);
-    return json({
-      items: rows.map((host) => presentHostSummary(tenant, host, heard.get(host.metadata.uid ?? ''))),
-      next_cursor: next === undefined ? null : timeCursor.encode(next),
-    });
+    const { items, cutAfter } = await readPage(rows, async (host) =>
+      presentHostSummary(tenant, host, heard.get(host.metadata.uid ?? '')),
+    );
+    const last = cutAfter === undefined ? next : keyOf(cutAfter);
+    return json({ items: [...items], next_cursor: last === undefined ? null : timeCursor.encode(last) });
   });
 }
 

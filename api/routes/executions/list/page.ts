@@ -51,7 +51,8 @@ function compareKeys(time: string, uid: string, otherTime: string, otherUid: str
   return uid === otherUid ? 0 : uid < otherUid ? -1 : 1;
 }
 
-function keyOf(execution: Dated | undefined): TimeKey {
+/** The place of an object in a list of the newest. */
+export function keyOf(execution: Dated | undefined): TimeKey {
   const { creationTimestamp: at = '', uid: id = '' } = execution?.metadata ?? {};
   return { at, id };
 }
