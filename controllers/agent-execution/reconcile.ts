@@ -146,7 +146,7 @@ async function givePod(
   known: AgentExecution,
   agent: AgentSpec,
   attempt: number,
-): Promise<Again> {
+): Promise<ReconcileResult> {
   const execution = await withMounts(known, deps.whole);
   return execution && startPod(deps, execution, agent, attempt);
 }
