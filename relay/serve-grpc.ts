@@ -20,6 +20,7 @@ import {
   type RotateEdgeKeyResponse,
 } from '../proto/generated/windlass/node/v1/node.ts';
 import { explained } from './explained.ts';
+import { createKeyHolders } from './hosts/key-holders.ts';
 import { addressOf, createAttestLimit } from './rpc/attest-limit.ts';
 import { createChallengeLimit } from './rpc/challenge-limit.ts';
 import type { TrustedProxies } from './rpc/trusted-proxies.ts';
@@ -29,7 +30,7 @@ import type { SentCommands } from './sent-commands.ts';
 import { connectEdge } from './streams/connect-edge.ts';
 import type { Streams } from './streams/streams.ts';
 
-export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, RotateDeps {
+export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 'keyHolders'> {
   readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly streams: Streams;
   readonly results: Pick<EdgeResults, 'publish'>;
@@ -89,6 +90,7 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
     connectEdge: connect,
   } = NodeClusterServiceService;
   const connected = connectEdge({ ...deps, draining });
+  const rotating = { ...deps, keyHolders: createKeyHolders(deps.hosts) };
   const raw = (bytes: Buffer): Buffer => bytes;
   const rawOut = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return {
@@ -107,7 +109,7 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
         explained(challengeNode({ ...deps, limit }, call.request, clientOf(call))),
       ),
       rotateEdgeKey: serveOpen<Buffer, RotateEdgeKeyResponse>(deps, 'rotateEdgeKey', ({ request }) =>
-        explained(rotateEdgeKey(deps, request)),
+        explained(rotateEdgeKey(rotating, request)),
       ),
       connectEdge: serveStream<Buffer, Uint8Array>(
         { ...deps, draining },

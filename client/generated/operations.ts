@@ -1927,7 +1927,7 @@ export type ListFleetRunsAnswer = {
       /** Longest time of one command. Default: 60. */
       readonly per_target_deadline_secs?: number;
     };
-    /** When its hosts were fixed; null: not yet. */
+    /** When its hosts were fixed; null: not yet, or never, where the run ended before that. */
     readonly started_at: string | null;
     /** When it ended; null: it is still running. */
     readonly ended_at: string | null;
@@ -2011,7 +2011,7 @@ export type ReadFleetRunAnswer = {
     /** Longest time of one command. Default: 60. */
     readonly per_target_deadline_secs?: number;
   };
-  /** When its hosts were fixed; null: not yet. */
+  /** When its hosts were fixed; null: not yet, or never, where the run ended before that. */
   readonly started_at: string | null;
   /** When it ended; null: it is still running. */
   readonly ended_at: string | null;

@@ -96,10 +96,18 @@ const unchanged = (...fields: string[]): string =>
     )
     .join(' && ');
 
+/** The same for the API and for kubectl: characters that every daemon can name a tool with. */
+export const FleetToolName = Type.String({
+  minLength: 1,
+  maxLength: limits.toolNameLength,
+  pattern: '^[A-Za-z0-9_.-]+$',
+  description: 'Tool that each host runs.',
+});
+
 export const FleetRunSpec = Type.Object(
   {
     target: FleetTarget,
-    tool: Type.String({ minLength: 1, maxLength: limits.toolNameLength, description: 'Tool that each host runs.' }),
+    tool: FleetToolName,
     args: Type.Optional(anyObject({ description: `Its arguments, at most ${limits.fleetArgsBytes} bytes of JSON.` })),
     policy: Type.Optional(FleetPolicySpec),
     security_context: Type.Optional(

@@ -43,6 +43,8 @@ export type SuccessContract =
   | {
       readonly kind: 'events';
       readonly description: string;
+      /** Headers of the answer beside those of every one, by name: what each says. */
+      readonly headers?: Readonly<Record<string, string>>;
       readonly schema: TSchema;
       /** Types of the events that end a stream. A client that has seen none of them connects again. */
       readonly lastEvents?: readonly string[];

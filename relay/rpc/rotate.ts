@@ -16,10 +16,12 @@ import { AppError } from '../../lib/errors.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { status } from '@grpc/grpc-js';
 import type { RotateEdgeKeyResponse } from '../../proto/generated/windlass/node/v1/node.ts';
+import type { KeyHolders } from '../hosts/key-holders.ts';
 import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import type { EnrollDeps } from './enroll.ts';
 
 export interface RotateDeps extends Omit<EnrollDeps, 'bus' | 'edgePublicKey'> {
+  readonly keyHolders: KeyHolders;
   readonly overlapMs: number;
 }
 
@@ -40,15 +42,24 @@ export async function rotateEdgeKey(deps: RotateDeps, bytes: Uint8Array): Promis
     throw new AppError('invalid', 'signature_with_new_key is not by new_public_key over the node id and that key');
   }
   const text = rawPublicKey(newKey).toString('base64');
-  if (text === stored.keys.current || text === stored.keys.previous) {
-    throw new AppError('invalid', 'new_public_key is a key that the host had already; make another one');
-  }
+  assertNewKey(deps, host, text);
   assertRotatable(host, stored);
   return replaceKey(deps, host, { stored, text, claims });
 }
 
+/** The key before the last rotation is not known any more, and counts no more either. */
+function assertNewKey({ keyHolders }: RotateDeps, host: StoredHost, key: string): void {
+  const { current, previous } = host.object.status?.keys ?? {};
+  if (key === current || key === previous)
+    throw new AppError('invalid', 'new_public_key is the key of the host, or the one before; make another one');
+  if (keyHolders.isOfAnother(host, key))
+    throw new AppError('invalid', 'new_public_key is the key of another host of the tenant; make another one');
+}
+
 function assertEnvelope({ sealed }: ReceivedRotation, claims: NodeClaims, { keys }: EdgeHostStatus, now: number): void {
   assertFresh(sealed.envelope, now);
+  if (sealed.envelope.sequence < 1n)
+    throw new AppError('unauthenticated', 'envelope.sequence is 0; it begins at 1', { reason: 'EnvelopeInvalid' });
   const current = readPublicKey(keys.current, 'keys.current');
   if (sealed.envelope.nodeId !== claims.nodeId || !isSealedBy(current, sealed, '')) throw unproven();
 }

@@ -49,6 +49,7 @@ function withPayload(own: Extract<EdgeOutcome, { readonly outcome: 'ok' }>, { ty
   try {
     const payload: unknown = Struct.unwrap(Struct.decode(value));
     if (isTooDeep(payload)) return failed('the payload is nested too deep');
+    if (!isJson(payload)) return failed('the payload has a number that JSON does not have: NaN or an infinite one');
     const size = Buffer.byteLength(JSON.stringify(payload));
     if (size > edgeLimits.payloadJsonBytes)
       return failed(`the payload as JSON has ${size} bytes; at most ${edgeLimits.payloadJsonBytes} are kept`);
@@ -56,6 +57,13 @@ function withPayload(own: Extract<EdgeOutcome, { readonly outcome: 'ok' }>, { ty
   } catch {
     return failed('the payload cannot be read');
   }
+}
+
+/** Whether each number is finite; a `Struct` may hold others, which JSON would keep as null. */
+function isJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(isJson);
 }
 
 /** Undefined for a chunk without content. */
@@ -75,6 +83,8 @@ export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): Edge
   assertTexts('capabilities.local_tools', localTools, { count: edgeLimits.localTools, length: nameLength });
   assertTexts('capabilities.mount_points', mountPoints, { count: edgeLimits.mountPoints, length: 1_024 });
   assertTexts('capabilities.custom_labels', Object.keys(customLabels), { count: labels, length: nameLength });
+  assertNames('capabilities.local_tools', localTools);
+  assertNames('capabilities.custom_labels', Object.keys(customLabels));
   assertTexts('capabilities.custom_labels', Object.values(customLabels), { count: labels, length: 256 });
   const own = { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
   const most = commandTimeoutOf(capabilities?.commandTimeout);
@@ -92,6 +102,10 @@ function commandTimeoutOf(given: Duration | undefined): number | undefined {
   const most = limits.fleetDeadlineSecsMax;
   if (Number.isInteger(seconds) && seconds >= 1 && seconds <= most) return seconds;
   throw new AppError('invalid', `capabilities.command_timeout must be whole seconds from 1 to ${most}`);
+}
+
+function assertNames(field: string, names: readonly string[]): void {
+  if (names.includes('')) throw new AppError('invalid', `${field} has an empty name; leave it out`);
 }
 
 function assertTexts(

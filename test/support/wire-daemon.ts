@@ -133,6 +133,7 @@ export interface Rotation {
   /** Signs the envelope in place of the host's key. */
   readonly oldKey?: KeyObject;
   readonly now?: number;
+  readonly sequence?: bigint;
 }
 
 /** Request of RotateEdgeKey. */
@@ -141,7 +142,8 @@ export function rotation({ host, newKey: next, oldKey = host.key, ...given }: Ro
   const proof = given.proof ?? sign(null, fields(Buffer.from(host.nodeId), publicKey), next);
   const rest = fields(field(2, publicKey), field(3, proof));
   const { nodeId, token } = host;
-  const facts = { key: oldKey, nodeId, token, domain: 'windlass-edge-rotation-v1', streamId: '', sequence: 1n };
+  const { sequence = 1n } = given;
+  const facts = { key: oldKey, nodeId, token, domain: 'windlass-edge-rotation-v1', streamId: '', sequence };
   return fields(rest, field(1, envelopeOf(rest, given.now === undefined ? facts : { ...facts, now: given.now })));
 }
 

@@ -41,7 +41,7 @@ function successResponse(success: SuccessWithBody, writer: SchemaWriter): JsonOb
   const { description, example } = success;
   const answer = (mediaType: string, content: JsonObject): JsonObject => ({
     description,
-    headers: requestId,
+    headers: { ...requestId, ...ownHeaders(success) },
     content: { [mediaType]: { ...content, example } },
   });
   switch (success.kind) {
@@ -55,6 +55,13 @@ function successResponse(success: SuccessWithBody, writer: SchemaWriter): JsonOb
         ...(success.lastEvents === undefined ? {} : { 'x-last-events': success.lastEvents }),
       });
   }
+}
+
+function ownHeaders(success: SuccessWithBody): JsonObject {
+  const own = success.kind === 'events' ? (success.headers ?? {}) : {};
+  return Object.fromEntries(
+    Object.entries(own).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
 }
 
 const doneResponse = ({ description }: SuccessContract): JsonObject => ({ description, headers: requestId });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from '@grpc/grpc-js';
 import { edgeLimits, type EdgeNews } from '../../../lib/edge/index.ts';
+import { Struct } from '../../../proto/generated/google/protobuf/struct.ts';
 import type { TestRelay } from '../../support/test-relay.ts';
 import { field, fields, secondsAndNanos } from '../../support/wire.ts';
 import type { WireHost, WireStream } from '../../support/wire-daemon.ts';
@@ -80,6 +81,9 @@ describe('Hello', () => {
     ['256 local tools', true, fields(...times(256, (at) => field(3, `t${at}`)))],
     ['257 local tools', false, fields(...times(257, (at) => field(3, `t${at}`)))],
     ['a tool of 253 characters', true, field(3, 't'.repeat(253))],
+    ['a tool without a name', false, field(3, '')],
+    ['a label without a name', false, field(5, entry('', 'v'))],
+    ['a label without a value', true, field(5, entry('k', ''))],
     ['a tool of 254 characters', false, field(3, 't'.repeat(254))],
     ['256 mount points', true, fields(...times(256, (at) => field(4, `/${at}`)))],
     ['257 mount points', false, fields(...times(257, (at) => field(4, `/${at}`)))],
@@ -204,6 +208,8 @@ describe('CommandResult', () => {
   const struct = (key: string, text: string): Buffer => field(1, fields(field(1, key), field(2, field(3, text))));
   const any = (value: Uint8Array): Buffer =>
     fields(field(1, 'type.googleapis.com/google.protobuf.Struct'), field(2, value));
+  /** A Struct `{"n": [number]}`. */
+  const structOf = (number: number): Uint8Array => Struct.encode(Struct.wrap({ n: [number] })).finish();
   const [most, least] = [2_147_483_647, -2_147_483_648];
 
   it.each<[ids: string, what: string, result: Buffer, want: object]>([
@@ -278,6 +284,8 @@ describe('CommandResult', () => {
     ['of another type', fields(field(1, 'type.googleapis.com/google.protobuf.Duration'), field(2, secondsAndNanos(1)))],
     ['that cannot be read', any(Buffer.from('ff', 'hex'))],
     ['without a type', field(2, struct('a', 'b'))],
+    ['that holds NaN', any(structOf(NaN))],
+    ['that holds an infinite number', any(structOf(Infinity))],
   ])('EDGE-PROTO-27 with a payload %s is an error, as it was no answer', async (_what, payload) => {
     send(field(1, fields(field(1, 4), field(2, payload))));
     expect(await outcome()).toMatchObject({ outcome: 'err', code: 'PayloadInvalid', exit_code: 4 });

@@ -76,6 +76,7 @@ describe('RotateEdgeKey', () => {
     ],
     ['with no token', () => ({ host: { ...host, token: '' } })],
     ['with a token that is none', () => ({ host: { ...host, token: 'a.b.c' } })],
+    ['of sequence 0', () => ({ sequence: 0n })],
     ['that is 301 s old', () => ({ now: Date.now() - 301_000 })],
     ['that is 301 s ahead', () => ({ now: Date.now() + 301_000 })],
   ])('EDGE-FLOW-19 EDGE-FLOW-24 refuses an envelope %s as UNAUTHENTICATED', async (_what, facts) => {
@@ -111,6 +112,18 @@ describe('RotateEdgeKey', () => {
     const before = await world.status(host);
     expect(await codeOf(rotate(facts()))).toBe('INVALID_ARGUMENT');
     expect(await world.status(host)).toEqual(before);
+  });
+
+  it('EDGE-FLOW-21 refuses the key before the last rotation, and takes the one before that', async () => {
+    const [first, second, third] = [host.key, newKey(), newKey()];
+    const turn = async (key: typeof first): Promise<void> => {
+      host = { ...host, token: (await rotate({ newKey: key })).text(1), key };
+    };
+    await turn(second);
+    expect(await codeOf(rotate({ newKey: first }))).toBe('INVALID_ARGUMENT');
+    await turn(third);
+    await turn(first);
+    expect((await world.status(host))?.keys.current).toBe(rawOf(first).toString('base64'));
   });
 
   it('EDGE-FLOW-19 EDGE-FLOW-20 judges the envelope before the new key, and both before the state of the host', async () => {

@@ -75,12 +75,16 @@ describe('rotations', () => {
     // A message that the other host once sent for a rotation of its own.
     const recorded = rotation({ host: other, newKey: other.key });
     const proof = recorded.subarray(fields(field(2, theirs)).length + 2, fields(field(2, theirs)).length + 66);
-    for (const given of [{ publicKey: theirs }, { publicKey: theirs, proof }]) {
+    // The last proof is a right one: both hosts are in the same hands.
+    for (const given of [{ publicKey: theirs }, { publicKey: theirs, proof }, { newKey: other.key }]) {
       const request = rotation({ host, newKey: newKey(), ...given });
       expect(await codeOf(call(relay.client, 'RotateEdgeKey', request))).toBe('INVALID_ARGUMENT');
     }
     expect((await world.status(host))?.keys.current).toBe(rawOf(host.key).toString('base64'));
     expect((await world.status(other))?.keys.current).toBe(theirs.toString('base64'));
+    // Once that host has another key, no host has this one.
+    await call(relay.client, 'RotateEdgeKey', rotation({ host: other, newKey: newKey() }));
+    expect(await codeOf(call(relay.client, 'RotateEdgeKey', rotation({ host, newKey: other.key })))).toBe('OK');
   });
 
   it('EDGE-FLOW-26 of twenty at once over two relays leave one key, and one token that counts', async () => {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '../../../../crds/limits.ts';
+import { FleetToolName } from '../../../../crds/schema/fleet-run.ts';
 import { oneOf } from '../../../../crds/schema/parts.ts';
 import { type Contract, defineContract, type ErrorContract } from '../../../../lib/http/contract.ts';
 import { unknownTenant } from '../../not-found.ts';
@@ -19,7 +20,6 @@ import {
   Preview,
   runOutcomes,
   Target,
-  ToolName,
 } from './schema.ts';
 
 const tag = 'Fleet';
@@ -76,7 +76,7 @@ export const invokeFleet = defineContract({
   body: {
     kind: 'json',
     schema: Type.Object(
-      { target: Target, tool: ToolName, args: Type.Optional(Arguments), policy: Type.Optional(Policy) },
+      { target: Target, tool: FleetToolName, args: Type.Optional(Arguments), policy: Type.Optional(Policy) },
       { additionalProperties: false },
     ),
     example: {
@@ -89,6 +89,7 @@ export const invokeFleet = defineContract({
   success: {
     kind: 'events',
     description: 'The events.',
+    headers: { 'X-Fleet-Command-Id': 'Id of the run.' },
     schema: FleetEventData,
     lastEvents: lastFleetEvents,
     example: invokeExample,

@@ -1,8 +1,9 @@
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import type { FleetRun, FleetRunStatus } from '../../../../crds/schema/fleet-run.ts';
+import { type FleetRun, FleetRunSpec, type FleetRunStatus } from '../../../../crds/schema/fleet-run.ts';
 import { commandIdOf, type EdgeNews } from '../../../../lib/edge/index.ts';
 import { systemClock } from '../../../../lib/clock.ts';
+import { createResponses } from '../../../../lib/http/openapi/responses.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
 import { createManualClock } from '../../../../test/support/manual-clock.ts';
@@ -119,6 +120,29 @@ describe('the policy of a run', () => {
     [{ retries: 1 }, false],
   ])('EDGE-RES-20 EDGE-RES-21 EDGE-RES-22 EDGE-RES-23 AMB-103 takes %j: %s', (policy, isValid) => {
     expect(Value.Check(invokeFleet.body.schema, { target: { All: null }, tool: 'a', policy })).toBe(isValid);
+  });
+});
+
+describe('the name of a tool', () => {
+  it.each([
+    ['cmd.run', true],
+    ['a-b_C.1', true],
+    ['a b', false],
+    ['a/b', false],
+    ['', false],
+  ])('%j is taken by the route as by kubectl: %s', (tool, isValid) => {
+    const target = { Node: nodeId(1) };
+    expect(Value.Check(invokeFleet.body.schema, { target, tool })).toBe(isValid);
+    expect(Value.Check(FleetRunSpec, { target, tool, requested_by: 'ada' })).toBe(isValid);
+  });
+});
+
+describe('the document of the API', () => {
+  it('AMB-203 names the header with the id of the run', () => {
+    const writer = { write: () => ({}) };
+    expect(createResponses(invokeFleet, writer as never)).toMatchObject({
+      200: { headers: { 'X-Fleet-Command-Id': { schema: { type: 'string' } }, 'X-Request-Id': {} } },
+    });
   });
 });
 

@@ -69,13 +69,6 @@ export const Policy = Type.Object(
 );
 export type Policy = Static<typeof Policy>;
 
-export const ToolName = Type.String({
-  minLength: 1,
-  maxLength: limits.toolNameLength,
-  pattern: '^[A-Za-z0-9_.-]+$',
-  description: 'Tool that each host runs.',
-});
-
 /** Arguments of a tool; `limits.fleetArgsBytes` bounds their JSON. */
 export const Arguments = Type.Record(Type.String({ maxLength: 256 }), Type.Unknown(), {
   description: `Arguments of the tool, at most ${limits.fleetArgsBytes / 1024} KiB of JSON.`,
@@ -125,7 +118,9 @@ export const FleetRunSummary = Type.Object(
     tool: Type.String({ description: 'Tool that each host runs.' }),
     target: Target,
     policy: Policy,
-    started_at: Type.Union([timestamp(), Type.Null()], { description: 'When its hosts were fixed; null: not yet.' }),
+    started_at: Type.Union([timestamp(), Type.Null()], {
+      description: 'When its hosts were fixed; null: not yet, or never, where the run ended before that.',
+    }),
     ended_at: Type.Union([timestamp(), Type.Null()], { description: 'When it ended; null: it is still running.' }),
     outcome: Type.Union([oneOf(runOutcomes), Type.Null()], { description: 'How it ended; null: it is still running.' }),
     reason: Type.Optional(Type.String({ description: 'Why it was halted or refused, in one word.' })),
