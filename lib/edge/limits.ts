@@ -36,6 +36,8 @@ export const edgeLimits = {
   messageLength: 4_096,
   /** Output of one command that is passed on while it runs. */
   progressBytes: 64 * 1024,
+  /** Messages of it: a command that writes letter by letter is no flood of the bus. */
+  progressChunks: 1_024,
   /** Size limits of a daemon's report about itself. */
   localTools: 256,
   mountPoints: 256,

@@ -3,9 +3,9 @@ import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   assertFresh,
-  edgeLimits,
   hostRevokedReason,
   isSealedByInPool,
+  keyHashOfText,
   type NodeClaims,
   type ReceivedEvent,
   type RecentStream,
@@ -20,6 +20,7 @@ import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { Interruption } from './interruption.ts';
+import type { PassedOutput } from './passed-output.ts';
 
 /** A node security token that counts. */
 export interface HeldToken {
@@ -89,8 +90,8 @@ export class LiveStream {
   hasNews = false;
   /** The state could not be written. */
   isUnwritten = false;
-  /** Bytes of output that were passed on, by command; a stream that takes over counts on. Undefined before the first. */
-  progress: Map<string, number> | undefined;
+  /** Output that was passed on, by command; a stream that takes over counts on. Undefined before the first. */
+  progress: Map<string, PassedOutput> | undefined;
   /** Messages for commands that the host does not have, since the last line of the log about them, and when that was. */
   strange: { readonly count: number; readonly loggedAt: number } | undefined;
   /** uid of the host. */
@@ -218,6 +219,8 @@ export class LiveStream {
     if (keys === undefined) return [];
     const { current, previous, previous_until: until = '' } = keys;
     if (previous === undefined || this.#now() >= Date.parse(until)) return [this.#read(current)];
+    // A stream that began after the rotation has the token of the new key, with which the old one signs nothing (EDGE-FLOW-22).
+    if (keyHashOfText(current) === this.facts.token.keyHash) return [this.#read(current)];
     return [this.#read(current), readPublicKey(previous, 'keys')];
   }
 
@@ -227,10 +230,6 @@ export class LiveStream {
     return this.#key.parsed;
   }
 }
-
-/** How much of a command's output is still passed on. */
-export const progressLeft = (stream: LiveStream, commandId: string): number =>
-  edgeLimits.progressBytes - (stream.progress?.get(commandId) ?? 0);
 
 /** The trailer proves that the relay says so: a proxy may answer PERMISSION_DENIED for a time. */
 export const hostRevoked = (): AppError =>

@@ -3,7 +3,6 @@ import type { Clock } from '../../lib/clock.ts';
 import {
   type ClaimedCommand,
   type CommandRecord,
-  type EdgeChunk,
   edgeBuckets,
   type EdgeEventCase,
   type EdgeOutcome,
@@ -15,8 +14,9 @@ import type { Logger } from '../../lib/logger.ts';
 import { tryAgain } from '../../lib/retry.ts';
 import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
 import type { SentCommand, SentCommands } from '../sent-commands.ts';
-import { type LiveStream, progressLeft } from './live-stream.ts';
+import type { LiveStream } from './live-stream.ts';
 import { capabilitiesOf, chunkOf, outcomeOf } from './outcome-of.ts';
+import { isPassed, passOn } from './passed-output.ts';
 import type { Streams } from './streams.ts';
 
 export interface TakeEventDeps {
@@ -100,24 +100,13 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
   const chunk = chunkOf(message.chunk);
   if (commandId === '') return noteState(deps, stream, message);
   if (chunk === undefined) return;
-  const left = progressLeft(stream, commandId);
-  if (left <= 0) return;
+  if (isPassed(stream, commandId)) return;
   const claim = deps.sent.find(commandId, hostOf(stream))?.claim ?? (await claimOf(deps, stream, commandId));
   if (claim === undefined || claim.record.ended === true) return;
-  const size = Math.max(chunkOverhead, bytesOf(chunk));
-  remember(stream, commandId, size);
-  const kept: EdgeChunk = size <= left ? chunk : { cut: true };
   const { tenant, run, node_id: nodeId } = claim.record;
-  const at = new Date(deps.clock.now()).toISOString();
-  await deps.results.publish({
-    kind: 'progress',
-    tenant,
-    run,
-    node_id: nodeId,
-    command_id: commandId,
-    at,
-    chunk: kept,
-  });
+  const of = { tenant, run, node_id: nodeId, command_id: commandId, at: new Date(deps.clock.now()).toISOString() };
+  for (const kept of passOn(stream, commandId, chunk))
+    await deps.results.publish({ kind: 'progress', ...of, chunk: kept });
 }
 
 /** A state of the daemon itself, such as the end of a drain (requirements AMB-010). */
@@ -125,24 +114,6 @@ function noteState({ logger }: TakeEventDeps, { facts }: LiveStream, { chunk }: 
   if (chunk?.kind?.$case === 'status' && chunk.kind.value.state === 'drained') {
     logger.info({ node: facts.nodeId }, 'host drained');
   }
-}
-
-/** Of the chunk as JSON. Output is not written twice for it: Base64 has one byte a character, and needs no escapes. */
-const bytesOf = (chunk: EdgeChunk): number =>
-  'data' in chunk
-    ? '{"stream":"","data":""}'.length + chunk.stream.length + chunk.data.length
-    : Buffer.byteLength(JSON.stringify(chunk));
-
-/** Least weight of a chunk, so that many small ones end as well. */
-const chunkOverhead = 64;
-/** Commands whose output a stream counts at a time. */
-const commandsCounted = 256;
-
-function remember(stream: LiveStream, commandId: string, size: number): void {
-  const progress = (stream.progress ??= new Map());
-  progress.set(commandId, (progress.get(commandId) ?? 0) + size);
-  const [oldest] = progress.keys();
-  if (progress.size > commandsCounted && oldest !== undefined) progress.delete(oldest);
 }
 
 const hostOf = ({ host, facts }: LiveStream) => ({ tenant: host.tenant, nodeId: facts.nodeId });

@@ -325,6 +325,28 @@ describe('CommandProgress', () => {
     }
   });
 
+  it.each<[what: string, sizes: readonly number[], passed: number]>([
+    ['one chunk of 64 KiB', [65_536], 1],
+    ['a byte more, in one chunk', [65_537], 1],
+    ['chunks that end between', [30_000, 30_000, 30_000], 3],
+    ['chunks that end there', Array.from({ length: 17 }, () => 4_096), 16],
+  ])('EDGE-PROTO-24 EDGE-REST-29 passes on the first 64 KiB of %s, to the byte', async (_what, sizes, passed) => {
+    const host = await world.enroll(relay.client);
+    const stream = await world.connected(relay.client, host);
+    const claimed = await world.claim(host);
+    const written = sizes.map((size, at) => Buffer.alloc(size, 65 + at));
+    for (const chunk of written)
+      stream.send('commandProgress', fields(field(2, claimed.commandId), field(3, field(1, chunk))));
+    stream.send('commandProgress', fields(field(2, claimed.commandId), field(3, field(2, 'late'))));
+    stream.send('commandResult', fields(field(2, claimed.commandId), field(3, field(1, Buffer.alloc(0)))));
+    const news = await world.news(claimed, passed + 2);
+    const chunks = news.flatMap((one) => (one.kind === 'progress' ? [one.chunk] : []));
+    const got = Buffer.concat(chunks.map((one) => Buffer.from('data' in one ? one.data : '', 'base64')));
+    expect(got.equals(Buffer.concat(written).subarray(0, 65_536))).toBe(true);
+    expect(chunks.slice(passed)).toEqual([{ cut: true }]);
+    expect(news.at(-1)?.kind).toBe('result');
+  });
+
   it('AMB-010 with an empty command id is of the daemon itself, and of no run', async () => {
     const stream = await world.connected(relay.client, await world.enroll(relay.client));
     stream.send('commandProgress', field(3, field(3, field(1, 'drained'))));

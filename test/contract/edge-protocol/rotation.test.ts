@@ -54,10 +54,14 @@ describe('RotateEdgeKey', () => {
     const token = answer.text(1);
     const wrong = world.open(relay.client, { ...host, token });
     wrong.hello();
+    expect(await wrong.ended).toBe('UNAUTHENTICATED');
     const right = world.open(relay.client, { ...host, token, key: next });
     right.hello();
     await world.becomes(host, 'Connected');
     expect((await world.status(host))?.keys.current).toBe(rawOf(next).toString('base64'));
+    // Nor does the old one sign a later message of that stream.
+    right.heartbeat({ key: host.key, token });
+    expect(await right.ended).toBe('UNAUTHENTICATED');
   });
 
   it.each<[what: string, facts: () => Partial<Rotation> | Promise<Partial<Rotation>>]>([
