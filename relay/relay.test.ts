@@ -773,6 +773,7 @@ describe('commands and results', () => {
     for await (const one of createEdgeResults({ bus, clock }).follow('acme', run, stop.signal)) news.push(one);
     expect(news.map((one) => (one.kind === 'progress' ? one.chunk : one.result))).toEqual([
       { stream: 'stdout', data: Buffer.from('hi').toString('base64') },
+      { stream: 'stdout', data: Buffer.from('x'.repeat(65_534)).toString('base64') },
       { cut: true },
       { outcome: 'ok', exit_code: 3, duration_ms: 1_500 },
     ]);

@@ -71,14 +71,20 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
     // An ingress carries many daemons over one connection.
     connections: { ageMs: 'none', calls: 2_000 },
     services: [
-      ...(isWorker ? [] : [nodeService(deps, options, draining.signal)]),
+      ...(isWorker
+        ? []
+        : [nodeService({ ...deps, keyHolders: createKeyHolders(deps.hosts) }, options, draining.signal)]),
       { definition: HealthService, implementation: { ...health.implementation } },
       { definition: ServerReflectionService, implementation: { serverReflectionInfo: serveReflection(reflection) } },
     ],
   });
 }
 
-function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, draining: AbortSignal): GrpcService {
+function nodeService(
+  deps: RelayGrpcDeps & RotateDeps,
+  { proxies }: RelayGrpcOptions,
+  draining: AbortSignal,
+): GrpcService {
   const take = createAttestLimit(deps);
   const limit = createChallengeLimit(deps.clock);
   const clientOf = ({ address, header }: Pick<OpenCall<unknown>, 'address' | 'header'>): string =>
@@ -90,7 +96,6 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
     connectEdge: connect,
   } = NodeClusterServiceService;
   const connected = connectEdge({ ...deps, draining });
-  const rotating = { ...deps, keyHolders: createKeyHolders(deps.hosts) };
   const raw = (bytes: Buffer): Buffer => bytes;
   const rawOut = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return {
@@ -109,7 +114,7 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
         explained(challengeNode({ ...deps, limit }, call.request, clientOf(call))),
       ),
       rotateEdgeKey: serveOpen<Buffer, RotateEdgeKeyResponse>(deps, 'rotateEdgeKey', ({ request }) =>
-        explained(rotateEdgeKey(rotating, request)),
+        explained(rotateEdgeKey(deps, request)),
       ),
       connectEdge: serveStream<Buffer, Uint8Array>(
         { ...deps, draining },
