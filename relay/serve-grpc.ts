@@ -80,11 +80,9 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
   });
 }
 
-function nodeService(
-  deps: RelayGrpcDeps & RotateDeps,
-  { proxies }: RelayGrpcOptions,
-  draining: AbortSignal,
-): GrpcService {
+type NodeDeps = RelayGrpcDeps & RotateDeps;
+
+function nodeService(deps: NodeDeps, { proxies }: RelayGrpcOptions, draining: AbortSignal): GrpcService {
   const take = createAttestLimit(deps);
   const limit = createChallengeLimit(deps.clock);
   const clientOf = ({ address, header }: Pick<OpenCall<unknown>, 'address' | 'header'>): string =>
