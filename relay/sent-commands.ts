@@ -7,8 +7,8 @@ export interface SentCommand {
   readonly nodeId: string;
   /** As its sender has claimed it; undefined where the sender does not know. */
   readonly claim: ClaimedCommand | undefined;
-  /** Undefined once the list of the host's last commands has it. */
-  readonly unlisted: { readonly tool: string; readonly dispatched_at: string } | undefined;
+  /** How it began, for the list of the host's last commands. */
+  readonly begun: { readonly tool: string; readonly dispatched_at: string };
 }
 
 interface SentCommandsDeps {
@@ -42,9 +42,9 @@ export class SentCommands {
   add({ host, command, claim }: Extract<HostRequest, { readonly kind: 'invoke' }>): void {
     const { clock } = this.#deps;
     const now = clock.now();
-    const unlisted = { tool: command.tool, dispatched_at: new Date(now).toISOString() };
+    const begun = { tool: command.tool, dispatched_at: new Date(now).toISOString() };
     if (this.#sent.size >= sentMost) this.#forgetOldest();
-    this.#sent.set(command.commandId, { tenant: host.tenant, nodeId: host.nodeId, claim, unlisted });
+    this.#sent.set(command.commandId, { tenant: host.tenant, nodeId: host.nodeId, claim, begun });
     this.#unlisted.set(command.commandId, now);
     if (!this.#isListing) void this.#listDue();
   }
@@ -85,9 +85,8 @@ export class SentCommands {
   /** A list for people: nothing waits for it. */
   #list(commandId: string): void {
     const sent = this.#sent.get(commandId);
-    if (!this.#unlisted.delete(commandId) || sent?.unlisted === undefined) return;
-    this.#sent.set(commandId, { ...sent, unlisted: undefined });
-    const { tenant, nodeId, unlisted } = sent;
-    void this.#deps.recent.sent({ tenant, node_id: nodeId, command_id: commandId, ...unlisted }).catch(() => undefined);
+    if (!this.#unlisted.delete(commandId) || sent === undefined) return;
+    const { tenant, nodeId, begun } = sent;
+    void this.#deps.recent.sent({ tenant, node_id: nodeId, command_id: commandId, ...begun }).catch(() => undefined);
   }
 }

@@ -64,6 +64,27 @@ describe('the last commands of a host', () => {
     ]);
   });
 
+  it('AMB-115 are the last twenty where one that ran for long ends behind them', async () => {
+    const of = { tenant: 'acme', node_id: 'long' };
+    const ok = { outcome: 'ok', exit_code: 0, duration_ms: 1 } as const;
+    const end = (number: number): Promise<void> => {
+      const sent = { tool: 'cmd.run', dispatched_at: at(number) };
+      return recent.ended({ ...of, command_id: `c-${number}`, result: ok, ended_at: at(100), sent });
+    };
+    const ids = async (): Promise<string[]> => (await recent.of('acme', 'long')).map(({ command_id: id }) => id);
+    for (let number = 0; number <= 20; number += 1) {
+      await send(number, of);
+      if (number > 0) await end(number);
+    }
+    await end(0);
+    const last = Array.from({ length: limits.hostRecentCommands }, (_, index) => `c-${20 - index}`);
+    expect(await ids()).toEqual(last);
+    // Twenty still where more of them end at last than the stream holds beside.
+    for (let number = 30; number < 90; number += 1) await send(number, of);
+    for (let number = 30; number < 90; number += 1) await end(number);
+    expect(await ids()).toHaveLength(limits.hostRecentCommands);
+  });
+
   it('AMB-115 are twenty, the newest', async () => {
     const many = { tenant: 'acme', node_id: 'many' };
     const ids = async (): Promise<string[]> => (await recent.of('acme', 'many')).map(({ command_id: id }) => id);

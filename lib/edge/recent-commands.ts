@@ -15,10 +15,13 @@ export interface RecentCommand {
   readonly duration_ms?: number;
 }
 
-/** Key: node id. Each command is two messages at most, and the server keeps the newest of each host. */
+/**
+ * Key: node id. Each command is two messages at most, each of which says how it began, and the server keeps the newest of each host:
+ * twenty commands are always among them. They are the last twenty while no more than twenty older ones end behind them.
+ */
 export const recentCommandsStream: StreamDefinition = {
   name: 'edge_recent',
-  newest: 2 * limits.hostRecentCommands,
+  newest: 3 * limits.hostRecentCommands,
   retention: { maxAgeMs: 30 * 86_400_000, maxBytes: 128 * 1_048_576 },
 };
 
@@ -33,7 +36,7 @@ export interface RecentCommands {
   sent(command: OfHost & Pick<RecentCommand, 'command_id' | 'tool' | 'dispatched_at'>): Promise<void>;
   /**
    * `ended_at` gives a command without a duration of its own the time from its dispatch on. RFC 3339. `sent`: the beginning of the
-   * command, where `sent` was not called for it.
+   * command, where it is known: the message of `sent` may be dropped before this one comes.
    */
   ended(
     command: OfHost & {
@@ -78,7 +81,7 @@ export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'st
 
 type Message = { readonly command_id: string; readonly ended_at?: string } & Partial<Omit<RecentCommand, 'command_id'>>;
 
-/** Pure: one entry for each command whose beginning is still known. */
+/** Pure: one entry for each command whose beginning is still known, the last that was dispatched first. */
 function newest(messages: readonly Message[]): RecentCommand[] {
   const commands = new Map<string, Message>();
   for (const message of messages) {
@@ -88,7 +91,9 @@ function newest(messages: readonly Message[]): RecentCommand[] {
     (command): command is RecentCommand & Pick<Message, 'ended_at'> =>
       command.dispatched_at !== undefined && command.tool !== undefined,
   );
-  return begun.toReversed().slice(0, limits.hostRecentCommands).map(withDuration);
+  const age = ({ dispatched_at: at }: RecentCommand): number => Date.parse(at);
+  const last = begun.toReversed().toSorted((a, b) => age(b) - age(a));
+  return last.slice(0, limits.hostRecentCommands).map(withDuration);
 }
 
 function withDuration({ ended_at: endedAt, ...command }: RecentCommand & Pick<Message, 'ended_at'>): RecentCommand {

@@ -10,6 +10,7 @@ import type { LiveStream } from './live-stream.ts';
 import { takeEvent } from './take-event.ts';
 import type { Streams } from './streams.ts';
 
+const begun = { tool: 'cmd.run', dispatched_at: '2026-01-01T00:00:00.000Z' };
 const late = (): AppError => new AppError('unavailable', 'no answer in time');
 const record: CommandRecord = { run: 'r', node_id: 'n', tenant: 'acme', tool: 'cmd.run', deadline: '' };
 const result = {
@@ -25,6 +26,7 @@ const result = {
 function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?: string; isSent: boolean }) {
   const published: EdgeNews[] = [];
   const acknowledged: string[] = [];
+  const listed: object[] = [];
   const calls = { get: 0, update: [] as number[] };
   let left = lateAnswers;
   const bucket = {
@@ -44,7 +46,7 @@ function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?
       acknowledged.push(...(resultAck?.commandIds ?? []));
     },
   } as unknown as LiveStream;
-  const found: SentCommand = { tenant: 'acme', nodeId: 'n', claim: { record, revision: 9 }, unlisted: undefined };
+  const found: SentCommand = { tenant: 'acme', nodeId: 'n', claim: { record, revision: 9 }, begun };
   const sent = isSent ? found : undefined;
   const deps = {
     clock: createManualClock(),
@@ -57,17 +59,19 @@ function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?
         published.push(news);
       },
     },
-    recent: { ended: async () => undefined },
+    recent: { ended: async (command: object) => void listed.push(command) },
     sent: { find: () => sent, take: () => sent },
     streams: {} as Streams,
   };
-  return { take: () => takeEvent(deps, stream, result), published, acknowledged, calls };
+  return { take: () => takeEvent(deps, stream, result), published, acknowledged, listed, calls };
 }
 
 describe('the result of a command', () => {
   it('EDGE-FLOW-10 needs no look-up where this relay has sent the command', async () => {
-    const { take, published, acknowledged, calls } = relay({ lateAnswers: 0, isSent: true });
+    const { take, published, acknowledged, listed, calls } = relay({ lateAnswers: 0, isSent: true });
     await take();
+    // The list of the host may have dropped the message of the beginning.
+    expect(listed).toMatchObject([{ command_id: 'c', sent: begun }]);
     expect(calls).toEqual({ get: 0, update: [9] });
     expect([published.length, acknowledged]).toEqual([1, ['c']]);
   });

@@ -56,7 +56,7 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
   const sent = deps.sent.take(commandId, hostOf(stream));
   const claim = sent?.claim ?? (await claimOf(deps, stream, commandId));
   if (claim !== undefined && claim.record.ended !== true)
-    await storeResult(deps, claim, { commandId, result, begun: sent?.unlisted });
+    await storeResult(deps, claim, { commandId, result, begun: sent?.begun });
   stream.progress?.delete(commandId);
   await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });
 }
@@ -64,8 +64,8 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
 interface EndedCommand {
   readonly commandId: string;
   readonly result: EdgeOutcome;
-  /** Where the list of the host's last commands does not have it. */
-  readonly begun: SentCommand['unlisted'];
+  /** Undefined where this relay does not remember that it has sent it. */
+  readonly begun: SentCommand['begun'] | undefined;
 }
 
 async function storeResult(
