@@ -294,6 +294,7 @@ describe('sessions of operators', () => {
 
   it.each<[string, () => Promise<object>]>([
     ['field', async () => ({ tenant_id: 'rival' })],
+    ['field of a body that breaks other rules', async () => ({ tenant_id: 'rival', agent_id: 7, color: 'red' })],
     ['token', async () => ({ security_token: await tokenOf({ tenant_id: 'rival' }) })],
   ])(
     'GW-TEN-04 GW-TEN-07 GW-EVT-07 AMB-123 are refused with one TenantMismatch for a %s of another tenant',

@@ -461,6 +461,17 @@ describe('/v1/workflows', () => {
     expect(events.map(({ type }) => type)).toEqual(['TenantMismatch']);
     expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { tenant_id: 'acme' }))).status).toBe(200);
   });
+
+  it.each(['/v1/workflows', '/v1/specs', '/v1/cli-tools'])(
+    'GW-TEN-04 GW-TEN-07 refuses it at %s for its tenant, whatever else is wrong with it',
+    async (path) => {
+      const body = { name: 7, tenant_id: 'other', color: 'red' };
+      expect((await ask('POST', path, 'acme', body)).status).toBe(403);
+      expect(events).toMatchObject([{ type: 'TenantMismatch', data: { asserted_tenant: 'other' } }]);
+      expect((await ask('POST', path, 'acme', { ...body, tenant_id: 7 })).status).toBe(400);
+      expect(events).toHaveLength(1);
+    },
+  );
 });
 
 describe('a service account', () => {

@@ -17,6 +17,8 @@ interface RawRequest {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly body: BodySource;
+  /** Throws for a JSON body that is refused whatever its form. */
+  readonly assertBody?: ((body: unknown) => Promise<void>) | undefined;
 }
 
 /** Arguments of a contract's handler, all of them validated. */
@@ -40,7 +42,7 @@ export function createRequestReader(contract: Contract): RequestReader {
   const headerNames = contract.access === 'signature' ? [] : furtherSingleHeaders(contract.headers);
   // Proxies, probes and services add parameters of their own to what they call (requirements AMB-177).
   const takesAnyQuery = contract.access !== 'bearer' && contract.query === undefined;
-  return async ({ params, query: text, headers: all, rawHeaders, body: source }) => {
+  return async ({ params, query: text, headers: all, rawHeaders, body: source, assertBody }) => {
     refuse(checkParams(params), contract.invalidParams);
     const query = takesAnyQuery ? {} : readQuery(text, contract.query);
     refuse(checkQuery(query));
@@ -48,7 +50,10 @@ export function createRequestReader(contract: Contract): RequestReader {
     const headers = readHeaders(all, contract.headers);
     refuse(checkHeaders(headers));
     const body = await readBody(source, contract.body);
-    if (checkBody !== undefined) refuseBody(checkBody(body), contract);
+    if (checkBody !== undefined) {
+      await assertBody?.(body);
+      refuseBody(checkBody(body), contract);
+    }
     return { params, query, headers, body };
   };
 }

@@ -45,7 +45,8 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
     if (isStream) running.endAtStop('events');
     admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
     // The parts have no name here, so that a body that is let go is nowhere else.
-    const request = new HandlerRequest(ctx, running, await readParts(read, { ctx, params, running }), caller);
+    const judge = judgeOf(route, caller);
+    const request = new HandlerRequest(ctx, running, await readParts(read, { ctx, params, running, judge }), caller);
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
     const reply = await handle(request as never);
     await sendReply(deps, ctx, reply, running);
@@ -149,13 +150,18 @@ function authorize<Caller>({ authorize: assert }: ServeDeps<Caller>, caller: Cal
   }
 }
 
+/** What a route says of a body of this caller. */
+const judgeOf = <Caller>({ assertBody }: Route<Caller>, caller: Caller | undefined) =>
+  assertBody && ((body: unknown) => assertBody(caller as never, body));
+
 interface Unread {
   readonly ctx: HttpContext;
   readonly params: Parameters<Serve>[1];
   readonly running: InFlightRequest;
+  readonly judge: ((body: unknown) => Promise<void>) | undefined;
 }
 
-function readParts(read: RequestReader, { ctx, params, running }: Unread): ReturnType<RequestReader> {
+function readParts(read: RequestReader, { ctx, params, running, judge }: Unread): ReturnType<RequestReader> {
   const { req, res, querystring: query } = ctx;
   // A client that waits to be asked for its body is asked only when everything else was in order.
   const onRead = (): void => (req.headers.expect === undefined ? undefined : res.writeContinue());
@@ -165,5 +171,5 @@ function readParts(read: RequestReader, { ctx, params, running }: Unread): Retur
     hold: (bytes: number) => running.hold(bytes),
     reserve: (bytes: number) => running.reserve(bytes),
   };
-  return read({ params, query, headers: req.headers, rawHeaders: req.rawHeaders, body });
+  return read({ params, query, headers: req.headers, rawHeaders: req.rawHeaders, body, assertBody: judge });
 }

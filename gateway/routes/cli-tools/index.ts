@@ -9,6 +9,7 @@ import { defineRoute, json, noContent, type Route } from '../../../lib/http/inde
 import { pageOf } from '../../../lib/http/paging.ts';
 import { readPage } from '../../../lib/http/read-page.ts';
 import type { Operator } from '../../identity/operator.ts';
+import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { notFound, validation } from '../../registry/refusals.ts';
@@ -33,11 +34,13 @@ export function createCliToolRoutes({ tenancy, registry, whole }: CliToolRoutesD
     return { ...spec, ...presentRecord(tool) };
   };
   return [
-    defineRoute<typeof registerCliTool, Operator>(registerCliTool, async ({ body, caller }) => {
-      await tenancy.assertOwn(caller, body.tenant_id);
-      const created = await registry.create(caller, toolOf(body, tenancy.namespaceOf(caller)));
-      return json({ id: created.metadata.uid, name: body.name });
-    }),
+    ofOwnTenant(
+      tenancy,
+      defineRoute<typeof registerCliTool, Operator>(registerCliTool, async ({ body, caller }) => {
+        const created = await registry.create(caller, toolOf(body, tenancy.namespaceOf(caller)));
+        return json({ id: created.metadata.uid, name: body.name });
+      }),
+    ),
     defineRoute<typeof listCliTools, Operator>(listCliTools, async ({ query, caller }) => {
       const after = nameCursor.decode(query.cursor);
       const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });

@@ -11,6 +11,7 @@ import { createUnlessExists, findObject, type KubeClient } from '../../../lib/ku
 import { opensFleet } from '../../../lib/tools/fleet-rights.ts';
 import { toolPatternProblem } from '../../../lib/tools/known-names.ts';
 import type { Operator } from '../../identity/operator.ts';
+import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { scopeOf } from '../../registry/present.ts';
 import { refusalOf } from '../../registry/refusals.ts';
@@ -28,23 +29,28 @@ const order = {
   compare: (a: string, b: string): number => (a < b ? -1 : Number(a > b)),
 };
 
+function createRoute(deps: ContextRoutesDeps): Route<Operator> {
+  const { tenancy } = deps;
+  const route = defineRoute<typeof createSecurityContext, Operator>(createSecurityContext, async ({ caller, body }) => {
+    const { name, tenant_id: _, ...spec } = body;
+    if (opensFleet(spec)) requireFleetScope(caller, `tier: ${spec.tier}`);
+    if (spec.network === 'listed') throw opensNetworks();
+    if (spec.git_secrets !== undefined) throw lendsSecrets();
+    const ref = { namespace: tenancy.namespaceOf(caller), name };
+    const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
+      throw refusalOf(error);
+    });
+    const warnings = patternWarnings(spec);
+    return json({ id: metadata.uid ?? '', name, ...(warnings.length === 0 ? {} : { warnings }) });
+  });
+  return ofOwnTenant(tenancy, route);
+}
+
 /** Security contexts over HTTP: the same objects as with kubectl (spec 3 §1.2). */
 export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Operator>[] {
   const { kube, tenancy } = deps;
   return [
-    defineRoute<typeof createSecurityContext, Operator>(createSecurityContext, async ({ caller, body }) => {
-      const { name, tenant_id: asserted, ...spec } = body;
-      await tenancy.assertOwn(caller, asserted);
-      if (opensFleet(spec)) requireFleetScope(caller, `tier: ${spec.tier}`);
-      if (spec.network === 'listed') throw opensNetworks();
-      if (spec.git_secrets !== undefined) throw lendsSecrets();
-      const ref = { namespace: tenancy.namespaceOf(caller), name };
-      const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
-        throw refusalOf(error);
-      });
-      const warnings = patternWarnings(spec);
-      return json({ id: metadata.uid ?? '', name, ...(warnings.length === 0 ? {} : { warnings }) });
-    }),
+    createRoute(deps),
     defineRoute<typeof listSecurityContexts, Operator>(listSecurityContexts, async ({ caller, query }) => {
       const page = pageOf(seen(deps, caller), order, { limit: query.limit, after: nameCursor.decode(query.cursor) });
       const { items, cutAfter } = await readPage(page.rows, async (row) => shown(row));

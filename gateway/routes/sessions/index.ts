@@ -21,6 +21,7 @@ import type { NewId } from '../../../lib/ids.ts';
 import { instantForm, parseInstant } from '../../../lib/instant.ts';
 import { fleetScopesOf } from '../../../lib/tools/fleet-rights.ts';
 import type { Operator } from '../../identity/operator.ts';
+import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import type { SessionView } from '../../sessions/session-view.ts';
 import { createSession, listSessions, readSession, revokeSession } from './contract.ts';
@@ -53,10 +54,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
     });
   };
   return [
-    defineRoute<typeof createSession, Operator>(createSession, async ({ caller, body }) => {
-      const session = await register(deps, caller, body);
-      return json({ id: session.execution_id, name: session.agent_id, ...shown(session, clock.now()) });
-    }),
+    createRoute(deps),
     defineRoute<typeof listSessions, Operator>(listSessions, async ({ caller, query }) => {
       const now = clock.now();
       const rows = [...view.ofTenant(caller.tenant ?? '')].filter(
@@ -81,13 +79,20 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
   ];
 }
 
+function createRoute(deps: SessionRoutesDeps): Route<Operator> {
+  const route = defineRoute<typeof createSession, Operator>(createSession, async ({ caller, body }) => {
+    const session = await register(deps, caller, body);
+    return json({ id: session.execution_id, name: session.agent_id, ...shown(session, deps.clock.now()) });
+  });
+  return ofOwnTenant(deps.tenancy, route);
+}
+
 const by = ({ tenant, subject }: Operator) => ({ tenant, subject });
 const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 const idCursor = createTextCursor('sessions');
 
 async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<Session> {
-  const { clock, sessions, tenancy, view } = deps;
-  await tenancy.assertOwn(caller, body.tenant_id);
+  const { clock, sessions, view } = deps;
   readPublicKey(body.public_key_b64, 'public_key_b64');
   const expiresAt = expiryOf(body.expires_at, clock.now());
   const claims = await claimsOf(deps, caller, body);

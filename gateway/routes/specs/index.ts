@@ -23,6 +23,7 @@ import { apiSpecs } from '../../../lib/kinds.ts';
 import { configMaps, type KubeClient } from '../../../lib/kube/index.ts';
 import type { OpenApiReader } from '../../../lib/manifest/index.ts';
 import type { Operator } from '../../identity/operator.ts';
+import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { refusalOf, validation } from '../../registry/refusals.ts';
@@ -50,8 +51,7 @@ type Body = RequestBodyOf<typeof registerApiSpec>;
 
 function registerRoute(deps: SpecRoutesDeps): Route<Operator> {
   const { tenancy, registry } = deps;
-  return defineRoute<typeof registerApiSpec, Operator>(registerApiSpec, async ({ body, caller }) => {
-    await tenancy.assertOwn(caller, body.tenant_id);
+  const route = defineRoute<typeof registerApiSpec, Operator>(registerApiSpec, async ({ body, caller }) => {
     if ((body.allow_internal_addresses ?? []).length > 0 && !caller.isAdmin) {
       throw new HttpError({
         code: 'forbidden',
@@ -66,6 +66,7 @@ function registerRoute(deps: SpecRoutesDeps): Route<Operator> {
     if (packed !== undefined) await storeParts(deps, created, packed);
     return json({ id: created.metadata.uid, name: body.name });
   });
+  return ofOwnTenant(tenancy, route);
 }
 
 /** @throws HttpError 400 Validation with the places of the document that are wrong. */

@@ -18,6 +18,7 @@ import { toolWorkflows } from '../../../lib/kinds.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import { checkToolWorkflow } from '../../../lib/tool-chain/check-tool-workflow.ts';
 import type { Operator } from '../../identity/operator.ts';
+import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
 import { notFound, validation } from '../../registry/refusals.ts';
@@ -50,15 +51,15 @@ type Body = RequestBodyOf<typeof registerToolWorkflow>;
 
 function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
   const { tenancy, registry } = deps;
-  return defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
-    const { tenant_id: asserted, ...definition } = body;
-    await tenancy.assertOwn(caller, asserted);
+  const route = defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
+    const { tenant_id: _, ...definition } = body;
     const workflow = workflowOf(definition, tenancy.namespaceOf(caller), deps.stepsMax);
     await checkOperations(deps, caller.tenant, workflow.spec);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created);
     return json({ id: created.metadata.uid, name: definition.name });
   });
+  return ofOwnTenant(tenancy, route);
 }
 
 /** @throws HttpError 400 Validation that names every place (GW-WF-35 to GW-WF-37). */
