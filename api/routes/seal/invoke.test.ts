@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aborted } from '../../../lib/aborted.ts';
 import { aToolCaller } from '../../../test/builders/tool-caller.ts';
 import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
 import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
@@ -28,7 +29,20 @@ const runs: ToolRuns = {
     kind: 'api',
     run: async () => Promise.reject(new AppError('unavailable', 'nats://10.0.0.1 is away')),
   },
+  'svc.workflow.run': { kind: 'api', run: (...asked) => endless.run(...asked) },
+  'svc.workflow.list': { kind: 'api', run: (...asked) => endless.run(...asked) },
 };
+
+/** A tool that runs until its caller gives it up. */
+const endless: Extract<ToolRuns[string], { kind: 'api' }> = {
+  kind: 'api',
+  run: async (_caller, _args, signal) => {
+    begun.resolve();
+    await aborted(signal);
+    throw signal.reason;
+  },
+};
+let begun: PromiseWithResolvers<void>;
 
 /** Status and code of every refusal. */
 const refused: [status: number, code: number][] = [];
@@ -74,6 +88,7 @@ beforeEach(async () => {
   base = aSealWorld();
   signer = aSigner();
   token = (await base.begin(signer)).security_token;
+  begun = Promise.withResolvers();
   ran = [];
   raised = [];
   containerProblem = undefined;
@@ -145,6 +160,17 @@ describe('POST /v1/seal/invoke', () => {
       expect(ran).toEqual([]);
     },
   );
+
+  it.each([
+    ['svc.workflow.run', [200, { result: { isError: true } }], /OutcomeUnknown: .*may have run/],
+    ['svc.workflow.list', [503, { error: { code: -32_603 } }], /try again/],
+  ] as const)('a replica that stops says of %s whether it can be called again', async (name, want, text) => {
+    const answer = post(envelope(call(name, { name: 'build' })));
+    await begun.promise;
+    server.app.abandon();
+    expect(await answer).toMatchObject(want);
+    expect(JSON.stringify(await answer)).toMatch(text);
+  });
 
   it('AMB-130 a failure of the tool is a result', async () => {
     expect(await post(envelope(call('fs.read', { path: 'a' })))).toEqual([

@@ -14,10 +14,12 @@ import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { RateLimit } from '../../../lib/http/rate-limit.ts';
+import { isServerStopping } from '../../../lib/http/server-stops.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
+import { failure } from '../../../lib/tools/answers.ts';
 import { approvalProblem } from '../../../lib/tools/needs-approval.ts';
 import { callsSpent } from '../../../lib/tools/refusals.ts';
 import {
@@ -150,6 +152,9 @@ async function run({ audit, ...deps }: SealInvokeDeps, call: AdmittedCall, signa
     const answer = await answerOf(deps, call, signal);
     outcome = answer.isError ? 'tool_error' : 'ok';
     return answer;
+  } catch (error) {
+    if (!isServerStopping(signal) || tool.idempotent) throw error;
+    return failure('OutcomeUnknown', `the replica stopped; ${tool.name} may have run, look before you call it again`);
   } finally {
     audit.record({ ...entry, type: 'ToolInvocationEnded', data: { tool: tool.name, outcome } });
   }
