@@ -51,7 +51,7 @@ async function world() {
   };
 }
 
-describe('a built-in tool whose replica of the API goes away during the call', () => {
+describe('a built-in tool whose replica of the API is lost during the call', () => {
   it('may have run, and its answer says so', async () => {
     await using it = await world();
     const answer = it.call('svc.workflow.run');

@@ -20,7 +20,7 @@ export interface AuditChainDeps {
   readonly bus: Pick<EventBus, 'bucket' | 'stream' | 'problem'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Default: nobody hears of lost outcomes but the log. */
+  /** Hears of lost outcomes. Default: the log alone has them. */
   readonly observer?: AuditObserver;
   readonly newId: NewId;
   /** Private Ed25519 key that signs the ends of chains (`loadAuditKey`). */

@@ -96,7 +96,7 @@ function requestError(error: unknown, address: Address, timeoutMs: number): AppE
   }
   if (name === 'TimeoutError') return noAnswer(address, timeoutMs, error);
   const known = busError(error);
-  // The request had left when the connection broke, as far as anybody can tell.
+  // The request may have left before the connection broke.
   return known.code === 'unavailable' && !isNo(error) ? lostAnswer(address, error) : known;
 }
 
