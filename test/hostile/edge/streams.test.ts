@@ -227,15 +227,17 @@ describe('results that are not a host’s own to give', () => {
 describe('output of a command', () => {
   it('EDGE-FLOW-10 has 64 KiB in all, also over streams that follow one another', async () => {
     const claimed = await world.claim(host);
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let turn = 0; turn < 4; turn += 1) {
       const stream = await world.connected(relay.client, host);
       const chunk = field(3, field(1, 'x'.repeat(30_000)));
       stream.send('commandProgress', fields(field(2, claimed.commandId), chunk));
       result(stream, 'nothing');
       await vi.waitFor(() => expect(acknowledged(stream)).toEqual(['nothing']), { timeout: 5_000 });
     }
-    // 30,000 bytes are 40,000 in base64: the second is cut, the third is dropped.
-    expect(await world.news(claimed, 2)).toMatchObject([{ chunk: { stream: 'stdout' } }, { chunk: { cut: true } }]);
+    // The third is cut, and the fourth is dropped.
+    const data = (bytes: number) => ({ stream: 'stdout', data: Buffer.alloc(bytes, 'x').toString('base64') });
+    const chunks = [data(30_000), data(30_000), data(5_536), { cut: true }];
+    expect(await world.news(claimed, 4)).toMatchObject(chunks.map((chunk) => ({ chunk })));
   });
 });
 
