@@ -1170,6 +1170,8 @@ export interface Operations {
    * `POST /v1/seal/sessions`
    *
    * - 409 `conflict`: The tenant has another session of this execution, or a revoked one.
+   * - 429 `session_share_used`: The tenant has its share of active sessions, or of all sessions of seven days. The
+   *   message names the limit. `rate_limited`: The tenant has sent too many requests.
    */
   createSession(request: CreateSessionRequest, options?: CallOptions): Promise<CreateSessionReply>;
   /**

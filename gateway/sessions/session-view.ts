@@ -1,14 +1,24 @@
-import { bucketKey, type EventBus, type KeyValueChange } from '../../lib/bus/index.ts';
-import { type Session, sessionBucket, sessionKey, type SessionName } from '../../lib/envelope/index.ts';
+import type { EventBus, KeyValueChange } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type HeardSession, heardOf, type Session, sessionBucket, type SessionName } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
+import { createTenantSessions, type SessionRange, type TenantSessions } from './tenant-sessions.ts';
 
-/** Sessions as this replica has heard of them: for lists. The permission of a call is read from the bus as well. */
+/**
+ * Active sessions as this replica has heard of them, without what lists and calls read from the bus as well. A session
+ * that is over, or that the share of its tenant has no room for, is left out: calls in it ask the bus.
+ */
 export interface SessionView {
   /** That of a name, which may have changed meanwhile. */
-  of(name: SessionName): Session | undefined;
-  /** Those of a tenant, in no order. */
-  ofTenant(tenant: string): Iterable<Session>;
+  of(name: SessionName): HeardSession | undefined;
+  /** Those of a tenant behind an execution id, in the order of their execution ids, `limit` at most. */
+  range(tenant: string, range: SessionRange): readonly HeardSession[];
+  /** @throws HttpError 429 where the tenant's share of the memory has no room for one more session. */
+  assertRoom(session: Session): void;
   /** Takes a session that this replica has written itself. */
   remember(session: Session): void;
   /** Follows the sessions until `signal` aborts. Never rejects. */
@@ -17,74 +27,123 @@ export interface SessionView {
 
 interface ViewDeps {
   readonly bus: Pick<EventBus, 'watch'>;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Sessions that are left out. Default: none. */
-  readonly isOrphan?: (session: Session) => boolean;
+  readonly isOrphan?: (session: HeardSession) => boolean;
+  /** Bytes of all sessions. Default: as the memory budget says. */
+  readonly size?: number;
 }
 
-/** The number of sessions is bounded by the shares of tenants in their bucket. */
-export function createSessionView({ bus, logger, isOrphan = () => false }: ViewDeps): SessionView {
-  const index = createIndex();
-  return {
-    of(name) {
-      const found = index.of(bucketKey(sessionKey(name)));
-      return found === undefined || isOrphan(found) ? undefined : found;
-    },
-    *ofTenant(tenant) {
-      for (const session of index.ofTenant(tenant)) if (!isOrphan(session)) yield session;
-    },
-    remember: (session) => index.put(bucketKey(sessionKey(session)), session),
-    async run(signal) {
-      try {
-        for await (const change of bus.watch<Session>(sessionBucket, signal)) take(index, change);
-      } catch (error) {
-        logger.error({ problem: messageOf(error) }, 'sessions are not followed');
+/** How often sessions that are over are let go. */
+const sweepMs = 10_000;
+
+export function createSessionView(deps: ViewDeps): SessionView {
+  return new FollowedSessions(deps);
+}
+
+class FollowedSessions implements SessionView {
+  readonly #deps: ViewDeps;
+  readonly #pool;
+  readonly #isOrphan: (session: HeardSession) => boolean;
+  readonly #byTenant = new Map<string, TenantSessions>();
+
+  constructor(deps: ViewDeps) {
+    const { clock, isOrphan = () => false, size = bytesOf('sessions of signed calls') } = deps;
+    this.#deps = deps;
+    this.#isOrphan = isOrphan;
+    this.#pool = createFairPool({ size, clock });
+  }
+
+  of({ tenant, execution_id: id }: SessionName): HeardSession | undefined {
+    const found = this.#byTenant.get(tenant)?.get(id);
+    return found === undefined || this.#isOver(found) ? undefined : found;
+  }
+
+  range(tenant: string, range: SessionRange): readonly HeardSession[] {
+    return this.#byTenant.get(tenant)?.range(range, (session) => !this.#isOver(session)) ?? [];
+  }
+
+  assertRoom(session: Session): void {
+    const sessions = this.#of(session.tenant);
+    const heard = heardOf(session);
+    const hasRoom = sessions.hasRoom(heard) || (this.#sweep(sessions) && sessions.hasRoom(heard));
+    this.#forgetEmpty(session.tenant);
+    if (!hasRoom) throw shareUsed(this.#pool.share);
+  }
+
+  remember(session: Session): void {
+    const sessions = this.#of(session.tenant);
+    const heard = heardOf(session);
+    const isActive = session.revoked !== true && session.pending !== true && Date.parse(session.expires_at) > this.#now;
+    if (!isActive) sessions.drop(session.execution_id);
+    else if (!sessions.put(heard) && this.#sweep(sessions)) sessions.put(heard);
+    this.#forgetEmpty(session.tenant);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#follow(signal), this.#sweepOften(signal)]);
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { bus, logger } = this.#deps;
+    try {
+      for await (const change of bus.watch<Session>(sessionBucket, signal)) this.#take(change);
+    } catch (error) {
+      logger.error({ problem: messageOf(error) }, 'sessions are not followed');
+    }
+  }
+
+  /** No key of the bucket is freed: a session ends by its time, or by its revocation. */
+  #take(change: KeyValueChange<Session>): void {
+    if (change.kind === 'put') this.remember(change.value);
+    if (change.kind !== 'begin') return;
+    for (const sessions of this.#byTenant.values()) sessions.clear();
+    this.#byTenant.clear();
+  }
+
+  async #sweepOften(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#deps.clock.sleep(sweepMs, signal);
+      for (const [tenant, sessions] of this.#byTenant) {
+        this.#sweep(sessions);
+        this.#forgetEmpty(tenant);
       }
-    },
-  };
+    }
+  }
+
+  /** Whether there was one that is over. */
+  #sweep(sessions: TenantSessions): boolean {
+    return sessions.dropWhere((session) => this.#isOver(session)) > 0;
+  }
+
+  get #now(): number {
+    return this.#deps.clock.now();
+  }
+
+  #isOver(session: HeardSession): boolean {
+    return Date.parse(session.expires_at) <= this.#now || this.#isOrphan(session);
+  }
+
+  #of(tenant: string): TenantSessions {
+    const known = this.#byTenant.get(tenant);
+    if (known !== undefined) return known;
+    const sessions = createTenantSessions(this.#pool, tenant);
+    this.#byTenant.set(tenant, sessions);
+    return sessions;
+  }
+
+  #forgetEmpty(tenant: string): void {
+    if (this.#byTenant.get(tenant)?.size === 0) this.#byTenant.delete(tenant);
+  }
 }
 
-/** Sessions by their key and by their tenant. */
-interface SessionIndex extends Pick<SessionView, 'ofTenant'> {
-  of(key: string): Session | undefined;
-  put(key: string, session: Session): void;
-  drop(key: string): void;
-  clear(): void;
-}
-
-function createIndex(): SessionIndex {
-  const byKey = new Map<string, Session>();
-  const byTenant = new Map<string, Set<string>>();
-  const drop = (key: string): void => {
-    const tenant = byKey.get(key)?.tenant ?? '';
-    byKey.delete(key);
-    const keys = byTenant.get(tenant);
-    keys?.delete(key);
-    if (keys?.size === 0) byTenant.delete(tenant);
-  };
-  return {
-    drop,
-    of: (key) => byKey.get(key),
-    *ofTenant(tenant) {
-      for (const key of byTenant.get(tenant) ?? []) {
-        const session = byKey.get(key);
-        if (session !== undefined) yield session;
-      }
-    },
-    put(key, session) {
-      drop(key);
-      byKey.set(key, session);
-      byTenant.set(session.tenant, (byTenant.get(session.tenant) ?? new Set()).add(key));
-    },
-    clear() {
-      byKey.clear();
-      byTenant.clear();
-    },
-  };
-}
-
-function take(index: SessionIndex, change: KeyValueChange<Session>): void {
-  if (change.kind === 'begin') index.clear();
-  if (change.kind === 'put') index.put(change.name, change.value);
-  if (change.kind === 'end') index.drop(change.name);
-}
+const shareUsed = (bytes: number): HttpError =>
+  new HttpError({
+    code: 'limit_exceeded',
+    status: 429,
+    error: 'session_share_used',
+    message:
+      `active sessions of one tenant have at most ${bytes} bytes of a replica's memory, less beside other tenants; ` +
+      'revoke sessions, or wait until they expire',
+  });

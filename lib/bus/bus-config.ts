@@ -4,6 +4,7 @@ import { gatewayAuditStream } from '../audit-chain/stream-name.ts';
 import { conversationStream } from '../conversation/record.ts';
 import { defined } from '../defined.ts';
 import { edgeResultsStream } from '../edge/stream-name.ts';
+import { keyBytes } from './kv/key-accounts.ts';
 
 const url = String.raw`(nats|tls)://[^\s,/@]+`;
 const path = Type.Optional(Type.String({ minLength: 1 }));
@@ -54,9 +55,6 @@ export interface BusOptions {
   /** Most bytes of streams by name, in place of what their definitions say. */
   readonly streamBytes?: Readonly<Record<string, number>>;
 }
-
-/** Measured size of a stored key: its subject, a reservation, and what the server writes beside them. */
-const keyBytes = 300;
 
 /**
  * Configuration of the bus from the environment; undefined where it names none.

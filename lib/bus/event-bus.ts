@@ -61,8 +61,11 @@ export interface KeyValueBucket<T> {
    * counts against the share of `tenant`. Throws ShareUsedError where the tenant has its share of the bucket already.
    */
   create(key: string, value: T, tenant: string): Promise<number | undefined>;
-  /** The new revision, or undefined when another client wrote in between. */
-  update(key: string, value: T, revision: number): Promise<number | undefined>;
+  /**
+   * The new revision, or undefined when another client wrote in between. With `tenant` the value counts against its share
+   * as one of a new key does, where the bucket weighs its entries.
+   */
+  update(key: string, value: T, revision: number, tenant?: string): Promise<number | undefined>;
   /** Frees the key, if it is still at that revision. */
   delete(key: string, revision: number): Promise<void>;
 }

@@ -101,14 +101,20 @@ class NatsBus implements EventBus {
           const { accounts } = bucket;
           const entry = { key: bucketKey(key), text: JSON.stringify(value), end };
           const put = (): Promise<number | undefined> => this.#putNew(bucket, entry);
-          const revision = accounts.tryTake(tenant)
+          const keys = bucket.keysOf(entry.text);
+          const revision = accounts.tryTake(tenant, keys)
             ? await put()
-            : await this.#calls.within(end, accounts.take(tenant).then(put));
-          if (revision === undefined) accounts.giveBack(tenant);
+            : await this.#calls.within(end, accounts.take(tenant, keys).then(put));
+          if (revision === undefined) accounts.giveBack(tenant, keys);
           return revision;
         }),
-      update: (key, value, revision) =>
-        call('update', (bucket) => bucket.put(bucketKey(key), JSON.stringify(value), revision)),
+      update: (key, value, revision, tenant) =>
+        call('update', async (bucket, end) => {
+          const text = JSON.stringify(value);
+          if (tenant !== undefined && definition.isWeighed === true)
+            await this.#calls.within(end, bucket.accounts.take(tenant, bucket.keysOf(text)));
+          return bucket.put(bucketKey(key), text, revision);
+        }),
       delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };
   }

@@ -127,7 +127,8 @@ async function openAccounts(
     deps.logger.warn({ bucket: definition.name, problem: messageOf(error) }, 'keys are not counted');
     return noAccounts;
   }
-  return createKeyAccounts({ ...deps, store: createAccountStore(deps, definition) }, keysMax);
+  const { holds } = definition;
+  return createKeyAccounts({ ...deps, store: createAccountStore(deps, definition), holds }, keysMax);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../errors.ts';
-import type { Session } from './sessions.ts';
+import type { HeardSession } from './sessions.ts';
 
 /** The link of the chain that refused a call (spec 3 §5.2). */
 export type EnvelopeFault =
@@ -31,14 +31,14 @@ export class EnvelopeError extends AppError {
   override readonly name = 'EnvelopeError';
   readonly fault: EnvelopeFault;
   /** The session that the call named, where it has one. */
-  readonly session: Session | undefined;
+  readonly session: HeardSession | undefined;
   /** Tenant of a token that is valid and belongs to another tenant than the session. */
   readonly asserted: string | undefined;
 
   constructor(
     fault: EnvelopeFault,
     message: string,
-    about: { readonly session?: Session; readonly asserted?: string } = {},
+    about: { readonly session?: HeardSession; readonly asserted?: string } = {},
   ) {
     super(codes[fault], message, { reason: fault });
     this.fault = fault;

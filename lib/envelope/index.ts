@@ -5,6 +5,8 @@ export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
 export {
   createSessions,
+  type HeardSession,
+  heardOf,
   type Session,
   sessionBucket,
   sessionKey,

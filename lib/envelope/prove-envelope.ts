@@ -8,7 +8,7 @@ import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { Envelope, Sealed } from './read-envelope.ts';
-import type { Session, SessionName, Sessions } from './sessions.ts';
+import { type HeardSession, heardOf, type Session, type SessionName, type Sessions } from './sessions.ts';
 import { createTokenReader, type ReadToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export interface ProofDeps {
@@ -20,7 +20,7 @@ export interface ProofDeps {
    * A session that this process has heard of, which may have changed meanwhile; without one the bus is asked. A call that
    * fails under it is proved again under the stored session, so that a caller notices nothing of the delay.
    */
-  readonly known?: (name: SessionName) => Session | undefined;
+  readonly known?: (name: SessionName) => HeardSession | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export function createEnvelopeProof(deps: ProofDeps): ProveEnvelope {
     } catch (error) {
       if (!(error instanceof EnvelopeError)) throw error;
       const stored = await sessions.find(envelope.session);
-      if (isDeepStrictEqual(stored, heard)) throw error;
+      if (stored !== undefined && isDeepStrictEqual(heardOf(stored), heard)) throw error;
       return proveUnder(proof, envelope, stored);
     }
   };
@@ -92,7 +92,7 @@ export const sealProof = ({ clock, sessions, key }: Omit<ProofDeps, 'bus'>): Sea
   keyOf: memoize(keysKept, (text) => readPublicKey(text, 'public_key')),
 });
 
-async function proveSealed(proof: SealProof, sealed: Sealed, session: Session): Promise<SealClaims> {
+async function proveSealed(proof: SealProof, sealed: Sealed, session: HeardSession): Promise<SealClaims> {
   const claims = await proveToken(proof, sealed, session);
   proveSignature(sealed, proof.keyOf(session.public_key));
   proveFresh(sealed, proof.clock.now());
@@ -100,13 +100,13 @@ async function proveSealed(proof: SealProof, sealed: Sealed, session: Session): 
 }
 
 /** The same refusal, with the session that the call named. */
-export function underSession(error: unknown, session: Session): unknown {
+export function underSession(error: unknown, session: HeardSession): unknown {
   if (!(error instanceof EnvelopeError) || error.session !== undefined) return error;
   const { asserted } = error;
   return new EnvelopeError(error.fault, error.message, { session, ...(asserted === undefined ? {} : { asserted }) });
 }
 
-async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | undefined): Promise<Session> {
+async function proveUnder(proof: Proof, envelope: Envelope, supposed: HeardSession | undefined): Promise<Session> {
   const { clock, sessions, replays } = proof;
   const session = activeSession(supposed, clock.now());
   try {
@@ -138,7 +138,7 @@ export function requireTenant({ tenant }: SessionName): void {
 }
 
 /** @throws EnvelopeError for a session that is not there, revoked or expired. */
-export function activeSession(session: Session | undefined, now: number): Session {
+export function activeSession<S extends HeardSession>(session: S | undefined, now: number): S {
   // A session that is revoked looks like one that never was.
   if (session === undefined || session.revoked === true || session.pending === true) throw inactive();
   if (Date.parse(session.expires_at) > now) return session;
@@ -154,7 +154,7 @@ const inactive = (): EnvelopeError => new EnvelopeError('session_inactive', 'the
 export async function proveToken(
   { read, clock }: SealProof,
   { token }: Pick<Sealed, 'token'>,
-  session: Session,
+  session: HeardSession,
 ): Promise<SealClaims> {
   const claims = await read(token, clock.now());
   if (claims !== undefined && claims.tenant_id !== session.tenant)

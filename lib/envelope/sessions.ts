@@ -36,6 +36,20 @@ export interface Session {
   readonly scopes?: readonly string[];
 }
 
+/** A session without what a call reads from its stored form alone: tools, and scopes. */
+export type HeardSession = Omit<Session, 'pod_uid' | 'allowed_tool_patterns' | 'waiting_tool_patterns' | 'scopes'>;
+
+export function heardOf(session: Session): HeardSession {
+  const {
+    pod_uid: _pod,
+    allowed_tool_patterns: _allowed,
+    waiting_tool_patterns: _waiting,
+    scopes: _scopes,
+    ...heard
+  } = session;
+  return heard;
+}
+
 /** The pair that a session is found by: an id of an execution has a meaning in its tenant alone (spec 3 §2.3, §5.4). */
 export type SessionName = Pick<Session, 'tenant' | 'execution_id'>;
 
@@ -49,7 +63,10 @@ export type SessionTenants = Pick<TenantDirectory, 'namespaceOf' | 'uidOf'>;
  * Whether the namespace that a session was made in is gone, or another one has its slug by now: nothing is done for it then. A
  * session that names no namespace lives to its end.
  */
-export function isOrphaned({ tenant, namespace_uid: made }: Session, tenants: SessionTenants | undefined): boolean {
+export function isOrphaned(
+  { tenant, namespace_uid: made }: HeardSession,
+  tenants: SessionTenants | undefined,
+): boolean {
   if (tenants === undefined || made === undefined) return false;
   if (tenants.namespaceOf(tenant) === undefined) return true;
   const uid = tenants.uidOf(tenant);
@@ -86,11 +103,20 @@ export interface Sessions {
   revoke(name: SessionName): Promise<boolean>;
 }
 
-/** Where sessions are kept. */
-export const sessionBucket = { name: 'seal_sessions', ttlMs: envelopeLimits.longestSessionMs };
+/** Where sessions are kept. A session with many patterns takes as much as many sessions. */
+export const sessionBucket = {
+  name: 'seal_sessions',
+  ttlMs: envelopeLimits.longestSessionMs,
+  isWeighed: true,
+  holds: 'sessions of seven days',
+};
 
 /** The tenant that used an id of an execution first. */
-const ownerBucket = { name: 'seal_session_owners', ttlMs: envelopeLimits.longestSessionMs };
+const ownerBucket = {
+  name: 'seal_session_owners',
+  ttlMs: envelopeLimits.longestSessionMs,
+  holds: 'sessions of seven days',
+};
 
 /** Writers of one session at a time: attestations of a pod that tries again, and one who revokes. */
 const attempts = 5;
@@ -165,7 +191,7 @@ async function tryCreate(stores: Stores, session: Session): Promise<boolean> {
   const found = await bucket.get(key);
   if (found === undefined) return tryFirst(stores, session, revoked);
   if (found.value.revoked === true && !isOrphan(found.value)) throw revoked(session);
-  return (await bucket.update(key, session, found.revision)) !== undefined;
+  return (await bucket.update(key, session, found.revision, session.tenant)) !== undefined;
 }
 
 /** Stores the first session of its name, and its tenant as the owner of the id. False where another writer was faster. */
@@ -195,7 +221,7 @@ async function tryRegister(stores: Stores, session: Session, now: number): Promi
   const isLeft = isOrphan(found.value);
   if (found.value.revoked === true && !isLeft) throw taken(session);
   if (isLeft || isOver(found.value, now))
-    return (await bucket.update(key, session, found.revision)) === undefined ? undefined : session;
+    return (await bucket.update(key, session, found.revision, session.tenant)) === undefined ? undefined : session;
   if (found.value.registered === session.registered) return found.value;
   throw taken(session);
 }

@@ -3,7 +3,7 @@ import { envelopeLimits } from './limits.ts';
 import { fieldTexts } from './outline.ts';
 import { activeSession, proveToken, type ProofDeps, requireTenant, sealProof, underSession } from './prove-envelope.ts';
 import { textAt } from './read-envelope.ts';
-import type { Session } from './sessions.ts';
+import type { HeardSession } from './sessions.ts';
 import { claimedTenant } from './token.ts';
 
 /** Texts that name a session and its token, as they came. */
@@ -23,7 +23,7 @@ export type Vouch = (bytes: Uint8Array, named?: Named) => Promise<void>;
 export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
   const { clock, sessions, known = () => undefined } = deps;
   const proof = sealProof(deps);
-  const proveUnder = async (supposed: Session | undefined, token: string): Promise<void> => {
+  const proveUnder = async (supposed: HeardSession | undefined, token: string): Promise<void> => {
     const session = activeSession(supposed, clock.now());
     try {
       await proveToken(proof, { token }, session);

@@ -109,6 +109,12 @@ export const memoryTable = {
     pools: { gateway: 1 },
     holds: 'large answers of upstreams of registered tools',
   },
+  'sessions of signed calls': {
+    share: 0.02,
+    place: 'heap',
+    pools: { gateway: 1 },
+    holds: 'active sessions of signed calls, without their patterns of tools',
+  },
   'schemas of tools': {
     share: 0.006,
     place: 'heap',

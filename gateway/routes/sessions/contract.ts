@@ -104,6 +104,11 @@ export const createSession = defineContract({
   },
   errors: [
     { status: 409, error: 'conflict', when: 'The tenant has another session of this execution, or a revoked one.' },
+    {
+      status: 429,
+      error: 'session_share_used',
+      when: 'The tenant has its share of active sessions, or of all sessions of seven days. The message names the limit.',
+    },
   ],
 });
 

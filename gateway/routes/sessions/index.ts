@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
+import { limits } from '../../../crds/limits.ts';
 import type { AuditChain } from '../../../lib/audit-chain/index.ts';
+import { ShareUsedError } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { canonicalJson } from '../../../lib/definition/canonical.ts';
 import {
@@ -14,7 +16,8 @@ import {
 } from '../../../lib/envelope/index.ts';
 import type { Contract, RequestBodyOf } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
+import { createTextCursor } from '../../../lib/http/paging.ts';
+import { readPage } from '../../../lib/http/read-page.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
@@ -57,14 +60,16 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
     createRoute(deps),
     defineRoute<typeof listSessions, Operator>(listSessions, async ({ caller, query }) => {
       const now = clock.now();
-      const rows = [...view.ofTenant(caller.tenant ?? '')].filter(
-        (row) => row.pending !== true && stateOf(row, now) === 'active',
-      );
       const after = idCursor.decode(query.cursor);
-      const order = { keyOf: (row: Session) => row.execution_id, compare: byText };
-      const page = pageOf(rows, order, { limit: query.limit, after });
-      const next_cursor = page.next === undefined ? null : idCursor.encode(page.next);
-      return json({ items: page.rows.map((row) => shown(row, now)), next_cursor });
+      const size = Math.min(query.limit, limits.pageSizeMax);
+      const found = view.range(caller.tenant ?? '', { after, limit: size + 1 });
+      const rows = found.slice(0, size);
+      const { items, cutAfter } = await readPage(rows, async (row) => {
+        const session = await sessions.find(row);
+        return session !== undefined && isListed(session, now) ? shown(session, now) : undefined;
+      });
+      const last = cutAfter ?? (found.length > size ? rows.at(-1) : undefined);
+      return json({ items, next_cursor: last === undefined ? null : idCursor.encode(last.execution_id) });
     }),
     defineRoute<typeof readSession, Operator>(readSession, async ({ caller, params }) =>
       json(shown(await own(caller, params.execution_id), clock.now())),
@@ -88,7 +93,6 @@ function createRoute(deps: SessionRoutesDeps): Route<Operator> {
 }
 
 const by = ({ tenant, subject }: Operator) => ({ tenant, subject });
-const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 const idCursor = createTextCursor('sessions');
 
 async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<Session> {
@@ -111,11 +115,19 @@ async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): 
     ...(scopes.length > 0 && { scopes }),
     pending: true,
   };
-  const stored = await sessions.register(session, clock.now());
+  view.assertRoom(session);
+  const stored = await sessions.register(session, clock.now()).catch(refuse);
   // An attempt that could not store its event has left a session without effect, for this one to finish.
   const active = stored.pending === true ? await announce(deps, caller, stored) : stored;
   view.remember(active);
   return active;
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof ShareUsedError)) throw error;
+  const { message, retryAfterMs } = error;
+  const headers = { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };
+  throw new HttpError({ code: 'limit_exceeded', status: 429, error: 'session_share_used', message, headers });
 }
 
 /** No call is taken in a session without its event (spec 3 §6). */
@@ -153,6 +165,9 @@ function stateOf(session: Session, now: number): 'active' | 'revoked' | 'expired
   if (session.revoked === true) return 'revoked';
   return Date.parse(session.expires_at) > now ? 'active' : 'expired';
 }
+
+const isListed = (session: Session, now: number): boolean =>
+  session.pending !== true && stateOf(session, now) === 'active';
 
 /** A session as operators see it: without its token, of which nothing is kept (requirements AMB-117). */
 const shown = (session: Session, now: number) => ({

@@ -4,4 +4,8 @@ export interface BucketDefinition {
   readonly ttlMs: number;
   /** Whether watchers see the end of expired keys. Needs a server of version 2.11 or later. */
   readonly isWatched?: boolean;
+  /** Whether an entry counts as one key for each 300 bytes of its value, which bounds the bytes of a bucket as well. */
+  readonly isWeighed?: boolean;
+  /** Texts of refusals: the entries, in the plural. Default: idempotency keys. */
+  readonly holds?: string;
 }

@@ -9,6 +9,9 @@ import { ShareUsedError } from './share-used-error.ts';
 /** Keys per stored block: an account costs one small write for so many keys. */
 export const keysInBlock = 64;
 
+/** Measured size of a stored key: its subject, a reservation, and what the server writes beside them. */
+export const keyBytes = 300;
+
 /** How long the keys of a block may be taken. A block outlives its bucket's keys by as much. */
 export const blockUseMs = 10 * 60_000;
 
@@ -32,22 +35,24 @@ export interface AccountStore {
 
 /** How many keys of a bucket each tenant takes in the time that a key lives, on all replicas together. */
 export interface KeyAccounts {
-  /** Takes a key where that needs no call. */
-  tryTake(tenant: string): boolean;
+  /** Takes keys, one by default, where that needs no call. */
+  tryTake(tenant: string, keys?: number): boolean;
   /**
-   * Takes a key. Throws ShareUsedError where the tenant has its share, and AppError `unavailable` where a tenant without
+   * Takes keys, one by default. Throws ShareUsedError where the tenant has its share, and AppError `unavailable` where a tenant without
    * any key finds no room. An account that the server
    * does not let us keep refuses no caller.
    */
-  take(tenant: string): Promise<void>;
-  /** The key was taken in vain: it exists already. */
-  giveBack(tenant: string): void;
+  take(tenant: string, keys?: number): Promise<void>;
+  /** The keys were taken in vain: what they are for exists already. */
+  giveBack(tenant: string, keys?: number): void;
 }
 
 interface KeyAccountsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly store: AccountStore;
+  /** The entries of the bucket, in texts of refusals. */
+  readonly holds?: string | undefined;
 }
 
 /** `keysMax`: keys of all tenants. One tenant has four fifths of them at most, and no more than `mayHold` says. */
@@ -82,30 +87,30 @@ class BlockAccounts implements KeyAccounts {
     this.#blocksMax = blocksMax;
   }
 
-  tryTake(tenant: string): boolean {
+  tryTake(tenant: string, keys = 1): boolean {
     const account = this.#accountOf(tenant);
-    if (account.left < 1 || this.#deps.clock.now() >= account.until) return false;
-    account.left -= 1;
+    if (account.left < keys || this.#deps.clock.now() >= account.until) return false;
+    account.left -= keys;
     return true;
   }
 
-  async take(tenant: string): Promise<void> {
+  async take(tenant: string, keys = 1): Promise<void> {
     const account = this.#accountOf(tenant);
-    account.waiting += 1;
+    account.waiting += keys;
     try {
-      while (!this.tryTake(tenant)) {
+      while (!this.tryTake(tenant, keys)) {
         if (account.refusal !== undefined && this.#deps.clock.now() < account.refusal.until)
           throw account.refusal.error;
         account.refill ??= this.#refill(tenant, account).finally(() => delete account.refill);
         await account.refill;
       }
     } finally {
-      account.waiting -= 1;
+      account.waiting -= keys;
     }
   }
 
-  giveBack(tenant: string): void {
-    this.#accountOf(tenant).left += 1;
+  giveBack(tenant: string, keys = 1): void {
+    this.#accountOf(tenant).left += keys;
   }
 
   #accountOf(tenant: string): Account {
@@ -135,7 +140,8 @@ class BlockAccounts implements KeyAccounts {
   }
 
   async #refuse(tenant: string, account: Account, own: number): Promise<never> {
-    const error = own === 0 ? full() : new ShareUsedError(await this.#deps.store.untilFirstEnds(tenant));
+    const { holds, store } = this.#deps;
+    const error = own === 0 ? full(holds) : new ShareUsedError(await store.untilFirstEnds(tenant), holds);
     account.refusal = { error, until: this.#deps.clock.now() + refusalMs };
     throw error;
   }
@@ -154,11 +160,11 @@ function blocksFor(keys: number, own: number, free: number): number {
   return blocks;
 }
 
-const full = (): AppError =>
+const full = (holds?: string): AppError =>
   new AppError(
     'unavailable',
-    'all tenants together have too many idempotency keys; send without one, or try again later',
-    {
-      reason: 'BucketFull',
-    },
+    holds === undefined
+      ? 'all tenants together have too many idempotency keys; send without one, or try again later'
+      : `all tenants together have too many ${holds} (nats.keys.maxMb); try again later`,
+    { reason: 'BucketFull' },
   );

@@ -1,6 +1,6 @@
 import { codeOf, errorCodes } from '../bus-error.ts';
 import type { BucketDefinition } from './bucket-definition.ts';
-import type { KeyAccounts } from './key-accounts.ts';
+import { type KeyAccounts, keyBytes } from './key-accounts.ts';
 import type { Message, Publisher } from '../publish/publisher.ts';
 import { bucketStreamName, bucketSubject } from '../streams.ts';
 import { storedIn, type StoredValue } from './stored-value.ts';
@@ -8,6 +8,8 @@ import { storedIn, type StoredValue } from './stored-value.ts';
 /** A bucket over one connection. Keys are legal ones. Everything but `get` throws StreamRefusal on a conflict. */
 export interface SessionBucket {
   readonly accounts: KeyAccounts;
+  /** Keys of its tenant's account that an entry with this text takes. */
+  keysOf(text: string): number;
   /** Undefined where the key is free. */
   get(key: string): Promise<Pick<StoredValue, 'text' | 'revision'> | undefined>;
   /** The new revision. `revision` is that of the text to replace, 0 for a key that was never written. */
@@ -42,6 +44,7 @@ export function createSessionBucket({ publisher, accounts }: BucketDeps, definit
   };
   return {
     accounts,
+    keysOf: (text) => (definition.isWeighed === true ? Math.max(1, Math.ceil(Buffer.byteLength(text) / keyBytes)) : 1),
     put,
     async get(key) {
       const found = await last(key);

@@ -6,8 +6,12 @@ export class ShareUsedError extends AppError {
   /** When the first of its keys ends. */
   readonly retryAfterMs: number;
 
-  constructor(retryAfterMs: number) {
-    const message = 'this tenant has its share of all idempotency keys; send without one, or wait until the first ends';
+  /** `holds`: the entries of the bucket. Default: idempotency keys. */
+  constructor(retryAfterMs: number, holds?: string) {
+    const message =
+      holds === undefined
+        ? 'this tenant has its share of all idempotency keys; send without one, or wait until the first ends'
+        : `this tenant has its share of all ${holds} (nats.keys.maxMb); wait until the first ends`;
     super('limit_exceeded', message, { reason: 'KeyShareUsed' });
     this.retryAfterMs = retryAfterMs;
   }

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import type { KeyValueChange } from '../../lib/bus/index.ts';
+import type { Session } from '../../lib/envelope/index.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
+import { createSessionView } from './session-view.ts';
+
+function world({ size = 1_048_576, orphans = [] as string[] } = {}) {
+  const clock = createManualClock();
+  const looks = { count: 0 };
+  const changes: KeyValueChange<Session>[] = [];
+  async function* watch<T>() {
+    yield* changes as KeyValueChange<T>[];
+  }
+  const view = createSessionView({
+    bus: { watch },
+    clock,
+    logger: silentLogger,
+    size,
+    isOrphan: ({ execution_id: id }) => {
+      looks.count += 1;
+      return orphans.includes(id);
+    },
+  });
+  return { clock, looks, changes, view };
+}
+
+const start = Date.parse('2026-01-01T00:00:00Z');
+
+const session = (id: string, more: Partial<Session> = {}): Session => ({
+  execution_id: id,
+  session_id: `s-${id}`,
+  agent_id: 'a',
+  public_key: 'key',
+  pod_uid: 'p',
+  security_context: 'default',
+  tenant: 'acme',
+  allowed_tool_patterns: ['x'.repeat(100_000)],
+  expires_at: new Date(start + 3_600_000).toISOString(),
+  ...more,
+});
+
+const all = { after: undefined, limit: 100_000 };
+const ids = (view: ReturnType<typeof world>['view'], tenant = 'acme') =>
+  view.range(tenant, all).map(({ execution_id: id }) => id);
+
+/** As many sessions as the share of a tenant takes. */
+function fill(view: ReturnType<typeof world>['view'], tenant: string, more: Partial<Session> = {}): number {
+  for (let count = 0; ; count += 1) {
+    const one = session(`${tenant}-${count}`, { ...more, tenant });
+    try {
+      view.assertRoom(one);
+    } catch (error) {
+      if (error instanceof HttpError && error.options.error === 'session_share_used') return count;
+      throw error;
+    }
+    view.remember(one);
+  }
+}
+
+describe('the sessions that a replica has heard of', () => {
+  it('come in pages in order, of which one row costs no look at the others', () => {
+    const { view, looks } = world({ size: 16 * 1_048_576 });
+    for (let at = 0; at < 5_000; at += 1) view.remember(session(`x${(at * 7_919) % 5_000}`));
+    looks.count = 0;
+    expect(view.range('acme', { after: 'x4998', limit: 1 }).map(({ execution_id: id }) => id)).toEqual(['x4999']);
+    expect(view.range('acme', { after: 'x1', limit: 3 }).map(({ execution_id: id }) => id)).toEqual([
+      'x10',
+      'x100',
+      'x1000',
+    ]);
+    expect(looks.count).toBe(4);
+  });
+
+  it('are kept without their patterns, and those of one tenant within its share', () => {
+    const { view } = world();
+    expect(view.of(session('none'))).toBeUndefined();
+    const own = fill(view, 'acme');
+    expect(own).toBeGreaterThan(1_000);
+    expect(view.of({ tenant: 'acme', execution_id: 'acme-0' })).not.toHaveProperty('allowed_tool_patterns');
+    expect(fill(view, 'rival')).toBeGreaterThan(100);
+    view.remember(session('beyond'));
+    expect(view.of(session('beyond'))).toBeUndefined();
+    expect(ids(view)).toHaveLength(own);
+  });
+
+  it('may take the place of the same execution in a full share', () => {
+    const { view } = world();
+    fill(view, 'acme');
+    expect(() => view.assertRoom(session('acme-0'))).not.toThrow();
+  });
+
+  it('are let go when they expire, are revoked, or their tenant is gone', async () => {
+    const orphans: string[] = [];
+    const { clock, view } = world({ orphans });
+    const short = { expires_at: new Date(start + 60_000).toISOString() };
+    const most = fill(view, 'acme', short);
+    await clock.advance(60_000);
+    expect(ids(view)).toEqual([]);
+    expect(fill(view, 'acme')).toBe(most);
+    view.remember(session('acme-1', { revoked: true }));
+    expect(view.of(session('acme-1'))).toBeUndefined();
+    view.assertRoom(session('another'));
+    view.remember(session('another'));
+    orphans.push('acme-2');
+    view.assertRoom(session('a-third'));
+  });
+
+  it('are let go at their time without a word of the bus', async () => {
+    const { clock, view, looks } = world();
+    const stop = new AbortController();
+    const running = view.run(stop.signal);
+    for (let at = 0; at < 10; at += 1)
+      view.remember(session(`x${at}`, { expires_at: new Date(start + 5_000).toISOString() }));
+    await clock.advance(10_000);
+    looks.count = 0;
+    await clock.advance(10_000);
+    expect(looks.count).toBe(0);
+    stop.abort();
+    await running;
+  });
+
+  it('are heard of anew after a lost connection', async () => {
+    const { changes, view } = world();
+    const put = (id: string): KeyValueChange<Session> => ({ kind: 'put', name: id, value: session(id), revision: 1 });
+    changes.push({ kind: 'begin' }, put('a'), put('b'), { kind: 'begin' }, put('c'));
+    const stop = new AbortController();
+    const running = view.run(stop.signal);
+    await expect.poll(() => ids(view)).toEqual(['c']);
+    stop.abort();
+    await running;
+  });
+});
