@@ -1,6 +1,7 @@
 import { edgeLimits } from '../../lib/edge/index.ts';
 import { fleetTimes } from '../../lib/fleet/plan.ts';
 import { recordPartBytes } from '../../lib/fleet/run-record.ts';
+import { bytesOf } from '../../lib/memory-budget/index.ts';
 
 /** Numbers of fleet runs that are no part of the contract. */
 export const fleetRunLimits = {
@@ -35,7 +36,9 @@ export const fleetRunLimits = {
   launchWaitMs: 86_400_000,
   /** Beyond the deadline a command's token is good for so long: the clock of a connected host may be ahead by as much. */
   tokenGraceMs: edgeLimits.skewMs,
-  /** Bytes of output of hosts in flight that are kept for one run; beyond it tails are short. */
+  /** Bytes of output that are kept for all runs: of hosts in flight, and of outcomes that are not stored yet. */
+  outputBytes: bytesOf('output of fleet runs'),
+  /** The same for one run; beyond it tails are short. */
   tailsBytes: 16 * 1024 * 1024,
   shortTailBytes: 256,
   /** First and longest pause of a view that has read all news. */

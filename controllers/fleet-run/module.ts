@@ -30,7 +30,8 @@ export const fleetRunModule = defineModule({
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
     const store = createConfigMapStore(kube);
     const newsReader = createNewsReader(bus);
-    const views = new RunViews({ clock, store, newsReader, serveRecords: serveOpenRecords(bus), wake });
+    const outputs = createFairPool({ size: fleetRunLimits.outputBytes, clock });
+    const views = new RunViews({ clock, store, newsReader, outputs, serveRecords: serveOpenRecords(bus), wake });
     const leaving = new Map<string, number>();
     // A process that no longer leads has an outdated view of a run.
     whileLeading(async (stop) => {

@@ -199,8 +199,10 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<R
   const fields = takeCancel(run, view);
   endRevoked(deps, view);
   const decision = await drive(deps, view);
-  if (decision.end !== undefined)
-    return end(deps, run, decision.end, { ...fields, ...(await storeRecords(deps.store, run, view.waiting.all)) });
+  if (decision.end !== undefined) {
+    const stored = await storeRecords(deps.store, run, view.waiting.all);
+    return end(deps, run, { ...decision.end, cutHosts: view.cutHosts }, { ...fields, ...stored });
+  }
   const now = deps.clock.now();
   if (now >= view.statusDueAt || fields.cancellation !== undefined) await note(deps, run, view, fields);
   const { lookAt = Number.POSITIVE_INFINITY } = view.progress.next(now);
@@ -230,13 +232,13 @@ async function note(deps: FleetRunDeps, run: FleetRun, view: RunView, fields: Pa
   const due = view.waiting.all.slice(0, recordsDue(run, view.waiting, now));
   const stored = await storeRecords(deps.store, run, due);
   await write(deps, run, statusWith(run, now, { ...fields, ...stored, summary, in_flight: inFlight }));
-  view.waiting.noteStored(due.length);
+  view.noteStored(due.length);
 }
 
 function end(
   deps: FleetRunDeps,
   run: FleetRun,
-  ended: FleetEnd,
+  ended: FleetEnd & { readonly cutHosts: number },
   fields: Partial<FleetRunStatus>,
 ): Promise<ReconcileResult> {
   const by = run.spec.cancel?.by;

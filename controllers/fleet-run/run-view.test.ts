@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
 import { RunView } from './run-view.ts';
 
 const uid = 'run-1';
@@ -14,7 +15,12 @@ async function recordAfter(...news: readonly EdgeNews[]) {
   const read = async () => pages.shift() ?? [];
   const woken = Promise.withResolvers<void>();
   const view = new RunView(
-    { clock: systemClock, news: { read }, wake: woken.resolve },
+    {
+      clock: systemClock,
+      news: { read },
+      outputs: createFairPool({ size: 1_048_576, clock: systemClock }),
+      wake: woken.resolve,
+    },
     {
       run,
       tenant: 'acme',

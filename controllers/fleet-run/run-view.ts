@@ -1,6 +1,7 @@
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
+import type { FairPool } from '../../lib/fair-pool.ts';
 import { type NodeRecord, nodeRecord } from '../../lib/fleet/node-record.ts';
 import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
 import { completePolicy, type FleetPolicy } from '../../lib/fleet/policy.ts';
@@ -14,6 +15,8 @@ import { WaitingRecords } from './waiting-records.ts';
 
 export interface ViewDeps {
   readonly news: NewsReader;
+  /** Bytes of output that all runs keep. */
+  readonly outputs: FairPool;
   readonly clock: Clock;
   /** Called when there is something new to decide on. */
   readonly wake: () => void;
@@ -50,7 +53,7 @@ export class RunView {
   readonly #progress: FleetProgress;
   readonly #over = new AbortController();
   readonly #targets: ReadonlyMap<string, FrozenTarget>;
-  readonly #tails = new OutputTails();
+  readonly #tails: OutputTails;
   #after = 0;
   #isCaughtUp = false;
   #isProbed: boolean;
@@ -74,6 +77,7 @@ export class RunView {
       isResumed: this.isResumed,
     });
     this.waiting = new WaitingRecords(records.length);
+    this.#tails = new OutputTails(deps.outputs, tenant);
     for (const { node_id: node, outcome } of records) this.#progress.record({ kind: 'result', node, outcome });
   }
 
@@ -84,6 +88,7 @@ export class RunView {
 
   close(): void {
     this.#over.abort();
+    this.#tails.close();
   }
 
   /** How far the run is. */
@@ -115,6 +120,16 @@ export class RunView {
       deadlineSecs: this.policy.per_target_deadline_secs,
       author: spec.requested_by,
     };
+  }
+
+  /** Hosts whose output was cut, as the runs of the tenant had no more room in memory. */
+  get cutHosts(): number {
+    return this.#tails.cutHosts;
+  }
+
+  /** The oldest of the outcomes that wait are in the store. */
+  noteStored(count: number): void {
+    this.#tails.release(this.waiting.noteStored(count));
   }
 
   /** Whether a host has its outcome, or one that was said for it is on its way. */
@@ -233,7 +248,7 @@ export class RunView {
     this.#progress.record({ kind: 'result', node, outcome: result.outcome });
     const [tails, sentAt] = [this.#tails.end(node), this.commands.sentAt(node)];
     const record = nodeRecord({ nodeId: node, commandId, result, tails, sentAt, endedAt: Date.parse(at) });
-    this.waiting.add(record, this.#deps.clock.now());
+    this.waiting.add(this.#tails.keep(record), this.#deps.clock.now());
     this.commands.noteEnded(node);
     this.said.noteBack(node);
   }

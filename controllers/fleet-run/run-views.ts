@@ -1,6 +1,7 @@
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { readRecords, readTargets, storeReader } from '../../lib/fleet/run-record.ts';
+import type { FairPool } from '../../lib/fair-pool.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { NewsReader } from './ports.ts';
 import { RunView, type ViewFacts } from './run-view.ts';
@@ -9,6 +10,8 @@ export interface RunViewsDeps {
   readonly clock: Clock;
   readonly store: Pick<OutputStore, 'get'>;
   readonly newsReader: NewsReader;
+  /** Bytes of output that all runs keep. */
+  readonly outputs: FairPool;
   /** Called for each view that opens; what it serves ends with the view. */
   readonly serveRecords: (view: RunView) => void;
   readonly wake: (key: string) => void;
@@ -30,9 +33,9 @@ export class RunViews {
 
   open(facts: ViewFacts): RunView {
     const { name, namespace = '', uid = '' } = facts.run.metadata;
-    const { newsReader: news, clock, wake, serveRecords } = this.#deps;
+    const { newsReader: news, clock, outputs, wake, serveRecords } = this.#deps;
     this.close(uid);
-    const view = new RunView({ news, clock, wake: () => wake(`${namespace}/${name}`) }, facts);
+    const view = new RunView({ news, clock, outputs, wake: () => wake(`${namespace}/${name}`) }, facts);
     this.#open.set(uid, view);
     serveRecords(view);
     void view.follow();

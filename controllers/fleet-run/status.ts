@@ -34,7 +34,7 @@ const reasons = { complete: 'Completed', halted: 'Halted', cancelled: 'Cancelled
 
 /** How a run ended, for people: the reason of its end where it was refused, or could not be continued. */
 export type RunEnd =
-  | (FleetEnd & { readonly cancelledBy?: string })
+  | (FleetEnd & { readonly cancelledBy?: string /** Hosts whose output was cut. */; readonly cutHosts?: number })
   | (Refusal & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' | 'halted' });
 
 /** The status that stays. */
@@ -69,8 +69,12 @@ function wordsOf(end: RunEnd): Refusal {
   const { ok, err, timed_out: late, cancelled, not_started: idle } = end.summary;
   const counts = `${ok} ok, ${err} err, ${late} timed out, ${cancelled} cancelled, ${idle} not started`;
   const by = end.outcome === 'cancelled' && end.cancelledBy !== undefined ? ` by ${end.cancelledBy}` : '';
-  return { reason: reasons[end.outcome], message: `${end.outcome}${by}: ${counts}` };
+  const cut = end.cutHosts === undefined || end.cutHosts === 0 ? '' : `; ${cutOutput(end.cutHosts)}`;
+  return { reason: reasons[end.outcome], message: `${end.outcome}${by}: ${counts}${cut}` };
 }
+
+const cutOutput = (hosts: number): string =>
+  `output of ${hosts} hosts was cut in the record, as fleet runs of the tenant had their share of memory`;
 
 const observed = ({ metadata: { generation } }: FleetRun): Pick<FleetRunStatus, 'observedGeneration'> =>
   generation === undefined ? {} : { observedGeneration: generation };

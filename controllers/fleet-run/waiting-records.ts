@@ -30,10 +30,11 @@ export class WaitingRecords {
     this.#cameAt.push(now);
   }
 
-  /** The oldest of them are in the store. Those that came meanwhile have waited since they came. */
-  noteStored(count: number): void {
-    this.#records.splice(0, count);
+  /** The oldest of them are in the store, and are given. Those that came meanwhile have waited since they came. */
+  noteStored(count: number): readonly NodeRecord[] {
+    const stored = this.#records.splice(0, count);
     this.#cameAt.splice(0, count);
     this.#stored += count;
+    return stored;
   }
 }

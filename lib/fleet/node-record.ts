@@ -28,10 +28,10 @@ export interface Tails {
 /** requirements AMB-115: the end of a text, at most so many bytes of UTF-8, beginning with a whole character. */
 export function tailOf(text: string, bytes: number = limits.fleetTailBytes): string {
   if (bytes <= 0) return '';
-  const end = text.length <= bytes ? text : text.slice(-bytes);
-  const encoded = Buffer.from(end);
-  if (encoded.length <= bytes) return end;
-  let start = encoded.length - bytes;
+  const encoded = Buffer.from(text.length <= bytes ? text : text.slice(-bytes));
+  if (text.length <= bytes && encoded.length <= bytes) return text;
+  // A part of a text would keep the whole of it in memory.
+  let start = Math.max(0, encoded.length - bytes);
   while (((encoded[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return encoded.subarray(start).toString('utf8');
 }

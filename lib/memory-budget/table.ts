@@ -134,6 +134,12 @@ export const memoryTable = {
     pools: { controllers: 1 },
     holds: 'logs of steps that are read, and outputs that are not stored yet',
   },
+  'output of fleet runs': {
+    share: 0.04,
+    place: 'heap',
+    pools: { controllers: 1 },
+    holds: 'ends of the output of fleet runs, until the outcomes are stored',
+  },
   'records being written': {
     share: 0.04,
     place: 'heap',

@@ -198,6 +198,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     clock,
     store,
     newsReader: createNewsReader(bus),
+    outputs: createFairPool({ size: 16 * 1_048_576, clock }),
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
   });
