@@ -18,7 +18,7 @@ describe('the configuration of the bus', () => {
       replicas: 1,
       events: { maxAgeMs: 168 * hour, maxBytes: 1_073_741_824 },
       audit: { maxAgeMs: 2_160 * hour, maxBytes: 1_073_741_824 },
-      keysMax: 3_579_139,
+      keysMax: 447_392,
       streamBytes: { conversations: 1_073_741_824, gateway_audit: 1_073_741_824, edge_results: 1_073_741_824 },
     });
     const env = {

@@ -26,7 +26,7 @@ export const busVariables = {
   WINDLASS_AUDIT_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
   WINDLASS_CONVERSATIONS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
   WINDLASS_EDGE_RESULTS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
-  WINDLASS_KEYS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
+  WINDLASS_KEYS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 128 }),
 };
 
 export const BusConfig = Type.Object(busVariables);

@@ -571,6 +571,11 @@ describe('the event bus of the chart', () => {
     ['two servers', { nats: { replicaCount: 2 } }, '/nats/replicaCount'],
     ['a volume of no known unit', { nats: { enabled: true, storage: { size: '10GB' } } }, '/nats/storage/size'],
     ['streams larger than the volume', { nats: { enabled: true, events: { maxMb: 9_000 } } }, 'nats.storage.size'],
+    [
+      'more keys than its memory holds',
+      { nats: { enabled: true, keys: { maxMb: 256 } } },
+      'nats.resources.limits.memory',
+    ],
     ['an issuer that is no URL', { api: { oidc: { issuer: 'id.example.com' } } }, '/api/oidc/issuer'],
     ['an algorithm without a key', { api: { oidc: { issuer, algorithms: ['none'] } } }, '/api/oidc/algorithms/0'],
     ['a shared-secret algorithm', { api: { oidc: { issuer, algorithms: ['HS256'] } } }, '/api/oidc/algorithms/0'],
@@ -586,7 +591,7 @@ describe('the event bus of the chart', () => {
   ])('takes streams of %s of the volume: %s', async (_what, more, fits) => {
     const storage = { size: '100Gi' };
     // Nine tenths of 100 GiB, without what audit, keys, conversations and archive take.
-    const events = { maxMb: 92_160 - 1_024 - 1_024 - 1_024 - 2_048 + more };
+    const events = { maxMb: 92_160 - 1_024 - 128 - 1_024 - 2_048 + more };
     const rendered = render({ nats: { enabled: true, storage, events }, archive: { maxMb: 2_048 } });
     expect(
       await rendered.then(

@@ -42,6 +42,23 @@
 {{- end -}}
 {{- end -}}
 
+{{/*
+The server keeps an index of all keys in memory: 540 bytes for each of 300 bytes on disk, measured. Up to four buckets have
+keys that live for a day or longer and that callers may fill; 96 MiB are for the rest.
+*/}}
+{{- define "windlass.nats.checkMemory" -}}
+{{- $limit := toString (get (get (.Values.nats.resources | default dict) "limits" | default dict) "memory") -}}
+{{- $unit := get (dict "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "M" 1000000 "G" 1000000000) (regexFind "[A-Za-z]+$" $limit) -}}
+{{- if $unit -}}
+{{- $bytes := int64 (mulf (regexFind "^[0-9.]+" $limit | float64) $unit) -}}
+{{- $most := div (sub $bytes (mul 96 1048576)) (mul 4 540) -}}
+{{- $mostMb := div (mul $most 300) 1048576 -}}
+{{- if gt (int64 .Values.nats.keys.maxMb) (int64 $mostMb) -}}
+{{- fail (printf "nats.keys.maxMb is %d, and nats.resources.limits.memory (%s) has room for the keys of %d at most: lower the one or raise the other" (int64 .Values.nats.keys.maxMb) $limit (int64 $mostMb)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* A server that has stored streams alone deletes them when it becomes one of several (docs/operating.md). */}}
 {{- define "windlass.nats.checkReplicas" -}}
 {{- $found := lookup "apps/v1" "StatefulSet" .Release.Namespace (include "windlass.nats" .) -}}
