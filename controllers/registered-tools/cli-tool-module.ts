@@ -17,10 +17,7 @@ export const cliToolModule = defineModule({
   informers: { tools: cliToolInformer, workflows: toolWorkflowInformer, tenants: tenantInformer },
   wakes: { tools: wakeItself },
   reconcile({ kube, clock, tenants, turns, informers: { tools, workflows } }) {
-    return async (key) => {
-      const cached = tools.cache.get(key);
-      const tool = cached && (await tools.whole(cached));
-      if (tool === undefined || tool.metadata.deletionTimestamp !== undefined) return;
+    const judge = async (tool: CliTool): Promise<void> => {
       const { namespace = '' } = tool.metadata;
       await turns.enter(namespace);
       const places = visiblePlaces(namespace);
@@ -34,6 +31,14 @@ export const cliToolModule = defineModule({
         conditions: [readyOf(tool, verdict, clock.now())],
       };
       await writeStatus({ kube, resource: cliTools, cache: tools.cache }, tool, status);
+    };
+    return async (key) => {
+      const cached = tools.cache.get(key);
+      if (cached === undefined) return;
+      // The API server has to write a large one as well, and answers with all of it.
+      await tools.use(cached, async (tool) => {
+        if (tool !== undefined && tool.metadata.deletionTimestamp === undefined) await judge(tool);
+      });
     };
   },
 });

@@ -33,10 +33,7 @@ export const toolWorkflowModule = defineModule({
   reconcile({ kube, clock, tenants, turns, informers: { workflows, tools, specs } }) {
     const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
     const documents = createApiDocuments({ kube, reader, whole: specs.whole });
-    return async (key) => {
-      const cached = workflows.cache.get(key);
-      const workflow = cached && (await workflows.whole(cached));
-      if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
+    const judge = async (workflow: ToolWorkflow): Promise<void> => {
       const { namespace = '' } = workflow.metadata;
       await turns.enter(namespace);
       const places = visiblePlaces(namespace);
@@ -55,6 +52,14 @@ export const toolWorkflowModule = defineModule({
         ...(apiSpec && { api_spec: keyOf(apiSpec) }),
       };
       await writeStatus({ kube, resource: toolWorkflows, cache: workflows.cache }, workflow, status);
+    };
+    return async (key) => {
+      const cached = workflows.cache.get(key);
+      if (cached === undefined) return;
+      // The API server has to write a large one as well, and answers with all of it.
+      await workflows.use(cached, async (workflow) => {
+        if (workflow !== undefined && workflow.metadata.deletionTimestamp === undefined) await judge(workflow);
+      });
     };
   },
 });

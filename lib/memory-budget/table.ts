@@ -155,9 +155,9 @@ export const memoryTable = {
   'objects in use': {
     share: 0.02,
     place: 'heap',
-    // Executions of workflows and of agents.
-    pools: { controllers: 2 },
-    holds: 'large executions that reconcilers have in use',
+    // Executions of workflows and of agents, ToolWorkflows and CliTools.
+    pools: { controllers: 4 },
+    holds: 'large executions and registered tools that reconcilers have in use',
   },
   'whole executions': whole('WorkflowExecution', 0.03, { api: 1, controllers: 1 }),
   'whole workflows': whole('Workflow', 0.02, { api: 1, controllers: 1 }),
