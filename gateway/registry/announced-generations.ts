@@ -1,4 +1,5 @@
-import type { EventBus, KeyValueBucket, KeyValueChange } from '../../lib/bus/index.ts';
+import { LRUCache } from 'lru-cache';
+import { bucketKey, type EventBus, type KeyValueBucket, type KeyValueChange } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -48,38 +49,32 @@ const day = 24 * 3_600_000;
 const definition = { name: 'gateway_workflows_told', ttlMs: 90 * day };
 /** An entry of a workflow that is still there is written again before it ends. */
 const renewMs = 30 * day;
+/** Entries that a replica keeps. The bus is asked about a workflow whose entry made room for others. */
+const heardMax = 20_000;
 /** A replica that has not announced it by then has ended; its attempt took a few seconds. */
 const attemptMs = 60_000;
 
 export function createAnnouncedGenerations({ bus, clock, logger }: ToldDeps): AnnouncedGenerations {
   const bucket = bus.bucket<Entry>(definition);
-  const heard = new Map<string, Entry>();
-  const names = new Map<string, string>();
+  const heard = new LRUCache<string, Entry>({ max: heardMax });
   let isCurrent = false;
   const hear = (change: KeyValueChange<Entry>): void => {
     if (change.kind === 'begin') {
       heard.clear();
-      names.clear();
     }
     if (change.kind === 'current') isCurrent = true;
-    if (change.kind === 'put') {
-      names.set(change.name, change.value.uid);
-      heard.set(change.value.uid, change.value);
-    }
-    if (change.kind === 'end') {
-      heard.delete(names.get(change.name) ?? '');
-      names.delete(change.name);
-    }
+    if (change.kind === 'put') heard.set(change.name, change.value);
+    if (change.kind === 'end') heard.delete(change.name);
   };
   return {
     isKnown({ uid, generation }) {
-      const entry = heard.get(uid);
+      const entry = heard.get(bucketKey(uid));
       return !isCurrent || (entry !== undefined && isSettled(entry, generation, clock.now()));
     },
     take: (generation) => take(bucket, generation, clock.now()),
     async announced({ uid, generation, revision }) {
       const entry = { uid, generation, at: clock.now(), isTold: true };
-      if ((await bucket.update(uid, entry, revision)) !== undefined) heard.set(uid, entry);
+      if ((await bucket.update(uid, entry, revision)) !== undefined) heard.set(bucketKey(uid), entry);
     },
     async run(signal) {
       try {

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { InformerChange } from '../../lib/informer/informer.ts';
+import { ShareUsedError } from '../../lib/bus/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import { createFormerNames } from './former-names.ts';
+import { createFormerNames, namesOfNamespace } from './former-names.ts';
 
 let nats: TestBus;
 let stops: (() => Promise<void>)[];
@@ -65,5 +66,49 @@ describe('names that tool workflows have had', () => {
     await expect.poll(() => second.former.has('tenant-acme', 'orders.c'), { timeout: 15_000 }).toBe(true);
     expect(second.former.has('tenant-acme', 'orders.d')).toBe(false);
     await second.end();
+  });
+
+  it('GW-WF-41 are the newest of each namespace, and a tenant with its share of keys keeps no other from storing its own', async () => {
+    async function* watch<T>() {
+      yield { kind: 'begin' } as const;
+      for (let at = 0; at <= namesOfNamespace; at += 1)
+        yield {
+          kind: 'put',
+          name: `k${at}`,
+          value: { namespace: 'tenant-evil', name: `n${at}` } as T,
+          revision: at,
+        } as const;
+      yield {
+        kind: 'put',
+        name: 'o',
+        value: { namespace: 'tenant-acme', name: 'orders.a' } as T,
+        revision: 0,
+      } as const;
+      yield { kind: 'current' } as const;
+    }
+    const stored: string[] = [];
+    const create = async (key: string, _value: unknown, tenant: string) => {
+      if (tenant === 'evil') throw new ShareUsedError(1);
+      return stored.push(key);
+    };
+    const handlers: ((change: InformerChange<ToolWorkflow>) => void)[] = [];
+    const stop = new AbortController();
+    const former = createFormerNames({
+      bus: { watch, bucket: () => ({ create }) as never },
+      clock: systemClock,
+      logger: silentLogger,
+      tenants: { tenantOf: (namespace) => namespace.replace('tenant-', '') },
+      onChange: (handler) => void handlers.push(handler),
+    });
+    for (const handle of handlers)
+      for (const one of [named('x', 'tenant-evil'), named('orders.z')])
+        handle({ key: 'k', before: one, after: undefined, own: false } as InformerChange<ToolWorkflow>);
+    const running = former.run(stop.signal);
+    await expect.poll(() => stored, { timeout: 15_000 }).toEqual(['tenant-acme/orders.z']);
+    const known = ['n0', 'n1', `n${namesOfNamespace}`].map((name) => former.has('tenant-evil', name));
+    expect(known).toEqual([false, true, true]);
+    expect([former.has('tenant-acme', 'orders.a'), former.has('tenant-evil', 'x')]).toEqual([true, true]);
+    stop.abort();
+    await running;
   });
 });

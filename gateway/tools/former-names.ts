@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { registeredNameOf } from '../../lib/api-spec/index.ts';
-import type { EventBus, KeyValueChange } from '../../lib/bus/index.ts';
+import { type EventBus, type KeyValueChange, ShareUsedError } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { InformerChange } from '../../lib/informer/informer.ts';
@@ -10,7 +10,8 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 
 /**
  * Names that tool workflows have, or have had in the last 90 days: a call of one that is gone is answered 404, and not as
- * an unknown tool (GW-WF-41). Replicas know what others, and processes before them, have seen.
+ * an unknown tool (GW-WF-41). Replicas know what others, and processes before them, have seen. Of a namespace, the newest
+ * `namesOfNamespace` are known; the name of one that is gone before those is one of an unknown tool.
  */
 export interface FormerNames {
   has(namespace: string, name: string): boolean;
@@ -32,7 +33,13 @@ interface Named {
   readonly name: string;
 }
 
-const definition = { name: 'gateway_workflow_names', ttlMs: 90 * 24 * 3_600_000 };
+const definition = {
+  name: 'gateway_workflow_names',
+  ttlMs: 90 * 24 * 3_600_000,
+  holds: 'names of tool workflows',
+};
+/** Names of one namespace that a replica keeps. */
+export const namesOfNamespace = 2_000;
 /** Names that are to be stored, and those of this process that the bus did not take. */
 const keptNames = 10_000;
 const writeEveryMs = 2_000;
@@ -68,9 +75,23 @@ interface View {
 }
 
 function createView(): View {
-  const byKey = new Map<string, string>();
+  /** By the key of the bucket, of each namespace, the oldest first. */
+  const byNamespace = new Map<string, Map<string, string>>();
   const names = new Set<string>();
   let isCurrent = false;
+  const drop = (of: Map<string, string>, key: string): void => {
+    names.delete(of.get(key) ?? '');
+    of.delete(key);
+  };
+  const put = (key: string, named: Named): void => {
+    const of = byNamespace.get(named.namespace) ?? new Map<string, string>();
+    byNamespace.set(named.namespace, of);
+    drop(of, key);
+    of.set(key, keyOf(named));
+    names.add(keyOf(named));
+    const [oldest] = of.keys();
+    if (of.size > namesOfNamespace && oldest !== undefined) drop(of, oldest);
+  };
   return {
     get isCurrent() {
       return isCurrent;
@@ -79,17 +100,11 @@ function createView(): View {
     take(change) {
       if (change.kind === 'current') isCurrent = true;
       if (change.kind === 'begin') {
-        byKey.clear();
+        byNamespace.clear();
         names.clear();
       }
-      if (change.kind === 'put') {
-        byKey.set(change.name, keyOf(change.value));
-        names.add(keyOf(change.value));
-      }
-      if (change.kind === 'end') {
-        names.delete(byKey.get(change.name) ?? '');
-        byKey.delete(change.name);
-      }
+      if (change.kind === 'put') put(change.name, change.value);
+      if (change.kind === 'end') for (const of of byNamespace.values()) drop(of, change.name);
     },
   };
 }
@@ -126,8 +141,18 @@ async function writeAll(deps: FormerDeps, { known, unwritten }: Unwritten, signa
   const batch = [...unwritten.entries()];
   for (const [key, named] of batch) {
     if (signal.aborted) return;
-    if (named.isGone || !known.has(named)) await store(deps, named);
+    if (named.isGone || !known.has(named)) await storeWithinShare(deps, named);
     if (unwritten.get(key) === named) unwritten.delete(key);
+  }
+}
+
+/** A name of a tenant that has its share of keys is known to this process alone; those of other tenants are stored. */
+async function storeWithinShare(deps: FormerDeps, named: Named): Promise<void> {
+  try {
+    await store(deps, named);
+  } catch (error) {
+    if (!(error instanceof ShareUsedError)) throw error;
+    deps.logger.warn({ namespace: named.namespace, problem: error.message }, 'name of a tool workflow is not stored');
   }
 }
 
