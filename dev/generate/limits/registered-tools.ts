@@ -55,10 +55,16 @@ export const tools: LimitGroup = {
     items('`ports` of one of the `networks`', 'listedPorts'),
     items('`git_secrets` of a SecurityContext', 'contextGitSecrets'),
     row(
-      'Texts of the lists of a SecurityContext together, each with 32 characters more',
+      'Texts of the lists of a SecurityContext together',
       'contextTextsLength',
       'characters',
       'have more than … characters together',
+    ),
+    row(
+      'What each of these texts counts beside its length',
+      'contextTextCharge',
+      'characters',
+      'where each text counts as … more',
     ),
     items('`files` of a CliTool', 'cliToolFiles'),
     characters('A path that a file tool takes', 'toolPathLength'),
