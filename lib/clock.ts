@@ -25,6 +25,17 @@ export const systemClock: Clock = {
 };
 
 /**
+ * Sleeps for the time that an answer has. A process that was busy is late by as long as it could hear nothing: the answer may be in
+ * its socket already, and gets as much time again, `ms` at most.
+ */
+export async function sleepAwake(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  const end = clock.now() + ms;
+  await clock.sleep(ms, signal);
+  const lateMs = Math.min(clock.now() - end, ms);
+  if (lateMs > 0 && signal?.aborted !== true) await clock.sleep(lateMs, signal);
+}
+
+/**
  * Runs the task after `ms` milliseconds, unless the returned function calls it off before. On the machine's own clock that
  * is a timer alone: a sleep has a promise, a signal and a listener beside it, and a signed call has three deadlines.
  */

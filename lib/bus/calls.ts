@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, sleepAwake } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { busError, isConflict, isStreamGone } from './bus-error.ts';
 import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
@@ -42,7 +42,7 @@ class Calls implements BusCalls {
   async within<R>(end: number, work: Promise<R>): Promise<R> {
     const { clock } = this.#deps;
     const done = new AbortController();
-    const late = clock.sleep(end - clock.now(), done.signal).then((): never => {
+    const late = sleepAwake(clock, end - clock.now(), done.signal).then((): never => {
       // No caller listens any more once the work is done; an error would be made for nothing.
       if (done.signal.aborted) return undefined as never;
       throw new AppError('unavailable', 'the event bus did not answer in time', { reason: 'EventBusUnavailable' });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -237,6 +238,15 @@ describe('a bucket', () => {
     expect(await bucket.create(key, what, 'acme')).toBeGreaterThan(0);
     expect(await bucket.create(key, 'again', 'acme')).toBeUndefined();
     expect((await bucket.get(key))?.value).toBe(what);
+  });
+
+  it('has its answer although the process heard nothing for longer than an answer may take', async () => {
+    const bus = connectBus();
+    expect(await bus.bucket(day).create('busy', 'value', 'acme')).toBeDefined();
+    const asked = bus.bucket(day).get('busy');
+    await immediate();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+    expect(await asked).toMatchObject({ value: 'value' });
   });
 
   it('answers nothing for a key that was never written', async () => {

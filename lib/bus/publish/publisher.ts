@@ -1,5 +1,5 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../clock.ts';
+import { type Clock, sleepAwake } from '../../clock.ts';
 import { errorCodes, StreamRefusal } from '../bus-error.ts';
 
 /** A message for a stream. */
@@ -135,7 +135,7 @@ class InboxPublisher implements Publisher {
     this.#isWatching = true;
     for (const [number, { end, reject }] of this.#unanswered) {
       // A message answered meanwhile is gone from the map, and a new one is visited later.
-      if (end > clock.now()) await clock.sleep(end - clock.now(), this.#closed.signal);
+      if (end > clock.now()) await sleepAwake(clock, end - clock.now(), this.#closed.signal);
       if (this.#unanswered.delete(number)) reject(new Error(`no answer within ${timeoutMs} ms`));
     }
     this.#isWatching = false;
