@@ -8,7 +8,7 @@ import { createAttestLimit } from './attest-limit.ts';
 function aLimit() {
   const clock = createManualClock();
   const bucket = createMemoryBucket(clock, edgeBuckets.attestations, 1_000);
-  return createAttestLimit({ clock, bus: { bucket: () => bucket as never } });
+  return createAttestLimit({ clock, bus: { bucket: () => bucket as never, problem: () => undefined } });
 }
 
 /** How many of these addresses may attest once. */

@@ -5,6 +5,7 @@ import { type EventBus, ShareUsedError } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { edgeBuckets, edgeLimits } from '../../lib/edge/index.ts';
+import { patiently } from '../late-bus.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
 /** Addresses whose refusal this process remembers; the longest unused one is forgotten first. */
@@ -18,7 +19,7 @@ export type AttestLimit = (address: string) => Promise<void>;
 
 interface AttestLimitDeps {
   readonly clock: Pick<Clock, 'now'>;
-  readonly bus: Pick<EventBus, 'bucket'>;
+  readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
 }
 
 /**
@@ -32,7 +33,7 @@ export function createAttestLimit({ clock, bus }: AttestLimitDeps): AttestLimit 
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const now = clock.now();
       if (now < (refusals.get(address) ?? 0)) break;
-      const entry = await bucket.get(address);
+      const entry = await patiently(bus, () => bucket.get(address));
       const recent = (entry?.value.at ?? []).filter((at) => now - at < minuteMs);
       if (recent.length >= edgeLimits.attestationsPerMinute) {
         refusals.set(address, minuteMs + Math.min(...recent));

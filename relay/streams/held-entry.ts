@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { edgeBuckets, edgeLimits, type HeldStream, type RecentStream } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { firstAnswer } from '../../lib/retry.ts';
+import { isLate } from '../late-bus.ts';
 import { type LiveStream, unproven } from './live-stream.ts';
 
 interface HeldEntryDeps {
@@ -39,7 +40,7 @@ export async function holdEntry(deps: HeldEntryDeps, stream: LiveStream): Promis
   };
   const revision = await firstAnswer(holdAttempts, (attempt) =>
     hold(attempt).catch((error: unknown) => {
-      if (attempt === holdAttempts || !isLate(deps, error)) throw error;
+      if (attempt === holdAttempts || !isLate(deps.bus, error)) throw error;
       return undefined;
     }),
   );
@@ -47,9 +48,6 @@ export async function holdEntry(deps: HeldEntryDeps, stream: LiveStream): Promis
   stream.held(revision);
   return earlier;
 }
-
-const isLate = ({ bus }: HeldEntryDeps, error: unknown): boolean =>
-  error instanceof AppError && error.code === 'unavailable' && bus.problem() === undefined;
 
 /** The revision of the new entry; undefined where another one was written meanwhile, or that is not known. */
 async function writeAfter(

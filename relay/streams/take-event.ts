@@ -11,8 +11,8 @@ import {
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { tryAgain } from '../../lib/retry.ts';
 import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
+import { patiently } from '../late-bus.ts';
 import type { SentCommand, SentCommands } from '../sent-commands.ts';
 import type { LiveStream } from './live-stream.ts';
 import { capabilitiesOf, chunkOf, outcomeOf } from './outcome-of.ts';
@@ -76,23 +76,11 @@ async function storeResult(
   const { tenant, run, node_id: nodeId } = record;
   const at = new Date(deps.clock.now()).toISOString();
   const of = { tenant, node_id: nodeId, command_id: commandId };
-  await patiently(deps, () => deps.results.publish({ kind: 'result', ...of, run, at, result }));
+  await patiently(deps.bus, () => deps.results.publish({ kind: 'result', ...of, run, at, result }));
   const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
   await bucket.update(commandId, { ...record, ended: true }, revision).catch(() => undefined);
   // A list for people: nothing waits for it.
   void deps.recent.ended({ ...of, result, ended_at: at, sent: begun }).catch(() => undefined);
-}
-
-const attempts = 5;
-
-/**
- * A bus that is there and answers late is asked again: a relay that ended the stream for it would have the daemon connect anew, which
- * costs more than the message. Each attempt does the same.
- */
-async function patiently<T>({ bus }: TakeEventDeps, attempt: () => Promise<T>): Promise<T> {
-  const isLate = (error: unknown): boolean =>
-    error instanceof AppError && error.code === 'unavailable' && bus.problem() === undefined;
-  return tryAgain(attempts, isLate, attempt);
 }
 
 async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: CommandProgress): Promise<void> {
@@ -126,7 +114,7 @@ async function claimOf(
 ): Promise<ClaimedCommand | undefined> {
   const { tenant, nodeId } = hostOf(stream);
   const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
-  const entry = await patiently(deps, () => bucket.get(commandId));
+  const entry = await patiently(deps.bus, () => bucket.get(commandId));
   if (entry?.value.node_id === nodeId && entry.value.tenant === tenant)
     return { record: entry.value, revision: entry.revision };
   deps.streams.strange(stream, entry !== undefined);
