@@ -53,7 +53,7 @@ const scanMs = 5_000;
 const pingMs = 2_000;
 const handOverMs = 20_000;
 
-/** `parked`: it waits for a person or a judge; a `Grown` goes on in a larger place in the pool. */
+/** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
 type Driving = 'done' | 'parked' | Grown;
 
 interface Driven {

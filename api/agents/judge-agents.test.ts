@@ -134,7 +134,7 @@ describe('an agent that judges answers', () => {
     });
   });
 
-  it('judges once where the replica that started it goes, and another one continues', async () => {
+  it('judges once where the replica that started it ends, and another one continues', async () => {
     const shared = new SharedExecutions();
     const gone = startOn(shared);
     shared.put(executionOf('moved'));

@@ -31,7 +31,7 @@ export interface JudgeQuestion {
   readonly answer: JudgedAnswer;
 }
 
-/** What the agent said, and the tokens that it took. */
+/** The agent's answer, and the tokens that it took. */
 export interface JudgeResult {
   readonly output: string;
   readonly input_tokens: number;

@@ -20,7 +20,7 @@ interface Ran {
   readonly refused: readonly string[];
 }
 
-/** What the door was asked for, and standard error. */
+/** The requests at the door, and standard error. */
 async function ran(argv: readonly string[], execution: WorkflowExecution = origin): Promise<Ran> {
   const [command = '', ...rest] = argv;
   const asked: unknown[] = [];

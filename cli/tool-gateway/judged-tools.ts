@@ -27,6 +27,6 @@ export async function judgedTools(client: GatewayClient, tools: readonly Gateway
   });
 }
 
-/** Of objects that claim one name, the tool is the one that has it. */
+/** Several objects may claim one name; the tool is the one that has it. */
 const isObjectOf = ({ name }: GatewayToolRow, row: GatewayRow): boolean =>
   row.name === name && row.ready?.reason !== ('NameTaken' satisfies ToolWorkflowReason);

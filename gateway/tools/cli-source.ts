@@ -73,7 +73,7 @@ async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<Gateway
   return answerOf(deps, ended);
 }
 
-/** What is known of an execution whose end is not: it outlives this process, or the way to it was lost. */
+/** An execution whose end is not known: it outlives this process, or the way to it was lost. */
 type Open = 'left' | 'lost';
 
 function openAnswer(name: string, open: Open): GatewayAnswer {

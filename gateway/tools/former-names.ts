@@ -10,7 +10,7 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 
 /**
  * Names that tool workflows have, or have had in the last 90 days: a call of one that is gone is answered 404, and not as
- * an unknown tool (GW-WF-41). Replicas know what others, and processes before them, have seen. Of a namespace, the newest
+ * an unknown tool (GW-WF-41). Replicas know what others, and processes before them, have seen. In each namespace, the newest
  * `namesOfNamespace` are known; the name of one that is gone before those is one of an unknown tool.
  */
 export interface FormerNames {

@@ -11,7 +11,7 @@ import type { GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
 export type RegisteredObject = KubeObject &
   Registered & { readonly spec: { readonly description: string; readonly input_schema: object } };
 
-/** What sources of registered tools need, of one kind of object. */
+/** Needs of a source of registered tools of one kind of object. */
 export interface RegisteredDeps<T> {
   readonly clock: Clock;
   readonly tenancy: Pick<Tenancy, 'visibleTo'>;

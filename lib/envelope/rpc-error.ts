@@ -85,7 +85,7 @@ export function callError(error: unknown, id: Id): HttpError {
   return rpcError(internal, { message: 'something is wrong with the service; its log tells more', id, cause: error });
 }
 
-/** Of trouble of the API server, such as that of a new tenant. */
+/** For trouble of the API server, such as that of a new tenant. */
 const sentenceOf = (error: unknown): string | undefined =>
   error instanceof KubeError ? callerError(error).message : undefined;
 

@@ -73,7 +73,7 @@ export function executionAgain(
   });
 }
 
-/** What the origin runs. @throws ExecutionError `NotBegun`. */
+/** The workflow and version of the origin. @throws ExecutionError `NotBegun`. */
 export function pinOf(origin: WorkflowExecution): NonNullable<NonNullable<WorkflowExecution['status']>['workflow']> {
   const pin = origin.status?.workflow;
   if (pin === undefined) throw refused('NotBegun', origin, 'has not begun: there is nothing to run again');

@@ -150,7 +150,7 @@ function authorize<Caller>({ authorize: assert }: ServeDeps<Caller>, caller: Cal
   }
 }
 
-/** What a route says of a body of this caller. */
+/** The route's verdict on a body of this caller. */
 const judgeOf = <Caller>({ assertBody }: Route<Caller>, caller: Caller | undefined) =>
   assertBody && ((body: unknown) => assertBody(caller as never, body));
 

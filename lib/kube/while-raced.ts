@@ -7,7 +7,7 @@ import { isConflict, isFailedTest, isInvalid } from './kube-error.ts';
 /** Enough for 16 writers that meet each time; the pauses of all attempts are at most 5 s. */
 const attempts = 20;
 const pauses = { baseMs: 10, maxMs: 320 };
-/** A rule may refuse what was right when it was read. What it refuses each time is wrong. */
+/** A rule may refuse what was right when it was read. A value that it refuses each time is wrong. */
 const refusals = 5;
 
 /**

@@ -25,7 +25,7 @@ export function checkKind(value: unknown, definition: KindDefinition): readonly 
   });
 }
 
-/** What a spec means is looked at once its schema is right. */
+/** The meaning of a spec is checked once its schema is right. */
 function checkSpec(spec: unknown, definition: KindDefinition): readonly Problem[] {
   const schema = validatorOf(definition)(spec);
   return schema.length > 0 ? schema : (meanings[definition.kind]?.(spec) ?? []);

@@ -29,7 +29,7 @@ const metadataFields = [
 interface CheckedKind {
   readonly kind: string;
   readonly checkSpec: (spec: unknown) => readonly Problem[];
-  /** Of a name that is there. Default: that of a definition with versions. */
+  /** The check of a name that is there. Default: that of a definition with versions. */
   readonly checkName?: (name: unknown) => readonly Problem[];
 }
 

@@ -31,7 +31,7 @@ const unbegun: ReadonlySet<string> = new Set(['Starting']);
 function leavesOpen(error: unknown): error is AppError {
   if (!(error instanceof AppError) || unbegun.has(error.reason)) return false;
   if (error.code === 'timeout') return true;
-  // What a new namespace lacks is refused before the object is made.
+  // A new namespace that lacks something is refused before the object is made.
   if (error instanceof KubeError)
     return notYetMessage(error) === undefined && callerError(error).code === 'unavailable';
   return error.code === 'unavailable';

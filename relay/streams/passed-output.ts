@@ -1,6 +1,6 @@
 import { type EdgeChunk, edgeLimits } from '../../lib/edge/index.ts';
 
-/** What was passed on of a command's output. */
+/** The part of a command's output that was passed on. */
 export interface PassedOutput {
   /** Bytes as the command wrote them, of both of its streams, and of the texts of states. */
   readonly bytes: number;
@@ -21,8 +21,8 @@ const none: PassedOutput = { bytes: 0, chunks: 0, isCut: false };
 export const isPassed = ({ progress }: Passing, commandId: string): boolean => progress?.get(commandId)?.isCut === true;
 
 /**
- * What is passed on of a chunk: the first 64 KiB of a command to the byte, in 1024 chunks at most. Of the chunk that does not fit
- * its beginning is, and then the word that more followed.
+ * The part of a chunk that is passed on: the first 64 KiB of a command to the byte, in 1024 chunks at
+ * most. The chunk that does not fit is cut, and the word that more followed comes behind it.
  */
 export function passOn(stream: Passing, commandId: string, chunk: EdgeChunk): readonly EdgeChunk[] {
   const progress = (stream.progress ??= new Map());

@@ -19,7 +19,7 @@ interface Thing {
   };
 }
 
-/** What the API server answers where a `test` of a JSON patch does not hold. */
+/** The API server's answer where a `test` of a JSON patch does not hold. */
 export const failedTest = () =>
   new KubeError(
     422,

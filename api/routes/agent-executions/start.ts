@@ -72,7 +72,7 @@ export interface StartAsk {
   readonly known: Once | undefined;
   /** Annotations that say which agent is behind it. */
   readonly marks: Readonly<Record<string, string>>;
-  /** The execution that it works for, with which it goes. */
+  /** The execution that it works for; the garbage collector deletes it with that one. */
   readonly serves?: AgentExecution;
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiVersion } from '../../../crds/labels.ts';
 import type { GitBinding } from '../../../crds/schema/git-binding.ts';
@@ -89,12 +90,13 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
   });
 
   it('TOOL-023 refreshes of one binding come one after another, each with its answer', async () => {
-    const { binding_id } = await clone('busy', { repo_url: server.http });
+    const name = `busy-${randomBytes(3).toString('hex')}`;
+    const { binding_id } = await clone(name, { repo_url: server.http });
     const ended = await Promise.all([1, 2, 3].map(() => good('svc.git.refresh', { binding_id })));
     expect(new Set(ended.map(({ commit }) => commit)).size).toBe(1);
     const { items } = await stage.kube.listAll(pods, {
       namespace: stage.tenant,
-      labelSelector: 'windlass.dev/git-binding=busy',
+      labelSelector: `windlass.dev/git-binding=${name}`,
     });
     expect(items.filter(({ status }) => status?.phase === 'Running').length).toBeLessThan(2);
   });

@@ -12,7 +12,7 @@ import { changeEdgeHost, listEdgeHosts, pushEdgeConfig, tagEdgeHost } from './co
 import { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 import { changedTags } from './tags.ts';
 
-/** What the API server answers to a value that the CRD does not allow. */
+/** The API server's answer to a value that the CRD does not allow. */
 const refusedValue = new KubeError(
   422,
   {
