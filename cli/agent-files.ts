@@ -1,5 +1,5 @@
 import type { ReadAgent } from '../lib/manifest/read-agents.ts';
-import type { FilePort } from './files.ts';
+import { type FilePort, shown } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
 /** One agent of a file, or what keeps it from being one. */
@@ -29,8 +29,6 @@ export async function readAgentFiles(
   }
   return found;
 }
-
-const shown = (file: string): string => (file === '-' ? '<stdin>' : file);
 
 const nothing: ReadAgent = {
   form: 'manifest',

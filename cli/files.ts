@@ -6,6 +6,9 @@ export interface FilePort {
   manifests(path: string): Promise<readonly string[]>;
 }
 
+/** A path as problems and notes name it. */
+export const shown = (path: string): string => (path === '-' ? '<stdin>' : path);
+
 /** Standard input as it comes, for commands that answer while they read. */
 export interface InputPort {
   /** It is closed when `stop` aborts: an open one keeps the process. */

@@ -1,6 +1,6 @@
 import type { Workflow } from '../crds/schema/workflow.ts';
 import type { LocatedProblem, ReadWorkflow } from '../lib/manifest/index.ts';
-import type { FilePort } from './files.ts';
+import { type FilePort, shown } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
 /** One workflow of a file, or what keeps it from being one. */
@@ -43,8 +43,6 @@ export async function readWorkflowFiles(
   for (const path of paths) if (path !== undefined) found.push(...(await read(path)));
   return found;
 }
-
-const shown = (file: string): string => (file === '-' ? '<stdin>' : file);
 
 const nothing: ReadWorkflow = {
   form: 'manifest',

@@ -1,6 +1,6 @@
 import { group } from '../crds/labels.ts';
 import type { ReadObject } from '../lib/manifest/read-objects.ts';
-import type { FilePort } from './files.ts';
+import { type FilePort, shown } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
 /** One object of a file, or what keeps it from being one. */
@@ -37,8 +37,6 @@ export async function readObjectFiles(
 
 /** `EdgeGroup web`. */
 export const nameOf = ({ kind = 'an object', name = 'without a name' }: ReadObject): string => `${kind} ${name}`;
-
-const shown = (file: string): string => (file === '-' ? '<stdin>' : file);
 
 const message = `there is nothing of ${group} in it`;
 const nothing: ReadObject = {

@@ -1,7 +1,7 @@
 import { isSimilar } from '../../crds/similar-name.ts';
 import type { LocatedProblem } from '../../lib/manifest/index.ts';
 import type { SourceDocument } from '../../lib/manifest/yaml-document.ts';
-import type { FilePort } from '../files.ts';
+import { type FilePort, shown } from '../files.ts';
 import { type GatewayKind, gatewayKinds } from './kinds.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -49,8 +49,6 @@ export async function readRegistrations(
   }
   return found;
 }
-
-const shown = (file: string): string => (file === '-' ? '<stdin>' : file);
 
 type Position = Pick<LocatedProblem, 'line' | 'column'>;
 
