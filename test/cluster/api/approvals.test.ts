@@ -8,11 +8,11 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { createValidator } from '../../../crds/validators.ts';
 import { approvalId } from '../../../lib/decision/approval-id.ts';
-import { events } from '../../../lib/kube/index.ts';
+import { type Event as KubeEvent, events } from '../../../lib/kube/index.ts';
 import { anEnd, anUpdate, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { sendSignal, startExecution, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
-import { pause, waitForObject } from '../harness/wait.ts';
+import { pause, type View, waitForObject, waitForView } from '../harness/wait.ts';
 import { type ApiWorld, type Received, type Sending, startApiWorld } from './harness/index.ts';
 
 const base = '/v1/human-approvals';
@@ -403,9 +403,12 @@ describe('a response that matches no rule', () => {
     const hasWarning = ({ status }: WorkflowExecution) => status?.message?.includes("'aproved' of") === true;
     const { status } = await waitForObject(world.kube, { resource: workflowExecutions, ...ref }, hasWarning);
     expect(status).toMatchObject({ phase: 'waiting', current: { signals_refused: 1 } });
-    const { items } = await world.kube.list(events, { namespace: world.tenant });
-    const notes = items.filter(({ reason }) => reason === 'UnmatchedResponse').map(({ note }) => note);
-    expect(notes).toContainEqual(expect.stringContaining("'aproved' of"));
+    // Events are written behind the status.
+    const isOurs = ({ reason, note }: KubeEvent): boolean =>
+      reason === 'UnmatchedResponse' && note?.includes("'aproved' of") === true;
+    const what = 'the Event of a response that matches no rule';
+    const found = (view: View<KubeEvent>) => [...view.values()].find(isOurs);
+    await waitForView(world.kube, { resource: events, namespace: world.tenant }, found, { what });
     expect((await approve(run.id)).status).toBe(200);
     expect((await end(run)).status?.phase).toBe('completed');
   });

@@ -10,13 +10,14 @@ export async function logOf({ logFile }: ApiReplica): Promise<LogLine[]> {
   return text.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []));
 }
 
-/** The first line with this message that fits, once it is there; throws after ten seconds. */
+/** The last line with this message that fits, once there is one; throws after `patienceMs`. */
 export async function waitForLog(
   replica: ApiReplica,
   message: string,
   fits: (line: LogLine) => boolean = () => true,
+  patienceMs = 10_000,
 ): Promise<LogLine> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + patienceMs;
   for (;;) {
     const found = (await logOf(replica)).findLast((line) => line.msg === message && fits(line));
     if (found !== undefined) return found;

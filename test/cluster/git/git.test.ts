@@ -7,6 +7,7 @@ import { KubeError, pods } from '../../../lib/kube/index.ts';
 import { type GatewayStage, openGatewayStage, type SigningSession } from '../gateway/stage.ts';
 import { isNativeCluster } from '../harness/cluster.ts';
 import { gitBindings, volumes } from '../harness/kinds.ts';
+import { observe } from '../harness/observer.ts';
 import { waitForNone, waitForObject } from '../harness/wait.ts';
 import { follow } from './follow.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
@@ -17,6 +18,12 @@ interface Binding {
   readonly commit: string;
   readonly branch?: string;
   readonly ahead: boolean;
+}
+
+/** When an operation began and ended, in milliseconds since the Unix epoch. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The eight tools on the running system, over Debian's git server. Needs the installation of dev/demo/install. */
@@ -92,13 +99,24 @@ describe.runIf(isNativeCluster())('bindings of git', () => {
   it('TOOL-023 refreshes of one binding come one after another, each with its answer', async () => {
     const name = `busy-${randomBytes(3).toString('hex')}`;
     const { binding_id } = await clone(name, { repo_url: server.http });
-    const ended = await Promise.all([1, 2, 3].map(() => good('svc.git.refresh', { binding_id })));
-    expect(new Set(ended.map(({ commit }) => commit)).size).toBe(1);
-    const { items } = await stage.kube.listAll(pods, {
-      namespace: stage.tenant,
-      labelSelector: `windlass.dev/git-binding=${name}`,
+    const observer = await observe(stage.kube, { resource: gitBindings, namespace: stage.tenant });
+    const spans = new Map<string, Span>();
+    const answered = observer.until((_view, changed) => {
+      const { id, started_at, finished_at } = (changed?.metadata.name === name && changed.status?.answered) || {};
+      if (id !== undefined) spans.set(id, { from: Date.parse(started_at ?? ''), to: Date.parse(finished_at ?? '') });
+      return spans.size === 3 ? true : undefined;
     });
-    expect(items.filter(({ status }) => status?.phase === 'Running').length).toBeLessThan(2);
+    answered.catch(() => undefined);
+    try {
+      const ended = await Promise.all([1, 2, 3].map(() => good('svc.git.refresh', { binding_id })));
+      expect(new Set(ended.map(({ commit }) => commit)).size).toBe(1);
+      await answered;
+    } finally {
+      await observer.stop();
+    }
+    const [first, second, third] = [...spans.values()].toSorted((one, other) => one.to - other.to);
+    expect(second?.from).toBeGreaterThanOrEqual(first?.to ?? Number.NaN);
+    expect(third?.from).toBeGreaterThanOrEqual(second?.to ?? Number.NaN);
   });
 
   it.each([
