@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { constants, type Http2Session } from 'node:http2';
+import { constants, type Http2Server, type Http2Session } from 'node:http2';
 import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 import {
   type ConnectionInjector,
@@ -13,6 +13,7 @@ import {
 } from '@grpc/grpc-js';
 import { AppError, messageOf } from '../errors.ts';
 import { listenBacklog } from '../listen-backlog.ts';
+import { joinCredentials } from './headers.ts';
 import type { Health } from './health.ts';
 
 // Lines that the package writes to standard error by itself; its errors reach us anyway.
@@ -73,7 +74,11 @@ const callsPerConnection = 256;
 export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListener> {
   const server = new Server(channelOptions(options));
   for (const { definition, implementation } of options.services) server.addService(definition, implementation);
-  const sockets = await openPort(server.createConnectionInjector(options.credentials), options);
+  const injector = server.createConnectionInjector(options.credentials);
+  // The library reads the headers after this.
+  for (const [opened] of portsOf(server))
+    opened.prependListener('stream', (_stream, headers, _flags, raw) => joinCredentials(headers, raw));
+  const sockets = await openPort(injector, options);
   const { port } = sockets.address() as AddressInfo;
   return { port, close: (abandon) => close({ server, sockets }, options, abandon) };
 }
@@ -151,8 +156,13 @@ function close({ server, sockets }: Opened, options: GrpcListenOptions, abandon:
  * knows of no connection, and breaks none off.
  */
 function connectionsOf(server: Server): ReadonlySet<Http2Session>[] {
-  const { http2Servers } = server as unknown as { readonly http2Servers?: Iterable<[unknown, OpenPort]> };
-  return [...(http2Servers ?? [])].map(([, { sessions }]) => sessions);
+  return portsOf(server).map(([, { sessions }]) => sessions);
+}
+
+/** The servers of HTTP/2 below the library (1.14.7), which gives them no other way. */
+function portsOf(server: Server): (readonly [Http2Server, OpenPort])[] {
+  const { http2Servers } = server as unknown as { readonly http2Servers?: Iterable<[Http2Server, OpenPort]> };
+  return [...(http2Servers ?? [])];
 }
 
 interface OpenPort {

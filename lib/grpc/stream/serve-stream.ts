@@ -2,6 +2,7 @@ import { type handleBidiStreamingCall, type ServerDuplexStream, status } from '@
 import { startDeadline } from '../../deadline.ts';
 import { type EndReport, type ReportDeps, startReport } from '../call-report.ts';
 import { GrpcError, toGrpcFailure } from '../grpc-error.ts';
+import { headerOf } from '../headers.ts';
 import { grpcLimits } from '../limits.ts';
 import { type Peer, readPeer } from '../peer.ts';
 import { cutStream, releaseRead } from './call-internals.ts';
@@ -29,7 +30,7 @@ export interface StreamOptions {
 export interface ServerStream<In, Out> extends MessagePipe<In, Out> {
   /** The subject of the certificate; undefined where the client has none that our authorities have signed. */
   readonly peer: Peer | undefined;
-  /** The client's values of a name, such as `authorization`; HTTP/2 joins several values with `, `. */
+  /** The client's values of a name, such as `authorization`; several values are joined with `, `. */
   header(name: string): string | undefined;
   /** Aborts when the client is gone, its deadline is over, or the server breaks the stream off. */
   readonly signal: AbortSignal;
@@ -117,8 +118,7 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
   }
 
   header(name: string): string | undefined {
-    const [value] = this.#call.metadata.get(name);
-    return typeof value === 'string' ? value : undefined;
+    return headerOf(this.#call.metadata, name);
   }
 }
 

@@ -2,6 +2,7 @@ import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc
 import { startDeadline } from '../../deadline.ts';
 import { type ReportDeps, startReport } from '../call-report.ts';
 import { GrpcError, toGrpcFailure } from '../grpc-error.ts';
+import { headerOf } from '../headers.ts';
 import { assertSized } from '../sized.ts';
 
 /** A call of anybody. */
@@ -9,7 +10,7 @@ export interface OpenCall<Request> {
   readonly request: Request;
   /** Address and port of the socket. */
   readonly address: string;
-  /** The client's values of a name; HTTP/2 joins several values with `, `. */
+  /** The client's values of a name; several values are joined with `, `. */
   header(name: string): string | undefined;
   readonly signal: AbortSignal;
 }
@@ -35,10 +36,7 @@ export function serveOpen<Request, Response>(
           once: true,
         });
       });
-      const header = (name: string): string | undefined => {
-        const [value] = call.metadata.get(name);
-        return typeof value === 'string' ? value : undefined;
-      };
+      const header = (name: string): string | undefined => headerOf(call.metadata, name);
       const handled = handle({ request: call.request, address: call.getPeer(), header, signal });
       const response = await Promise.race([handled, late]);
       report();
