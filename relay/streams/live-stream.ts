@@ -5,7 +5,6 @@ import {
   assertFresh,
   hostRevokedReason,
   isSealedByInPool,
-  keyHashOfText,
   type NodeClaims,
   type ReceivedEvent,
   type RecentStream,
@@ -55,6 +54,10 @@ interface LiveStreamFacts {
   readonly deps: LiveStreamDeps;
   readonly pipe: Pick<ServerStream<Buffer, Uint8Array>, 'send'>;
 }
+
+/** The key that has signed a message: that of the host, or the one before its last rotation. */
+type Signer = 'current' | 'previous';
+type Sealed = ReceivedEvent['sealed'];
 
 /** Shared by all streams under which nothing is under way. */
 const idle: Promise<void> = Promise.resolve();
@@ -152,22 +155,14 @@ export class LiveStream {
     // Messages that wait already are not taken any more.
     if (this.#problem !== undefined) throw this.#problem;
     const { envelope } = sealed;
-    const { nodeId, streamId } = this.facts;
+    const { nodeId } = this.facts;
     const now = this.#now();
     if (envelope.nodeId !== nodeId) throw unproven('envelope.node_id is another host');
     assertFresh(envelope, now);
     if (envelope.sequence <= this.#received) throw unproven('envelope.sequence does not rise');
-    const isSigned = async (): Promise<boolean> => {
-      for (const key of this.#keys()) if (await isSealedByInPool(key, sealed, streamId)) return true;
-      return false;
-    };
-    if (!(await isSigned())) {
-      // A daemon may sign with its new key before the news of its rotation has come here.
-      await this.#readAgain();
-      if (!(await isSigned())) throw unproven('the key of the host has not signed the message');
-    }
+    const signer = (await this.#signerOf(sealed)) ?? (await this.#laterSignerOf(sealed));
     if (envelope.securityToken !== this.#token.text) await this.#takeToken(envelope.securityToken);
-    if (!this.#isTokenCurrent()) throw unproven('another node security token has replaced this one');
+    this.#assertTokenOf(signer);
     if (now >= this.#token.ends) throw unproven('the node security token has expired; rotate the key');
     this.#received = envelope.sequence;
   }
@@ -189,6 +184,21 @@ export class LiveStream {
     return this.facts.deps.clock.now();
   }
 
+  /** Which key of the host has signed a message; undefined where none that counts has. */
+  async #signerOf(sealed: Sealed): Promise<Signer | undefined> {
+    const { streamId } = this.facts;
+    for (const [signer, key] of this.#keys()) if (await isSealedByInPool(key, sealed, streamId)) return signer;
+    return undefined;
+  }
+
+  /** A daemon may sign with its new key before the news of its rotation has come here. */
+  async #laterSignerOf(sealed: Sealed): Promise<Signer> {
+    await this.#readAgain();
+    const signer = await this.#signerOf(sealed);
+    if (signer === undefined) throw unproven('the key of the host has not signed the message');
+    return signer;
+  }
+
   async #readAgain(): Promise<void> {
     const { deps, nodeId } = this.facts;
     const host = await deps.hosts.find(this.host.tenant, nodeId);
@@ -206,22 +216,28 @@ export class LiveStream {
     this.#token = heldToken(token, claims);
   }
 
-  /** A token that a rotation has replaced counts as long as the key before does (EDGE-FLOW-21). */
-  #isTokenCurrent(): boolean {
+  /**
+   * A token that a rotation has replaced counts as long as the key before does (EDGE-FLOW-21), and until the stream has the new one
+   * (`#takeToken`). The new token is bound to the new key: the one before signs nothing beside it (EDGE-FLOW-22).
+   */
+  #assertTokenOf(signer: Signer): void {
     const { status } = this.host.object;
-    if (status === undefined || status.token_jti === this.#token.jti) return true;
-    return this.#now() < Date.parse(status.keys.previous_until ?? '');
+    if (status === undefined || status.token_jti === this.#token.jti) {
+      if (signer === 'previous') throw unproven('the key before the rotation counts beside the token before it alone');
+      return;
+    }
+    if (this.#now() < Date.parse(status.keys.previous_until ?? '')) return;
+    throw unproven('another node security token has replaced this one');
   }
 
   /** The current key, and the one before as long as both count. */
-  #keys(): KeyObject[] {
+  #keys(): (readonly [Signer, KeyObject])[] {
     const keys = this.host.object.status?.keys;
     if (keys === undefined) return [];
-    const { current, previous, previous_until: until = '' } = keys;
-    if (previous === undefined || this.#now() >= Date.parse(until)) return [this.#read(current)];
-    // A stream that began after the rotation has the token of the new key, with which the old one signs nothing (EDGE-FLOW-22).
-    if (keyHashOfText(current) === this.facts.token.keyHash) return [this.#read(current)];
-    return [this.#read(current), readPublicKey(previous, 'keys')];
+    const { previous, previous_until: until = '' } = keys;
+    const current = ['current', this.#read(keys.current)] as const;
+    if (previous === undefined || this.#now() >= Date.parse(until)) return [current];
+    return [current, ['previous', readPublicKey(previous, 'keys')]];
   }
 
   /** To parse the key takes as long as to verify a message with it. */

@@ -233,6 +233,32 @@ describe('RotateEdgeKey', () => {
     expect(await stream.ended).toBe('UNAUTHENTICATED');
   });
 
+  it.each([
+    ['the old key and the old token', false, false],
+    ['the new key and the old token', true, false],
+    ['the old key and the new token', false, true],
+  ])(
+    'EDGE-FLOW-22 after the first envelope with the new token, takes none with %s',
+    async (_what, isNewKey, isNewToken) => {
+      const stream = await world.connected(relay.client, host);
+      const next = newKey();
+      const token = (await rotate({ newKey: next })).text(1);
+      stream.heartbeat();
+      stream.heartbeat({ key: next, token });
+      const isOpen = await Promise.race([stream.ended, world.clock.sleep(300).then(() => 'open')]);
+      expect(isOpen).toBe('open');
+      stream.heartbeat({ key: isNewKey ? next : host.key, token: isNewToken ? token : host.token });
+      expect(await stream.ended).toBe('UNAUTHENTICATED');
+    },
+  );
+
+  it('EDGE-FLOW-21 takes no envelope with the new token that the old key has signed', async () => {
+    const stream = await world.connected(relay.client, host);
+    const token = (await rotate()).text(1);
+    stream.heartbeat({ token });
+    expect(await stream.ended).toBe('UNAUTHENTICATED');
+  });
+
   it('AMB-202 takes an envelope with an empty stream id and the domain of rotations alone', async () => {
     const next = newKey();
     const rest = fields(field(2, rawOf(next)), field(3, Buffer.alloc(64)));
