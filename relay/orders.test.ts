@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
-import type { HostRequest } from '../lib/edge/index.ts';
+import { type HostRequest, isEdgeUnavailable } from '../lib/edge/index.ts';
+import { GrpcError } from '../lib/grpc/grpc-error.ts';
 import { bytesOf } from '../lib/memory-budget/index.ts';
 import { takeOrder } from './orders.ts';
 import type { LiveStream } from './streams/live-stream.ts';
@@ -10,10 +11,13 @@ const kibibyte = 1_024;
 /** A relay whose hosts read nothing until `read` is called. */
 function unreadHosts() {
   const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
-  const stream = { send: () => isRead } as unknown as LiveStream;
+  return { take: orderTaker(() => isRead), read };
+}
+
+function orderTaker(send: () => Promise<void>) {
+  const stream = { send } as unknown as LiveStream;
   const streams = { get: () => stream, isAt: async () => true, endOne: () => undefined };
-  const take = takeOrder({ clock: systemClock, streams, sent: { add: () => undefined } });
-  return { take, read };
+  return takeOrder({ clock: systemClock, streams, sent: { add: () => undefined } });
 }
 
 function orderOf(tenant: string, bytes: number): { readonly body: Buffer } {
@@ -45,3 +49,14 @@ it('orders that hosts of a tenant do not read are bounded in bytes, and keep non
   await Promise.all([...taken, other]);
   expect(await take(orderOf('acme', size))).toBe('');
 });
+
+it.each(['cancelled', 'limit_exceeded'] as const)(
+  'an order whose stream ends by %s while it is written leaves open whether the host has it',
+  async (code) => {
+    const take = orderTaker(() => Promise.reject(new GrpcError(code, 'the stream is over')));
+    const error: unknown = await take(orderOf('acme', kibibyte)).catch((problem: unknown) => problem);
+    // The sender sends it again: `HostCommands.send`.
+    expect(error).toMatchObject({ code: 'timeout', reason: 'StreamEnded' });
+    expect(isEdgeUnavailable(error)).toBe(false);
+  },
+);

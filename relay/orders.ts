@@ -39,9 +39,17 @@ export function takeOrder(deps: OrderDeps): (request: { readonly body: Uint8Arra
     if (place === undefined) throw full();
     // A quick daemon answers before the write has ended.
     if (request.kind === 'invoke') deps.sent.add(request);
-    await stream.send({ command: commandOf(request), resultAck: undefined });
+    await stream.send({ command: commandOf(request), resultAck: undefined }).catch(mayHaveLeft);
     return '';
   };
+}
+
+/** The host may have read an order whose stream ended before it was written out. The sender sends it again, where the stream is then. */
+function mayHaveLeft(cause: unknown): never {
+  throw new AppError('timeout', 'the stream of the host ended while the order was written to it', {
+    reason: 'StreamEnded',
+    cause,
+  });
 }
 
 const full = (): AppError =>

@@ -21,7 +21,8 @@ const noBus = new AppError('unavailable', 'the bus is away', { reason: 'EventBus
 const late = new AppError('timeout', 'no answer', { reason: 'RequestTimeout' });
 
 interface Given {
-  readonly claim?: boolean | Error;
+  /** Answer to each try of claiming; the last one repeats. */
+  readonly claim?: boolean | Error | readonly (boolean | Error)[];
   /** Result of each try of sending; the last one repeats. */
   readonly sends?: readonly (Error | 'ok')[];
   readonly cancelAtTry?: number;
@@ -30,16 +31,23 @@ interface Given {
   readonly mayBeSent?: boolean;
   /** Whether the turn comes. */
   readonly isTurn?: boolean;
+  readonly deadlineSecs?: number;
+  readonly cancelAtClaim?: number;
 }
 
 async function launched(given: Given) {
   const { claim = true, sends = ['ok'], cancelAtTry = Infinity, overAtTry = Infinity } = given;
+  const { deadlineSecs = 60, cancelAtClaim = Infinity } = given;
   const clock = createManualClock();
+  const claims = [claim].flat();
   let tries = 0;
+  let claimed = 0;
   const lane = {
     claim: async () => {
-      if (claim instanceof Error) throw claim;
-      return claim;
+      const met = claims[Math.min(claimed, claims.length - 1)] ?? true;
+      claimed += 1;
+      if (met instanceof Error) throw met;
+      return met;
     },
     send: async () => {
       const met = sends[Math.min(tries, sends.length - 1)];
@@ -53,7 +61,7 @@ async function launched(given: Given) {
   const end = launch(
     { lane, clock },
     {
-      command,
+      command: { ...command, deadlineSecs },
       stop,
       mayBeSent: given.mayBeSent ?? true,
       async turn() {
@@ -61,7 +69,7 @@ async function launched(given: Given) {
         held += 1;
         return { [Symbol.dispose]: () => void (held -= 1) };
       },
-      isCancelled: () => tries >= cancelAtTry,
+      isCancelled: () => tries >= cancelAtTry || claimed >= cancelAtClaim,
       isOver: () => tries >= overAtTry,
       onSend: () => undefined,
     },
@@ -97,6 +105,23 @@ describe('handing a command over', () => {
     expect((await launched({ claim: false, sends: [away] })).end).toEqual({ kind: 'unsure' });
   });
 
+  it('EDGE-REST-33 claims as soon as the bus is back, however short the deadline is: no host is blamed for a bus', async () => {
+    const slow = Array<Error>(200).fill(noBus);
+    for (const mayBeSent of [true, false]) {
+      const { end, ms } = await launched({ claim: [...slow, true], mayBeSent, deadlineSecs: 1 });
+      expect(end).toEqual({ kind: 'sent' });
+      expect(ms).toBeGreaterThan(190_000);
+    }
+  });
+
+  it('EDGE-REST-38 sends again over a slow bus after a deadline that is shorter, and leaves open what became of it', async () => {
+    expect((await launched({ sends: [late, noBus, late, 'ok'], deadlineSecs: 1 })).end).toEqual({ kind: 'sent' });
+    const { end, ms } = await launched({ sends: [late], deadlineSecs: 1 });
+    expect(end).toEqual({ kind: 'unsure' });
+    expect(ms).toBeGreaterThanOrEqual(fleetRunLimits.unreachableMs);
+    expect(ms).toBeLessThan(fleetRunLimits.unreachableMs + 3_000);
+  });
+
   it('waits for a bus that is away no longer than the deadline, and leaves open what became of the command', async () => {
     expect((await launched({ sends: [noBus, late, 'ok'] })).end).toEqual({ kind: 'sent' });
     const { end, ms } = await launched({ sends: [noBus] });
@@ -122,8 +147,6 @@ describe('handing a command over', () => {
 
   it('EDGE-REST-33 a wait that ends before the command left is EdgeUnavailable, unless an earlier process may have sent it', async () => {
     const want = { kind: 'failed', result: { outcome: 'err', code: 'EdgeUnavailable' } };
-    expect((await launched({ claim: noBus, mayBeSent: false })).end).toMatchObject(want);
-    expect((await launched({ claim: noBus })).end).toEqual({ kind: 'unsure' });
     expect((await launched({ isTurn: false, mayBeSent: false })).end).toMatchObject(want);
     expect((await launched({ claim: false, sends: [away], mayBeSent: false })).end).toMatchObject(want);
   });
@@ -137,6 +160,13 @@ describe('handing a command over', () => {
     const { end } = await launched({ sends: [away], cancelAtTry: 1 });
     expect(end).toMatchObject({ kind: 'failed', result: { outcome: 'cancelled' } });
     expect((await launched({ sends: [late], cancelAtTry: 1 })).end).toEqual({ kind: 'unsure' });
+  });
+
+  it('EDGE-REST-40 ends as cancelled where the run stops while the bus is away, unless an earlier process may have sent it', async () => {
+    const waiting = { claim: noBus, cancelAtClaim: 3 };
+    const { end } = await launched({ ...waiting, mayBeSent: false });
+    expect(end).toMatchObject({ kind: 'failed', result: { outcome: 'cancelled' } });
+    expect((await launched(waiting)).end).toEqual({ kind: 'unsure' });
   });
 
   it('EDGE-REST-40 ends as cancelled where the run stops before the command leaves', async () => {

@@ -44,9 +44,12 @@ export interface Launching {
  */
 export async function launch(deps: LaunchDeps, launching: Launching): Promise<Launch> {
   const { command, mayBeSent, isCancelled } = launching;
-  const claimed = await untilDone(deps, launching, () => claim(deps, command));
+  // A claim alone sends nothing: it waits for the bus as long as the run does (ADR 0070).
+  const claimed = await untilDone(deps, launching, {
+    call: () => claim(deps, command),
+    busMs: Number.POSITIVE_INFINITY,
+  });
   if (claimed.kind === 'left') return claimed;
-  // A claim alone sends nothing.
   if (claimed.kind === 'ended') return mayBeSent ? unsure : failed(claimed.result);
   if (typeof claimed.value === 'object') return failed(claimed.value);
   const isFirst = claimed.value || !mayBeSent;
@@ -55,10 +58,13 @@ export async function launch(deps: LaunchDeps, launching: Launching): Promise<La
 }
 
 async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): Promise<Launch> {
-  const sent = await untilDone(deps, launching, () => {
+  const call = (): Promise<void> => {
     launching.onSend();
     return deps.lane.send(launching.command);
-  });
+  };
+  // A host runs a command id once, and a bus that is slow says nothing of the host.
+  const busMs = Math.max(launching.command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
+  const sent = await untilDone(deps, launching, { call, busMs });
   if (sent.kind === 'left') return sent;
   if (sent.kind === 'done') return { kind: 'sent' };
   // A command that an earlier process has sent may run although its host cannot be reached now.
@@ -87,12 +93,18 @@ interface Before {
   isOpen: boolean;
 }
 
-/** Tries again while the bus or the host is away, until the command's own time is over. */
-async function untilDone<T>(deps: LaunchDeps, launching: Launching, call: () => Promise<T>): Promise<Tried<T>> {
+interface Step<T> {
+  readonly call: () => Promise<T>;
+  /** How long it waits for a bus that does not answer. */
+  readonly busMs: number;
+}
+
+/** Tries again while the bus or the host is away, each for its time. */
+async function untilDone<T>(deps: LaunchDeps, launching: Launching, step: Step<T>): Promise<Tried<T>> {
   const { stop, isCancelled } = launching;
   const before: Before = { isOpen: false };
   while (!stop.aborted) {
-    const tried = await tryOnce(deps, launching, before, call);
+    const tried = await tryOnce(deps, launching, before, step);
     if (tried !== undefined) return tried;
     if (isCancelled()) return { kind: 'ended', result: cancelled, isOpen: before.isOpen };
     await deps.clock.sleep(fleetRunLimits.retryMs, stop);
@@ -103,9 +115,9 @@ async function untilDone<T>(deps: LaunchDeps, launching: Launching, call: () => 
 /** Undefined: it is worth another try. */
 async function tryOnce<T>(
   { clock }: LaunchDeps,
-  { command, stop, turn, isOver }: Launching,
+  { stop, turn, isOver }: Launching,
   before: Before,
-  call: () => Promise<T>,
+  { call, busMs }: Step<T>,
 ): Promise<Tried<T> | undefined> {
   using place = await turn().catch(() => undefined);
   if (stop.aborted || isOver()) return { kind: 'left' };
@@ -115,7 +127,7 @@ async function tryOnce<T>(
     return { kind: 'done', value: await call() };
   } catch (error) {
     if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'left' };
-    const { result, isOpen } = verdictOf(error, clock.now() - before.begunAt, command.deadlineSecs * 1_000);
+    const { result, isOpen } = verdictOf(error, clock.now() - before.begunAt, busMs);
     before.isOpen ||= isOpen;
     return result === undefined ? undefined : { kind: 'ended', result, isOpen: before.isOpen };
   }
@@ -127,14 +139,14 @@ interface Verdict {
   readonly isOpen: boolean;
 }
 
-function verdictOf(error: unknown, passedMs: number, deadlineMs: number): Verdict {
+function verdictOf(error: unknown, passedMs: number, busMs: number): Verdict {
   if (!(error instanceof AppError)) return { result: err('InternalError', messageOf(error)), isOpen: true };
   const { code, reason, message } = error;
   const isWorthATry = code === 'unavailable' || code === 'timeout';
   if (!isWorthATry) return { result: err(reason, message), isOpen: false };
   // Else the relay may have handed it on; a host runs a command id once.
   const isOpen = !isEdgeUnavailable(error);
-  const patienceMs = isOpen ? deadlineMs : fleetRunLimits.unreachableMs;
+  const patienceMs = isOpen ? busMs : fleetRunLimits.unreachableMs;
   return { result: passedMs < patienceMs ? undefined : err(edgeUnavailableReason, message), isOpen };
 }
 
