@@ -19,8 +19,11 @@ it('sweeps every 30 s while few streams begin', () => {
   expect(sweeps(100, () => 4)).toEqual([30, 60, 90]);
 });
 
-it('waits while a fleet comes back, and sweeps once it is back', () => {
-  expect(sweeps(100, (second) => (second <= 50 ? 100 : 0))).toEqual([55, 85]);
+it('waits while a fleet comes back, and for those of it that try again, and then sweeps', () => {
+  expect(sweeps(125, (second) => (second <= 50 ? 100 : 0))).toEqual([84, 114]);
+  // Between two attempts of those whom a full listener has turned away is half a minute.
+  const inTwoWaves = (second: number): number => (second <= 10 || (second > 30 && second <= 40) ? 500 : 0);
+  expect(sweeps(80, inTwoWaves)).toEqual([74]);
 });
 
 it('AMB-096 waits for no longer than the silence that makes a host Unhealthy', () => {

@@ -17,23 +17,29 @@ const sweepMs = 30_000;
 /** So many streams that began within the last looks mean that a fleet is coming back. */
 const wave = 25;
 const looks = 6;
+/** The longest pause of a daemon before it tries again; the kernel's own between two attempts to connect is 16 s. */
+const lullMs = 30_000;
 
 /**
- * A sweep every 30 s. It waits while a fleet comes back, as it would write the hosts that are still in line as Disconnected,
- * and soon after as Connected; until the silence that makes a host Unhealthy at the most (spec 2 §3).
+ * A sweep every 30 s. It waits while a fleet comes back, and until those who were turned away have tried again: it would write the
+ * hosts that are still in line as Disconnected, and soon after as Connected. It waits until the silence that makes a host
+ * Unhealthy at the most (spec 2 §3).
  */
 export function createSweepPace({ steadyMs, arrivals, staleMs }: SweepPaceDeps): SweepPace {
   const counts: number[] = [];
   let last = steadyMs();
+  let waveAt = -Infinity;
   return {
     isDue() {
       const count = arrivals();
       counts.push(count);
       if (counts.length > looks) counts.shift();
-      const waited = steadyMs() - last;
-      const isComing = count - (counts[0] ?? count) >= wave;
+      const now = steadyMs();
+      if (count - (counts[0] ?? count) >= wave) waveAt = now;
+      const waited = now - last;
+      const isComing = now - waveAt < lullMs;
       if (waited < sweepMs || (isComing && waited < staleMs)) return false;
-      last = steadyMs();
+      last = now;
       return true;
     },
   };

@@ -31,8 +31,8 @@ export interface Session extends Pick<Publisher, 'publish'> {
   tenantShares(share: NonNullable<StreamDefinition['share']>): TenantShares;
   readonly consumers: SessionConsumers;
   readonly requests: SessionRequests;
-  /** Makes the stream behind a definition, once. */
-  prepare(definition: StreamDefinition): Promise<void>;
+  /** Makes the stream behind a definition, once; undefined where that is done. */
+  prepare(definition: StreamDefinition): Promise<void> | undefined;
   /** The newest message of a subject, by the leader of the stream. */
   last(stream: string, subject: string): Promise<StoredMsg | null>;
   /** First and last sequence of a stream. */
@@ -240,17 +240,20 @@ function tenantSharesOf({ manager, logger }: SessionParts): Session['tenantShare
   };
 }
 
-/** Calls for each name once, until it fails. */
+/** Calls for each name once, until it fails; undefined once that is done: a wait of each message for it costs a timer and a signal. */
 function once<D extends { readonly name: string }>(
   make: (definition: D) => Promise<void>,
-): (definition: D) => Promise<void> {
-  const made = new Map<string, Promise<void>>();
+): (definition: D) => Promise<void> | undefined {
+  const made = new Map<string, Promise<void> | undefined>();
   return (definition) => {
-    const known = made.get(definition.name);
-    if (known !== undefined) return known;
+    const { name } = definition;
+    if (made.has(name)) return made.get(name);
     const making = make(definition);
-    made.set(definition.name, making);
-    making.catch(() => made.delete(definition.name));
+    made.set(name, making);
+    making.then(
+      () => made.set(name, undefined),
+      () => made.delete(name),
+    );
     return making;
   };
 }

@@ -10,6 +10,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { createAlikeCapabilities } from './alike-capabilities.ts';
 import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
 import { createOpenings, type Openings } from './openings.ts';
@@ -26,18 +27,23 @@ export interface ConnectDeps extends TakeEventDeps {
 
 type Pipe = ServerStream<Buffer, Uint8Array>;
 
+interface OpenDeps extends ConnectDeps {
+  readonly openings: Openings;
+  readonly alike: ReturnType<typeof createAlikeCapabilities>;
+}
+
 /** How long a client has for its Hello, from the first byte of its stream on. */
 const helloMs = 10_000;
 
 /** Serves `ConnectEdge` (spec 2 §4.1). */
-export function connectEdge(deps: ConnectDeps): HandleStream<Buffer, Uint8Array> {
-  const openings = createOpenings();
+export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array> {
+  const deps: OpenDeps = { ...parts, openings: createOpenings(), alike: createAlikeCapabilities() };
   const open = new Set<LiveStream>();
   const stop = (stream: LiveStream): void => stream.end(relayStops());
   // One listener for all streams: a signal looks through those that it has for each one more or less.
   deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
-    const { stream, messages } = await opened(deps, openings, pipe);
+    const { stream, messages } = await opened(deps, pipe);
     open.add(stream);
     if (deps.draining.aborted) stop(stream);
     try {
@@ -75,7 +81,7 @@ const ofCommands: ReadonlySet<string> = new Set(['commandResult', 'commandProgre
 /** Takes the next message; false where the daemon has said all. */
 async function turn(deps: ConnectDeps, stream: LiveStream, messages: AsyncIterator<Buffer>): Promise<boolean> {
   const { interruption } = stream;
-  const next = await interruption.during(messages.next());
+  const next = await messages.next();
   if (next.done === true) return false;
   const received = readEdgeEvent(next.value);
   await stream.accept(received);
@@ -99,9 +105,9 @@ interface Opening {
 
 type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream };
 
-async function opened(deps: ConnectDeps, openings: Openings, pipe: Pipe): Promise<Opened> {
+async function opened(deps: OpenDeps, pipe: Pipe): Promise<Opened> {
   const opening = await proven(deps, pipe);
-  return { stream: await openInTime(deps, openings, opening), messages: opening.messages };
+  return { stream: await openInTime(deps, opening), messages: opening.messages };
 }
 
 /** A stream whose token the relay has signed: no more is asked of anything else before that. */
@@ -114,8 +120,8 @@ async function proven({ clock, relayKey }: ConnectDeps, pipe: Pipe): Promise<Ope
 }
 
 /** One bound for all that comes before the stream counts: a server that does not answer holds up no place of the host. */
-async function openInTime(deps: ConnectDeps, openings: Openings, opening: Opening): Promise<LiveStream> {
-  const leave = openings.enter(opening.claims.nodeId);
+async function openInTime(deps: OpenDeps, opening: Opening): Promise<LiveStream> {
+  const leave = deps.openings.enter(opening.claims.nodeId);
   const over = new AbortController();
   let host: StoredHost | undefined;
   let arrived = (): void => undefined;
@@ -139,7 +145,7 @@ async function openInTime(deps: ConnectDeps, openings: Openings, opening: Openin
 
 /** The first message: Hello with an envelope of this host. */
 async function hello(
-  deps: ConnectDeps,
+  deps: OpenDeps,
   { pipe, messages, token, claims }: Opening,
   host: StoredHost,
 ): Promise<LiveStream> {
@@ -151,7 +157,7 @@ async function hello(
   const { streamId } = event.value;
   if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID');
   const facts = { nodeId: claims.nodeId, token, streamId, beganAt: deps.clock.now(), deps, pipe };
-  const stream = new LiveStream(facts, host, capabilitiesOf(event.value.capabilities));
+  const stream = new LiveStream(facts, host, deps.alike(capabilitiesOf(event.value.capabilities)));
   await stream.accept(received);
   return stream;
 }

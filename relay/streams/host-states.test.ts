@@ -16,7 +16,7 @@ function streamOf(host: StoredHost, nodeId: string): LiveStream {
     streamId: randomUUID(),
     beganAt: Date.now(),
     deps: { clock: systemClock, hosts: { find: async () => undefined }, relayKey: generateKeyPairSync('ed25519') },
-    pipe: { send: async () => undefined },
+    pipe: { send: async () => undefined, interrupt: () => undefined },
   };
   return new LiveStream(facts, host, capabilities);
 }

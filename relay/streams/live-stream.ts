@@ -52,7 +52,7 @@ interface LiveStreamFacts {
   /** Milliseconds since the Unix epoch. */
   readonly beganAt: number;
   readonly deps: LiveStreamDeps;
-  readonly pipe: Pick<ServerStream<Buffer, Uint8Array>, 'send'>;
+  readonly pipe: Pick<ServerStream<Buffer, Uint8Array>, 'send' | 'interrupt'>;
 }
 
 /** The key that has signed a message: that of the host, or the one before its last rotation. */
@@ -66,7 +66,7 @@ const nothing = (): void => undefined;
 /** One open stream of a host, from its Hello on. */
 export class LiveStream {
   readonly facts: LiveStreamFacts;
-  /** Cuts short what the stream awaits when the relay ends it. */
+  /** Cuts short the work for a message when the relay ends the stream. */
   readonly interruption = new Interruption();
   /** Revisions of the entry that says who holds the stream: the first and the last that is ours; 0 before it is written. */
   epoch = 0;
@@ -146,6 +146,7 @@ export class LiveStream {
   end(error: AppError): void {
     this.#problem ??= error;
     this.interruption.end(this.#problem);
+    this.facts.pipe.interrupt(this.#problem);
   }
 
   /**

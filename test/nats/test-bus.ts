@@ -1,6 +1,6 @@
 import { type BusConfig, busOptions } from '../../lib/bus/bus-config.ts';
 import { type BusObserver, createEventBus, type EventBus } from '../../lib/bus/index.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';
@@ -18,13 +18,17 @@ export interface TestBus {
 export interface TestBusOptions {
   readonly observer?: Partial<BusObserver>;
   readonly logger?: Logger;
+  readonly clock?: Clock;
 }
 
 export async function startTestBus(): Promise<TestBus> {
   const server = await startNatsServer();
   const open: EventBus[] = [];
-  const connect: TestBus['connect'] = (config = {}, { observer = {}, logger = silentLogger } = {}) => {
-    const deps = { clock: systemClock, logger, observer: { ...noObserver, ...observer }, random: Math.random };
+  const connect: TestBus['connect'] = (
+    config = {},
+    { observer = {}, logger = silentLogger, clock = systemClock } = {},
+  ) => {
+    const deps = { clock, logger, observer: { ...noObserver, ...observer }, random: Math.random };
     const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url, ...config }));
     open.push(bus);
     return bus;

@@ -16,7 +16,8 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
     append: ({ tenant, key, body, id, after }) =>
       calls.call('append', async (session, end) => {
         const subject = ownSubject(definition, tenant, key);
-        await calls.within(end, session.prepare(definition));
+        const making = session.prepare(definition);
+        if (making !== undefined) await calls.within(end, making);
         const turn = admit(session, definition, body.length);
         if (turn !== undefined) await calls.within(end, turn);
         const headers = {

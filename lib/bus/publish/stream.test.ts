@@ -80,6 +80,24 @@ describe('a log', () => {
     ]);
   });
 
+  it('costs no timer of its own once it is there', async () => {
+    const waits: number[] = [];
+    const clock = {
+      now: () => systemClock.now(),
+      sleep(ms: number, signal?: AbortSignal) {
+        waits.push(ms);
+        return systemClock.sleep(ms, signal);
+      },
+    };
+    const log = nats.connect({}, { clock }).stream(definition);
+    await log.append({ tenant: acme, key: 'timers', body: '0' });
+    waits.length = 0;
+    for (let index = 1; index < 20; index += 1) await log.append({ tenant: acme, key: 'timers', body: String(index) });
+    // One watches over all answers of the server, which have 1.5 s; a call has 2 s.
+    expect(waits.filter((ms) => ms > 1_500)).toEqual([]);
+    expect(await log.read({ tenant: acme, key: 'timers', after: 0 })).toHaveLength(20);
+  });
+
   it('stores a message of one id once', async () => {
     const log = nats.connect().stream(definition);
     await Promise.all([1, 2, 3].map(() => log.append({ tenant: acme, key: 'once', body: 'x', id: 'a\r\nb' })));

@@ -1,7 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import { aborted } from '../../aborted.ts';
 import type { Clock } from '../../clock.ts';
-import { startDeadline } from '../../deadline.ts';
 import { AppError, messageOf } from '../../errors.ts';
 import { halfJitter } from '../../informer/backoff.ts';
 import type { Logger } from '../../logger.ts';
@@ -9,6 +7,7 @@ import type { BusObserver } from '../bus-observer.ts';
 import { busLimits } from '../limits.ts';
 import type { Session } from '../session.ts';
 import type { SessionKeeper } from '../session-keeper.ts';
+import { Answering } from './answering.ts';
 import type { Address, HandleRequest, Responder, ServeOptions } from './requester.ts';
 import type { SessionRequests } from './session-requests.ts';
 import { errorText, headerNames, keyOf, requestSubject, timeoutOf, tooLarge } from './wire.ts';
@@ -48,8 +47,8 @@ class NatsResponder implements Responder {
   readonly #deps: ResponderDeps;
   readonly #service: Service;
   readonly #stop = new AbortController();
-  readonly #abandon = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  /** Requests that are not answered yet, and their answers. */
+  readonly #running = new Map<Answering, Promise<void>>();
   readonly #serving: Promise<void>;
 
   constructor(deps: ResponderDeps, service: Service) {
@@ -64,10 +63,10 @@ class NatsResponder implements Responder {
     this.#stop.abort();
     await this.#serving;
     const patience = new AbortController();
-    const answered = Promise.all(this.#running);
+    const answered = Promise.all(this.#running.values());
     await Promise.race([answered, this.#deps.clock.sleep(graceMs, patience.signal)]);
     patience.abort();
-    this.#abandon.abort();
+    for (const request of this.#running.keys()) request.giveUp();
     await answered;
   }
 
@@ -112,7 +111,8 @@ class NatsResponder implements Responder {
       );
       return observer.answered(service, 'overloaded', 0);
     }
-    const work = this.#answer(message)
+    const request = this.#begin(message);
+    const work = this.#answer(request)
       .then(
         (body) => {
           respond(message, body);
@@ -124,20 +124,20 @@ class NatsResponder implements Responder {
           observer.answered(service, 'failed', clock.now() - began);
         },
       )
-      .finally(() => this.#running.delete(work));
-    this.#running.add(work);
+      .finally(() => this.#running.delete(request));
+    this.#running.set(request, work);
   }
 
-  async #answer(message: Msg): Promise<string | Uint8Array> {
-    const { address, handle } = this.#service;
-    if (message.data.byteLength > busLimits.requestBytes) throw tooLarge('the request', message.data.byteLength);
-    using deadline = startDeadline(this.#deps.clock, timeoutOf(message.headers), this.#abandon.signal);
-    const { signal } = deadline;
-    const late = aborted(signal).then((): never => {
-      throw new AppError('timeout', 'the time for the answer is over', { reason: 'RequestTimeout' });
-    });
-    const key = keyOf(address, message.subject);
-    const body = await Promise.race([handle({ key, body: message.data, signal }), late]);
+  #begin({ subject, headers, data }: Msg): Answering {
+    const key = keyOf(this.#service.address, subject);
+    return new Answering(this.#deps.clock, { key, body: data, timeoutMs: timeoutOf(headers) });
+  }
+
+  async #answer(request: Answering): Promise<string | Uint8Array> {
+    using _ending = request;
+    const { byteLength } = request.body;
+    if (byteLength > busLimits.requestBytes) throw tooLarge('the request', byteLength);
+    const body = await Promise.race([this.#service.handle(request), request.late]);
     const bytes = Buffer.byteLength(body);
     if (bytes > busLimits.requestBytes) throw tooLarge('the answer', bytes);
     return body;

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers';
 import type { Clock } from '../../clock.ts';
 import { GrpcError } from '../grpc-error.ts';
 import { assertSized } from '../sized.ts';
@@ -17,6 +17,8 @@ export interface MessagePipe<In, Out> {
    * `limit_exceeded` when the peer has read nothing for `grpcLimits.sendMs`, which ends the stream.
    */
   send(message: Out): Promise<void>;
+  /** Has the reader fail with this problem once it has read what is here, and in place of a wait; the first one counts. */
+  interrupt(problem: Error): void;
 }
 
 /** Common methods of the package's calls of both sides. */
@@ -45,32 +47,38 @@ export function createMessagePipe<In, Out>(duplex: MessageDuplex<Out>, deps: Pip
 
 const nothing = (): void => undefined;
 
+interface Reader<In> {
+  readonly resolve: (result: IteratorResult<In, void> | Promise<IteratorResult<In, void>>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
- * A server holds thousands of pipes that wait: the pipe is its own iterator, and keeps no message that was read, as the
- * frame of a generator would.
+ * A server holds thousands of pipes that wait: the pipe is its own iterator, keeps no message that was read, as the frame of a
+ * generator would, and waits without a frame.
  */
 class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, AsyncIterable<In> {
   readonly #duplex: MessageDuplex<Out>;
   readonly #deps: PipeDeps;
   #isEnded = false;
   #problem: unknown;
-  #wake: () => void = nothing;
+  #interruption: Error | undefined;
+  #reader: Reader<In> | undefined;
 
   constructor(duplex: MessageDuplex<Out>, deps: PipeDeps) {
     this.#duplex = duplex;
     this.#deps = deps;
-    const wake = (): void => this.#wake();
-    duplex.on('readable', wake);
-    duplex.on('close', wake);
+    const read = (): void => this.#read();
+    duplex.on('readable', read);
+    duplex.on('close', read);
     duplex.on('end', () => {
       this.#isEnded = true;
-      wake();
+      read();
     });
     duplex.on('error', (error: unknown) => {
       this.#problem ??= error;
-      wake();
+      read();
     });
-    deps.life.onEnd(wake);
+    deps.life.onEnd(read);
   }
 
   get messages(): AsyncIterable<In> {
@@ -81,42 +89,70 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
     return this;
   }
 
-  async next(): Promise<IteratorResult<In, void>> {
-    for (;;) {
-      const message: unknown = this.#isEnded ? null : this.#duplex.read();
-      if (message !== null) {
-        this.#deps.onRead(this.#duplex);
-        assertSized(message);
-        // The method's definition says what its messages are.
-        return { done: false, value: message as In };
-      }
-      if (this.#isEnded) break;
-      this.#assertOpen();
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#wake = nothing;
+  /** One at a time. */
+  next(): Promise<IteratorResult<In, void>> {
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+      this.#read();
+    });
+  }
+
+  interrupt(problem: Error): void {
+    this.#interruption ??= problem;
+    this.#read();
+  }
+
+  /** Gives the one who waits what is here. */
+  #read(): void {
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    // To read may tell of news at once, which is no turn of its own.
+    this.#reader = undefined;
+    try {
+      const result = this.#take();
+      if (result === undefined) this.#reader = reader;
+      else reader.resolve(result);
+    } catch (error) {
+      reader.reject(error);
     }
-    await this.#assertWhole();
-    return { done: true, value: undefined };
+  }
+
+  /** Undefined where the peer has said nothing more yet. */
+  #take(): IteratorResult<In, void> | Promise<IteratorResult<In, void>> | undefined {
+    const message: unknown = this.#isEnded ? null : this.#duplex.read();
+    if (message !== null) {
+      this.#deps.onRead(this.#duplex);
+      assertSized(message);
+      // The method's definition says what its messages are.
+      return { done: false, value: message as In };
+    }
+    if (this.#interruption !== undefined) throw this.#interruption;
+    if (this.#isEnded) return this.#whole();
+    this.#assertOpen();
+    return undefined;
   }
 
   async send(message: Out): Promise<void> {
     this.#assertOpen();
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     let hasLeft = false;
     this.#duplex.write(message, () => {
       hasLeft = true;
       resolve();
     });
     // Nearly always it leaves at once: watching over each message would cost more than the message.
-    await Promise.race([promise, setImmediate()]);
-    if (!hasLeft) await this.#left(promise);
+    setImmediate(() => {
+      if (!hasLeft) this.#left(promise).catch(reject);
+    });
+    await promise;
   }
 
   /** Node tells the end of what a peer has sent before it tells that the connection is lost. */
-  async #assertWhole(): Promise<void> {
+  async #whole(): Promise<IteratorResult<In, void>> {
     const { clock, life } = this.#deps;
     await clock.sleep(0);
     if (this.#problem !== undefined || life.isOver) throw this.#ended();
+    return { done: true, value: undefined };
   }
 
   async #left(leaving: Promise<void>): Promise<void> {
@@ -125,7 +161,7 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
     const over = new AbortController();
     const { promise, resolve } = Promise.withResolvers<'left' | 'over'>();
     const end = (): void => resolve('over');
-    void leaving.then(() => resolve('left'));
+    void leaving.then(() => resolve('left'), nothing);
     this.#duplex.on('close', end);
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted || this.#duplex.destroyed) end();

@@ -117,6 +117,10 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
     return this.#pipe.send(message);
   }
 
+  interrupt(problem: Error): void {
+    this.#pipe.interrupt(problem);
+  }
+
   header(name: string): string | undefined {
     return headerOf(this.#call.metadata, name);
   }

@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
+import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import {
@@ -303,6 +303,26 @@ function collectGarbage(): void {
 }
 
 describe('back-pressure', () => {
+  it('waits for its next message with one promise beside those of its handler', async () => {
+    const promises = (): number => queryObjects(Promise, { format: 'count' });
+    const many = 50;
+    let waiting = 0;
+    handle = async ({ messages }) => {
+      const each = messages[Symbol.asyncIterator]();
+      await each.next();
+      waiting += 1;
+      await each.next();
+    };
+    const on = client();
+    talk(on).call.write('x');
+    await eventually(() => waiting === 1);
+    const before = promises();
+    for (let index = 0; index < many; index += 1) talk(on).call.write('x');
+    await eventually(() => waiting === many + 1);
+    // That of the handler, of the call around it, and `ended` of this test.
+    expect((promises() - before) / many).toBeLessThan(4.5);
+  });
+
   it('slows down a client whose messages no handler reads', async () => {
     const release = Promise.withResolvers<void>();
     handle = async (stream) => {
