@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { bucketKey, type EventBus, type KeyValueBucket, type KeyValueChange } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { createFairEntries } from './fair-entries.ts';
 
 /** One generation of one object. */
 interface Generation {
@@ -43,27 +43,27 @@ interface Entry {
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
   readonly isTold: boolean;
+  /** Absent: written by a version before. */
+  readonly tenant?: string;
 }
 
 const day = 24 * 3_600_000;
 const definition = { name: 'gateway_workflows_told', ttlMs: 90 * day };
 /** An entry of a workflow that is still there is written again before it ends. */
 const renewMs = 30 * day;
-/** Entries that a replica keeps. The bus is asked about a workflow whose entry made room for others. */
+/** Entries that a replica keeps. The bus is asked about a workflow whose entry made room for those of others. */
 const heardMax = 20_000;
 /** A replica that has not announced it by then has ended; its attempt took a few seconds. */
 const attemptMs = 60_000;
 
 export function createAnnouncedGenerations({ bus, clock, logger }: ToldDeps): AnnouncedGenerations {
   const bucket = bus.bucket<Entry>(definition);
-  const heard = new LRUCache<string, Entry>({ max: heardMax });
+  const heard = createFairEntries<Entry>(heardMax);
   let isCurrent = false;
   const hear = (change: KeyValueChange<Entry>): void => {
-    if (change.kind === 'begin') {
-      heard.clear();
-    }
+    if (change.kind === 'begin') heard.clear();
     if (change.kind === 'current') isCurrent = true;
-    if (change.kind === 'put') heard.set(change.name, change.value);
+    if (change.kind === 'put') heard.set(change.value.tenant ?? '', change.name, change.value);
     if (change.kind === 'end') heard.delete(change.name);
   };
   return {
@@ -72,9 +72,9 @@ export function createAnnouncedGenerations({ bus, clock, logger }: ToldDeps): An
       return !isCurrent || (entry !== undefined && isSettled(entry, generation, clock.now()));
     },
     take: (generation) => take(bucket, generation, clock.now()),
-    async announced({ uid, generation, revision }) {
-      const entry = { uid, generation, at: clock.now(), isTold: true };
-      if ((await bucket.update(uid, entry, revision)) !== undefined) heard.set(bucketKey(uid), entry);
+    async announced({ uid, generation, tenant, revision }) {
+      const entry = { uid, generation, at: clock.now(), isTold: true, tenant };
+      if ((await bucket.update(uid, entry, revision)) !== undefined) heard.set(tenant, bucketKey(uid), entry);
     },
     async run(signal) {
       try {
@@ -93,7 +93,7 @@ function isSettled(entry: Entry, generation: number, now: number): boolean {
 
 async function take(bucket: KeyValueBucket<Entry>, generation: Generation, now: number): Promise<Turn | undefined> {
   const { uid, tenant } = generation;
-  const entry = { uid, generation: generation.generation, at: now, isTold: false };
+  const entry = { uid, generation: generation.generation, at: now, isTold: false, tenant };
   const found = await bucket.get(uid);
   if (found === undefined) {
     const made = await bucket.create(uid, entry, tenant);

@@ -50,7 +50,7 @@ function fill(view: ReturnType<typeof world>['view'], tenant: string, more: Part
   for (let count = 0; ; count += 1) {
     const one = session(`${tenant}-${count}`, { ...more, tenant });
     try {
-      view.assertRoom(one);
+      view.reserve(one)[Symbol.dispose]();
     } catch (error) {
       if (error instanceof HttpError && error.options.error === 'session_share_used') return count;
       throw error;
@@ -85,10 +85,29 @@ describe('the sessions that a replica has heard of', () => {
     expect(ids(view)).toHaveLength(own);
   });
 
+  it('that are being made count as well, until they are there or were given up', async () => {
+    const { changes, view } = world();
+    const most = fill(view, 'rival');
+    for (let at = 0; at < most; at += 1) view.remember(session(`rival-${at}`, { tenant: 'rival', revoked: true }));
+    const held: Disposable[] = [];
+    const reserve = (at: number) => void held.push(view.reserve(session(`rival-${at}`, { tenant: 'rival' })));
+    for (let at = 0; at < most; at += 1) reserve(at);
+    expect(() => reserve(most)).toThrow(HttpError);
+    // A lost connection lets go of what was heard, and of nothing that is held.
+    changes.push({ kind: 'begin' });
+    await view.run(AbortSignal.abort());
+    expect(() => reserve(most)).toThrow(HttpError);
+    for (const room of held) {
+      room[Symbol.dispose]();
+      room[Symbol.dispose]();
+    }
+    expect(fill(view, 'rival')).toBe(most);
+  });
+
   it('may take the place of the same execution in a full share', () => {
     const { view } = world();
     fill(view, 'acme');
-    expect(() => view.assertRoom(session('acme-0'))).not.toThrow();
+    expect(() => view.reserve(session('acme-0'))).not.toThrow();
   });
 
   it('are let go when they expire, are revoked, or their tenant is gone', async () => {
@@ -101,10 +120,10 @@ describe('the sessions that a replica has heard of', () => {
     expect(fill(view, 'acme')).toBe(most);
     view.remember(session('acme-1', { revoked: true }));
     expect(view.of(session('acme-1'))).toBeUndefined();
-    view.assertRoom(session('another'));
+    view.reserve(session('another'))[Symbol.dispose]();
     view.remember(session('another'));
     orphans.push('acme-2');
-    view.assertRoom(session('a-third'));
+    view.reserve(session('a-third'));
   });
 
   it('are let go at their time without a word of the bus', async () => {

@@ -17,8 +17,11 @@ export interface SessionView {
   of(name: SessionName): HeardSession | undefined;
   /** Those of a tenant behind an execution id, in the order of their execution ids, `limit` at most. */
   range(tenant: string, range: SessionRange): readonly HeardSession[];
-  /** @throws HttpError 429 where the tenant's share of the memory has no room for one more session. */
-  assertRoom(session: Session): void;
+  /**
+   * Holds room for one more session, until it is given back: requests of the same moment count each other.
+   * @throws HttpError 429 where the tenant's share of the memory has none.
+   */
+  reserve(session: Session): Disposable;
   /** Takes a session that this replica has written itself. */
   remember(session: Session): void;
   /** Follows the sessions until `signal` aborts. Never rejects. */
@@ -64,12 +67,13 @@ class FollowedSessions implements SessionView {
     return this.#byTenant.get(tenant)?.range(range, (session) => !this.#isOver(session)) ?? [];
   }
 
-  assertRoom(session: Session): void {
+  reserve(session: Session): Disposable {
     const sessions = this.#of(session.tenant);
     const heard = heardOf(session);
-    const hasRoom = sessions.hasRoom(heard) || (this.#sweep(sessions) && sessions.hasRoom(heard));
+    const room = sessions.reserve(heard) ?? (this.#sweep(sessions) ? sessions.reserve(heard) : undefined);
     this.#forgetEmpty(session.tenant);
-    if (!hasRoom) throw shareUsed(this.#pool.share);
+    if (room === undefined) throw shareUsed(this.#pool.share);
+    return room;
   }
 
   remember(session: Session): void {

@@ -15,8 +15,8 @@ export interface TenantSessions {
   get(executionId: string): HeardSession | undefined;
   /** Looks at no more sessions than those that it gives and those that `isShown` leaves out between them. */
   range(range: SessionRange, isShown: (session: HeardSession) => boolean): readonly HeardSession[];
-  /** Whether `put` would take it now. */
-  hasRoom(session: HeardSession): boolean;
+  /** Holds the room that `put` will need, until it is given back; undefined where the share has none. */
+  reserve(session: HeardSession): Disposable | undefined;
   /** False where the share has no room; the session of that execution is dropped then. */
   put(session: HeardSession): boolean;
   drop(executionId: string): void;
@@ -44,7 +44,9 @@ class OrderedSessions implements TenantSessions {
   readonly #byId = new Map<string, HeardSession>();
   /** In order. */
   #ids: string[] = [];
+  /** Of the sessions, and reserved. */
   #bytes = 0;
+  #reserved = 0;
   #place: Place | undefined;
 
   constructor(pool: FairPool, tenant: string) {
@@ -70,11 +72,18 @@ class OrderedSessions implements TenantSessions {
     return rows;
   }
 
-  hasRoom(session: HeardSession): boolean {
-    const before = this.#bytes;
-    const isFree = this.#hold(before - this.#bytesAt(session.execution_id) + bytesOf(session));
-    this.#hold(before);
-    return isFree;
+  reserve(session: HeardSession): Disposable | undefined {
+    const bytes = Math.max(0, bytesOf(session) - this.#bytesAt(session.execution_id));
+    if (!this.#hold(this.#bytes + bytes)) return undefined;
+    this.#reserved += bytes;
+    let held = bytes;
+    return {
+      [Symbol.dispose]: () => {
+        this.#reserved -= held;
+        this.#hold(this.#bytes - held);
+        held = 0;
+      },
+    };
   }
 
   put(session: HeardSession): boolean {
@@ -104,7 +113,7 @@ class OrderedSessions implements TenantSessions {
   clear(): void {
     this.#byId.clear();
     this.#ids = [];
-    this.#hold(0);
+    this.#hold(this.#reserved);
   }
 
   #bytesAt(executionId: string): number {

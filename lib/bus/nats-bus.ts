@@ -111,9 +111,15 @@ class NatsBus implements EventBus {
       update: (key, value, revision, tenant) =>
         call('update', async (bucket, end) => {
           const text = JSON.stringify(value);
-          if (tenant !== undefined && definition.isWeighed === true)
-            await this.#calls.within(end, bucket.accounts.take(tenant, bucket.keysOf(text)));
-          return bucket.put(bucketKey(key), text, revision);
+          const put = (): Promise<number> => bucket.put(bucketKey(key), text, revision);
+          if (tenant === undefined || definition.isWeighed !== true) return put();
+          const { accounts } = bucket;
+          const keys = bucket.keysOf(text);
+          await this.#calls.within(end, accounts.take(tenant, keys));
+          return put().catch((error: unknown) => {
+            if (isConflict(error)) accounts.giveBack(tenant, keys);
+            throw error;
+          });
         }),
       delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createSessions, type Session } from '../../lib/envelope/index.ts';
+import { bucketStreamName } from '../../lib/bus/streams.ts';
+import { createSessions, type Session, sessionBucket } from '../../lib/envelope/index.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 
 /** 1 MiB for keys, 300 bytes each and 64 in a block, makes 54 blocks; a tenant alone has 43 of them. */
@@ -20,6 +23,17 @@ describe('Mallory and the sessions of signed calls that all tenants store in NAT
   }, 300_000);
   afterAll(() => test?.stop());
 
+  /** As the server counts what it keeps. */
+  async function storedBytes({ server }: TestBus): Promise<number> {
+    const connection = await connect({ servers: server.url });
+    try {
+      const manager = await jetstreamManager(connection);
+      return (await manager.streams.info(bucketStreamName(sessionBucket))).state.bytes;
+    } finally {
+      await connection.close();
+    }
+  }
+
   const large = (tenant: string, id: string): Session => ({
     execution_id: id,
     session_id: id,
@@ -34,8 +48,8 @@ describe('Mallory and the sessions of signed calls that all tenants store in NAT
   });
 
   /** Bytes that were stored before the refusal. */
-  async function storedUntil(make: (at: number) => Session) {
-    const sessions = createSessions(bus);
+  async function storedUntil(make: (at: number) => Session, by: EventBus = bus) {
+    const sessions = createSessions(by);
     for (let at = 0, bytes = 0; bytes < 4 * shareBytes; at += 1) {
       const session = make(at);
       try {
@@ -56,10 +70,39 @@ describe('Mallory and the sessions of signed calls that all tenants store in NAT
     expect(bytes).toBeLessThanOrEqual(shareBytes);
   }, 60_000);
 
+  it('a write that another writer was faster with takes nothing of the share', async () => {
+    const bucket = bus.bucket<string>({ name: 'hostile_weighed', ttlMs: 3_600_000, isWeighed: true });
+    const text = 'x'.repeat(30_000);
+    const first = (await bucket.create('key', text, 'ada')) ?? 0;
+    const second = await bucket.update('key', text, first, 'ada');
+    expect(second).toBeGreaterThan(first);
+    // Each would take 101 keys, of 2,752 in all.
+    for (let times = 0; times < 100; times += 1) {
+      expect(await bucket.update('key', text, first, 'ada')).toBeUndefined();
+    }
+    expect(await bucket.update('key', text, second ?? 0, 'ada')).toBeGreaterThan(second ?? 0);
+  }, 60_000);
+
   it('Ada of another tenant is served beside her; one that takes the place of an expired one counts again', async () => {
     const { bytes, error } = await storedUntil(() => large('ada', 'the-same'));
     expect(error).toMatchObject({ reason: 'KeyShareUsed' });
     expect(bytes).toBeGreaterThan(shareBytes / 20);
     expect(bytes).toBeLessThanOrEqual(shareBytes);
+  }, 60_000);
+
+  it('small ones take no more of the store than the share of all of them, names and headers included', async () => {
+    const store = await startTestBus();
+    try {
+      const own = store.connect({ WINDLASS_KEYS_MAX_MB: 1 });
+      while (own.problem() !== undefined) await systemClock.sleep(10);
+      const small = (at: number): Session => ({ ...large('trudy', `y-${at}`), allowed_tool_patterns: [] });
+      const { error } = await storedUntil(small, own);
+      expect(error).toMatchObject({ reason: 'KeyShareUsed' });
+      const bytes = await storedBytes(store);
+      expect(bytes).toBeGreaterThan(shareBytes / 2);
+      expect(bytes).toBeLessThanOrEqual(shareBytes);
+    } finally {
+      await store.stop();
+    }
   }, 60_000);
 });

@@ -115,10 +115,12 @@ async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): 
     ...(scopes.length > 0 && { scopes }),
     pending: true,
   };
-  view.assertRoom(session);
+  using room = view.reserve(session);
   const stored = await sessions.register(session, clock.now()).catch(refuse);
   // An attempt that could not store its event has left a session without effect, for this one to finish.
   const active = stored.pending === true ? await announce(deps, caller, stored) : stored;
+  // The session takes the room that was held for it.
+  room[Symbol.dispose]();
   view.remember(active);
   return active;
 }

@@ -44,7 +44,8 @@ export function createSessionBucket({ publisher, accounts }: BucketDeps, definit
   };
   return {
     accounts,
-    keysOf: (text) => (definition.isWeighed === true ? Math.max(1, Math.ceil(Buffer.byteLength(text) / keyBytes)) : 1),
+    keysOf: (text) =>
+      definition.isWeighed === true ? Math.ceil((entryBytes + Buffer.byteLength(text)) / keyBytes) : 1,
     put,
     async get(key) {
       const found = await last(key);
@@ -70,6 +71,9 @@ export function createSessionBucket({ publisher, accounts }: BucketDeps, definit
     },
   };
 }
+
+/** Measured size of what is stored of an entry beside its text: its subject, its headers, and what the server writes. */
+const entryBytes = 200;
 
 const readSubject = (definition: BucketDefinition): string => `$JS.API.STREAM.MSG.GET.${bucketStreamName(definition)}`;
 
