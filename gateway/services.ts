@@ -6,6 +6,7 @@ import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../
 import { createCredentials, createTokenExchange } from '../lib/credentials/index.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
+import { readInTurn } from '../lib/informer/index.ts';
 import { createMcpServers, type McpServers } from '../lib/mcp/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
@@ -134,7 +135,7 @@ function createWorkflows(
     objects: toolWorkflows.cache,
     rivals: toolRivals(cluster.informers),
     limits: chainLimitsOf(config),
-    whole: toolWorkflows.whole,
+    whole: readInTurn(toolWorkflows),
     apiSpecs: apiSpecs.cache,
     credentials: createCredentials({ kube, tokens: createTokenExchange({ clock, upstream }) }),
   });
@@ -144,7 +145,7 @@ function createSources(deps: GatewayDeps, parts: SourceParts): ToolSource[] {
   const { cliTools, cliRuns } = parts.cluster.informers;
   const { tenancy } = parts;
   const rivals = toolRivals(parts.cluster.informers);
-  const { cache: objects, whole } = cliTools;
+  const [objects, whole] = [cliTools.cache, readInTurn(cliTools)];
   const schemas = createSchemaReader(deps.clock);
   const clis = createCliSource({ ...deps, tenancy, rivals, objects, whole, schemas, runs: createCliRuns(cliRuns) });
   // The operator of the installation names MCP servers, so that no tenant takes the name of one of their tools.

@@ -5,7 +5,7 @@ import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Informer, ReflectorDeps } from '../../lib/informer/index.ts';
+import { type Informer, readInTurn, type ReflectorDeps } from '../../lib/informer/index.ts';
 import { agentExecutions, agents, edgeGroups, edgeHosts, fleetRuns } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -48,15 +48,6 @@ export interface Cluster {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/**
- * Reads objects in full in turns: large ones of one tenant one after another, whatever the route, since each read costs the
- * API server and this process the whole object. Routes that keep one for long also reserve memory for it.
- */
-const wholesOf =
-  <T extends KubeObject, I extends string>({ use }: Informer<T, I>) =>
-  (object: T): Promise<T | undefined> =>
-    use(object, async (whole) => whole);
-
 export function createCluster({ kube, clock, reflector, systemTenant, systemNamespace }: ClusterDeps): Cluster {
   const executionFeed = createExecutionFeed(reflector('WorkflowExecution').logger);
   const informers = createInformers(reflector, kube, executionFeed);
@@ -67,7 +58,7 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
     clock,
     tenants,
     cache: informer.cache,
-    whole: wholesOf(informer),
+    whole: readInTurn(informer),
     weight: informer.weight,
   });
   return {

@@ -26,6 +26,7 @@ const workflows = createWorkflows({
   } as never,
   tenants: { namespaceOf: () => 'tenant-acme' } as never,
   whole: async (found) => found as never,
+  weight: () => 0,
   cache: {
     remember: () => undefined,
     getByUid: (uid: string) => kept.find(({ metadata }) => metadata.uid === uid),

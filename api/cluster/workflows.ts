@@ -20,6 +20,7 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
+import type { Reserve } from './executions.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
 
 /** Gives a workflow of the cache in full; undefined when it is there no more. */
@@ -30,8 +31,11 @@ export type Viewer = Pick<Caller, 'subject' | 'tenant' | 'seesHelpers'>;
 
 /** Workflows as one caller sees them: the own ones, those of the tenant, and global ones. */
 export interface Workflows {
-  /** By name or id, in full; one that was created a moment ago is found. Undefined for what the caller cannot see. */
-  find(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<Workflow | undefined>;
+  /**
+   * By name or id, in full; one that was created a moment ago is found. Undefined for what the caller cannot see. Where it is
+   * large, `reserve` waits for the bytes of heap that it will take.
+   */
+  find(viewer: Viewer, nameOrUid: string, scope?: Scope, reserve?: Reserve): Promise<Workflow | undefined>;
   /** The same for who reads the object again anyway: of a large definition only what a list shows. */
   locate(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<ListedWorkflow | undefined>;
   /** In no particular order; of large definitions only what a list shows. */
@@ -48,6 +52,8 @@ interface WorkflowsDeps {
   readonly clock: Clock;
   readonly cache: CacheReader<ListedWorkflow, 'name' | 'formerId' | 'namespace'>;
   readonly whole: WholeWorkflows;
+  /** Bytes of heap of a workflow in full, where that is much. */
+  readonly weight: (workflow: ListedWorkflow) => number;
   readonly tenants: TenantDirectory;
 }
 
@@ -76,9 +82,12 @@ class CachedWorkflows implements Workflows {
     this.#unknown = createUnknownIds(deps.clock, unknownIds);
   }
 
-  async find(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<Workflow | undefined> {
+  async find(viewer: Viewer, nameOrUid: string, scope?: Scope, reserve?: Reserve): Promise<Workflow | undefined> {
     const found = await this.locate(viewer, nameOrUid, scope);
-    return found && this.whole(found);
+    if (found === undefined) return undefined;
+    const bytes = this.#deps.weight(found);
+    if (bytes > 0) await reserve?.(bytes);
+    return this.whole(found);
   }
 
   async locate(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<ListedWorkflow | undefined> {

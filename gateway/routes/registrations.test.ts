@@ -89,7 +89,12 @@ function depsOf(): RegistrationDeps {
       return isDeleted;
     },
   };
-  const informer = (plural: string) => ({ cache: caches[plural], whole: async (object: unknown) => object });
+  const informer = (plural: string) => ({
+    cache: caches[plural],
+    whole: async (object: unknown) => object,
+    use: async (object: unknown, task: (whole: unknown) => unknown) => task(object),
+    weight: () => 0,
+  });
   const tenants = createTenantDirectory({ namespaces, systemTenant: 'system', systemNamespace: 'windlass-system' });
   const audit = {
     async append(event: GatewayEvent) {

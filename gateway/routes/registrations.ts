@@ -2,13 +2,15 @@ import type { ApiDocuments } from '../../lib/api-spec/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { NewId } from '../../lib/ids.ts';
+import { type Informer, readInTurn } from '../../lib/informer/index.ts';
 import { apiSpecs, cliTools, toolWorkflows } from '../../lib/kinds.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
+import type { KubeClient, KubeObject } from '../../lib/kube/index.ts';
 import type { OpenApiReader } from '../../lib/manifest/index.ts';
 import type { GatewayInformers } from '../cluster/cluster.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import type { RegistrationEvents } from '../registry/registration-events.ts';
+import type { WholeReads } from '../registry/whole-reads.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { toolRivals } from '../registry/rivals.ts';
 import { createCliToolRoutes } from './cli-tools/index.ts';
@@ -29,6 +31,11 @@ export interface RegistrationDeps {
   readonly cluster: { readonly informers: Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> };
 }
 
+const objectsOf = <T extends KubeObject>(informer: Informer<T, 'namespace'>): WholeReads<T> => ({
+  weight: informer.weight,
+  whole: readInTurn(informer),
+});
+
 /** Routes under which operators register APIs and tools. A name is unique over the tools of both kinds. */
 export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator>[] {
   const { cluster } = deps;
@@ -43,12 +50,12 @@ export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator
       ...deps,
       registry: createRegistry({ ...deps, resource: toolWorkflows, cache: informers.toolWorkflows.cache, rivals }),
       apiSpecs: informers.apiSpecs.cache,
-      whole: informers.toolWorkflows.whole,
+      objects: objectsOf(informers.toolWorkflows),
     }),
     ...createCliToolRoutes({
       ...deps,
       registry: createRegistry({ ...deps, resource: cliTools, cache: informers.cliTools.cache, rivals }),
-      whole: informers.cliTools.whole,
+      objects: objectsOf(informers.cliTools),
     }),
   ];
 }

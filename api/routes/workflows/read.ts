@@ -13,8 +13,10 @@ export interface ReadDeps {
 }
 
 export function createReadRoute({ kube, cluster }: ReadDeps): Route<Caller> {
-  return defineRoute<typeof readWorkflow, Caller>(readWorkflow, async ({ params, query, caller }) => {
-    const wanted = { nameOrUid: params.workflow, scope: query.scope };
+  return defineRoute<typeof readWorkflow, Caller>(readWorkflow, async (request) => {
+    const { params, query, caller } = request;
+    const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
+    const wanted = { nameOrUid: params.workflow, scope: query.scope, reserve };
     const workflow = await findWorkflow(cluster.workflows, caller, wanted);
     const spec = await findVersion(kube, workflow, query.version);
     return json(presentDefinition(workflow, spec));

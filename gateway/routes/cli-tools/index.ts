@@ -2,18 +2,19 @@ import { errorAt, type Problem } from '../../../crds/problem.ts';
 import { apiVersion } from '../../../crds/labels.ts';
 import type { CliTool, CliToolSpec } from '../../../crds/schema/cli-tool.ts';
 import { validateSpec } from '../../../crds/validators.ts';
-import { builtInNameProblems, objectNameOf } from '../../../lib/api-spec/index.ts';
+import { builtInNameProblems, objectNameOf, partlyKept } from '../../../lib/api-spec/index.ts';
 import { checkCliTool } from '../../../lib/cli-tool/check-cli-tool.ts';
 import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
 import { pageOf } from '../../../lib/http/paging.ts';
-import { readPage } from '../../../lib/http/read-page.ts';
+import { pageBytes, readPage } from '../../../lib/http/read-page.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
-import { notFound, validation } from '../../registry/refusals.ts';
+import { validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { wholeFor, type WholeReads } from '../../registry/whole-reads.ts';
 import { deleteCliTool, listCliTools, readCliTool, registerCliTool } from './contract.ts';
 
 const nameCursor = createNameCursor('cli-tools');
@@ -23,12 +24,11 @@ export { contracts } from './contract.ts';
 export interface CliToolRoutesDeps {
   readonly tenancy: Tenancy;
   readonly registry: Registry<CliTool>;
-  /** The object in full, of which the cache keeps less; undefined where it is gone. */
-  readonly whole: (tool: CliTool) => Promise<CliTool | undefined>;
+  readonly objects: WholeReads<CliTool>;
 }
 
 /** `/v1/cli-tools`: commands in containers as tools (requirements AMB-196). */
-export function createCliToolRoutes({ tenancy, registry, whole }: CliToolRoutesDeps): Route<Operator>[] {
+export function createCliToolRoutes({ tenancy, registry, objects }: CliToolRoutesDeps): Route<Operator>[] {
   const present = (tool: CliTool) => {
     const { name: _, ...spec } = tool.spec;
     return { ...spec, ...presentRecord(tool) };
@@ -41,17 +41,18 @@ export function createCliToolRoutes({ tenancy, registry, whole }: CliToolRoutesD
         return json({ id: created.metadata.uid, name: body.name });
       }),
     ),
-    defineRoute<typeof listCliTools, Operator>(listCliTools, async ({ query, caller }) => {
+    defineRoute<typeof listCliTools, Operator>(listCliTools, async (request) => {
+      const { query, caller } = request;
       const after = nameCursor.decode(query.cursor);
       const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
-      const { items, cutAfter } = await readPage(rows, whole);
+      if (!rows.every(partlyKept.CliTool.isWhole)) await request.reserve(pageBytes);
+      const { items, cutAfter } = await readPage(rows, async (tool) => objects.whole(tool));
       const last = cutAfter === undefined ? next : byName.keyOf(cutAfter);
       return json({ items: items.map(present), next_cursor: last === undefined ? null : nameCursor.encode(last) });
     }),
-    defineRoute<typeof readCliTool, Operator>(readCliTool, async ({ params, caller }) => {
-      const tool = await whole(registry.find(caller.tenant, params.id));
-      if (tool === undefined) throw notFound();
-      return json(present(tool));
+    defineRoute<typeof readCliTool, Operator>(readCliTool, async (request) => {
+      const { params, caller } = request;
+      return json(present(await wholeFor(request, objects, registry.find(caller.tenant, params.id))));
     }),
     defineRoute<typeof deleteCliTool, Operator>(deleteCliTool, async ({ params, caller }) => {
       await registry.remove(caller, params.id);

@@ -21,9 +21,10 @@ import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
-import { notFound, validation } from '../../registry/refusals.ts';
+import { validation } from '../../registry/refusals.ts';
 import type { RegistrationEvents } from '../../registry/registration-events.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { wholeFor, type WholeReads } from '../../registry/whole-reads.ts';
 import { deleteToolWorkflow, listToolWorkflows, readToolWorkflow, registerToolWorkflow } from './contract.ts';
 
 const nameCursor = createNameCursor('tool-workflows');
@@ -38,8 +39,7 @@ export interface WorkflowRoutesDeps {
   readonly apiSpecs: ApiSpecCache;
   readonly documents: ApiDocuments;
   readonly stepsMax?: number;
-  /** The object in full, of which the cache keeps less; undefined where it is gone. */
-  readonly whole: (workflow: ToolWorkflow) => Promise<ToolWorkflow | undefined>;
+  readonly objects: WholeReads<ToolWorkflow>;
 }
 
 /** `/v1/workflows`: tool workflows (spec 3 §2.4, §3.2, §4.1). */
@@ -136,10 +136,10 @@ function listRoute({ registry }: WorkflowRoutesDeps): Route<Operator> {
   });
 }
 
-function readRoute({ registry, whole }: WorkflowRoutesDeps): Route<Operator> {
-  return defineRoute<typeof readToolWorkflow, Operator>(readToolWorkflow, async ({ params, caller }) => {
-    const workflow = await whole(registry.find(caller.tenant, params.id));
-    if (workflow === undefined) throw notFound();
+function readRoute({ registry, objects }: WorkflowRoutesDeps): Route<Operator> {
+  return defineRoute<typeof readToolWorkflow, Operator>(readToolWorkflow, async (request) => {
+    const { params, caller } = request;
+    const workflow = await wholeFor(request, objects, registry.find(caller.tenant, params.id));
     const { description, input_schema, api_spec_id: id, steps } = workflow.spec;
     const rest = { description, input_schema, ...(id !== undefined && { api_spec_id: id }), steps };
     return json({ ...presentRecord(workflow), ...rest });
