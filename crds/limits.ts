@@ -202,6 +202,12 @@ export const limits = {
   edgeTags: 50,
   edgeTagLength: 128,
   edgeLabelLength: 256,
+  /**
+   * Characters of the tags and labels that operators give one host, names of labels included, with `edgeTextCharge` more for each
+   * tag and label: the API, the controllers and relays keep those of all hosts (our own).
+   */
+  edgeTextsLength: 4 * 1024,
+  edgeTextCharge: 32,
   /** Our ceilings for a selector's lists and for the hosts that a group names. */
   edgeSelectorItems: 20,
   edgePinnedMembers: 1_000,

@@ -11,6 +11,7 @@ import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { isWholeWorkflow, type ListedWorkflow, listedWorkflow, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { unansweredAsk } from '../../lib/decision/open-ask.ts';
+import { isWholeEdgeGroup, slimEdgeGroup } from '../../lib/edge/slim-edge-group.ts';
 import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -74,6 +75,7 @@ const keptBytes = {
   agents: bytesOf('whole agents'),
   agentExecutions: bytesOf('whole agent executions'),
   edgeHosts: bytesOf('whole edge hosts'),
+  edgeGroups: bytesOf('whole edge groups'),
   fleetRuns: bytesOf('whole fleet runs'),
 } as const;
 
@@ -189,12 +191,12 @@ function toolCallInformer(deps: ReflectorDeps): Informers['toolCalls'] {
   });
 }
 
-/** Hosts and runs are kept without what only the view of a single one shows. */
+/** Hosts and runs are kept without what only the view of a single one shows, and large groups with their names alone. */
 function edgeInformers(
   deps: (kind: string) => ReflectorDeps,
   kube: Pick<KubeClient, 'get'>,
 ): Pick<Informers, 'edgeHosts' | 'edgeGroups' | 'fleetRuns'> {
-  const [hostDeps, runDeps] = [deps('EdgeHost'), deps('FleetRun')];
+  const [hostDeps, groupDeps, runDeps] = [deps('EdgeHost'), deps('EdgeGroup'), deps('FleetRun')];
   const indexes = { namespace: namespaceOf };
   return {
     edgeHosts: createInformer(hostDeps, {
@@ -209,10 +211,17 @@ function edgeInformers(
       }),
       indexes,
     }),
-    edgeGroups: createInformer(deps('EdgeGroup'), {
+    edgeGroups: createInformer(groupDeps, {
       resource: edgeGroups,
       parse: withSpec,
-      strip: stripStrangers,
+      wholes: createWholeObjects({
+        kube,
+        clock: groupDeps.clock,
+        resource: edgeGroups,
+        slim: slimEdgeGroup,
+        isWhole: isWholeEdgeGroup,
+        keptBytes: keptBytes.edgeGroups,
+      }),
       indexes,
     }),
     fleetRuns: createInformer(runDeps, {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { formatAge } from '../duration.ts';
-import { type EdgeGroupRow, groupIdOf, hostIdOf } from '../edge/names.ts';
+import { type EdgeGroupRow, groupIdOf, groupsOf, hostIdOf } from '../edge/names.ts';
 import { type Selector, selectorOf, type SelectorOptions, withSelectorOptions } from '../edge/selector.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
@@ -69,7 +69,7 @@ function deleteCommand(launch: Launch): Command {
 
 const list: Run<object> = async (session): Promise<ExitCode> => {
   const door = await session.door();
-  const { items } = await door.edge().listEdgeGroups();
+  const items = await groupsOf(door.edge());
   if (await printedValue(session, items)) return ok;
   if (session.format === 'name') for (const { id } of items) session.terminal.out(id);
   else if (items.length === 0) session.terminal.note(`no groups ${door.words.place}`);

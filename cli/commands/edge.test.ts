@@ -67,6 +67,7 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
           resolved_member_count: 2,
         },
       ],
+      next_cursor: null,
     }),
     createEdgeGroup: heard({ id: runId, name: 'web', resolved_members: hosts }),
     previewFleet: async () => ({ resolved: hosts, skipped: [{ node_id: 'gone', reason: 'Disconnected' }] }),

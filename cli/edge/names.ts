@@ -16,6 +16,14 @@ export function hostsOf(edge: EdgeDoor, filter: Pick<ListEdgeHostsRequest, 'tag'
   });
 }
 
+/** All groups of the tenant, by name. A server of an earlier version has no pages. */
+export function groupsOf(edge: EdgeDoor) {
+  return allPages<EdgeGroupRow>(async (cursor) => {
+    const page = await edge.listEdgeGroups({ cursor });
+    return { rows: page.items, next: page.next_cursor };
+  });
+}
+
 /**
  * A courtesy for people: display names of these hosts, by id. Those are absent that the tenant has not, and all where the caller may
  * not read hosts, or they cannot be read now.
@@ -40,11 +48,11 @@ export async function hostIdOf(edge: EdgeDoor, nameOrId: string): Promise<string
 /** The id of a group that is named by its id or by its display name. */
 export async function groupIdOf(edge: EdgeDoor, nameOrId: string): Promise<string> {
   if (isUid(nameOrId)) return nameOrId;
-  const { items } = await edge.listEdgeGroups();
+  const groups = await groupsOf(edge);
   return oneOf(
     'group',
     nameOrId,
-    items.filter(({ name }) => name === nameOrId).map(({ id }) => id),
+    groups.filter(({ name }) => name === nameOrId).map(({ id }) => id),
   );
 }
 

@@ -1585,6 +1585,8 @@ export type ListEdgeGroupsAnswer = {
     /** Hosts that belong to it now. */
     readonly resolved_member_count: number;
   })[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
 };
 
 export type CreateEdgeGroupBody = {
@@ -2780,6 +2782,14 @@ export interface ShutDownEdgeHostRequest {
   readonly body: ShutDownEdgeHostBody;
 }
 
+/** Arguments of {@link Operations.listEdgeGroups}. */
+export interface ListEdgeGroupsRequest {
+  /** Groups a page; more than 200 counts as 200. Default: all. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
 /** Body of the answer of {@link Operations.listEdgeGroups}. */
 export type ListEdgeGroupsReply = ListEdgeGroupsAnswer;
 
@@ -3538,6 +3548,8 @@ export interface Operations {
    *
    * `PATCH /v1/edge/hosts/{id}`
    *
+   * - 400 `invalid_request`: Its tags and labels would have more than 4096 characters, where each counts as 32
+   *   more.
    * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
    * - 404 `Host not found`: The tenant has no host of that id.
    * - 409 `conflict`: Others change the host at the same time; try again.
@@ -3551,7 +3563,8 @@ export interface Operations {
    *
    * `POST /v1/edge/hosts/{id}/tags`
    *
-   * - 400 `invalid_request`: The host would have more than 50 tags.
+   * - 400 `invalid_request`: The host would have more than 50 tags. Its tags and labels would have more than 4096
+   *   characters, where each counts as 32 more.
    * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
    * - 404 `Host not found`: The tenant has no host of that id.
    * - 409 `conflict`: Others change the host at the same time; try again.
@@ -3616,14 +3629,16 @@ export interface Operations {
   /**
    * List groups of hosts
    *
-   * All groups of the tenant, by name. Needs the scope `svc.edge.hosts.read` or `svc.edge.groups.write`.
+   * The groups of the tenant, by name. Without `limit` the answer has all of them, unless they take more than 8
+   * MiB. Needs the scope `svc.edge.hosts.read` or `svc.edge.groups.write`.
    *
    * `GET /v1/edge/groups`
    *
+   * - 400 `invalid_request`: The cursor was not given by this list.
    * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.read` or `svc.edge.groups.write`, or belongs to
    *   no tenant.
    */
-  listEdgeGroups(options?: CallOptions): Promise<ListEdgeGroupsReply>;
+  listEdgeGroups(request?: ListEdgeGroupsRequest, options?: CallOptions): Promise<ListEdgeGroupsReply>;
   /**
    * Make a group of hosts
    *
@@ -3943,7 +3958,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   resumeEdgeHost: {"method":"DELETE","path":"/v1/edge/hosts/{id}/drain","bearer":true,"query":[],"headers":{},"reply":"json"},
   pushEdgeConfig: {"method":"POST","path":"/v1/edge/hosts/{id}/config","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   shutDownEdgeHost: {"method":"POST","path":"/v1/edge/hosts/{id}/shutdown","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"none"},
-  listEdgeGroups: {"method":"GET","path":"/v1/edge/groups","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listEdgeGroups: {"method":"GET","path":"/v1/edge/groups","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   createEdgeGroup: {"method":"POST","path":"/v1/edge/groups","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   readEdgeGroup: {"method":"GET","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   deleteEdgeGroup: {"method":"DELETE","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},

@@ -20,7 +20,8 @@ export type Begun =
 interface Surroundings {
   /** Namespace of the tenant. */
   readonly hosts: Iterable<FleetHost>;
-  readonly groups: Iterable<EdgeGroup>;
+  /** The group that the run names; absent where its tenant has none of that id. */
+  readonly group: EdgeGroup | undefined;
   /** Whether more than one host may get the tool (requirements AMB-108). */
   readonly isFleetCapable: boolean;
 }
@@ -28,12 +29,11 @@ interface Surroundings {
 const none: FrozenTargets = { resolved: [], skipped: [] };
 
 /** Fixes the targets of a run in full, or says why it cannot begin (spec 2 §3, §7). Pure. */
-export function begin({ spec }: FleetRun, { hosts, groups, isFleetCapable }: Surroundings): Begun {
+export function begin({ spec }: FleetRun, { hosts, group, isFleetCapable }: Surroundings): Begun {
   try {
     const policy = completePolicy(spec.policy);
     checkArgs(spec.args);
-    const byId = new Map([...groups].map((group) => [group.metadata.uid, group.spec]));
-    const { resolved, skipped } = resolveTarget(spec.target, { hosts, group: (id) => byId.get(id) });
+    const { resolved, skipped } = resolveTarget(spec.target, { hosts, group: () => group?.spec });
     const targets = {
       resolved: resolved.map(({ nodeId, uid, name }) => ({ node_id: nodeId, host_uid: uid, name })),
       skipped,

@@ -203,6 +203,22 @@ describe('a fleet run on a real NATS server', () => {
     expect(peer.invoked.sort()).toEqual(['n00000', 'n00001', 'n00002']);
   });
 
+  it('sends to the members of a group that its cache keeps the name of alone', async () => {
+    const hosts = hostsNamed(2);
+    const peer = await relay(hosts, async () => ok);
+    const others = Array.from({ length: 500 }, (_, at) => `m${String(at).padStart(5, '0')}`);
+    const group: EdgeGroup = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'EdgeGroup',
+      metadata: { name: 'g', namespace: 'tenant-acme', uid: 'g-1' },
+      spec: { name: 'g', pinned_members: [...others, 'n00001'] },
+    };
+    const server = new Server({ target: { Group: 'g-1' } });
+    start(server, hosts, [group]);
+    await ended(server);
+    expect(peer.invoked).toEqual(['n00001']);
+  });
+
   it('EDGE-REST-39 AMB-104 halts by FailFast, cancels what is in flight, and starts no more', async () => {
     const hosts = hostsNamed(6);
     const results = createEdgeResults({ bus: nats.connect(), clock: systemClock });

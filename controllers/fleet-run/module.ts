@@ -54,7 +54,7 @@ export const fleetRunModule = defineModule({
       tenants,
       runs: informers.runs.cache,
       hosts: informers.hosts.cache,
-      groups: informers.groups.cache,
+      groups: informers.groups,
       store,
       ...(lane === undefined ? { problem: noKey } : {}),
       fleetCapable: createFleetCapable({ bus }),

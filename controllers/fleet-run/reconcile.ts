@@ -7,6 +7,7 @@ import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
 import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
+import type { Informer } from '../../lib/informer/index.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
@@ -31,7 +32,7 @@ export interface FleetRunDeps extends LeaveDeps {
   readonly facts: FactSink;
   readonly runs: Pick<CacheReader<FleetRun>, 'get' | 'remember'>;
   readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'byIndex' | 'getByUid'>;
-  readonly groups: Pick<CacheReader<EdgeGroup, 'namespace'>, 'byIndex'>;
+  readonly groups: Pick<Informer<EdgeGroup, 'namespace'>, 'cache' | 'use'>;
   readonly store: Pick<OutputStore, 'put' | 'get'>;
   readonly fleetCapable: FleetCapable;
   /** Undefined: commands can be sent. Else why not. */
@@ -99,7 +100,7 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileR
   const hosts = deps.hosts.byIndex('namespace', namespace).map(fleetHostOf);
   const isFleetCapable = await capable(deps, tenant, run);
   if (typeof isFleetCapable !== 'boolean') return isFleetCapable;
-  const begun = begin(run, { hosts, groups: deps.groups.byIndex('namespace', namespace), isFleetCapable });
+  const begun = await withGroup(deps, run, async (group) => begin(run, { hosts, group, isFleetCapable }));
   if (begun.kind === 'refused') {
     const age = now - Date.parse(run.metadata.creationTimestamp ?? '');
     if (age < fleetRunLimits.unknownMs) return { requeueAfterMs: fleetRunLimits.retryMs, reason: begun.why.reason };
@@ -119,6 +120,16 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileR
   if (fact !== undefined) deps.facts.raise(fact);
   deps.views.open({ run: written, tenant, targets: begun.targets, records: [], isNew: true });
   return undefined;
+}
+
+/** A task with the group that the run names, in full, where its tenant has it. */
+async function withGroup<R>(
+  { groups: { cache, use } }: Pick<FleetRunDeps, 'groups'>,
+  { metadata: { namespace }, spec: { target } }: FleetRun,
+  task: (group: EdgeGroup | undefined) => Promise<R>,
+): Promise<R> {
+  const group = target.Group === undefined ? undefined : cache.getByUid(target.Group);
+  return group?.metadata.namespace === namespace && group !== undefined ? use(group, task) : task(undefined);
 }
 
 /** A run of one host may ask for any tool. The run waits while the gateway cannot be asked. */

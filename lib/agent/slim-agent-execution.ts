@@ -1,6 +1,5 @@
 import type { AgentAsk, AgentExecution, AgentResult, AgentSignal } from '../../crds/schema/agent-execution.ts';
-import type { Cancel } from '../../crds/schema/workflow-execution.ts';
-import { cutText } from '../cut-text.ts';
+import { cutMark, shortened, slimCancel } from '../execution/slim-cancel.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { slimMetadata } from '../informer/slim-metadata.ts';
 
@@ -43,22 +42,10 @@ export const withMounts = async (
   whole: (execution: AgentExecution) => Promise<AgentExecution | undefined>,
 ): Promise<AgentExecution | undefined> => (execution.spec.volumes?.[0]?.volume === '' ? whole(execution) : execution);
 
-/** Characters of a reason that are kept. */
-const reasonLength = 256;
-
-function slimCancel({ reason, ...cancel }: Cancel): Cancel {
-  return reason === undefined ? cancel : { ...cancel, reason: shortened(reason, reasonLength) };
-}
-
-/** A part of a text keeps all of it in memory, unless it is copied. */
-const shortened = (text: string, length: number): string =>
-  text.length <= length ? text : Buffer.from(`${cutText(text, length)}${cutMark}`).toString('utf8');
-
 const slimResult = ({ output: _output, ...result }: AgentResult): AgentResult => result;
 
 /** Characters of the arguments that a list shows. */
 const argumentsShown = 512;
-const cutMark = '…';
 
 function slimAsk(ask: AgentAsk): AgentAsk {
   const { arguments: text } = ask;

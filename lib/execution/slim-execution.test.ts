@@ -34,6 +34,14 @@ describe('what the cache keeps of an execution', () => {
     expect(JSON.stringify(kept)).not.toContain('x'.repeat(300));
   });
 
+  it('has the beginning of the reason of a cancellation', () => {
+    const cancel = { by: 'ann', at: after(1), reason: 'x'.repeat(1_024) };
+    expect(slimExecution(anExecution().with({ cancel }).build()).spec.cancel).toEqual({
+      ...cancel,
+      reason: `${'x'.repeat(256)}…`,
+    });
+  });
+
   it('is what lists show and what wakes: names, phase, times, place, verdict, parent, our own notes', () => {
     const parent = { name: 'p', uid: 'u', state: 's', visit: 1, depth: 1 };
     const built = anExecution().with({ parent, input: { text } }).past({ state: 'a' }, text).ended('failed', 5).build();

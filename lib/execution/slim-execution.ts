@@ -3,6 +3,7 @@ import type { CurrentState, WorkflowExecutionStatus } from '../../crds/schema/wo
 import { cutText } from '../cut-text.ts';
 import { defined } from '../defined.ts';
 import { slimMetadata } from '../informer/slim-metadata.ts';
+import { slimCancel } from './slim-cancel.ts';
 
 /** Characters that are kept of a text that people wrote. */
 const textLength = 256;
@@ -18,12 +19,16 @@ export function slimExecution(
   { apiVersion, kind, metadata, spec, status }: WorkflowExecution,
   promptLength = textLength,
 ): WorkflowExecution {
-  const { input: _input, blackboard: _seed, intent: _intent, signals, ...asked } = spec;
+  const { input: _input, blackboard: _seed, intent: _intent, signals, cancel, ...asked } = spec;
   return {
     apiVersion,
     kind,
     metadata: slimMetadata(metadata),
-    spec: { ...asked, ...(signals === undefined ? {} : { signals: slimSignals(signals) }) },
+    spec: {
+      ...asked,
+      ...(signals === undefined ? {} : { signals: slimSignals(signals) }),
+      ...(cancel === undefined ? {} : { cancel: slimCancel(cancel) }),
+    },
     ...(status === undefined ? {} : { status: slimStatus(status, promptLength) }),
   };
 }

@@ -114,13 +114,15 @@ export interface Page<Row, Key> {
   readonly next: Key | undefined;
 }
 
-/** The rows behind `after`, in order. Rows that appear or disappear between two pages move no other. */
+/**
+ * The rows behind `after`, in order; without a limit all of them. Rows that appear or disappear between two pages move no other.
+ */
 export function pageOf<Row, Key>(
   all: readonly Row[],
   order: { readonly keyOf: (row: Row) => Key; readonly compare: (a: Key, b: Key) => number },
-  { limit, after }: PageOptions<Key>,
+  { limit, after }: Omit<PageOptions<Key>, 'limit'> & { readonly limit: number | undefined },
 ): Page<Row, Key> {
-  const size = Math.min(limit, limits.pageSizeMax);
+  const size = limit === undefined ? all.length : Math.min(limit, limits.pageSizeMax);
   const found = all
     .map((row) => ({ row, key: order.keyOf(row) }))
     .filter(({ key }) => after === undefined || order.compare(key, after) > 0)

@@ -1,7 +1,7 @@
 import { heapBytes } from '../heap-bytes.ts';
 
 /** Bytes of heap of the values that one page reads: a page of the largest ones has a dozen of them. */
-const pageBytes = 8 * 1024 * 1024;
+export const pageBytes = 8 * 1024 * 1024;
 
 interface ReadPage<Row, Read> {
   readonly items: readonly Read[];

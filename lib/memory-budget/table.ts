@@ -104,7 +104,7 @@ export const memoryTable = {
   },
   'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
   'answers of upstreams': {
-    share: 0.18,
+    share: 0.14,
     place: 'heap',
     pools: { gateway: 1 },
     holds: 'large answers of upstreams of registered tools',
@@ -155,9 +155,9 @@ export const memoryTable = {
   'objects in use': {
     share: 0.02,
     place: 'heap',
-    // Executions of workflows and of agents, ToolWorkflows and CliTools.
-    pools: { controllers: 4 },
-    holds: 'large executions and registered tools that reconcilers have in use',
+    // Executions of workflows and of agents, ToolWorkflows and CliTools; in a gateway the latter two.
+    pools: { controllers: 4, gateway: 2 },
+    holds: 'large executions and registered tools that reconcilers have in use, or a gateway reads',
   },
   'whole executions': whole('WorkflowExecution', 0.03, { api: 1, controllers: 1 }),
   'whole workflows': whole('Workflow', 0.02, { api: 1, controllers: 1 }),
@@ -166,6 +166,7 @@ export const memoryTable = {
   'whole agent executions': whole('AgentExecution', 0.01, { api: 1, controllers: 1 }),
   'whole tool calls': whole('ToolCall', 0.02, { controllers: 1 }),
   'whole edge hosts': whole('EdgeHost', 0.005, { api: 1 }),
+  'whole edge groups': whole('EdgeGroup', 0.003, { api: 1, controllers: 1 }),
   'whole fleet runs': whole('FleetRun', 0.01, { api: 1 }),
   'whole tools': whole('ApiSpec, ToolWorkflow and CliTool, each', 0.01, { gateway: 3, controllers: 3 }),
 } as const satisfies Readonly<Record<string, MemoryRow>>;

@@ -11,10 +11,9 @@ import { slimExecution } from '../../lib/execution/slim-execution.ts';
 import { securityContextRules } from '../../crds/rules/security-context-rules.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { createCache, stripStrangers } from '../../lib/informer/index.ts';
-import type { KubeObject } from '../../lib/kube/index.ts';
-import { collectGarbage } from '../../lib/process/collect-garbage.ts';
 import { anExecution, after } from '../builders/execution-builder.ts';
 import { fullest } from './support/fullest.ts';
+import { keptBytes } from './support/kept-bytes.ts';
 
 /**
  * The attacker may create objects in one namespace, as many as its quota takes, each with as much in its fields as the
@@ -24,24 +23,6 @@ const kibibyte = 1_024;
 const mebibyte = 1_024 * kibibyte;
 /** What a list of the API shows of a prompt (api/cluster/informers.ts). */
 const promptLength = 8_256;
-
-/** Bytes of heap that a cache of so many objects keeps, once what they were made from is gone. */
-function keptBytes<T extends KubeObject>(count: number, object: T, slim: (object: T) => T): number {
-  const cache = createCache<T>();
-  const text = JSON.stringify(object);
-  collectGarbage();
-  const before = process.memoryUsage().heapUsed;
-  for (let index = 0; index < count; index++) {
-    // As from a watch: each with texts of its own.
-    const { metadata, ...rest } = JSON.parse(text) as T;
-    const ids = { name: `x${index}`, namespace: 'tenant-a', uid: `u${index}`, resourceVersion: '7' };
-    cache.apply({ type: 'ADDED', object: slim({ ...rest, metadata: { ...metadata, ...ids } } as unknown as T) });
-  }
-  collectGarbage();
-  const kept = process.memoryUsage().heapUsed - before;
-  expect(cache.get(`tenant-a/x${count - 1}`)).toBeDefined();
-  return kept;
-}
 
 describe('issue 10 B1: 1,000 executions that wait, each with an input of 64 KiB of {}', () => {
   const input = { list: Array.from({ length: (64 * kibibyte) / 3 }, () => ({})) };

@@ -16,6 +16,8 @@ import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
+import { slimEdgeGroup } from '../../lib/edge/slim-edge-group.ts';
+import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createOutputReader } from '../../lib/execution/output-reader.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -178,9 +180,9 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   const facts: Fact[] = [];
   const events: string[] = [];
   const cache = createCache<EdgeHost, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
-  cache.replaceAll([...hosts], '1');
+  cache.replaceAll(hosts.map(slimEdgeHost), '1');
   const groupCache = createCache<EdgeGroup, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
-  groupCache.replaceAll([...groups], '1');
+  groupCache.replaceAll(groups.map(slimEdgeGroup), '1');
   const guard = () => {
     if (stop.signal.aborted) throw new AppError('lost_leadership', 'dead');
   };
@@ -212,7 +214,10 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     tenants: { tenantOf },
     runs: { get: () => (guard(), slimmed(seen())), remember: () => undefined },
     hosts: cache,
-    groups: groupCache,
+    groups: {
+      cache: groupCache,
+      use: async ({ metadata }, task) => task(groups.find((group) => group.metadata.uid === metadata.uid)),
+    },
     store,
     fleetCapable: createFleetCapable({ bus }),
     views,
@@ -224,7 +229,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   return {
     facts,
     events,
-    see: (now) => cache.replaceAll([...now], '2'),
+    see: (now) => cache.replaceAll(now.map(slimEdgeHost), '2'),
     wake: () => controller.queue.add('tenant-acme/run'),
     look: () => reconcile('tenant-acme/run'),
     gone: () => void abandon({ ...drive, views }, server.run.metadata.uid ?? ''),

@@ -27,6 +27,18 @@ export const edge: LimitGroup = {
       otherwise: 'nothing: only the newest are kept',
     },
     entries('`labels` of a host', 'edgeLabels'),
+    row(
+      'Tags and labels of a host that operators give it, together',
+      'edgeTextsLength',
+      'characters',
+      'tags and labels: have more than … characters together',
+    ),
+    row(
+      'What each of them counts beside its length',
+      'edgeTextCharge',
+      'characters',
+      'each tag and label counts as … more',
+    ),
     items('`local_tools` and `mount_points` of a daemon', 'edgeLocalTools'),
     characters('One of the `mount_points`', 'edgePathLength'),
   ],

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type FleetRun, FleetRunSpec, type FleetRunStatus } from '../../../../crds/schema/fleet-run.ts';
 import { commandIdOf, type EdgeNews } from '../../../../lib/edge/index.ts';
 import { systemClock } from '../../../../lib/clock.ts';
+import { slimFleetRun } from '../../../../lib/fleet/slim-fleet-run.ts';
 import { createResponses } from '../../../../lib/http/openapi/responses.ts';
+import { pageBytes } from '../../../../lib/http/read-page.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
 import { createManualClock } from '../../../../test/support/manual-clock.ts';
@@ -369,6 +371,21 @@ describe('the history of runs', () => {
     } while (cursor !== undefined);
     return seen;
   }
+
+  it('shows a target that the cache has left out, of a list and of one run', async () => {
+    const tags = Array.from({ length: 50 }, (_, at) => `tag-${at}`);
+    const target = { Selector: { tags: [{ AllOf: tags }] } };
+    const run = aRun({}, { target });
+    const slim = slimFleetRun(run);
+    const reserved: number[] = [];
+    const fleetRuns = { list: () => [slim], locate: async () => slim, whole: async () => run };
+    const { call } = edgeWorld([], { records, cluster: { fleetRuns } as never });
+    const reserve = async (bytes: number) => void reserved.push(bytes);
+    expect(slim.spec.target).toEqual({});
+    expect(await call('listFleetRuns', { reserve })).toMatchObject({ items: [{ target }] });
+    expect(reserved).toEqual([pageBytes]);
+    expect(await call('readFleetRun', { params: { fleet_command_id: uid } })).toMatchObject({ target });
+  });
 
   it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run', async () => {
     const answer = await world(aRun()).call('readFleetRun', { params: { fleet_command_id: uid } });

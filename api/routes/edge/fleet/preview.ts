@@ -24,7 +24,8 @@ export async function previewTarget(deps: PreviewDeps, tenant: string, target: T
 }
 
 async function resolve({ cluster }: PreviewDeps, tenant: string, target: Target): Promise<ResolvedTarget> {
-  const group = await groupOf({ cluster }, tenant, target);
+  const known = await groupOf({ cluster }, tenant, target);
+  const group = known && (await cluster.edgeGroups.whole(known));
   const hosts = cluster.edgeHosts.list(tenant).map(fleetHostOf);
   try {
     return resolveTarget(targetOf(target), { hosts, group: () => group?.spec });
@@ -35,7 +36,7 @@ async function resolve({ cluster }: PreviewDeps, tenant: string, target: Target)
   }
 }
 
-/** The group that a target names; undefined where it names none. @throws HttpError 400 for one that the tenant has not. */
+/** The group that a target names, as a list shows it; undefined where it names none. @throws HttpError 400 for one that the tenant has not. */
 export async function groupOf({ cluster }: PreviewDeps, tenant: string, { Group: id }: Target) {
   if (id === undefined) return undefined;
   const uid = id.toLowerCase();

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { limits } from '../../../../crds/limits.ts';
 import { EdgeSelector } from '../../../../crds/schema/edge-group.ts';
 import { type Contract, defineContract, type ErrorContract } from '../../../../lib/http/contract.ts';
+import { nextCursor, unknownCursor } from '../../../../lib/http/paging.ts';
 import { unknownTenant } from '../../not-found.ts';
 import { quotaExceeded } from '../../workflows/errors.ts';
 import { withoutScope } from '../edge-caller.ts';
@@ -30,22 +31,42 @@ const pinnedMembers = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   description: 'Ids of hosts that belong to the group whatever the selector says.',
 });
 
-/** spec 2 §4.4; scopes as ADR 0072 says. */
+/** spec 2 §4.4; scopes as ADR 0072 says. The specification gives the list no parameters, so that it is whole without any. */
 export const listEdgeGroups = defineContract({
   operationId: 'listEdgeGroups',
   method: 'get',
   path: '/v1/edge/groups',
   tag,
   summary: 'List groups of hosts',
-  description: 'All groups of the tenant, by name. Needs the scope `svc.edge.hosts.read` or `svc.edge.groups.write`.',
+  description:
+    'The groups of the tenant, by name. Without `limit` the answer has all of them, unless they take more than 8 MiB. Needs ' +
+    'the scope `svc.edge.hosts.read` or `svc.edge.groups.write`.',
   access: 'bearer',
+  query: Type.Object(
+    {
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          description: `Groups a page; more than ${limits.pageSizeMax} counts as ${limits.pageSizeMax}. Default: all.`,
+        }),
+      ),
+      // The last name of a page is part of it, which may have four bytes a character.
+      cursor: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 2_048, description: '`next_cursor` of the page before.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   success: {
     kind: 'json',
-    description: 'The groups.',
-    schema: Type.Object({ items: Type.Array(EdgeGroupSummary) }, { additionalProperties: false }),
-    example: { items: [groupSummaryExample] },
+    description: 'The groups, or one page of them.',
+    schema: Type.Object(
+      { items: Type.Array(EdgeGroupSummary), next_cursor: nextCursor },
+      { additionalProperties: false },
+    ),
+    example: { items: [groupSummaryExample], next_cursor: null },
   },
-  errors: [withoutScope('svc.edge.hosts.read', 'svc.edge.groups.write')],
+  errors: [withoutScope('svc.edge.hosts.read', 'svc.edge.groups.write'), unknownCursor],
 });
 
 export const createEdgeGroup = defineContract({

@@ -1,11 +1,16 @@
 import { Value } from 'typebox/value';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { ListEdgeGroupsReply } from '../../../../client/index.ts';
 import { limits } from '../../../../crds/limits.ts';
+import type { EdgeGroup } from '../../../../crds/schema/edge-group.ts';
+import { slimEdgeGroup } from '../../../../lib/edge/slim-edge-group.ts';
+import { createTimeCursor } from '../../../../lib/http/paging.ts';
+import { pageBytes } from '../../../../lib/http/read-page.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
 import { countedNames } from '../../../../test/support/counted-names.ts';
 import { EdgeGroupSummary, EdgeGroupView } from '../schema.ts';
-import { createEdgeGroup } from './contract.ts';
+import { createEdgeGroup, listEdgeGroups } from './contract.ts';
 
 const linux = aHost(1, { tags: ['build'] });
 const away = aHost(2, {}, { status: 'Disconnected' });
@@ -25,6 +30,63 @@ describe('the list of groups', () => {
       { id, name: 'builders', pinned_members: [nodeId(2)], resolved_member_count: 2, created_at: expect.any(String) },
     ]);
     for (const item of answer.items) expect(Value.Check(EdgeGroupSummary, item)).toBe(true);
+  });
+});
+
+describe('pages of the list of groups', () => {
+  const groups = Array.from({ length: 5 }, (_, at) => aGroup(at, { name: `${at % 2}`, selector: {} }));
+  const list = async (query: object, objects = groups) =>
+    (await edgeWorld(objects).call('listEdgeGroups', { query })) as ListEdgeGroupsReply;
+  const idsOf = ({ items }: ListEdgeGroupsReply) => items.map((item) => item.id);
+
+  it('have each group once, also those of one name, and without a limit there is one page', async () => {
+    const all = await list({});
+    expect(all.items).toHaveLength(groups.length);
+    expect(all.next_cursor).toBeNull();
+    const ids: string[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const page: ListEdgeGroupsReply = await list({ limit: 2, ...(cursor != null && { cursor }) });
+      expect(page.items.length).toBeLessThanOrEqual(2);
+      ids.push(...idsOf(page));
+      cursor = page.next_cursor;
+    } while (cursor != null);
+    expect(ids).toEqual(idsOf(all));
+  });
+
+  it('refuse the cursor of another list, and take one of the longest name', async () => {
+    expect(await list({ cursor: createTimeCursor('hosts').encode({ at: '2026-01-01T00:00:00Z', id }) })).toMatchObject({
+      code: 'invalid',
+    });
+    const wide = [
+      aGroup(1, { name: '😀'.repeat(253), selector: {} }),
+      aGroup(2, { name: '😀'.repeat(253), selector: {} }),
+    ];
+    const { next_cursor: cursor } = await list({ limit: 1 }, wide);
+    expect(Value.Check(listEdgeGroups.query, { cursor })).toBe(true);
+    expect((await list({ cursor }, wide)).items).toMatchObject([{ id: wide[1]?.metadata.uid }]);
+  });
+
+  it('end at 8 MiB, whatever the limit, and ask for room before groups are read that the cache has not in full', async () => {
+    const large = Array.from({ length: 100 }, (_, at) =>
+      aGroup(at, { name: `g${at}`, pinned_members: Array.from({ length: 1_000 }, (__, host) => nodeId(host)) }),
+    );
+    const slim = new Map(large.map((group) => [group.metadata.uid, slimEdgeGroup(group)]));
+    const reserved: number[] = [];
+    const whole = vi.fn(async ({ metadata }: EdgeGroup) => large.find((group) => group.metadata.uid === metadata.uid));
+    const cluster = { edgeHosts: { list: () => [] }, edgeGroups: { list: () => [...slim.values()], whole } };
+    const one = edgeWorld([], { cluster } as never);
+    const ask = { query: {}, reserve: async (bytes: number) => void reserved.push(bytes) };
+    const page = (await one.call('listEdgeGroups', ask)) as ListEdgeGroupsReply;
+    expect(page.next_cursor).not.toBeNull();
+    expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(9 * 1_048_576);
+    expect(whole.mock.calls.length).toBe(page.items.length);
+    expect(reserved).toEqual([pageBytes]);
+    const rest = (await one.call('listEdgeGroups', {
+      ...ask,
+      query: { cursor: page.next_cursor },
+    })) as ListEdgeGroupsReply;
+    expect(rest.items[0]?.name).not.toBe(page.items.at(-1)?.name);
   });
 });
 

@@ -1,10 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EdgeGroup } from '../../../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
-import { isUid } from '../../../../crds/uid.ts';
+import { isUid, uidPattern } from '../../../../crds/uid.ts';
+import { isWholeEdgeGroup } from '../../../../lib/edge/slim-edge-group.ts';
 import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
 import { createMemberCounter, type FleetHost } from '../../../../lib/fleet/selector.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
+import { createListCursor, pageOf } from '../../../../lib/http/paging.ts';
+import { pageBytes, readPage } from '../../../../lib/http/read-page.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import { notFound } from '../../not-found.ts';
@@ -33,13 +36,23 @@ export async function locateGroup(
   return found;
 }
 
-/** spec 2 §4.4, requirements EDGE-REST-22. The quota of a tenant bounds its groups. */
+/** spec 2 §4.4, requirements EDGE-REST-22. */
 export function createListRoute(deps: ReadGroupDeps): Route<Caller> {
-  return defineRoute<typeof listEdgeGroups, Caller>(listEdgeGroups, async ({ caller: asked }) => {
-    const { tenant } = edgeCaller(asked, 'svc.edge.hosts.read', 'svc.edge.groups.write');
-    const groups = deps.cluster.edgeGroups.list(tenant).toSorted(byName);
-    const counts = await countMembers(groups, deps.cluster.edgeHosts.list(tenant));
-    return json({ items: groups.map((group, at) => presentGroupSummary(group, counts[at] ?? 0)) });
+  const { edgeGroups, edgeHosts } = deps.cluster;
+  return defineRoute<typeof listEdgeGroups, Caller>(listEdgeGroups, async (request) => {
+    const { query } = request;
+    const { tenant } = edgeCaller(request.caller, 'svc.edge.hosts.read', 'svc.edge.groups.write');
+    const page = { limit: query.limit, after: groupCursor.decode(query.cursor) };
+    const { rows, next } = pageOf(edgeGroups.list(tenant), { keyOf: placeOf, compare: byName }, page);
+    // Those that the cache does not have in full are read anew.
+    if (!rows.every(isWholeEdgeGroup)) await request.reserve(pageBytes);
+    const { items: groups, cutAfter } = await readPage(rows, async (group) => edgeGroups.whole(group));
+    const counts = await countMembers(groups, edgeHosts.list(tenant));
+    const last = cutAfter === undefined ? next : placeOf(cutAfter);
+    return json({
+      items: groups.map((group, at) => presentGroupSummary(group, counts[at] ?? 0)),
+      next_cursor: last === undefined ? null : groupCursor.encode(last),
+    });
   });
 }
 
@@ -59,16 +72,38 @@ async function countMembers(groups: readonly EdgeGroup[], hosts: readonly EdgeHo
 /** Names looked up: some milliseconds. */
 const workPerTurn = 50_000;
 
-function byName({ spec: a, metadata: left }: EdgeGroup, { spec: b, metadata: right }: EdgeGroup): number {
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
-  return (left.uid ?? '') < (right.uid ?? '') ? -1 : 1;
+/** The place of a group in the list. Names need not be unique. */
+interface Place {
+  readonly name: string;
+  readonly id: string;
 }
+
+const placeOf = ({ spec: { name }, metadata: { uid: id = '' } }: EdgeGroup): Place => ({ name, id });
+
+function byName(a: Place, b: Place): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
+}
+
+const placeText = new RegExp(`^(${uidPattern.slice(1, -1)})/(.+)$`, 's');
+
+const groupCursor = createListCursor<Place>(
+  'groups',
+  ({ id, name }) => `${id}/${name}`,
+  (text) => {
+    const [, id, name] = placeText.exec(text) ?? [];
+    return id === undefined || name === undefined ? undefined : { id, name };
+  },
+);
 
 /** spec 2 §4.4, requirements EDGE-REST-24. */
 export function createReadRoute(deps: ReadGroupDeps): Route<Caller> {
-  return defineRoute<typeof readEdgeGroup, Caller>(readEdgeGroup, async ({ params, caller: asked }) => {
-    const caller = edgeCaller(asked, 'svc.edge.hosts.read', 'svc.edge.groups.write');
-    const group = await locateGroup(deps.cluster.edgeGroups, caller, params.id);
+  return defineRoute<typeof readEdgeGroup, Caller>(readEdgeGroup, async (request) => {
+    const caller = edgeCaller(request.caller, 'svc.edge.hosts.read', 'svc.edge.groups.write');
+    const { edgeGroups } = deps.cluster;
+    const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
+    const locate = (tenant: string, id: string) => edgeGroups.find(tenant, id, reserve);
+    const group = await locateGroup({ locate }, caller, request.params.id);
     return json(presentGroup(group, hostsOf(deps, caller.tenant)));
   });
 }

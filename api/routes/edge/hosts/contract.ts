@@ -18,6 +18,14 @@ const busyHost: ErrorContract = {
   when: 'Others change the host at the same time; try again.',
 };
 
+const longTexts: ErrorContract = {
+  status: 400,
+  error: 'invalid_request',
+  when:
+    `Its tags and labels would have more than ${limits.edgeTextsLength} characters, where each counts as ` +
+    `${limits.edgeTextCharge} more.`,
+};
+
 /** spec 2 §4.3. */
 export const listEdgeHosts = defineContract({
   operationId: 'listEdgeHosts',
@@ -98,7 +106,7 @@ export const changeEdgeHost = defineContract({
     example: { name: 'build-7', tags: ['build', 'linux'] },
   },
   success: hostAnswer('The host as it is now.'),
-  errors: [withoutScope('svc.edge.hosts.write'), unknownHost, busyHost],
+  errors: [withoutScope('svc.edge.hosts.write'), longTexts, unknownHost, busyHost],
 });
 
 /** spec 2 §4.3, requirements AMB-099. */
@@ -127,7 +135,7 @@ export const tagEdgeHost = defineContract({
   success: hostAnswer('The host as it is now.'),
   errors: [
     withoutScope('svc.edge.hosts.write'),
-    { status: 400, error: 'invalid_request', when: `The host would have more than ${limits.edgeTags} tags.` },
+    { ...longTexts, when: `The host would have more than ${limits.edgeTags} tags. ${longTexts.when}` },
     unknownHost,
     busyHost,
   ],

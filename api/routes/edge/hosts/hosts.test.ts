@@ -1,5 +1,6 @@
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../../../crds/limits.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope, failedTest } from '../../../../test/builders/edge-world.ts';
 import type { RecentCommands } from '../../../../lib/edge/index.ts';
@@ -273,6 +274,27 @@ describe('changing a host', () => {
       changedTags([], { add: Array.from({ length: count }, (_, index) => `t${index}`) });
     expect([tagged(49).length, tagged(50).length]).toEqual([49, 50]);
     expect(() => tagged(51)).toThrow('at most 50');
+  });
+
+  it('bounds the characters of tags and labels together, as the API server does', async () => {
+    const long = aHost(9, { labels: { site: 'x'.repeat(limits.edgeTextsLength - 4 - limits.edgeTextCharge) } });
+    const { call } = edgeWorld([aHost(1), long]);
+    const tags = Array.from({ length: limits.edgeTags }, (_, at) => `${at}`.padEnd(limits.edgeTagLength, 'x'));
+    const of = (number: number) => ({ params: { id: nodeId(number) } });
+    for (const [operation, body] of [
+      ['changeEdgeHost', { tags }],
+      ['tagEdgeHost', { add: tags }],
+    ] as const) {
+      const answer = await call(operation, { ...of(1), body });
+      expect(answer).toMatchObject({
+        code: 'invalid',
+        details: [{ message: expect.stringContaining('at most 4096') }],
+      });
+    }
+    expect(await call('tagEdgeHost', { ...of(9), body: { add: ['one'] } })).toMatchObject({ code: 'invalid' });
+    expect(await call('tagEdgeHost', { ...of(1), body: { add: tags.slice(0, 25) } })).toMatchObject({
+      tags: tags.slice(0, 25),
+    });
   });
 
   it.each([

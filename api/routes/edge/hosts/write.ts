@@ -13,7 +13,7 @@ import { unknownHost } from '../errors.ts';
 import { changeEdgeHost, revokeEdgeHost, tagEdgeHost } from './contract.ts';
 import { locateHost } from './find-host.ts';
 import { type RecentDeps, viewOf } from './recent.ts';
-import { changedTags, distinct } from './tags.ts';
+import { changedTags, distinct, withFewTexts } from './tags.ts';
 
 export interface WriteHostDeps extends RecentDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
@@ -28,7 +28,7 @@ export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
     const { name, tags } = body;
     const wanted = defined({ name, tags: tags && distinct(tags) });
-    const host = await changeHost(deps, caller, params.id, (spec) => ({ ...spec, ...wanted }));
+    const host = await changeHost(deps, caller, params.id, (spec) => withFewTexts({ ...spec, ...wanted }));
     deps.audit.record({ type: 'EdgeHostChanged', ...auditFields(caller, host) });
     return json(await viewOf(deps, caller.tenant, host));
   });
@@ -38,10 +38,9 @@ export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {
 export function createTagRoute(deps: WriteHostDeps): Route<Caller> {
   return defineRoute<typeof tagEdgeHost, Caller>(tagEdgeHost, async ({ params, body, caller: asked }) => {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
-    const host = await changeHost(deps, caller, params.id, (spec) => ({
-      ...spec,
-      tags: changedTags(spec.tags ?? [], body),
-    }));
+    const host = await changeHost(deps, caller, params.id, (spec) =>
+      withFewTexts({ ...spec, tags: changedTags(spec.tags ?? [], body) }),
+    );
     deps.audit.record({ type: 'EdgeHostChanged', ...auditFields(caller, host) });
     return json(await viewOf(deps, caller.tenant, host));
   });

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../crds/limits.ts';
+import { edgeHostRules } from '../../crds/rules/edge-rules.ts';
+import { type EdgeGroup, EdgeGroupSpec } from '../../crds/schema/edge-group.ts';
+import { type EdgeHost, EdgeHostSpec } from '../../crds/schema/edge-host.ts';
+import { type FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
+import { slimEdgeGroup } from '../../lib/edge/slim-edge-group.ts';
+import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
+import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
+import { heapBytes } from '../../lib/heap-bytes.ts';
+import { fullest } from './support/fullest.ts';
+import { keptBytes } from './support/kept-bytes.ts';
+
+/**
+ * The attacker is an administrator of one tenant and may create objects of edge mode by kubectl, as many as its quota takes, each
+ * with as much in its fields as the kind permits. Every replica of the API and of the controllers keeps a version of all of them.
+ */
+const mebibyte = 1_048_576;
+const metadata = { name: 'x', namespace: 'tenant-a', uid: '00000000-0000-4000-8000-00000000000a' };
+const apiVersion = 'windlass.dev/v1';
+/** The API server bounds no name of a label: one object takes 1.5 MiB. */
+const longName = 'ā'.padEnd(200_000, 'x');
+
+describe('500 groups, the quota of one tenant', () => {
+  const spec = fullest(EdgeGroupSpec, undefined) as EdgeGroup['spec'];
+  const selector = { labels: [{ Equals: { [longName]: '' } }] };
+
+  it.each<[string, EdgeGroup['spec']]>([
+    ['with every field at its limit', spec],
+    ['with a long name of a label', { name: spec.name, selector }],
+    ['of 4 KiB each', { name: 'g', pinned_members: Array.from({ length: 30 }, () => 'x'.repeat(64)) }],
+  ])('%s take 4 MiB at most', (_title, wanted) => {
+    const group: EdgeGroup = { apiVersion, kind: 'EdgeGroup', metadata, spec: wanted };
+    expect(keptBytes(500, group, slimEdgeGroup)).toBeLessThan(4 * mebibyte);
+  });
+});
+
+describe('5,000 fleet runs, the quota of one tenant', () => {
+  const { policy: _policy, ...spec } = fullest(FleetRunSpec, { a: longName }) as FleetRun['spec'];
+
+  it.each<[string, FleetRun['spec']]>([
+    ['with every field at its limit', spec],
+    ['with a long name of a label', { ...spec, target: { Selector: { labels: [{ Equals: { [longName]: '' } }] } } }],
+  ])('%s take 24 MiB at most', (_title, wanted) => {
+    const run: FleetRun = { apiVersion, kind: 'FleetRun', metadata, spec: wanted };
+    expect(keptBytes(1_000, run, slimFleetRun) * 5).toBeLessThan(24 * mebibyte);
+  });
+});
+
+describe('10,000 hosts, the quota of one tenant', () => {
+  const rule = edgeHostRules.map(({ rule: text }) => text).find((text) => text.includes('self.tags')) ?? '';
+  const fields = fullest(EdgeHostSpec, undefined) as EdgeHost['spec'];
+  const free = Object.entries(fields).filter(([field]) => !rule.includes(`self.${field}`));
+
+  it('have no field of much text that the rule of the API server leaves out', () => {
+    expect(rule.endsWith(` <= ${limits.edgeTextsLength}`)).toBe(true);
+    expect(heapBytes(Object.fromEntries(free), mebibyte)).toBeLessThan(2_048);
+  });
+
+  it.each([
+    ['one long label', 1],
+    ['as many labels as there may be', limits.edgeLabels],
+  ])('with %s take 128 MiB at most', (_title, count) => {
+    const length = Math.floor(limits.edgeTextsLength / count) - limits.edgeTextCharge;
+    const labels = Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`ā${at}`.padEnd(length, 'x').slice(0, length), '']),
+    );
+    const spec = { ...Object.fromEntries(free), labels };
+    const host: EdgeHost = { apiVersion, kind: 'EdgeHost', metadata, spec };
+    expect(keptBytes(1_000, host, slimEdgeHost) * 10).toBeLessThan(128 * mebibyte);
+  });
+});

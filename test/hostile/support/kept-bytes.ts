@@ -1,0 +1,22 @@
+import { expect } from 'vitest';
+import { createCache } from '../../../lib/informer/index.ts';
+import type { KubeObject } from '../../../lib/kube/index.ts';
+import { collectGarbage } from '../../../lib/process/collect-garbage.ts';
+
+/** Bytes of heap that a cache of so many objects keeps, once what they were made from is gone. */
+export function keptBytes<T extends KubeObject>(count: number, object: T, slim: (object: T) => T): number {
+  const cache = createCache<T>();
+  const text = JSON.stringify(object);
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (let index = 0; index < count; index++) {
+    // As from a watch: each with texts of its own.
+    const { metadata, ...rest } = JSON.parse(text) as T;
+    const ids = { name: `x${index}`, namespace: 'tenant-a', uid: `u${index}`, resourceVersion: '7' };
+    cache.apply({ type: 'ADDED', object: slim({ ...rest, metadata: { ...metadata, ...ids } } as unknown as T) });
+  }
+  collectGarbage();
+  const kept = process.memoryUsage().heapUsed - before;
+  expect(cache.get(`tenant-a/x${count - 1}`)).toBeDefined();
+  return kept;
+}
