@@ -47,6 +47,8 @@ interface RelayGrpcOptions {
   readonly proxies: TrustedProxies;
   /** A Worker serves no edge method: they answer UNIMPLEMENTED (AMB-111). */
   readonly isWorker: boolean;
+  /** Streams of all hosts. Default: 20,000; the largest load that the bench knows is 10,000. */
+  readonly streamsMax?: number | undefined;
 }
 
 const services = [
@@ -82,7 +84,11 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
 
 type NodeDeps = RelayGrpcDeps & RotateDeps;
 
-function nodeService(deps: NodeDeps, { proxies }: RelayGrpcOptions, draining: AbortSignal): GrpcService {
+const raw = (bytes: Buffer): Buffer => bytes;
+const rawOut = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+function nodeService(deps: NodeDeps, options: RelayGrpcOptions, draining: AbortSignal): GrpcService {
+  const { proxies, streamsMax = 20_000 } = options;
   const take = createAttestLimit(deps);
   const limit = createChallengeLimit(deps.clock);
   const clientOf = ({ address, header }: Pick<OpenCall<unknown>, 'address' | 'header'>): string =>
@@ -93,9 +99,7 @@ function nodeService(deps: NodeDeps, { proxies }: RelayGrpcOptions, draining: Ab
     rotateEdgeKey: rotate,
     connectEdge: connect,
   } = NodeClusterServiceService;
-  const connected = connectEdge({ ...deps, draining });
-  const raw = (bytes: Buffer): Buffer => bytes;
-  const rawOut = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const connected = connectEdge({ ...deps, draining, streamsMax });
   return {
     definition: {
       attestNode: sized(attest, edgeLimits.unaryBytes),
@@ -122,6 +126,3 @@ function nodeService(deps: NodeDeps, { proxies }: RelayGrpcOptions, draining: Ab
     },
   };
 }
-
-/** Streams of one relay; the largest load that the bench knows is 10,000. */
-const streamsMax = 20_000;

@@ -16,6 +16,8 @@ import { DeadlineSignal } from './deadline-signal.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
+import { Grown, readInto } from './grown.ts';
+import { createLeftConversations, type LeftConversations } from './left-conversations.ts';
 import { isLost } from './lost.ts';
 import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
@@ -89,13 +91,31 @@ class ConversationDrivers implements Drivers {
 
   async run(stop: AbortSignal): Promise<void> {
     this.#stop = stop;
+    const left = createLeftConversations({
+      bus: this.#deps.bus,
+      isDriven: (uid) => this.#driven.get(uid)?.conversation !== undefined,
+    });
+    const responder = left.serve();
     while (!stop.aborted) {
-      for (const execution of this.#deps.executions.cache.values())
-        if (needsDriving(execution)) this.#consider(execution);
+      await this.#look(left);
       await this.#deps.clock.sleep(scanMs, stop);
     }
     for (const driven of this.#driven.values()) driven.leave.abort();
     await Promise.all([...this.#driven.values()].map(({ ended }) => ended));
+    await responder.close(0);
+  }
+
+  /** Most conversations that another replica drives are passed over without a question for each. */
+  async #look(left: LeftConversations): Promise<void> {
+    const { executions, logger } = this.#deps;
+    const open = [...executions.cache.values()].filter(
+      (execution) => needsDriving(execution) && !this.#driven.has(execution.metadata.uid ?? ''),
+    );
+    try {
+      for (const execution of await left.among(open)) this.#consider(execution);
+    } catch (error) {
+      logger.warn({ problem: messageOf(error) }, 'conversations without a driver are not known');
+    }
   }
 
   async open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
@@ -315,12 +335,6 @@ interface Opened {
   readonly room: Room;
 }
 
-/** Reads the whole log as far as there is room for it. Where it gives up, how much more is stored is not known. */
-async function readInto(room: Room, log: ConversationLog): Promise<Grown | undefined> {
-  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return new Grown(2 * log.state.bytes);
-  return room.fits(log.state.bytes) ? undefined : new Grown(log.state.bytes);
-}
-
 /** Time for the last record and the outcome of an execution that is out of time. */
 const lastWordMs = 30_000;
 const retryMs = 200;
@@ -332,16 +346,6 @@ function withdraw(driven: Driven): void {
   driven.settle();
   driven.settled = promise;
   driven.settle = resolve;
-}
-
-/** The conversation holds more than its room is for and can take; it is loaded again in one for so many bytes of text. */
-class Grown extends Error {
-  readonly textBytes: number;
-
-  constructor(textBytes: number) {
-    super();
-    this.textBytes = textBytes;
-  }
 }
 
 const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';

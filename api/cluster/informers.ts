@@ -23,6 +23,7 @@ import {
   type InformerChange,
   type ReflectorDeps,
   stripStrangers,
+  type WholeOptions,
 } from '../../lib/informer/index.ts';
 import {
   agentExecutions,
@@ -196,46 +197,20 @@ function edgeInformers(
   deps: (kind: string) => ReflectorDeps,
   kube: Pick<KubeClient, 'get'>,
 ): Pick<Informers, 'edgeHosts' | 'edgeGroups' | 'fleetRuns'> {
-  const [hostDeps, groupDeps, runDeps] = [deps('EdgeHost'), deps('EdgeGroup'), deps('FleetRun')];
-  const indexes = { namespace: namespaceOf };
+  const open = <T extends EdgeHost | EdgeGroup | FleetRun>(kept: Omit<WholeOptions<T>, 'kube' | 'clock'>) => {
+    const own = deps(kept.resource.kind);
+    return createInformer(own, {
+      resource: kept.resource,
+      parse: withSpec,
+      wholes: createWholeObjects({ ...kept, kube, clock: own.clock }),
+      indexes: { namespace: namespaceOf },
+    });
+  };
+  const groups = { slim: slimEdgeGroup, isWhole: isWholeEdgeGroup, keptBytes: keptBytes.edgeGroups };
   return {
-    edgeHosts: createInformer(hostDeps, {
-      resource: edgeHosts,
-      parse: withSpec,
-      wholes: createWholeObjects({
-        kube,
-        clock: hostDeps.clock,
-        resource: edgeHosts,
-        slim: slimEdgeHost,
-        keptBytes: keptBytes.edgeHosts,
-      }),
-      indexes,
-    }),
-    edgeGroups: createInformer(groupDeps, {
-      resource: edgeGroups,
-      parse: withSpec,
-      wholes: createWholeObjects({
-        kube,
-        clock: groupDeps.clock,
-        resource: edgeGroups,
-        slim: slimEdgeGroup,
-        isWhole: isWholeEdgeGroup,
-        keptBytes: keptBytes.edgeGroups,
-      }),
-      indexes,
-    }),
-    fleetRuns: createInformer(runDeps, {
-      resource: fleetRuns,
-      parse: withSpec,
-      wholes: createWholeObjects({
-        kube,
-        clock: runDeps.clock,
-        resource: fleetRuns,
-        slim: slimFleetRun,
-        keptBytes: keptBytes.fleetRuns,
-      }),
-      indexes,
-    }),
+    edgeHosts: open({ resource: edgeHosts, slim: slimEdgeHost, keptBytes: keptBytes.edgeHosts }),
+    edgeGroups: open({ resource: edgeGroups, ...groups }),
+    fleetRuns: open({ resource: fleetRuns, slim: slimFleetRun, keptBytes: keptBytes.fleetRuns }),
   };
 }
 

@@ -15,6 +15,7 @@ import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './
 import { capabilitiesOf } from './outcome-of.ts';
 import { createOpenings, type Openings } from './openings.ts';
 import { takeEvent, type TakeEventDeps } from './take-event.ts';
+import { createTenantStreams, type TenantStreams } from './tenant-streams.ts';
 
 export interface ConnectDeps extends TakeEventDeps {
   readonly hosts: HostStore;
@@ -23,11 +24,14 @@ export interface ConnectDeps extends TakeEventDeps {
   readonly draining: AbortSignal;
   /** How long the key before a rotation counts. */
   readonly overlapMs: number;
+  /** Streams of all hosts. */
+  readonly streamsMax: number;
 }
 
 type Pipe = ServerStream<Buffer, Uint8Array>;
 
 interface OpenDeps extends ConnectDeps {
+  readonly shares: TenantStreams;
   readonly openings: Openings;
   readonly alike: ReturnType<typeof createAlikeCapabilities>;
 }
@@ -37,13 +41,14 @@ const helloMs = 10_000;
 
 /** Serves `ConnectEdge` (spec 2 §4.1). */
 export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array> {
-  const deps: OpenDeps = { ...parts, openings: createOpenings(), alike: createAlikeCapabilities() };
+  const shares = createTenantStreams(parts.streamsMax);
+  const deps: OpenDeps = { ...parts, shares, openings: createOpenings(), alike: createAlikeCapabilities() };
   const open = new Set<LiveStream>();
   const stop = (stream: LiveStream): void => stream.end(relayStops());
   // One listener for all streams: a signal looks through those that it has for each one more or less.
   deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
-    const { stream, messages } = await opened(deps, pipe);
+    const { stream, messages, tenant } = await opened(deps, pipe);
     open.add(stream);
     if (deps.draining.aborted) stop(stream);
     try {
@@ -53,6 +58,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
       for (let isOpen = true; isOpen; ) isOpen = await turn(deps, stream, messages);
     } finally {
       open.delete(stream);
+      shares.leave(tenant);
       void deps.streams.over(stream).catch(() => undefined);
     }
   };
@@ -103,11 +109,19 @@ interface Opening {
   readonly claims: NodeClaims;
 }
 
-type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream };
+type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream; readonly tenant: string };
 
+/** Counts the stream to the share of its tenant, whom the token names, until it is over. */
 async function opened(deps: OpenDeps, pipe: Pipe): Promise<Opened> {
   const opening = await proven(deps, pipe);
-  return { stream: await openInTime(deps, opening), messages: opening.messages };
+  const { tid: tenant } = opening.claims;
+  deps.shares.enter(tenant);
+  try {
+    return { stream: await openInTime(deps, opening), messages: opening.messages, tenant };
+  } catch (error) {
+    deps.shares.leave(tenant);
+    throw error;
+  }
 }
 
 /** A stream whose token the relay has signed: no more is asked of anything else before that. */

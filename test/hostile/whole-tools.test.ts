@@ -3,7 +3,7 @@ import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { createRegistrationRoutes, type RegistrationDeps } from '../../gateway/routes/registrations.ts';
 import { partlyKept } from '../../lib/api-spec/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createCache, createWholeObjects } from '../../lib/informer/index.ts';
+import { createCache, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 
 /**
@@ -45,12 +45,11 @@ function setUp() {
   });
   const cache = createCache<ToolWorkflow, 'namespace'>({ indexes: { namespace: () => ['tenant-a'] } });
   for (const workflow of workflows) cache.apply({ type: 'ADDED', object: wholes.slim(workflow) });
-  const { read: whole, use, weight } = wholes;
-  const toolWorkflows = {
+  const toolWorkflows: Pick<Informer<ToolWorkflow, 'namespace'>, 'cache' | 'whole' | 'use' | 'weight'> = {
     cache,
-    whole: whole.bind(wholes),
-    use: use.bind(wholes),
-    weight: weight.bind(wholes),
+    whole: (slim) => wholes.read(slim),
+    use: (slim, task) => wholes.use(slim, task),
+    weight: (slim) => wholes.weight(slim),
   };
   const none = {
     ...toolWorkflows,

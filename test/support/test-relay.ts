@@ -30,6 +30,7 @@ export interface TestRelayOptions {
   /** Its `x-forwarded-for` counts, so that each daemon of a test may come from an address of its own. */
   readonly proxies?: readonly string[];
   readonly isWorker?: boolean;
+  readonly streamsMax?: number;
   readonly heartbeatMs?: number;
   readonly staleMs?: number;
   readonly overlapMs?: number;
@@ -63,7 +64,13 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       overlapMs,
       heartbeatMs,
     },
-    { port: 0, host: '127.0.0.1', proxies: new Set(options.proxies), isWorker: options.isWorker ?? false },
+    {
+      port: 0,
+      host: '127.0.0.1',
+      proxies: new Set(options.proxies),
+      isWorker: options.isWorker ?? false,
+      streamsMax: options.streamsMax,
+    },
   );
   return { relayId, listener, streams, bus };
 }

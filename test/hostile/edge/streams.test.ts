@@ -162,6 +162,23 @@ describe('many idle streams', () => {
     release();
   });
 
+  it('of many hosts of one tenant leave places to another one, and come back when they are over', async () => {
+    const few = await world.relay({ streamsMax: 20 });
+    const hosts = [host];
+    while (hosts.length < 5) hosts.push(await world.enroll(few.client));
+    const theirs = await world.enroll(few.client, 'globex');
+    // Four of each host, as many as one host may have before its Hello.
+    const idle = hosts.flatMap((one) => Array.from({ length: 4 }, () => world.open(few.client, one)));
+    const codes: string[] = [];
+    for (const { ended } of idle) void ended.then((code) => codes.push(code));
+    await vi.waitFor(() => expect(codes).toEqual(Array(4).fill('RESOURCE_EXHAUSTED')), { timeout: 5_000 });
+    expect(await isOpen(await world.connected(few.client, theirs))).toBe('open');
+    await Promise.all(idle.map(({ ended }) => ended));
+    expect(codes.filter((code) => code === 'RESOURCE_EXHAUSTED')).toHaveLength(4);
+    const own = await Promise.all(hosts.map((one) => world.connected(few.client, one)));
+    expect(await Promise.all(own.map(isOpen))).toEqual(hosts.map(() => 'open'));
+  }, 30_000);
+
   it('without a token they end at once', async () => {
     const idle = Array.from({ length: 200 }, () => world.open(relay.client, { ...host, token: '' }));
     const codes = await Promise.all(idle.map(({ ended }) => ended));

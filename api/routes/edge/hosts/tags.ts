@@ -19,7 +19,7 @@ export function changedTags(
  */
 export function withFewTexts(spec: EdgeHostSpec): EdgeHostSpec {
   const texts = [...(spec.tags ?? []), ...Object.entries(spec.labels ?? {}).map(([name, value]) => name + value)];
-  const length = texts.reduce((sum, text) => sum + [...text].length + limits.edgeTextCharge, 0);
+  const length = texts.reduce((sum, text) => sum + Array.from(text).length + limits.edgeTextCharge, 0);
   if (length <= limits.edgeTextsLength) return spec;
   throw invalidField(
     'body',
