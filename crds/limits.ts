@@ -182,6 +182,11 @@ export const limits = {
   /** ConfigMaps of one document, and compressed bytes of one of them: Kubernetes takes 1 MiB. */
   apiDocumentParts: 8,
   apiDocumentPartBytes: 768 * 1024,
+  /**
+   * Objects of the schema of a registered tool, and lists, and commas: a schema that `registeredSchemaBytes` has room for has fewer
+   * (our own).
+   */
+  toolSchemaParts: 32 * 1024,
   /** Our bounds of the command of a CLI tool. */
   cliToolTimeoutSecondsDefault: 60,
   cliToolTimeoutSecondsMax: 3_600,

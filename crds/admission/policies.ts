@@ -29,7 +29,7 @@ import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } fro
 import { tenantPolicy } from './tenant-policy.ts';
 import { toolCallPolicy } from './tool-call-policy.ts';
 import { toolPatternPolicy } from './tool-pattern-policy.ts';
-import { apiSpecPolicy, toolIdentityPolicy, toolStepPolicy } from './tool-policies.ts';
+import { apiSpecPolicy, toolIdentityPolicy, toolSchemaPolicy, toolStepPolicy } from './tool-policies.ts';
 import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
 
@@ -80,6 +80,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     agentVersionPolicy,
     routerPolicy,
     toolStepPolicy,
+    toolSchemaPolicy,
     eventPolicy,
     servicePolicy,
     warningPolicy,

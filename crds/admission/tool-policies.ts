@@ -32,6 +32,27 @@ export const toolStepPolicy: AdmissionPolicy = {
   ],
 };
 
+/** CEL: as text, with each object, list and comma of the value, and those in its texts. */
+const schemaText = "'%s'.format([object.spec.input_schema])";
+const isKnown = 'oldObject != null && object.spec.input_schema == oldObject.spec.input_schema';
+
+/**
+ * The size of a schema in the memory of processes follows from its parts: 1.3 MB of `{}` takes 26 MB in each that reads it. A CRD
+ * cannot count free JSON. A schema that the controllers accept (`registeredSchemaBytes`) has fewer parts.
+ */
+export const toolSchemaPolicy: AdmissionPolicy = {
+  name: 'tool-schemas',
+  resources: ['toolworkflows', 'clitools'],
+  operations: ['CREATE', 'UPDATE'],
+  variables: { text: `${isKnown} ? '' : ${schemaText}` },
+  rules: [
+    {
+      expression: `['{', '[', ','].all(c, size(variables.text.split(c, ${limits.toolSchemaParts + 2})) <= ${limits.toolSchemaParts + 1})`,
+      message: `'spec.input_schema: must have at most ${limits.toolSchemaParts} objects, as many lists, and as many commas; declare fewer fields'`,
+    },
+  ],
+};
+
 const networks = (object: string): string =>
   `(has(${object}.spec.allow_internal_addresses) ? ${object}.spec.allow_internal_addresses : [])`;
 

@@ -25,6 +25,12 @@ export const tools: LimitGroup = {
     ),
     row('n of `RetryN`', 'stepRetriesMax', '', 'with n from 0 to …'),
     characters('`operation_id`', 'operationIdLength'),
+    row(
+      'Objects of `input_schema` of a ToolWorkflow or CliTool, and as many lists and commas',
+      'toolSchemaParts',
+      '',
+      'must have at most … objects, as many lists, and as many commas',
+    ),
     characters('`server_url`, `token_url`, `audience`', 'apiUrlLength'),
     characters('`description` of a tool or an API', 'toolDescriptionLength'),
     row('`document` in an ApiSpec', 'apiDocumentInlineBytes', 'bytes', 'must have at most … characters'),

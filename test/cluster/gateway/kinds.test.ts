@@ -104,6 +104,11 @@ describe('the API server, with no process of ours', () => {
     ],
     ['GW-WF-03 a schema of another type', {}, { input_schema: { type: 'string' } }, 'spec.input_schema.type'],
     ['a name of built-in tools', {}, { name: 'fs.read' }, 'belongs to a built-in tool'],
+    ...['objects', 'lists', 'numbers'].map((what): [string, object, object, string] => {
+      const part = { objects: {}, lists: [], numbers: 0 }[what];
+      const schema = { type: 'object', default: { all: Array.from({ length: 40_000 }, () => part) } };
+      return [`a schema of 40,000 ${what}`, {}, { input_schema: schema }, 'spec.input_schema: must have at most 32768'];
+    }),
     ['GW-WF-09 a variable with a point', { extractors: { 'a.b': '$.id' } }, {}, 'extractors'],
   ])('refuses %s', async (_, step, spec, wanted) => {
     expect(await refusal(step, spec)).toContain(wanted);
