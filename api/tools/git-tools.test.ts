@@ -262,6 +262,18 @@ describe('an operation', () => {
     expect((await Promise.all(both)).map(({ isError }) => isError)).toEqual([false, false]);
   });
 
+  it('leaves the answer of a request that another replica made for that replica to read', async () => {
+    const idle = bindings.get('site') as GitBinding;
+    controllers = doing();
+    store({ ...idle, spec: { ...idle.spec, request: { id: 'other', op: 'push' } } });
+    const next = world.run('svc.git.status', on);
+    await looks(3);
+    expect(bindings.get('site')?.spec.request?.id).toBe('other');
+    expect(bindings.get('site')?.status?.answered?.id).toBe('other');
+    await looks(6);
+    expect((await next).isError).toBe(false);
+  });
+
   it('whose answer others have overwritten is unknown', async () => {
     controllers = () => bindings.get('site')?.status;
     const first = world.run('svc.git.push', on);

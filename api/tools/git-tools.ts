@@ -25,7 +25,7 @@ import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { refusalOf } from '../routes/write-refusal.ts';
 import { assertLent, assertMay, folder, writes } from './git-rights.ts';
 import { type Give, invalid, textOf } from './give.ts';
-import { isBlocked, isFree, isOver, operationOf, settle, unknown } from './git-waits.ts';
+import { isBlocked, isOver, operationOf, ReadAnswers, settle, unknown } from './git-waits.ts';
 import { stillRunning } from './still-running.ts';
 import { storageFact } from './storage-fact.ts';
 import { namespaceOf, volumeName } from './volume-tools.ts';
@@ -44,15 +44,16 @@ export interface GitToolsDeps {
 /** Repositories in volumes of the tenant, over GitBindings that the controllers work on (spec 3 §10.2; ADR 0098). */
 export function gitTools(deps: GitToolsDeps): Record<string, Give> {
   if (deps.gitImage === undefined) return {};
+  const operating = { ...deps, answers: new ReadAnswers() };
   return {
     'svc.git.clone': clones(deps),
     'svc.git.list': lists(deps),
     'svc.git.delete': deletes(deps),
-    'svc.git.refresh': operates(deps, 'svc.git.refresh', 'sync'),
-    'svc.git.commit': operates(deps, 'svc.git.commit', 'commit'),
-    'svc.git.push': operates(deps, 'svc.git.push', 'push'),
-    'svc.git.status': operates(deps, 'svc.git.status', 'status'),
-    'svc.git.diff': operates(deps, 'svc.git.diff', 'diff'),
+    'svc.git.refresh': operates(operating, 'svc.git.refresh', 'sync'),
+    'svc.git.commit': operates(operating, 'svc.git.commit', 'commit'),
+    'svc.git.push': operates(operating, 'svc.git.push', 'push'),
+    'svc.git.status': operates(operating, 'svc.git.status', 'status'),
+    'svc.git.diff': operates(operating, 'svc.git.diff', 'diff'),
   };
 }
 
@@ -148,8 +149,12 @@ function asRefusal(error: unknown, name: string): unknown {
   return refusalOf(error, tooLarge) ?? error;
 }
 
+interface OperatingDeps extends GitToolsDeps {
+  readonly answers: ReadAnswers;
+}
+
 /** Asks the controllers for an operation when the binding is free, and answers as it ended. */
-function operates(deps: GitToolsDeps, tool: string, op: GitOperation): Give {
+function operates(deps: OperatingDeps, tool: string, op: GitOperation): Give {
   return async (caller, args, signal) => {
     const binding = await find(deps, caller, textOf(args, 'binding_id'));
     assertMay(caller, binding, op);
@@ -167,6 +172,7 @@ function operates(deps: GitToolsDeps, tool: string, op: GitOperation): Give {
       throw error;
     });
     const { answered } = settled.status ?? {};
+    deps.answers.add(id);
     const answer = answered?.id === id ? answered : overtaken;
     const isError = answer.phase === 'failed';
     tell(deps, caller, { tool, op, binding: settled, outcome: isError ? 'error' : 'ok' });
@@ -202,10 +208,11 @@ function outputOf(output: string | undefined): object {
 type Request = NonNullable<GitBindingSpec['request']>;
 
 /** One operation at a time: a request takes the place of the one before only when that has ended. */
-async function ask(deps: GitToolsDeps, binding: GitBinding, request: Request, signal: AbortSignal): Promise<void> {
+async function ask(deps: OperatingDeps, binding: GitBinding, request: Request, signal: AbortSignal): Promise<void> {
   const { name, namespace = '' } = binding.metadata;
+  const isSettled = deps.answers.freeForNext();
   for (;;) {
-    const free = await settle(deps, binding, signal, { isSettled: isFree, late: () => busyWith(binding) });
+    const free = await settle(deps, binding, signal, { isSettled, late: () => busyWith(binding) });
     const { resourceVersion = '' } = free.metadata;
     try {
       await deps.kube.jsonPatch(gitBindings, { name, namespace }, [

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { GitBinding, GitBindingSpec } from '../../crds/schema/git-binding.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp } from '../../lib/deadline.ts';
@@ -56,10 +57,41 @@ export const isOver =
   ({ spec, status }: GitBinding): boolean =>
     status?.answered?.id === id || (spec.request?.id !== id && isAnswered(spec, status));
 
-export const isFree = ({ spec, status }: GitBinding): boolean =>
+const isFree = ({ spec, status }: GitBinding): boolean =>
   status?.request?.phase !== 'running' &&
   (status?.tried_at !== undefined || isBlocked(status)) &&
   (spec.request === undefined || isAnswered(spec, status));
+
+/** Answers that this process has read, by the id of their request; and how often one is left for another process to read. */
+const answersKept = 1_000;
+const looksForOthers = 4;
+
+/**
+ * A binding holds the answer of one request alone. The next request leaves an answer that this process has not read itself for so
+ * many looks, in which the process that asked for it looks as often.
+ */
+export class ReadAnswers {
+  readonly #read = new LRUCache<string, true>({ max: answersKept });
+
+  add(id: string): void {
+    this.#read.set(id, true);
+  }
+
+  /** `isFree`, for one request that waits. */
+  freeForNext(): (binding: GitBinding) => boolean {
+    let left = looksForOthers;
+    let last: string | undefined;
+    return (binding) => {
+      if (!isFree(binding)) return false;
+      const id = binding.spec.request?.id;
+      if (id === undefined || this.#read.has(id)) return true;
+      if (id !== last) left = looksForOthers;
+      last = id;
+      left -= 1;
+      return left < 0;
+    };
+  }
+}
 
 const isAnswered = ({ request }: GitBindingSpec, status: GitBinding['status']): boolean =>
   request?.id === status?.answered?.id;
