@@ -1,4 +1,4 @@
-import { age, type KindDefinition } from './kind-definition.ts';
+import { age, type KindDefinition, whyColumns } from './kind-definition.ts';
 import { EdgeGroupSpec, EdgeGroupStatus } from './schema/edge-group.ts';
 import { EdgeHostSpec, EdgeHostStatus } from './schema/edge-host.ts';
 import { FleetRunSpec, FleetRunStatus } from './schema/fleet-run.ts';
@@ -33,8 +33,7 @@ export const fleetRun: KindDefinition = {
     { name: 'Err', type: 'integer', jsonPath: '.status.summary.err' },
     age,
     { name: 'By', type: 'string', jsonPath: '.spec.requested_by', priority: 1 },
-    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    ...whyColumns,
   ],
 };
 

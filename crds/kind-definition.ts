@@ -33,3 +33,8 @@ export const readyMessage: PrinterColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].message',
   priority: 1,
 };
+/** Why a run waits or ended, as its status says. */
+export const whyColumns: readonly PrinterColumn[] = [
+  { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
+  { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+];

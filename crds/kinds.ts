@@ -1,5 +1,5 @@
 import { edgeGroup, edgeHost, fleetRun } from './edge-kinds.ts';
-import { age, type KindDefinition, readyColumns, readyMessage } from './kind-definition.ts';
+import { age, type KindDefinition, readyColumns, readyMessage, whyColumns } from './kind-definition.ts';
 import { limits } from './limits.ts';
 import { AgentSpec, AgentStatus } from './schema/agent.ts';
 import { SecurityContextSpec, SecurityContextStatus } from './schema/security-context.ts';
@@ -52,8 +52,7 @@ const workflowExecution: KindDefinition = {
     { name: 'Transitions', type: 'integer', jsonPath: '.status.transitions' },
     age,
     { name: 'Version', type: 'string', jsonPath: '.status.workflow.version', priority: 1 },
-    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    ...whyColumns,
   ],
 };
 
@@ -109,7 +108,7 @@ const agent: KindDefinition = {
   nameLength: limits.nameLength,
   columns: [
     { name: 'Version', type: 'string', jsonPath: '.spec.version' },
-    { name: 'Model', type: 'string', jsonPath: '.spec.runtime.model' },
+    { name: 'Model', type: 'string', jsonPath: '.status.model' },
     ...readyColumns,
     age,
     readyMessage,
@@ -130,8 +129,7 @@ const agentExecution: KindDefinition = {
     { name: 'Iterations', type: 'integer', jsonPath: '.status.iterations' },
     { name: 'Tools', type: 'integer', jsonPath: '.status.tool_calls' },
     age,
-    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    ...whyColumns,
   ],
 };
 
@@ -152,8 +150,7 @@ const toolCall: KindDefinition = {
     { name: 'State', type: 'string', jsonPath: '.spec.parent.state' },
     age,
     { name: 'Context', type: 'string', jsonPath: '.spec.security_context', priority: 1 },
-    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    ...whyColumns,
   ],
 };
 

@@ -1,3 +1,4 @@
+import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { callerOf } from './caller-of.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
@@ -18,7 +19,9 @@ export async function conversationOf(
   const { executions, tenants, definitionOf } = deps;
   const whole = await executions.whole(execution);
   if (whole === undefined) throw new Stopped();
-  const { spec, security } = await definitionOf(whole);
+  const definition = await definitionOf(whole);
+  const { security } = definition;
+  const spec = withinTokens(definition.spec, whole.spec.max_tokens);
   const { metadata, status } = whole;
   return {
     ...parts,
@@ -35,4 +38,11 @@ export async function conversationOf(
     judges,
     caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
   };
+}
+
+/** The definition with the lower one of two bounds of tokens: its own, and that of the execution. */
+function withinTokens(spec: AgentSpec, most: number | undefined): AgentSpec {
+  if (most === undefined) return spec;
+  const { max_tokens: own = most } = spec.execution ?? {};
+  return { ...spec, execution: { ...spec.execution, max_tokens: Math.min(own, most) } };
 }

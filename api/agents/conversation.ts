@@ -3,6 +3,7 @@ import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { fitting } from '../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../lib/conversation/next.ts';
+import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
 import { ModelError, type ModelReply } from '../../lib/models/models.ts';
 import { Parked } from './approvals.ts';
@@ -150,10 +151,9 @@ const judgeMs = 120_000;
 async function judge(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal): Promise<void> {
   const { iteration } = effect;
   const { agent } = deps.caller.agent.spec.execution?.validation ?? {};
-  const { score, feedback, usage } =
+  const verdict =
     agent === undefined ? await judgeByModel(deps, effect, signal) : await judgeByAgent(deps, effect, agent);
-  await recordJudge(deps, usage);
-  await record(deps, { kind: 'iteration_judged', iteration, score, feedback });
+  await record(deps, { kind: 'iteration_judged', iteration, ...verdict });
 }
 
 function judgedAnswer({ caller, task }: ConversationDeps, answer: string): JudgedAnswer {
@@ -170,13 +170,18 @@ async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answ
     judgedAnswer(deps, effect.answer),
     { alias, maxOutputTokens: effect.maxOutputTokens, withinMs: judgeMs, signal },
   );
-  return { ...verdict, usage: reply };
+  // A replica that dies behind this asks the model anew: both replies have taken their tokens.
+  await recordJudge(deps, reply);
+  return verdict;
 }
 
 /** Nothing is held meanwhile: the replica that continues finds the same execution of the judge (ADR 0112). */
-async function judgeByAgent(deps: ConversationDeps, { iteration, answer }: EffectOf<'judge_answer'>, agent: string) {
+async function judgeByAgent(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, agent: string) {
   const { judges, execution, caller } = deps;
-  const result = await judges.result({ execution, caller, agent, iteration, answer: judgedAnswer(deps, answer) });
+  const { iteration, maxOutputTokens: maxTokens } = effect;
+  const answer = judgedAnswer(deps, effect.answer);
+  const result = await judges.result({ execution, caller, agent, iteration, answer, ...defined({ maxTokens }) });
   if (result === undefined) throw new Parked();
-  return { ...verdictOf(result.output), usage: result };
+  const { output, ...usage } = result;
+  return { ...verdictOf(output), ...usage };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { annotations, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import type { ModelRequest } from '../../lib/models/models.ts';
@@ -88,16 +89,54 @@ const verdict = (score: number, more: object = {}): Partial<AgentResult> => ({
   output: JSON.stringify({ score, ...more }),
 });
 
-const judgedBy = (agent: string) =>
-  specOf({ execution: { validation: { agent, threshold: 0.7, criteria: 'No claim without a source.' } } });
+const judgedBy = (agent: string, most?: number) =>
+  specOf({
+    execution: {
+      validation: { agent, threshold: 0.7, criteria: 'No claim without a source.' },
+      ...(most !== undefined && { max_tokens: most }),
+    },
+  });
+
+/** Records about a judge that a replica has written. */
+const written: string[] = [];
+
+/** The bus of a replica that writes nothing behind its first record about a judge. */
+function untilVerdict(bus: EventBus): EventBus {
+  written.length = 0;
+  const logs: EventBus['logs'] = (definition) => {
+    const whole = bus.logs(definition);
+    return {
+      ...whole,
+      async append(message) {
+        // As where another replica writes: this one drives the conversation no more.
+        if (written.length > 0) return undefined;
+        const sequence = await whole.append(message);
+        const body = String(message.body);
+        if (/"kind":"(judge_replied|iteration_judged)"/.test(body)) written.push(body);
+        return sequence;
+      },
+    };
+  };
+  const get = (target: EventBus, name: string | symbol): unknown => {
+    const value: unknown = name === 'logs' ? logs : Reflect.get(target, name);
+    return typeof value === 'function' ? value.bind(target) : value;
+  };
+  return new Proxy(bus, { get });
+}
 
 /** Answers `answer 1`, `answer 2` and so on. */
 const answers = async ({ messages }: ModelRequest) =>
   replyOf(`answer ${messages.filter(({ role }) => role === 'assistant').length + 1}`);
 
-function startOn(shared: SharedExecutions, more: { readonly agent?: string; readonly poolBytes?: number } = {}) {
-  const { agent = 'accuracy', ...rest } = more;
-  return replicas.start({ shared, spec: judgedBy(agent), judges: judgesOn(shared), ask: answers, ...rest });
+interface More {
+  readonly agent?: string;
+  readonly most?: number | undefined;
+  readonly poolBytes?: number;
+  readonly bus?: EventBus;
+}
+
+function startOn(shared: SharedExecutions, { agent = 'accuracy', most, ...rest }: More = {}) {
+  return replicas.start({ shared, spec: judgedBy(agent, most), judges: judgesOn(shared), ask: answers, ...rest });
 }
 
 describe('an agent that judges answers', () => {
@@ -144,6 +183,45 @@ describe('an agent that judges answers', () => {
     end(shared, judge, verdict(1));
     expect(await outcome(shared)).toMatchObject({ phase: 'completed', output: 'answer 1', score: 1 });
     expect(judgesIn(shared)).toHaveLength(1);
+  });
+
+  it('counts the tokens of a judge once where the replica dies behind the first record of the verdict', async () => {
+    const shared = new SharedExecutions();
+    const gone = startOn(shared, { bus: untilVerdict(replicas.connect()) });
+    shared.put(executionOf('counted'));
+    const [judge] = await judges(shared, 1);
+    const firstWrite = vi.waitFor(() => expect(written).toHaveLength(1), until);
+    end(shared, judge, { ...verdict(1), input_tokens: 10, output_tokens: 20, cost_usd: 0.5 });
+    await firstWrite;
+    await gone.stop();
+    startOn(shared);
+    // The agent's own reply has one token each way.
+    expect(await outcome(shared)).toMatchObject({
+      phase: 'completed',
+      input_tokens: 11,
+      output_tokens: 21,
+      cost_usd: 0.5,
+    });
+  });
+
+  it('bounds a judge by the tokens that are left to the execution', async () => {
+    const shared = new SharedExecutions();
+    startOn(shared, { most: 1_000 });
+    shared.put(executionOf('bounded'));
+    const [judge] = await judges(shared, 1);
+    expect(judge?.spec.max_tokens).toBeGreaterThan(0);
+    expect(judge?.spec.max_tokens).toBeLessThanOrEqual(998);
+  });
+
+  it.each([
+    ['no bound', undefined],
+    ['a higher bound', 1_000],
+  ])('ends an execution whose own bound is used up where the agent has %s', async (what, most) => {
+    const shared = new SharedExecutions();
+    startOn(shared, { most });
+    const execution = executionOf(what.replaceAll(' ', '-'));
+    shared.put({ ...execution, spec: { ...execution.spec, max_tokens: 1 } });
+    expect(await outcome(shared)).toMatchObject({ reason: 'BudgetExceeded', message: 'max_tokens of 1 is used up' });
   });
 
   it('leaves its place to others while it judges', async () => {

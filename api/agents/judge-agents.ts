@@ -29,6 +29,8 @@ export interface JudgeQuestion {
   readonly agent: string;
   readonly iteration: number;
   readonly answer: JudgedAnswer;
+  /** Tokens that are left of the budget of the execution. */
+  readonly maxTokens?: number;
 }
 
 /** The agent's answer, and the tokens that it took. */
@@ -128,7 +130,7 @@ function noVerdict({ agent }: JudgeQuestion, { metadata, spec, status }: AgentEx
 
 /** @throws JudgeFailed for what no attempt mends; other errors are tried again with the conversation. */
 async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: string): Promise<AgentExecution> {
-  const { execution, caller, agent: asked, answer } = question;
+  const { execution, caller, agent: asked, answer, maxTokens } = question;
   const input = JSON.stringify(answer);
   if (input.length > limits.agentInputLength)
     throw new JudgeFailed(
@@ -141,7 +143,7 @@ async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: str
   try {
     const marks = deps.lineages.marksFor({ callingExecution: uid });
     const known = { name, request: canonicalHash(body) };
-    const judge = await start(deps, { agent, body, caller, namespace, known, marks, serves: execution });
+    const judge = await start(deps, { agent, body, caller, namespace, known, marks, serves: execution, maxTokens });
     const data = { agent: agent.metadata.name, agent_id: body.agent_id };
     deps.audit.record({
       type: 'AgentExecutionStarted',

@@ -86,6 +86,19 @@ describe('the controller of agents', () => {
     });
   });
 
+  it.each([
+    [undefined, 'default'],
+    [{}, 'default'],
+    [{ model: 'smart' }, 'smart'],
+  ])('says which model it asks where spec.runtime is %j', async (runtime, model) => {
+    const { spec, ...rest } = anAgent('reviewer');
+    const { runtime: _given, ...bare } = spec;
+    const { status } = await reconciled({
+      agents: [{ ...rest, spec: runtime === undefined ? bare : { ...bare, runtime } }],
+    });
+    expect(status?.model).toBe(model);
+  });
+
   it('stores nothing of a definition with mistakes, and names the field', async () => {
     const broken = anAgent('reviewer', { output_schema: { type: 'thing' } });
     const { created, status } = await reconciled({ agents: [broken] });

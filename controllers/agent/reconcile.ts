@@ -1,4 +1,5 @@
 import type { Agent } from '../../crds/schema/agent.ts';
+import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agents } from '../../lib/kinds.ts';
@@ -34,6 +35,7 @@ export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<
     collection,
     revisionsOfUid: (key: string) => deps.revisions.byIndex('agentUid', key),
     problemsOf: async (agent: Agent) => problemsOf(agent),
+    ownStatus: ({ spec }: Agent) => ({ model: modelAliasOf(spec) }),
   };
   return async (key) => {
     if (deps.isEnding(refOfKey(key).namespace ?? '')) return;

@@ -50,6 +50,8 @@ export interface JudgeDeps<V extends Versioned> {
   readonly collection: CollectDeps;
   /** Everything that is wrong with the definition, and what deserves a look. */
   readonly problemsOf: (definition: V) => Promise<readonly Problem[]>;
+  /** Fields of the status that are of this kind alone. */
+  readonly ownStatus?: (definition: V) => Partial<DefinitionStatus>;
   /** Gives the check of each definition a turn of the event loop of its own. */
   readonly turns: TurnGate;
 }
@@ -73,7 +75,7 @@ export async function judge<V extends Versioned>(deps: JudgeDeps<V>, definition:
 const rightsAgainMs = 30_000;
 
 async function report<V extends Versioned>(deps: JudgeDeps<V>, definition: V, status: DefinitionStatus): Promise<void> {
-  await writeStatus(deps, definition, status);
+  await writeStatus(deps, definition, { ...status, ...deps.ownStatus?.(definition) });
 }
 
 async function observe<V extends Versioned>(deps: JudgeDeps<V>, definition: V): Promise<DefinitionFacts> {

@@ -121,6 +121,13 @@ export const AgentExecutionSpec = Type.Object(
     timeout: Type.Optional(
       Type.String({ pattern: durationPattern, description: 'Longest time. Default: the one of the agent.' }),
     ),
+    max_tokens: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000_000,
+        description: 'Most tokens, input and output. The lower one of this and the bound of the agent counts.',
+      }),
+    ),
     ttl_seconds_after_finished: Type.Optional(
       Type.Integer({
         minimum: 0,

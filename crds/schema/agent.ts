@@ -249,6 +249,9 @@ export const AgentStatus = Type.Object(
       }),
     ),
     revision: Type.Optional(Type.String({ description: 'Name of the ControllerRevision that holds this spec.' })),
+    model: Type.Optional(
+      Type.String({ description: 'Model alias that the agent asks: that of the spec, or default.' }),
+    ),
     warnings: Type.Optional(
       Type.Array(Type.String({ maxLength: limits.warningLength }), {
         maxItems: limits.warnings,

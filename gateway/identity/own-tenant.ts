@@ -12,6 +12,21 @@ export const ofOwnTenant = (tenancy: Pick<Tenancy, 'assertOwn'>, route: Route<Op
   assertBody: (caller: Operator, body) => tenancy.assertOwn(caller, tenantIn(body)),
 });
 
+/**
+ * The route with a query that may name a tenant in `tenant`, in the same way. An administrator without a tenant may name any. Of
+ * several values the first of another tenant counts; that there are several is refused for its form.
+ */
+export const ofOwnTenantInQuery = (tenancy: Pick<Tenancy, 'assertOwn'>, route: Route<Operator>): Route<Operator> => ({
+  ...route,
+  async assertQuery(caller: Operator, query) {
+    if (seesAll(caller)) return;
+    for (const asked of query.getAll('tenant')) await tenancy.assertOwn(caller, asked);
+  },
+});
+
+/** Whether the caller is an administrator without a tenant. */
+export const seesAll = ({ tenant, isAdmin }: Operator): boolean => tenant === undefined && isAdmin;
+
 /** Anything but a text names no tenant, and is refused for its form. */
 function tenantIn(body: unknown): string | undefined {
   const tenant = isJsonObject(body) ? body['tenant_id'] : undefined;

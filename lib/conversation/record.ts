@@ -1,6 +1,13 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { ModelToolCall } from '../models/models.ts';
 
+/** Tokens and cost of a reply. */
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd?: number;
+}
+
 /**
  * One entry of a conversation: the append-only log of one AgentExecution in JetStream (design §12). `at` is RFC 3339.
  * Entries come in pairs, one before an effect and one after it.
@@ -38,12 +45,7 @@ export type ConversationRecord = { readonly at: string } & (
       readonly cost_usd?: number;
     }
   /** Tokens of a judge, which count like those of the agent. */
-  | {
-      readonly kind: 'judge_replied';
-      readonly input_tokens: number;
-      readonly output_tokens: number;
-      readonly cost_usd?: number;
-    }
+  | ({ readonly kind: 'judge_replied' } & Usage)
   | { readonly kind: 'call_judged'; readonly call_id: string; readonly allowed: boolean; readonly reason: string }
   /** The call waits for a person until then (ADR 0082). */
   | {
@@ -90,7 +92,13 @@ export type ConversationRecord = { readonly at: string } & (
       readonly dispatch_id?: string;
       readonly result_hash?: string;
     }
-  | { readonly kind: 'iteration_judged'; readonly iteration: number; readonly score: number; readonly feedback: string }
+  /** With the tokens of the judge where they are those of its execution, which a replica that repeats this finds again. */
+  | ({
+      readonly kind: 'iteration_judged';
+      readonly iteration: number;
+      readonly score: number;
+      readonly feedback: string;
+    } & Partial<Usage>)
   | {
       readonly kind: 'iteration_completed';
       readonly iteration: number;

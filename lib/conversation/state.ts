@@ -1,6 +1,7 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { ModelMessage, ModelToolCall } from '../models/models.ts';
-import type { ConversationRecord } from './record.ts';
+import { defined } from '../defined.ts';
+import type { ConversationRecord, Usage } from './record.ts';
 
 type RecordOf<K extends ConversationRecord['kind']> = Extract<ConversationRecord, { kind: K }>;
 
@@ -146,7 +147,11 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
     if (dispatch_id !== undefined) state.dispatches.set(dispatch_id, result_hash);
   },
   tool_ended: foldToolEnd,
-  iteration_judged: (state, record) => void (state.judged = record),
+  iteration_judged(state, record) {
+    state.judged = record;
+    const { input_tokens = 0, output_tokens = 0, cost_usd } = record;
+    count(state, { input_tokens, output_tokens, ...defined({ cost_usd }) });
+  },
   iteration_completed(state, record) {
     state.isIterationOver = true;
     state.completed = record;
@@ -190,16 +195,7 @@ function foldToolEnd(state: ConversationState, record: RecordOf<'tool_ended'>): 
   say(state, { role: 'tool', tool_call_id: call_id, name: tool, content });
 }
 
-interface Counted {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_usd?: number;
-}
-
-function count(
-  state: ConversationState,
-  { input_tokens: read, output_tokens: written, cost_usd: cost }: Counted,
-): void {
+function count(state: ConversationState, { input_tokens: read, output_tokens: written, cost_usd: cost }: Usage): void {
   state.inputTokens += read;
   state.outputTokens += written;
   if (cost !== undefined) state.costUsd = (state.costUsd ?? 0) + cost;

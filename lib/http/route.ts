@@ -88,6 +88,8 @@ type Admit = (head: RequestHead) => void;
 export interface Route<Caller> {
   readonly contract: Contract;
   readonly admit?: Admit;
+  /** Throws for a query that its caller may not send, before the form of the request is judged. Default: any may be sent. */
+  readonly assertQuery?: (caller: never, query: URLSearchParams) => Promise<void>;
   /** Throws for a JSON body that its caller may not send, before the form of the body is judged. Default: any may be sent. */
   readonly assertBody?: (caller: never, body: unknown) => Promise<void>;
   // The request's type is known where the route is defined; behind this line only the contract counts.

@@ -33,7 +33,7 @@ type Serve = (ctx: HttpContext, params: Readonly<Record<string, string>>) => Pro
 
 /** Answers requests by a route: who asks is known before anything else of the request is looked at. */
 export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>): Serve {
-  const { contract, handle, admit } = route;
+  const { contract, handle } = route;
   const read = createRequestReader(contract);
   const isStream = contract.success.kind === 'events';
 
@@ -43,7 +43,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
     running.ownedBy(ctx.state.tenant ?? params['source'] ?? '');
     if (caller !== undefined) authorize(deps, caller, { contract, query: ctx.querystring });
     if (isStream) running.endAtStop('events');
-    admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
+    await assertHead(route, { ctx, params, caller });
     // The parts have no name here, so that a body that is let go is nowhere else.
     const judge = judgeOf(route, caller);
     const request = new HandlerRequest(ctx, running, await readParts(read, { ctx, params, running, judge }), caller);
@@ -148,6 +148,19 @@ function authorize<Caller>({ authorize: assert }: ServeDeps<Caller>, caller: Cal
     const given = needsFor === undefined ? [] : new URLSearchParams(query).getAll(needsFor.query);
     if (needsFor === undefined || (given.length === 1 && given[0] === needsFor.value)) assert?.(caller, needs);
   }
+}
+
+interface Head<Caller> {
+  readonly ctx: HttpContext;
+  readonly params: Readonly<Record<string, string>>;
+  readonly caller: Caller | undefined;
+}
+
+/** The route's verdicts on a request of this caller before the form of its parts is judged. */
+async function assertHead<Caller>({ admit, assertQuery }: Route<Caller>, head: Head<Caller>): Promise<void> {
+  const { ctx, params, caller } = head;
+  admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
+  await assertQuery?.(caller as never, new URLSearchParams(ctx.querystring));
 }
 
 /** The route's verdict on a body of this caller. */

@@ -74,6 +74,8 @@ export interface StartAsk {
   readonly marks: Readonly<Record<string, string>>;
   /** The execution that it works for; the garbage collector deletes it with that one. */
   readonly serves?: AgentExecution;
+  /** Tokens that it may take, beside the bound of its agent. */
+  readonly maxTokens?: number | undefined;
 }
 
 const suffixLength = 10;
@@ -116,7 +118,7 @@ function assertReady(agent: Agent, version: string | undefined): void {
 }
 
 function executionOf(agent: Agent, ask: StartAsk, name: string): AgentExecution {
-  const { body, caller, namespace, known, marks, serves } = ask;
+  const { body, caller, namespace, known, marks, serves, maxTokens } = ask;
   const { uid = '', name: agentName } = agent.metadata;
   const { version, input, intent } = body;
   return {
@@ -133,7 +135,7 @@ function executionOf(agent: Agent, ask: StartAsk, name: string): AgentExecution 
         ...(known === undefined ? {} : { [annotations.request]: known.request }),
       },
     },
-    spec: { agent: uid, input, ...defined({ version, intent }) },
+    spec: { agent: uid, input, ...defined({ version, intent, max_tokens: maxTokens }) },
   };
 }
 

@@ -6,6 +6,7 @@ import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { instantForm, parseInstant } from '../../../lib/instant.ts';
 import type { Operator } from '../../identity/operator.ts';
+import { ofOwnTenantInQuery, seesAll } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { listAuditCheckpoints, listAuditEvents } from './contract.ts';
 
@@ -27,20 +28,14 @@ const cursors = createCursor<NonNullable<AuditQuery['cursor']>>(
 
 export function createAuditEventRoutes({ bus, tenancy, auditPublicKey }: AuditRoutesDeps): Route<Operator>[] {
   const record = createAuditRecord(bus);
-  /** An administrator without a tenant sees all, or the one that is asked for; everybody else their own. */
-  const tenantOf = async (caller: Operator, asked: string | undefined): Promise<string | undefined> => {
-    if (caller.tenant === undefined && caller.isAdmin) return asked;
-    await tenancy.assertOwn(caller, asked);
-    return caller.tenant;
-  };
-  return [
+  const routes: Route<Operator>[] = [
     defineRoute(listAuditEvents, async ({ caller, query }) => {
       const { type, limit } = query;
       const from = timeOf('from', query.from);
       const to = timeOf('to', query.to);
       const cursor = cursors.decode(query.cursor);
       const page = await record.page({
-        tenant: await tenantOf(caller, query.tenant),
+        tenant: tenantOf(caller, query.tenant),
         types: type === undefined ? [] : [type],
         limit: Math.min(limit, limits.pageSizeMax, auditLimits.pageEvents),
         ...(from === undefined ? {} : { from }),
@@ -51,13 +46,18 @@ export function createAuditEventRoutes({ bus, tenancy, auditPublicKey }: AuditRo
       return json({ items: page.events, next_cursor: page.hasMore ? end : null, end_cursor: end });
     }),
     defineRoute(listAuditCheckpoints, async ({ caller, query }) => {
-      const tenant = await tenantOf(caller, query.tenant);
+      const tenant = tenantOf(caller, query.tenant);
       const items = await record.checkpoints(tenant);
       const retainedFrom = (await record.retainedFrom()) ?? null;
       return json({ items, public_key: auditPublicKey, retained_from: retainedFrom });
     }),
   ];
+  return routes.map((route) => ofOwnTenantInQuery(tenancy, route));
 }
+
+/** An administrator without a tenant sees all, or the one that is asked for; everyone else their own. */
+const tenantOf = (caller: Operator, asked: string | undefined): string | undefined =>
+  seesAll(caller) ? asked : caller.tenant;
 
 function timeOf(field: 'from' | 'to', text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

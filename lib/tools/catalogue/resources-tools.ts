@@ -82,7 +82,8 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.git.push',
-    description: 'Pushes the commits of a binding to its branch; nothing is forced.',
+    description:
+      'Pushes the commits of a binding to its branch. Where the branch has moved, they are put on top of it; nothing is forced.',
     required: { binding_id: text('Id or name of the binding.') },
     marks: ['judged'],
   }),
