@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -72,5 +72,27 @@ describe('the walk of one ContainerRun in docs/architecture.md', () => {
     ['the final output', 'lib/final-output.ts'],
   ])('passes %s', (_name, path) => {
     expect(rows.map((row) => row.path)).toContain(path);
+  });
+});
+
+describe('the tables of folders', () => {
+  const page = read('docs/architecture.md');
+
+  const kinds = named('controllers/modules.ts').flatMap(
+    (path) => /^(?:  kind:|const kind =) '(\w+)'/m.exec(read(path))?.[1] ?? [],
+  );
+
+  it('docs/architecture.md has the folder of each kind that the controllers reconcile', () => {
+    const cells = page.split('\n').flatMap((line) => /^\| `controllers\/[^`]+` \| ([^|]+) \|/.exec(line)?.[1] ?? []);
+    const listed = cells.flatMap((cell) => cell.trim().split(', '));
+    expect(kinds.length).toBeGreaterThanOrEqual(11);
+    expect(kinds.filter((kind) => !listed.includes(kind))).toEqual([]);
+  });
+
+  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const ours = folders.map(({ name }) => name).filter((name) => existsSync(resolve(root, name, 'main.ts')));
+
+  it.each([...ours, 'lib', 'crds', 'runner', 'proto', 'test'])('CONTRIBUTING.md has the folder %s', (name) => {
+    expect(read('CONTRIBUTING.md')).toMatch(new RegExp(`^\\| \`${name}/\``, 'm'));
   });
 });
