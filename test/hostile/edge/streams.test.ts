@@ -240,7 +240,7 @@ describe('results that are not a host’s own to give', () => {
     const own = await world.relay({ logger: { ...silentLogger, warn } as Logger });
     const stream = await world.connected(own.client, host);
     for (let at = 0; at < 100; at += 1) result(stream, `nothing-${at}`);
-    await vi.waitFor(() => expect(acknowledged(stream)).toHaveLength(100));
+    await vi.waitFor(() => expect(acknowledged(stream)).toHaveLength(100), 20_000);
     expect(logged).toEqual([{ node: host.nodeId, isKnown: false, count: 1 }]);
     world.steadyAheadMs = 60_000;
     result(stream, 'nothing');

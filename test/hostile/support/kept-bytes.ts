@@ -1,11 +1,16 @@
 import { expect } from 'vitest';
-import { createCache } from '../../../lib/informer/index.ts';
+import { createCache, type IndexFunction } from '../../../lib/informer/index.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
 import { collectGarbage } from '../../../lib/process/collect-garbage.ts';
 
 /** Bytes of heap that a cache of so many objects keeps, once what they were made from is gone. */
-export function keptBytes<T extends KubeObject>(count: number, object: T, slim: (object: T) => T): number {
-  const cache = createCache<T>();
+export function keptBytes<T extends KubeObject>(
+  count: number,
+  object: T,
+  slim: (object: T) => T,
+  indexes: Readonly<Record<string, IndexFunction<T>>> = {},
+): number {
+  const cache = createCache<T, string>({ indexes });
   const text = JSON.stringify(object);
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
