@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { conversationLogs } from '../../lib/conversation/record.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { DispatchResult, Tool } from '../../lib/tools/tool.ts';
@@ -22,6 +24,11 @@ async function recordsOf(uid: string) {
 const result: DispatchResult = { exit_code: 0, stdout: 'out', stderr: '', duration_ms: 1, truncated: false };
 
 /** A tool that runs in the pod. */
+const withPod = (execution: AgentExecution, uid: string): AgentExecution => ({
+  ...execution,
+  status: { ...execution.status, pod: { name: uid, uid, attempt: 2 } },
+});
+
 const podTool = (isIdempotent: boolean): Tool => ({
   name: 'fs.write',
   description: 'writes',
@@ -261,6 +268,7 @@ describe('drivers on a real NATS server', () => {
       shared.put(execution);
       const conversation = await drivers.open(execution, never);
       await conversation?.door.ask('pod-1', never);
+      shared.put(withPod(execution, 'pod-2'));
       const asked = conversation?.door.ask('pod-2', never);
       const offered = isIdempotent ? await asked : undefined;
       await (offered === undefined ? undefined : conversation?.door.report(offered.dispatch_id, result, never));
@@ -269,6 +277,59 @@ describe('drivers on a real NATS server', () => {
       expect(ended).toMatchObject({ content: expect.stringContaining(answer) as string });
     },
   );
+
+  it('AMB-197 a request of a replaced pod that still waits gets no command', async () => {
+    const shared = new SharedExecutions();
+    const isReplaced = Promise.withResolvers<void>();
+    const answer = script(replyOf('', [['fs.write', {}]]), replyOf('ok'));
+    const ask = async (request: ModelRequest) => {
+      await isReplaced.promise;
+      return answer(request);
+    };
+    const { drivers } = replicas.start({ shared, ask, tools: [podTool(false)] });
+    const execution = executionOf('replaced');
+    shared.put(execution);
+    const conversation = await drivers.open(execution, never);
+    const old = conversation?.door.ask('pod-1', never).catch((error: unknown) => error);
+    shared.put(withPod(execution, 'pod-2'));
+    const offered = conversation?.door.ask('pod-2', never);
+    isReplaced.resolve();
+    expect(await old).toMatchObject({ code: 'forbidden', reason: 'PodReplaced' });
+    await conversation?.door.report((await offered)?.dispatch_id ?? '', result, never);
+    await outcomes(shared);
+    const given = (await recordsOf('replaced')).filter(({ kind }) => kind === 'dispatched');
+    expect(given).toMatchObject([{ pod_uid: 'pod-2' }]);
+    expect(shared.outcomes[0]).toMatchObject({ tool_calls: 1, output: 'ok' });
+  });
+
+  it('AMB-197 a command that is not idempotent goes to one of two pods that ask at once', async () => {
+    const shared = new SharedExecutions();
+    const ask = script(replyOf('', [['fs.write', {}]]), replyOf('ok'));
+    const { drivers } = replicas.start({ shared, ask, tools: [podTool(false)] });
+    const execution = executionOf('at-once');
+    const { pod: _pod, ...status } = execution.status;
+    shared.put({ ...execution, status });
+    const conversation = await drivers.open(execution, never);
+    const asked = ['pod-1', 'pod-2'].map(async (pod) => conversation?.door.ask(pod, never));
+    await outcomes(shared);
+    await Promise.all(asked);
+    expect((await recordsOf('at-once')).filter(({ kind }) => kind === 'dispatched')).toHaveLength(1);
+  });
+
+  it('fail an execution that is older than the records that are kept, and ask no model', async () => {
+    const shared = new SharedExecutions();
+    const ask = vi.fn<(request: ModelRequest) => Promise<ModelReply>>(async () => replyOf('ok'));
+    replicas.start({ shared, ask });
+    const startedAt = new Date(Date.now() - conversationLogs.retention.maxAgeMs).toISOString();
+    shared.put(executionOf('outlived', { startedAt }));
+    await outcomes(shared);
+    expect(shared.outcomes[0]).toMatchObject({
+      phase: 'failed',
+      reason: 'ConversationLost',
+      message: expect.stringContaining('kept for 7 days') as string,
+    });
+    expect(ask).not.toHaveBeenCalled();
+  });
 
   it.each([
     [true, 1, '7'],

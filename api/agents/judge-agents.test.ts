@@ -4,6 +4,7 @@ import { limits } from '../../crds/limits.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import type { ModelRequest } from '../../lib/models/models.ts';
 import { executionOf, replyOf, SharedExecutions, specOf } from '../../test/agents/replica.ts';
@@ -19,8 +20,8 @@ const refused = (status: number, reason: string): KubeError =>
   new KubeError(status, { reason, message: reason }, { verb: 'get', resource: 'agentexecutions' });
 const accuracy = anAgent('accuracy', {}, { namespace: 'acme' });
 
-/** The port of one replica on the objects that all share. */
-function judgesOn(shared: SharedExecutions) {
+/** The port of one replica on the objects that all share. Each create fails with the next of `troubles` first. */
+function judgesOn(shared: SharedExecutions, troubles: Error[] = []) {
   const all = () => [...shared.objects.values()];
   const byName = (name: string) => all().find(({ metadata }) => metadata.name === name);
   const cache = {
@@ -31,6 +32,8 @@ function judgesOn(shared: SharedExecutions) {
   };
   const kube = {
     async create(_: unknown, object: AgentExecution) {
+      const trouble = troubles.shift();
+      if (trouble !== undefined) throw trouble;
       if (byName(object.metadata.name) !== undefined) throw refused(409, 'AlreadyExists');
       const metadata = { ...object.metadata, uid: `uid-of-${object.metadata.name}`, resourceVersion: '1' };
       shared.put({ ...object, metadata });
@@ -133,10 +136,12 @@ interface More {
   readonly most?: number | undefined;
   readonly poolBytes?: number;
   readonly bus?: EventBus;
+  readonly troubles?: Error[];
 }
 
-function startOn(shared: SharedExecutions, { agent = 'accuracy', most, ...rest }: More = {}) {
-  return replicas.start({ shared, spec: judgedBy(agent, most), judges: judgesOn(shared), ask: answers, ...rest });
+function startOn(shared: SharedExecutions, { agent = 'accuracy', most, troubles, ...rest }: More = {}) {
+  const judges = judgesOn(shared, troubles);
+  return replicas.start({ shared, spec: judgedBy(agent, most), judges, ask: answers, ...rest });
 }
 
 describe('an agent that judges answers', () => {
@@ -269,6 +274,20 @@ describe('an agent that judges answers', () => {
     const message = expect.stringMatching(words);
     expect(await outcome(shared)).toMatchObject({ phase: 'failed', reason: 'ValidationFailed', message });
     expect(judgesIn(shared)).toEqual([]);
+  });
+
+  it.each<readonly [title: string, trouble: Error]>([
+    ['the API server is away', refused(503, 'ServiceUnavailable')],
+    ['the API server has too much to do', refused(429, 'TooManyRequests')],
+    ['the API server answers nothing in time', refused(504, 'Timeout')],
+    ['its family has no room', new HttpError({ code: 'limit_exceeded', status: 429, error: 'agent_family_full' })],
+  ])('is started by a later attempt where %s', async (title, trouble) => {
+    const shared = new SharedExecutions();
+    startOn(shared, { troubles: [trouble] });
+    shared.put(executionOf(title.replaceAll(' ', '-')));
+    const [judge] = await judges(shared, 1);
+    end(shared, judge, verdict(1));
+    expect(await outcome(shared)).toMatchObject({ phase: 'completed', output: 'answer 1', score: 1 });
   });
 
   it('is cancelled where the execution that it judges is', async () => {

@@ -5,14 +5,14 @@ import { lineageOf } from '../../lib/agent/lineage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { defined } from '../../lib/defined.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { shortHash } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, type KubeClient } from '../../lib/kube/index.ts';
+import { findObject, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { start, type StartAgentDeps } from '../routes/agent-executions/start.ts';
@@ -45,7 +45,10 @@ export interface JudgeResult {
 export interface JudgeAgents {
   /** Resolves when no judge of the execution is under way, as far as the cache knows, or `signal` aborts. */
   idle(execution: AgentExecution, signal: AbortSignal): Promise<void>;
-  /** Undefined while the judge is under way; it is started where it was not. @throws JudgeFailed */
+  /**
+   * Undefined while the judge is under way; it is started where it was not.
+   * @throws JudgeFailed, or JudgeLater where the next attempt may succeed.
+   */
   result(question: JudgeQuestion): Promise<JudgeResult | undefined>;
 }
 
@@ -78,7 +81,7 @@ export function createJudgeAgents(deps: JudgeAgentsDeps): JudgeAgents {
         wakes.delete(uid);
       }
     },
-    result: (question) => resultOf(deps, question),
+    result: (question) => resultOf(deps, question).catch(throwLater),
   };
 }
 
@@ -128,7 +131,7 @@ function noVerdict({ agent }: JudgeQuestion, { metadata, spec, status }: AgentEx
   return new JudgeFailed(`agent ${agent}, execution ${metadata.name}: ${why}`);
 }
 
-/** @throws JudgeFailed for what no attempt mends; other errors are tried again with the conversation. */
+/** @throws JudgeFailed for what no attempt mends. */
 async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: string): Promise<AgentExecution> {
   const { execution, caller, agent: asked, answer, maxTokens } = question;
   const input = JSON.stringify(answer);
@@ -154,14 +157,27 @@ async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: str
     });
     return judge;
   } catch (error) {
-    if (error instanceof AppError && isLasting(error)) throw new JudgeFailed(messageOf(error), error);
+    if (error instanceof HttpError && !mayPass(error)) throw new JudgeFailed(messageOf(error), error);
     throw error;
   }
 }
 
+/** The API server had trouble, or the family was full: no failure of the execution, whose next attempt continues here. */
+class JudgeLater extends Error {
+  override readonly name = 'JudgeLater';
+}
+
+function throwLater(error: unknown): never {
+  throw mayPass(error) ? new JudgeLater(messageOf(error), { cause: error }) : error;
+}
+
 /** A full family may have room later, and the tenant may have its rights then. */
-const isLasting = (error: AppError): boolean =>
-  error instanceof HttpError && error.options.code !== 'unavailable' && error.options.status !== 429;
+function mayPass(error: unknown): boolean {
+  if (error instanceof JudgeFailed) return false;
+  return (
+    isRetryable(error) || (error instanceof HttpError && (error.options.status === 429 || isRetryable(error.cause)))
+  );
+}
 
 /** A judge whose verdict nothing waits for. The first writer counts. */
 async function cancel(deps: JudgeAgentsDeps, { metadata }: AgentExecution, judged: AgentExecution): Promise<void> {

@@ -1,6 +1,6 @@
 import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type ConversationRecord } from '../../lib/conversation/record.ts';
+import { conversationLogs, type ConversationRecord } from '../../lib/conversation/record.ts';
 import { type ConversationState, emptyState, fold } from '../../lib/conversation/state.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
@@ -92,8 +92,11 @@ export class ConversationLog {
   async #requireNothingLost(): Promise<void> {
     const { stream, tenant, startedAt } = this.#deps;
     const oldest = await patiently(this.#deps, () => stream.oldest(tenant));
+    if (startedAt === undefined) return;
+    const started = Date.parse(startedAt);
+    if (this.#deps.clock.now() - started >= conversationLogs.retention.maxAgeMs) throw outlived();
     const isWhole = oldest === undefined || oldest.sequence === 1;
-    if (isWhole || startedAt === undefined || Date.parse(startedAt) > Date.parse(oldest.time)) return;
+    if (isWhole || started > Date.parse(oldest.time)) return;
     throw lost();
   }
 
@@ -141,5 +144,12 @@ const lost = (): AppError =>
   new AppError(
     'not_found',
     "the tenant's conversations took more than its share of nats.conversations.maxMb, so the beginning of this one was dropped; run fewer agents at a time, or ask the operator for more",
+    { reason: 'ConversationLost' },
+  );
+
+const outlived = (): AppError =>
+  new AppError(
+    'not_found',
+    `conversations are kept for ${conversationLogs.retention.maxAgeMs / 86_400_000} days, and this execution began earlier, so its beginning was dropped; start it again with a shorter wait for a person`,
     { reason: 'ConversationLost' },
   );

@@ -40,6 +40,8 @@ interface PodDoorDeps {
   readonly leave: AbortSignal;
   /** Tells listeners of a record. */
   readonly tell: (sequence: number) => void;
+  /** Uid of the pod that the execution names now; undefined while it names none. */
+  readonly podOf: () => string | undefined;
 }
 
 /**
@@ -62,6 +64,8 @@ export class PodDoor {
     const { callId } = wanted;
     const earlier = this.#dispatchOf(callId);
     const ended = Promise.withResolvers<Ended>();
+    // Both signals may abort before anything waits for it, and a rejection without a reader ends the process.
+    ended.promise.catch(() => undefined);
     const { leave } = this.#deps;
     const abort = (): void => ended.reject(signal.reason);
     const stop = (): void => ended.reject(new Stopped());
@@ -81,17 +85,28 @@ export class PodDoor {
     }
   }
 
-  /** The next command for the pod; undefined when the conversation is over here, or `signal` aborts first. */
+  /**
+   * The next command for the pod; undefined when the conversation is over here, or `signal` aborts first.
+   * @throws AppError `forbidden` for a pod that another one has replaced, also while it waits: its connection may outlive
+   * its node (requirements AMB-197).
+   */
   async ask(podUid: string, signal: AbortSignal): Promise<Offered | undefined> {
     const gone = aborted(signal);
     for (;;) {
       const changed = this.#changed.promise;
       if (this.#isClosed || signal.aborted) return undefined;
+      this.#requireCurrent(podUid);
       const offer = this.#nextFor(podUid);
       const given = offer === undefined ? undefined : await this.#give(offer, podUid);
       if (given !== undefined) return given;
       if (this.#nextFor(podUid) === offer) await Promise.race([changed, gone]);
     }
+  }
+
+  #requireCurrent(podUid: string): void {
+    const current = this.#deps.podOf();
+    if (current !== undefined && current !== podUid)
+      throw new AppError('forbidden', 'the execution has another pod now', { reason: 'PodReplaced' });
   }
 
   /**
@@ -155,19 +170,26 @@ export class PodDoor {
     this.#wake();
   }
 
-  /** Written down before the pod has it. A new pod gets what another one was given only where that does no harm. */
+  /**
+   * Written down before the pod has it. A new pod gets what another one was given only where that does no harm: two pods
+   * that ask at once are looked at one after the other.
+   */
   async #give(offer: Offer, podUid: string): Promise<Offered | undefined> {
     const { log, tell } = this.#deps;
     const { dispatchId, callId, plan, isIdempotent } = offer;
-    const earlier = this.#dispatchOf(callId);
-    if (earlier !== undefined && earlier.pod_uid !== podUid && !isIdempotent) {
+    let isLost = false;
+    const sequence = await log.appendMade(() => {
+      const earlier = this.#dispatchOf(callId);
+      isLost = earlier !== undefined && earlier.pod_uid !== podUid && !isIdempotent;
+      if (isLost || earlier?.pod_uid === podUid) return undefined;
+      return { kind: 'dispatched', call_id: callId, dispatch_id: dispatchId, pod_uid: podUid };
+    });
+    if (isLost) {
       this.#offers.delete(callId);
       offer.settle({ dispatch_id: dispatchId });
       return undefined;
     }
-    if (earlier?.pod_uid !== podUid) {
-      tell(await log.append({ kind: 'dispatched', call_id: callId, dispatch_id: dispatchId, pod_uid: podUid }));
-    }
+    if (sequence !== undefined) tell(sequence);
     offer.onGiven?.();
     return this.#offers.get(callId) === offer ? { dispatch_id: dispatchId, plan } : undefined;
   }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
@@ -206,3 +207,22 @@ it('clients that come at once are kept by the kernel while the process works', a
   expect(connectMany(server.port, manyConnections)).toBe(manyConnections);
   await server.close();
 });
+
+describe('a connection', () => {
+  it('is probed by the kernel while its request waits, so that the client of a lost host is noticed', async () => {
+    const { server, release, entered } = await serve();
+    const answer = sendRaw(server.port, ask);
+    await entered.promise;
+    expect(await keepAliveTimersOn(server.port)).toBe(1);
+    release.resolve();
+    await answer;
+  });
+});
+
+/** Established connections that the kernel probes: timer 02 of /proc/net/tcp and tcp6. */
+async function keepAliveTimersOn(port: number): Promise<number> {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8')));
+  const rows = tables.flatMap((table) => table.split('\n').map((row) => row.trim().split(/\s+/)));
+  return rows.filter((row) => row[1]?.endsWith(`:${hex}`) && row[3] === '01' && row[5]?.startsWith('02:')).length;
+}

@@ -37,6 +37,9 @@ export interface Listener {
 /** More are closed as they come: an idle one takes some 6 KiB. */
 const connectionsMax = 10_000;
 
+/** Quiet time of a connection before the kernel asks whether its client is there. */
+const probeMs = 30_000;
+
 /** How often Node looks for connections whose time is over. */
 const checkMs = 1_000;
 
@@ -48,6 +51,9 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
     requestTimeout: request,
     keepAliveTimeout: keepAlive,
     connectionsCheckingInterval: checkMs,
+    // A client whose host was lost sends no FIN: its request would wait for ever.
+    keepAlive: true,
+    keepAliveInitialDelay: probeMs,
     // Answered by the application, in the documented form.
     requireHostHeader: false,
   });
