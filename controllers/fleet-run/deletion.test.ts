@@ -1,32 +1,17 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { commandsFinalizer } from '../../crds/labels.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { EdgeOutcome } from '../../lib/edge/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
-import { type FleetProcess, FleetServer, startFleetController } from '../../test/support/fleet-controller.ts';
+import { type FleetProcess, FleetServer } from '../../test/support/fleet-controller.ts';
+import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane } from './ports.ts';
 
-const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
-let nats: TestBus;
-beforeAll(async () => void (nats = await startTestBus()), 60_000);
-afterAll(() => nats.stop());
-
-const open: FleetProcess[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((process) => process.kill()));
-});
-
-type More = Partial<Parameters<typeof startFleetController>[0]>;
-
-function start(server: FleetServer, hosts: readonly EdgeHost[], more: More = {}): FleetProcess {
-  const process = startFleetController({ bus: nats.connect(), edgeKey, server, hosts, ...more });
-  open.push(process);
-  return process;
-}
+const nats = useFleetControllers();
+const { start } = nats;
 
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 const isGone = (server: FleetServer) => soon(() => expect(server.isGone).toBe(true));
@@ -50,7 +35,7 @@ interface UnderWay {
 }
 
 /** A run whose one command is on its host, which says nothing. */
-async function underWay(bus = nats): Promise<UnderWay> {
+async function underWay(bus: Pick<TestBus, 'connect'> = nats): Promise<UnderWay> {
   const hosts = hostsNamed(1);
   const peer = await startRelayPeer(bus.connect(), hosts, silent);
   const server = new FleetServer({ policy: { per_target_deadline_secs: 600 } });

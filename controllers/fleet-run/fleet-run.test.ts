@@ -1,37 +1,16 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { argsHash, createEdgeResults, type EdgeOutcome, readCommandToken } from '../../lib/edge/index.ts';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
-import {
-  type FleetProcess,
-  FleetServer as Server,
-  perNodeOf as records,
-  recordsOf,
-  startFleetController,
-} from '../../test/support/fleet-controller.ts';
+import { FleetServer as Server, perNodeOf as records, recordsOf } from '../../test/support/fleet-controller.ts';
+import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { echoTool, serveTools } from '../../test/support/gateway.ts';
 import { type Answer, hostsNamed, type Invoke, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
 
-const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-let nats: TestBus;
-beforeAll(async () => void (nats = await startTestBus()), 60_000);
-afterAll(() => nats.stop());
-
-const open: FleetProcess[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((process) => process.kill()));
-});
-
-/** A process of the controllers with this one module, on its own connection. */
-function start(server: Server, hosts: readonly EdgeHost[], groups: readonly EdgeGroup[] = []): FleetProcess {
-  const process = startFleetController({ bus: nats.connect(), edgeKey: privateKey, server, hosts, groups });
-  open.push(process);
-  return process;
-}
+const nats = useFleetControllers();
+const { publicKey, start } = nats;
 
 const ended = (server: Server, timeout = 15_000) =>
   vi.waitFor(() => expect(server.status.phase).toBe('Ended'), { timeout, interval: 10 });
@@ -198,7 +177,7 @@ describe('a fleet run on a real NATS server', () => {
       spec: { name: 'g', selector: { tags: [{ Has: 'even' }] }, pinned_members: ['n00001'] },
     };
     const server = new Server({ target: { Group: 'g-1' } });
-    start(server, hosts, [group]);
+    start(server, hosts, { groups: [group] });
     await ended(server);
     expect(peer.invoked.sort()).toEqual(['n00000', 'n00001', 'n00002']);
   });
@@ -214,7 +193,7 @@ describe('a fleet run on a real NATS server', () => {
       spec: { name: 'g', pinned_members: [...others, 'n00001'] },
     };
     const server = new Server({ target: { Group: 'g-1' } });
-    start(server, hosts, [group]);
+    start(server, hosts, { groups: [group] });
     await ended(server);
     expect(peer.invoked).toEqual(['n00001']);
   });
