@@ -17,7 +17,7 @@ function begin() {
   const clock = createManualClock();
   const listed: string[] = [];
   const stopping = new AbortController();
-  const sent = async ({ command_id: id }: { readonly command_id: string }): Promise<void> => void listed.push(id);
+  const sent = ({ command_id: id }: { readonly command_id: string }): void => void listed.push(id);
   return { clock, listed, stopping, sent: new SentCommands({ clock, recent: { sent }, stopping: stopping.signal }) };
 }
 
@@ -30,6 +30,10 @@ describe('commands that a relay has sent', () => {
     expect(sent.find('c', host)?.claim).toEqual({ record, revision: 7 });
     expect(sent.take('c', host)).toMatchObject({ claim: { revision: 7 }, begun: { tool: 'cmd.run' } });
     expect(sent.take('c', host)).toBeUndefined();
+    expect(sent.hasEnded('c', host)).toBe(false);
+    sent.noteEnded('c', host);
+    expect(sent.hasEnded('c', host)).toBe(true);
+    expect(sent.hasEnded('c', { ...host, nodeId: 'other' })).toBe(false);
   });
 
   it.each([

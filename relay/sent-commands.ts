@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import type { ClaimedCommand, HostRequest, RecentCommands } from '../lib/edge/index.ts';
 
@@ -33,6 +34,8 @@ export class SentCommands {
   readonly #sent = new Map<string, SentCommand>();
   /** Those that no list has, the oldest first, with the time in which they came. */
   readonly #unlisted = new Map<string, number>();
+  /** Commands whose results are stored, by host. */
+  readonly #ended = new LRUCache<string, true>({ max: sentMost });
   #isListing = false;
 
   constructor(deps: SentCommandsDeps) {
@@ -64,6 +67,16 @@ export class SentCommands {
     return found;
   }
 
+  /** Its result is stored. The record in the bus says so a moment later. */
+  noteEnded(commandId: string, { tenant, nodeId }: Pick<SentCommand, 'tenant' | 'nodeId'>): void {
+    this.#ended.set(`${tenant}/${nodeId}/${commandId}`, true);
+  }
+
+  /** Whether the result of a host's command was stored here not long ago: what the host says of it counts no more. */
+  hasEnded(commandId: string, { tenant, nodeId }: Pick<SentCommand, 'tenant' | 'nodeId'>): boolean {
+    return this.#ended.has(`${tenant}/${nodeId}/${commandId}`);
+  }
+
   #forgetOldest(): void {
     const [oldest = ''] = this.#sent.keys();
     this.#list(oldest);
@@ -87,6 +100,6 @@ export class SentCommands {
     const sent = this.#sent.get(commandId);
     if (!this.#unlisted.delete(commandId) || sent === undefined) return;
     const { tenant, nodeId, begun } = sent;
-    void this.#deps.recent.sent({ tenant, node_id: nodeId, command_id: commandId, ...begun }).catch(() => undefined);
+    this.#deps.recent.sent({ tenant, node_id: nodeId, command_id: commandId, ...begun });
   }
 }

@@ -35,7 +35,7 @@ export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 
   readonly streams: Streams;
   readonly results: Pick<EdgeResults, 'publish'>;
   readonly recent: Pick<RecentCommands, 'ended'>;
-  readonly sent: Pick<SentCommands, 'find' | 'take'>;
+  readonly sent: Pick<SentCommands, 'find' | 'take' | 'noteEnded' | 'hasEnded'>;
 }
 
 interface RelayGrpcOptions {

@@ -38,6 +38,7 @@ const methodsOf = (store: KeyValueBucket<Reservation>): KeyValueBucket<Reservati
   get: (key) => store.get(key),
   create: (key, value, tenant) => store.create(key, value, tenant),
   update: (key, value, revision) => store.update(key, value, revision),
+  note: (key, value, revision) => store.note(key, value, revision),
   delete: (key, revision) => store.delete(key, revision),
 });
 

@@ -43,8 +43,7 @@ async function publish(deps: StandInDeps, view: RunView, node: string, result: E
     return;
   }
   view.said.noteTaken(node, clock.now());
-  if (view.commands.sentAt(node) !== undefined)
-    void recent.ended({ ...ids, result, ended_at: at }).catch(() => undefined);
+  if (view.commands.sentAt(node) !== undefined) recent.ended({ ...ids, result, ended_at: at });
 }
 
 interface RevokedDeps extends StandInDeps {

@@ -11,6 +11,7 @@ export type BusOperation =
   | 'get_object'
   | 'list_objects'
   | 'trim_objects'
+  | 'note'
   | 'append'
   | 'read'
   | 'request'

@@ -66,6 +66,11 @@ export interface KeyValueBucket<T> {
    * as one of a new key does, where the bucket weighs its entries.
    */
   update(key: string, value: T, revision: number, tenant?: string): Promise<number | undefined>;
+  /**
+   * Writes the value as `update` does, and waits for nothing: a write that is lost with the connection, or comes after another
+   * client's, is lost.
+   */
+  note(key: string, value: T, revision: number): void;
   /** Frees the key, if it is still at that revision. */
   delete(key: string, revision: number): Promise<void>;
 }

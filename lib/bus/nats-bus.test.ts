@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { makeCertificate } from '../../test/cluster/harness/certificate.ts';
 import { type NatsServer, startNatsServer } from '../../test/nats/nats-server.ts';
 import { makeOperator } from '../../test/nats/operator.ts';
@@ -204,6 +204,18 @@ describe('a bucket', () => {
     expect(results.filter((result) => result !== undefined)).toHaveLength(1);
     const winner = results[0] === undefined ? 'two' : 'one';
     expect((await one.get('updated'))?.value).toBe(winner);
+  });
+
+  it('takes a note at the revision of its key, and loses a later one', async () => {
+    const bucket = connectBus().bucket<string>(day);
+    const revision = (await bucket.create('noted', 'first', 'acme')) ?? 0;
+    bucket.note('noted', 'mine', revision);
+    bucket.note('noted', 'late', revision);
+    await vi.waitFor(async () => expect((await bucket.get('noted'))?.value).toBe('mine'), { timeout: 10_000 });
+    // A write behind both of them.
+    const noted = (await bucket.get('noted'))?.revision ?? 0;
+    expect(await bucket.update('noted', 'next', noted)).toBeGreaterThan(noted);
+    expect((await bucket.get('noted'))?.value).toBe('next');
   });
 
   it('frees a key that is deleted at its revision, and no other', async () => {

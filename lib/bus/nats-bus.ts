@@ -36,6 +36,9 @@ export function createNatsBus(deps: NatsBusDeps, options: SessionOptions, limits
   return new NatsBus(deps, options, limits);
 }
 
+/** Of a write that nothing waits for. */
+const lost = (): void => undefined;
+
 class NatsBus implements EventBus {
   readonly #deps: NatsBusDeps;
   readonly #keeper: SessionKeeper;
@@ -115,6 +118,8 @@ class NatsBus implements EventBus {
           if (tenant === undefined || definition.isWeighed !== true) return put();
           return this.#putWeighed(bucket, { tenant, keys: bucket.keysOf(text), end }, put);
         }),
+      note: (key, value, revision) =>
+        void call('note', async (bucket) => bucket.note(bucketKey(key), JSON.stringify(value), revision)).catch(lost),
       delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };
   }

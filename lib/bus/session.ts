@@ -22,7 +22,7 @@ import { openShares, type StreamShares } from './stream-shares.ts';
 import { createTenantShares, type TenantShares } from './tenant-shares.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
-export interface Session extends Pick<Publisher, 'publish'> {
+export interface Session extends Pick<Publisher, 'publish' | 'tell'> {
   /** A bucket, which is made and opened if need be. */
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   readonly objects: SessionObjects;
@@ -164,6 +164,7 @@ function sessionOf(
   const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
   return {
     publish: (message) => publisher.publish(message),
+    tell: (message) => publisher.tell(message),
     bucket(definition) {
       const { name } = definition;
       const known = opened.get(name);

@@ -32,8 +32,8 @@ interface OfHost {
 
 /** The last commands of each host, beside the records of runs, which are what counts (ADR 0074). */
 export interface RecentCommands {
-  /** Rejects where the bus is away: the command is then missing from the list. */
-  sent(command: OfHost & Pick<RecentCommand, 'command_id' | 'tool' | 'dispatched_at'>): Promise<void>;
+  /** Waits for nothing: where the bus is away the command is missing from the list. */
+  sent(command: OfHost & Pick<RecentCommand, 'command_id' | 'tool' | 'dispatched_at'>): void;
   /**
    * `ended_at` gives a command without a duration of its own the time from its dispatch on. RFC 3339. `sent`: the beginning of the
    * command, where it is known: the message of `sent` may be dropped before this one comes.
@@ -45,16 +45,16 @@ export interface RecentCommands {
       readonly ended_at: string;
       readonly sent?: Pick<RecentCommand, 'tool' | 'dispatched_at'> | undefined;
     },
-  ): Promise<void>;
+  ): void;
   /** The newest first, at most `limits.hostRecentCommands`. Throws AppError `unavailable` where the bus is away. */
   of(tenant: string, nodeId: string): Promise<RecentCommand[]>;
 }
 
 export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'stream'> }): RecentCommands {
   const stream = bus.stream(recentCommandsStream);
-  const append = async ({ tenant, node_id: key }: OfHost, id: string, message: Message): Promise<void> => {
+  const append = ({ tenant, node_id: key }: OfHost, id: string, message: Message): void => {
     // A command may be sent, and answered, more than once.
-    await stream.append({
+    stream.note({
       tenant,
       key,
       id: `edge-recent.${id}.${key}.${message.command_id}`,
@@ -65,7 +65,7 @@ export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'st
     sent: ({ command_id, tool, dispatched_at, ...host }) => append(host, 'sent', { command_id, tool, dispatched_at }),
     ended({ tenant, node_id, command_id, result, ended_at, sent }) {
       const duration = result.outcome === 'ok' ? { duration_ms: result.duration_ms } : { ended_at };
-      return append({ tenant, node_id }, 'ended', {
+      append({ tenant, node_id }, 'ended', {
         command_id,
         ...sent,
         outcome: result.outcome,

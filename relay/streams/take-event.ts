@@ -25,7 +25,7 @@ export interface TakeEventDeps {
   readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly results: Pick<EdgeResults, 'publish'>;
   readonly recent: Pick<RecentCommands, 'ended'>;
-  readonly sent: Pick<SentCommands, 'find' | 'take'>;
+  readonly sent: Pick<SentCommands, 'find' | 'take' | 'noteEnded' | 'hasEnded'>;
   readonly streams: Streams;
 }
 
@@ -54,9 +54,11 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
   const result = outcomeOf(message.result);
   if (result === undefined) throw new AppError('invalid', 'result holds none of ok, err, timed_out and cancelled');
   const sent = deps.sent.take(commandId, hostOf(stream));
-  const claim = sent?.claim ?? (await claimOf(deps, stream, commandId));
-  if (claim !== undefined && claim.record.ended !== true)
-    await storeResult(deps, claim, { commandId, result, begun: sent?.begun });
+  if (!deps.sent.hasEnded(commandId, hostOf(stream))) {
+    const claim = sent?.claim ?? (await claimOf(deps, stream, commandId));
+    if (claim !== undefined && claim.record.ended !== true)
+      await storeResult(deps, claim, { commandId, result, begun: sent?.begun });
+  }
   stream.progress?.delete(commandId);
   await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });
 }
@@ -77,10 +79,11 @@ async function storeResult(
   const at = new Date(deps.clock.now()).toISOString();
   const of = { tenant, node_id: nodeId, command_id: commandId };
   await patiently(deps.bus, () => deps.results.publish({ kind: 'result', ...of, run, at, result }));
+  // The log has the result: nothing waits for the mark, which other relays read, nor for a list for people.
+  deps.sent.noteEnded(commandId, { tenant, nodeId });
   const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
-  await bucket.update(commandId, { ...record, ended: true }, revision).catch(() => undefined);
-  // A list for people: nothing waits for it.
-  void deps.recent.ended({ ...of, result, ended_at: at, sent: begun }).catch(() => undefined);
+  bucket.note(commandId, { ...record, ended: true }, revision);
+  deps.recent.ended({ ...of, result, ended_at: at, sent: begun });
 }
 
 async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: CommandProgress): Promise<void> {
@@ -88,7 +91,7 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
   const chunk = chunkOf(message.chunk);
   if (commandId === '') return noteState(deps, stream, message);
   if (chunk === undefined) return;
-  if (isPassed(stream, commandId)) return;
+  if (isPassed(stream, commandId) || deps.sent.hasEnded(commandId, hostOf(stream))) return;
   const claim = deps.sent.find(commandId, hostOf(stream))?.claim ?? (await claimOf(deps, stream, commandId));
   if (claim === undefined || claim.record.ended === true) return;
   const { tenant, run, node_id: nodeId } = claim.record;

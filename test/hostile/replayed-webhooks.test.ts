@@ -53,7 +53,13 @@ describe('while the store is away', () => {
   const away = async (): Promise<never> => {
     throw new AppError('unavailable', 'away');
   };
-  const { accept } = createDeliveries({ get: away, create: away, update: away, delete: away });
+  const { accept } = createDeliveries({
+    get: away,
+    create: away,
+    update: away,
+    note: () => undefined,
+    delete: away,
+  });
 
   it('a delivery with a key waits for it, and one without, which may run twice anyway, does not', async () => {
     await expect(accept(seen)).rejects.toMatchObject({ code: 'unavailable' });

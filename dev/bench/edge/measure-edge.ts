@@ -165,10 +165,13 @@ async function rateOf(bench: BenchCluster, world: EdgeWorld, { rate }: EdgeLoad,
 
 async function fleetOf(
   bench: BenchCluster,
-  { nats, edgeKeyFile }: EdgeWorld,
+  { nats, edgeKeyFile, relay }: EdgeWorld,
   { streams, fleetTurns: turns }: EdgeLoad,
   say: Say,
 ): Promise<FleetTurn[]> {
+  // Commands at a rate that the machine cannot follow end streams, and a host that is away fails a run.
+  await relay.holder.holds(streams);
+  await lastWrite(bench);
   await bench.controllers({ asInPod: true, env: { WINDLASS_NATS_URL: nats.url, WINDLASS_EDGE_KEY: edgeKeyFile } });
   const found = await fleetTurns(bench, { nats, hosts: Math.ceil(streams / 2) }, turns);
   for (const { ours, bare: echo } of found)

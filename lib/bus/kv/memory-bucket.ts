@@ -55,6 +55,10 @@ class MemoryBucket<T> implements KeyValueBucket<T> {
     return found?.revision === expected ? this.#write(key, value, found.tenant) : undefined;
   }
 
+  note(key: string, value: T, expected: number) {
+    void this.update(key, value, expected);
+  }
+
   async delete(key: string, expected: number) {
     if (this.#current(key)?.revision === expected) this.#forget(key);
   }

@@ -14,6 +14,8 @@ export interface SessionBucket {
   get(key: string): Promise<Pick<StoredValue, 'text' | 'revision'> | undefined>;
   /** The new revision. `revision` is that of the text to replace, 0 for a key that was never written. */
   put(key: string, text: string, revision: number): Promise<number>;
+  /** Writes the same, and asks for no answer. */
+  note(key: string, text: string, revision: number): void;
   /** The new revision where the key was deleted after it was written, or else undefined. */
   putAgain(key: string, text: string): Promise<number | undefined>;
   delete(key: string, revision: number): Promise<void>;
@@ -36,8 +38,8 @@ const freedSeconds = 5;
 export function createSessionBucket({ publisher, accounts }: BucketDeps, definition: BucketDefinition): SessionBucket {
   const write = (key: string, text: string, headers: Message['headers']): Promise<number> =>
     publisher.publish({ subject: bucketSubject(definition, key), body: text, headers });
-  const put = (key: string, text: string, revision: number): Promise<number> =>
-    write(key, text, { [headerNames.expected]: [String(revision)] });
+  const guarded = (revision: number): Message['headers'] => ({ [headerNames.expected]: [String(revision)] });
+  const put = (key: string, text: string, revision: number): Promise<number> => write(key, text, guarded(revision));
   const last = async (key: string): Promise<StoredValue | undefined> => {
     const body = JSON.stringify({ last_by_subj: bucketSubject(definition, key) });
     return storedIn(await publisher.ask({ subject: readSubject(definition), body, headers: {} }));
@@ -47,6 +49,8 @@ export function createSessionBucket({ publisher, accounts }: BucketDeps, definit
     keysOf: (text) =>
       definition.isWeighed === true ? Math.ceil((entryBytes + Buffer.byteLength(text)) / keyBytes) : 1,
     put,
+    note: (key, text, revision) =>
+      publisher.tell({ subject: bucketSubject(definition, key), body: text, headers: guarded(revision) }),
     async get(key) {
       const found = await last(key);
       return found?.isFreed === false ? found : undefined;

@@ -59,6 +59,8 @@ export interface MessageStream {
    * a message that is larger than the server takes.
    */
   append(message: NewMessage): Promise<number | undefined>;
+  /** The same, and waits for nothing: a message that is lost with the connection, or refused, is lost. */
+  note(message: Omit<NewMessage, 'after'>): void;
   /** Messages under one key with a sequence above `after`, the oldest first, at most `busLimits.pageMessages` of them. */
   read(query: LogQuery): Promise<StreamMessage[]>;
   /** The newest message under one key, by the leader of the stream. */

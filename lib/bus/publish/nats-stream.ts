@@ -6,27 +6,28 @@ import type { Session } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
 import { readAhead } from './read-ahead.ts';
+import type { Message } from './publisher.ts';
 import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-subjects.ts';
 
 /** A stream of our own on NATS, which is made by the first use. */
 export function createNatsStream(calls: BusCalls, definition: StreamDefinition): MessageStream {
   const name = ownStreamName(definition);
+  /** Waits for the stream, and for its room. */
+  const ready = async (session: Session, end: number, { body }: Pick<NewMessage, 'body'>): Promise<void> => {
+    const making = session.prepare(definition);
+    if (making !== undefined) await calls.within(end, making);
+    const turn = admit(session, definition, body.length);
+    if (turn !== undefined) await calls.within(end, turn);
+  };
   return {
     ...readsOf(calls, definition),
-    append: ({ tenant, key, body, id, after }) =>
+    append: (message) =>
       calls.call('append', async (session, end) => {
-        const subject = ownSubject(definition, tenant, key);
-        const making = session.prepare(definition);
-        if (making !== undefined) await calls.within(end, making);
-        const turn = admit(session, definition, body.length);
-        if (turn !== undefined) await calls.within(end, turn);
-        const headers = {
-          'Nats-Expected-Stream': [name],
-          ...(id === undefined ? {} : { 'Nats-Msg-Id': [messageId(id)] }),
-          ...(after === undefined ? {} : { 'Nats-Expected-Last-Subject-Sequence': [String(after)] }),
-        };
+        await ready(session, end, message);
+        const { id, after } = message;
+        const { subject, ...more } = messageFor(definition, message);
         try {
-          return await session.publish({ subject, body, headers });
+          return await session.publish({ subject, ...more });
         } catch (error) {
           const own = await storedBefore(error, { id, after }, (from) =>
             calls.within(end, session.next(name, subject, from)),
@@ -35,7 +36,26 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
           return own;
         }
       }),
+    note: (message) =>
+      void calls
+        .call('note', async (session, end) => {
+          await ready(session, end, message);
+          session.tell(messageFor(definition, message));
+        })
+        .catch(lost),
   };
+}
+
+/** Of a message that nothing waits for. */
+const lost = (): void => undefined;
+
+function messageFor(definition: StreamDefinition, { tenant, key, body, id, after }: NewMessage): Message {
+  const headers = {
+    'Nats-Expected-Stream': [ownStreamName(definition)],
+    ...(id === undefined ? {} : { 'Nats-Msg-Id': [messageId(id)] }),
+    ...(after === undefined ? {} : { 'Nats-Expected-Last-Subject-Sequence': [String(after)] }),
+  };
+  return { subject: ownSubject(definition, tenant, key), body, headers };
 }
 
 /**
@@ -58,7 +78,7 @@ function admit(session: Session, definition: StreamDefinition, bytes: number): P
   return isRecord === true ? session.shares.admit(ownStreamName(definition), bytes) : undefined;
 }
 
-function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStream, 'append'> {
+function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStream, 'append' | 'note'> {
   const name = ownStreamName(definition);
   const all = sourceFilter(definition, undefined, undefined);
   const read = <R>(work: (session: Session) => Promise<R>): Promise<R> =>

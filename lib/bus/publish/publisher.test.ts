@@ -9,11 +9,11 @@ type Callback = (error: Error | null, answer: Msg) => void;
 function setUp(refused?: Error) {
   const clock = createManualClock();
   const sent: string[] = [];
-  const replies: string[] = [];
+  const replies: (string | undefined)[] = [];
   const closed = Promise.withResolvers<undefined>();
   let callback: Callback = () => undefined;
   const connection = {
-    publish(subject: string, _body: string, options: { reply: string }) {
+    publish(subject: string, _body: string, options: { reply?: string }) {
       if (refused !== undefined) throw refused;
       sent.push(`${subject} at ${clock.now() - start}`);
       replies.push(options.reply);
@@ -38,6 +38,8 @@ function setUp(refused?: Error) {
   return {
     clock,
     sent,
+    replies,
+    tell: (subject: string): void => publisher.tell({ subject, body: '', headers: {} }),
     publish,
     ask,
     answer,
@@ -60,6 +62,23 @@ describe('a message', () => {
     void publish('e');
     await clock.advance(0);
     expect(sent).toEqual(['a at 0', 'b at 0', 'c at 1', 'd at 1', 'e at 2']);
+  });
+
+  it('that wants no answer is written in its turn, and the server is asked for none', async () => {
+    const { clock, sent, replies, tell, publish, answer } = setUp();
+    const outcome = publish('a');
+    tell('b');
+    await clock.advance(0);
+    tell('c');
+    await clock.advance(1);
+    expect(sent).toEqual(['a at 0', 'b at 0', 'c at 1']);
+    expect(replies).toEqual(['inbox.1', undefined, undefined]);
+    answer(0, '{"seq":1}');
+    expect(await outcome).toBe(1);
+    await clock.advance(2_000);
+    const refusing = setUp(new Error('too large'));
+    refusing.tell('d');
+    await refusing.clock.advance(2_000);
   });
 
   it('gets its own answer, in whatever order they come', async () => {

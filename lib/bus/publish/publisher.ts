@@ -20,6 +20,8 @@ export interface Publisher {
   publish(message: Message): Promise<number>;
   /** The same for a request to the server, whose answer it resolves to. */
   ask(message: Message): Promise<Msg>;
+  /** Publishes in its order with the others, and asks for no answer: a message that is lost, or refused, is lost. */
+  tell(message: Message): void;
 }
 
 interface PublisherDeps {
@@ -48,8 +50,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   return new InboxPublisher(deps);
 }
 
-interface Numbered extends Message {
-  readonly number: string;
+interface Outgoing extends Message {
+  /** Undefined where no answer is wanted. */
+  readonly number?: string;
 }
 
 interface Unanswered {
@@ -63,7 +66,7 @@ class InboxPublisher implements Publisher {
   readonly #deps: PublisherDeps;
   /** By number, the oldest first: all have the same time. */
   readonly #unanswered = new Map<string, Unanswered>();
-  readonly #outgoing: Numbered[] = [];
+  readonly #outgoing: Outgoing[] = [];
   readonly #closed = new AbortController();
   #published = 0;
   #isWriting = false;
@@ -91,10 +94,18 @@ class InboxPublisher implements Publisher {
     const number = String(this.#published);
     const { promise, resolve, reject } = Promise.withResolvers<Msg>();
     this.#unanswered.set(number, { resolve, reject, end: clock.now() + timeoutMs });
-    this.#outgoing.push({ ...message, number });
-    if (!this.#isWriting) void this.#write();
+    this.#enqueue({ ...message, number });
     if (!this.#isWatching) void this.#watch();
     return promise;
+  }
+
+  tell(message: Message): void {
+    this.#enqueue(message);
+  }
+
+  #enqueue(message: Outgoing): void {
+    this.#outgoing.push(message);
+    if (!this.#isWriting) void this.#write();
   }
 
   async #write(): Promise<void> {
@@ -109,12 +120,14 @@ class InboxPublisher implements Publisher {
   }
 
   /** The library writes in one what it is given in one breath. */
-  #send({ number, subject, body, headers }: Numbered): void {
+  #send({ number, subject, body, headers }: Outgoing): void {
     const { connection, inbox, toHeaders } = this.#deps;
+    const reply = number === undefined ? {} : { reply: `${inbox}.${number}` };
     try {
-      connection.publish(subject, body, { reply: `${inbox}.${number}`, headers: toHeaders(headers) });
+      connection.publish(subject, body, { ...reply, headers: toHeaders(headers) });
     } catch (error) {
       // Larger than the connection takes, or the connection is gone.
+      if (number === undefined) return;
       this.#unanswered.get(number)?.reject(error);
       this.#unanswered.delete(number);
     }
