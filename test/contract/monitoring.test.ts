@@ -58,6 +58,11 @@ describe('what the chart watches is what the processes count', () => {
     expect(annotations.summary).toMatch(/\.$/);
   });
 
+  it('the table of docs/operating.md has every alert, and no other', () => {
+    const named = [...read('docs/operating.md').matchAll(/^\| `(Windlass\w+)` \|/gm)].map(([, name = '']) => name);
+    expect(named).toEqual(rules.map(({ alert }) => alert));
+  });
+
   it.each(panels.map((panel) => [panel.title, panel] as const))('the panel %s', (_title, { targets }) => {
     const used = targets.flatMap(({ expr }) => metricsOf(expr));
     expect(used.length).toBeGreaterThan(0);
