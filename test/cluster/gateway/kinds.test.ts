@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EdgeHost } from '../../../crds/schema/edge-host.ts';
 import type { SecurityContext } from '../../../crds/schema/security-context.ts';
 import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
-import { securityContexts } from '../../../lib/kinds.ts';
+import { edgeHosts, securityContexts } from '../../../lib/kinds.ts';
 import { KubeError, type KubeClient } from '../../../lib/kube/index.ts';
 import { connect } from '../harness/cluster.ts';
 import { toolWorkflows } from '../harness/kinds.ts';
@@ -75,6 +76,18 @@ describe('the API server, with no process of ours, and the texts of a SecurityCo
     };
     await expect(create(lists)).resolves.toBeDefined();
     await expect(create({ tools: [], subcommand_allowlist: { git: [] } })).resolves.toBeDefined();
+  });
+});
+
+describe('the API server, with no process of ours, and the texts of an EdgeHost', () => {
+  it.each<[string, EdgeHost['spec']]>([
+    ['tags', { tags: Array.from({ length: 50 }, (_, at) => `${at}`.padEnd(128, 'x')) }],
+    ['a long label', { labels: { ['k'.repeat(5_000)]: '' } }],
+  ])('refuses too many characters of %s, and names the fields', async (_title, spec) => {
+    const metadata = { name: 'host-a', namespace: 'default' };
+    const host: EdgeHost = { apiVersion: 'windlass.dev/v1', kind: 'EdgeHost', metadata, spec };
+    const created = kube.create(edgeHosts, host, { dryRun: true });
+    await expect(created).rejects.toThrow('tags and labels: have more than 4096 characters together');
   });
 });
 
