@@ -57,8 +57,12 @@ export const memoryPattern =
 export const pullSecretPattern = '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(/\\.docker(configjson|cfg))?$';
 export const manifestNamePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 
+/** The API server takes any number of digits of a second. */
+const timestampLength = 64;
+
 /** A point in time, RFC 3339 in UTC. */
-export const timestamp = (options: object = {}) => Type.String({ format: 'date-time', ...options });
+export const timestamp = (options: object = {}) =>
+  Type.String({ format: 'date-time', maxLength: timestampLength, ...options });
 
 /** A Kubernetes CEL rule; `message` names the rule, `fieldPath` the field where it is not the schema's own. */
 export interface CelRule {

@@ -20,14 +20,14 @@ const ourFinalizers: ReadonlySet<string> = new Set([
   commandsFinalizer,
   outputsFinalizer,
 ]);
-/** Characters of an annotation that are kept; Windlass itself writes none that is longer. */
-const noteLength = 8 * 1024;
+/** Characters of labels or annotations that are kept, of all together; Windlass itself writes fewer. */
+const notesLength = 8 * 1024;
 /** Finalizers whose places are kept: a finalizer is removed by its place. One of ours behind so many waits for them. */
 const finalizersKept = 100;
 /** Owners that are kept; an object that Windlass makes has one. */
 const ownersKept = 10;
-/** Characters of a kind, and of a name, of an owner. */
-const ownerLength = 320;
+/** Characters of an owner: a kind, its group, a name and a uid. The API server bounds none of them but the name. */
+const ownerLength = 384;
 
 /**
  * Metadata without what other people and programs have written, which is of any size: of labels, annotations and
@@ -58,11 +58,12 @@ export function slimMetadata(metadata: ObjectMeta): ObjectMeta {
 const counts = ({ apiVersion, controller }: OwnerReference): boolean =>
   controller === true || apiVersion.startsWith(`${group}/`);
 
-/** An owner of such a name is none of ours; that there is one is all that counts. */
-const slimOwner = (owner: OwnerReference): OwnerReference =>
-  owner.apiVersion.length + owner.kind.length + owner.name.length <= ownerLength
-    ? owner
-    : { apiVersion: '', kind: '', name: '', uid: owner.uid, controller: owner.controller === true };
+/** An owner of such a name or uid is none of ours; that there is one is all that counts. */
+function slimOwner(owner: OwnerReference): OwnerReference {
+  const { apiVersion, kind, name, uid, controller } = owner;
+  if (apiVersion.length + kind.length + name.length + uid.length <= ownerLength) return owner;
+  return { apiVersion: '', kind: '', name: '', uid: '', controller: controller === true };
+}
 
 /** For `strip` of an informer whose readers need nothing that others wrote on the object. */
 export const stripStrangers = <T extends KubeObject>(object: T): T => ({
@@ -70,12 +71,15 @@ export const stripStrangers = <T extends KubeObject>(object: T): T => ({
   metadata: slimMetadata(object.metadata),
 });
 
-/** Asks for each key that is known, not for each that is there. */
+/** Asks for each key that is known, not for each that is there. A value without room is left out. */
 function picked(fields: Readonly<Record<string, string>>, known: ReadonlySet<string>): Record<string, string> {
   const kept: Record<string, string> = {};
+  let room = notesLength;
   for (const key of known) {
     const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    if (value !== undefined && value.length <= noteLength) kept[key] = value;
+    if (value === undefined || value.length > room) continue;
+    room -= value.length;
+    kept[key] = value;
   }
   return kept;
 }
