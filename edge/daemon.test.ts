@@ -227,6 +227,26 @@ describe('windlass-edge run', () => {
     expect(await readFile(file, 'utf8')).toBe('x\n');
   });
 
+  it.each<readonly [title: string, bytes: Uint8Array]>([
+    ['is damaged', Uint8Array.of(0xff, 0xff, 0xff)],
+    ['is empty', new Uint8Array()],
+  ])('AMB-200 reports OutcomeUnknown for a result whose file %s, and goes on', async (title, bytes) => {
+    relay.acknowledges = false;
+    await enroll();
+    const child = await runDaemon();
+    const commandId =
+      title === 'is empty' ? '00000000-0000-4000-8000-000000000003' : '00000000-0000-4000-8000-000000000004';
+    const id = await relay.invoke({ ...shell('true'), commandId });
+    await outcome(id);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await writeFile(join(folder, 'state', 'commands', `${id}.result`), bytes, { mode: 0o600 });
+    await runDaemon();
+    await relay.until(() => relay.results(id).length === 2);
+    expect(relay.results(id)[1]).toMatchObject({ outcome: { $case: 'err', value: { code: 'OutcomeUnknown' } } });
+    await outcome(await relay.invoke(shell('true')));
+  });
+
   it("EDGE-RES-24 reports its owner's limit for the time of a command, and says in the result what counted", async () => {
     const file = join(folder, 'config.yaml');
     const config = JSON.parse(await readFile(file, 'utf8')) as object;

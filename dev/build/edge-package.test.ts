@@ -16,7 +16,8 @@ describe('what an edge host installs', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'windlass-edge-package-'));
-    const env = { ...process.env, RUNNER: join(folder, 'runner') };
+    // npm names the Node that runs npm itself, which may be an older one.
+    const env = { ...process.env, NODE: '/nowhere/node', RUNNER: join(folder, 'runner') };
     await writeFile(env.RUNNER, '');
     await run(process.execPath, [join(project, 'dev/build/edge-package.ts'), join(folder, 'built')], { env });
     const { stdout } = await run('npm', ['pack', '--silent', join(folder, 'built/npm')], { cwd: folder });

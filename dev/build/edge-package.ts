@@ -1,8 +1,8 @@
 /**
  * Makes the packages for an edge host: the npm package `windlass-edge`, and one executable with Node inside for the
- * system and the processor of NODE. Both hold the thread that turns pages into Markdown; RUNNER, the program of
+ * system and the processor of EDGE_NODE. Both hold the thread that turns pages into Markdown; RUNNER, the program of
  * `fs.*`, is put into the npm package and beside the executable.
- * usage: node dev/build/edge-package.ts [FOLDER] (default dist/edge), with RUNNER=FILE and NODE=FILE in the environment
+ * usage: node dev/build/edge-package.ts [FOLDER] (default dist/edge), with RUNNER=FILE and EDGE_NODE=FILE in the environment
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,8 @@ import { bundle, bundleWhole } from './bundle.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = resolve(process.argv[2] ?? join(root, 'dist/edge'));
-const { RUNNER: runner, NODE: node = process.execPath } = process.env;
+// npm sets NODE to the Node that runs npm itself.
+const { RUNNER: runner, EDGE_NODE: node = process.execPath } = process.env;
 const worker = { 'markdown-worker': 'lib/tools/web/markdown-worker.ts' };
 const { version, license, type, engines } = manifest;
 

@@ -8,6 +8,7 @@ import type { MergedConfig } from '../config/merged-config.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Credential } from '../state/host-state.ts';
 import type { Executor, Outbox } from '../work/executor.ts';
+import { unreadableResult } from '../work/results.ts';
 import { Outgoing } from './outgoing.ts';
 import { type EdgeStream, relayError } from './relay-client.ts';
 
@@ -48,7 +49,7 @@ export function createSession(deps: SessionDeps, stream: EdgeStream): Session {
   const streamId = randomUUID();
   const over = new AbortController();
   const outgoing = new Outgoing({ stream, over: over.signal, seal: sealer(deps, streamId) });
-  const outbox = createOutbox(outgoing, deps.journal);
+  const outbox = createOutbox(outgoing, deps);
   const leave = leaver({ ...deps, outgoing }, stream, over.signal);
   return {
     ...outbox,
@@ -132,7 +133,26 @@ type ChunkKind = NonNullable<Extract<EdgeEventCase, { $case: 'commandProgress' }
 const status = (commandId: string, state: string, message = ''): EdgeEventCase =>
   progress(commandId, { $case: 'status', value: { state, message } });
 
-function createOutbox(outgoing: Outgoing, journal: Journal): Outbox {
+/** A file that cannot be read must not end each stream: the host would be out of service for good. */
+async function resultIn(
+  { journal, logger }: Pick<SessionDeps, 'journal' | 'logger'>,
+  commandId: string,
+): Promise<EdgeResult | undefined> {
+  try {
+    const bytes = await journal.result(commandId);
+    const result = bytes && EdgeResult.decode(bytes);
+    if (result === undefined || result.outcome !== undefined) return result;
+    logger.error({ file: `${commandId}.result` }, 'result in the journal holds no outcome; it is reported as unknown');
+  } catch (err) {
+    logger.error(
+      { file: `${commandId}.result`, err },
+      'result in the journal cannot be read; it is reported as unknown',
+    );
+  }
+  return unreadableResult;
+}
+
+function createOutbox(outgoing: Outgoing, deps: Pick<SessionDeps, 'journal' | 'logger'>): Outbox {
   const resultEvent = (commandId: string, result: EdgeResult): EdgeEventCase => ({
     $case: 'commandResult',
     value: { envelope: undefined, commandId, result },
@@ -140,8 +160,8 @@ function createOutbox(outgoing: Outgoing, journal: Journal): Outbox {
   return {
     result: (commandId) =>
       outgoing.sendLater(async () => {
-        const bytes = await journal.result(commandId);
-        return bytes === undefined ? undefined : resultEvent(commandId, EdgeResult.decode(bytes));
+        const result = await resultIn(deps, commandId);
+        return result && resultEvent(commandId, result);
       }),
     unkept: (commandId, result) => outgoing.send(resultEvent(commandId, result)),
     started: (commandId) => void outgoing.offer(status(commandId, 'started'), 64),

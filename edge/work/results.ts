@@ -33,6 +33,12 @@ export const unknownResult: EdgeResult = errResult({
   message: 'the daemon ended while the command ran; it may have run in part, and it is not run again',
 });
 
+/** A command whose result is no longer readable on the disk. */
+export const unreadableResult: EdgeResult = errResult({
+  code: 'OutcomeUnknown',
+  message: "the command ended, and its result in the daemon's journal cannot be read; the daemon's log names the file",
+});
+
 /** The result of a tool that ended by itself: another exit code than 0 is still an answer (spec 3 §10.5, AMB-104). */
 export function resultOf(tool: string, given: HostAnswer, ms: number): EdgeResult {
   if (given.isError) return errResult(problemOf(given.content), given.exitCode);

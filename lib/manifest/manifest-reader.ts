@@ -17,6 +17,8 @@ export const readerLimits = {
   waitMs: 20_000,
   /** For one text: fifty times what the largest legal definition takes, for a machine that is busy. */
   timeoutMs: 10_000,
+  /** Time of the processor for one text. A thread that had less of it when the time is over had too small a share. */
+  processorMs: 2_000,
   /** Heap of a thread; a text of the most tokens takes some 80 MiB. */
   heapMb: 192,
   /** The same for documents of APIs, which may have more tokens. */
@@ -34,7 +36,7 @@ export const manifestWorker = { source: '../lib/manifest/manifest-worker.ts', bu
 export interface ManifestReader {
   /**
    * Reads a workflow, or an object of the kind that `kind` names; of others than agents it tells the problems only. Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
-   * `unavailable` where too many wait.
+   * `unavailable` where too many wait, or the machine is too busy.
    */
   read(text: string, tenant: string, kind?: string): Promise<ManifestReading>;
   /** Ends the threads. */
@@ -57,6 +59,7 @@ interface ReaderOptions {
   /** URL of the module that a thread runs. */
   readonly workerUrl: URL;
   readonly timeoutMs?: number;
+  readonly processorMs?: number;
   readonly idleMs?: number;
   /** Heap of a thread in MiB. @default `readerLimits.heapMb` */
   readonly heapMb?: number;
@@ -109,7 +112,7 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
       return reading;
     } catch (cause) {
       void this.#end(worker);
-      throw tooCostly(cause);
+      throw cause instanceof AppError ? cause : tooCostly(cause);
     }
   }
 
@@ -147,10 +150,17 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
 
   async #ask<R>(worker: Worker, request: ReadingRequest): Promise<R> {
     using deadline = startDeadline(this.#options.clock, this.#options.timeoutMs ?? readerLimits.timeoutMs);
+    const before = await processorMsOf(worker);
     const answered = once(worker, 'message', { signal: deadline.signal });
     worker.postMessage(request);
-    const [reading] = (await answered) as [R];
-    return reading;
+    try {
+      const [reading] = (await answered) as [R];
+      return reading;
+    } catch (cause) {
+      const most = this.#options.processorMs ?? readerLimits.processorMs;
+      if (deadline.signal.aborted && (await processorMsOf(worker)) - before < most) throw tooBusy(cause);
+      throw cause;
+    }
   }
 
   #rest(worker: Worker): void {
@@ -170,6 +180,19 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
     await worker.terminate();
   }
 }
+
+/** Of a thread since it began, also while it works; infinite where it has ended. */
+async function processorMsOf(worker: Worker): Promise<number> {
+  try {
+    const { user, system } = await worker.cpuUsage();
+    return (user + system) / 1000;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+const tooBusy = (cause: unknown): AppError =>
+  new AppError('unavailable', 'this replica is too busy to read the manifest; try again', { cause });
 
 const tooCostly = (cause: unknown): AppError =>
   new AppError('limit_exceeded', 'reading the manifest takes too long or too much memory; make it smaller', {

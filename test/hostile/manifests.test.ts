@@ -13,8 +13,9 @@ spec:
     a: {kind: System, command: finalize, transitions: []}
 `;
 
-const open = (options: { readonly timeoutMs?: number; readonly idleMs?: number } = {}): ManifestReader =>
-  createManifestReader({ clock: systemClock, workerUrl, timeoutMs: 60_000, ...options });
+const open = (
+  options: { readonly timeoutMs?: number; readonly processorMs?: number; readonly idleMs?: number } = {},
+): ManifestReader => createManifestReader({ clock: systemClock, workerUrl, timeoutMs: 60_000, ...options });
 const manifests = open();
 
 beforeAll(() => Promise.all(['eve', 'ada'].map((tenant) => manifests.read(plain, tenant))), 60_000);
@@ -85,7 +86,7 @@ describe('an attacker who may register manifests', () => {
   });
 
   it('is refused where a text takes too long, and the next one is read in a new thread', async () => {
-    const hasty = open({ timeoutMs: 1 });
+    const hasty = open({ timeoutMs: 1, processorMs: 0 });
     await expect(hasty.read(hostile['open brackets'] ?? '', 'eve')).rejects.toMatchObject({
       code: 'limit_exceeded',
       reason: 'ManifestTooCostly',
@@ -94,6 +95,13 @@ describe('an attacker who may register manifests', () => {
     // The next one has a thread again, which is as hasty.
     await expect(hasty.read(hostile['open brackets'] ?? '', 'eve')).rejects.toMatchObject({ code: 'limit_exceeded' });
     await hasty.close();
+  });
+
+  it('is answered 503, which says to try again, where the thread had too small a share of the processor', async () => {
+    const busy = open({ timeoutMs: 1, processorMs: Number.POSITIVE_INFINITY });
+    const refused = busy.read(hostile['open brackets'] ?? '', 'eve');
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('try again') });
+    await busy.close();
   });
 
   it('finds a bounded line: the hundredth that waits is refused, at once', async () => {
