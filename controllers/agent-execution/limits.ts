@@ -14,6 +14,8 @@ export const agentLimits = {
   unknownMs: 10_000,
   /** Wait before looking again at a state without events. */
   lookAgainMs: 2_000,
+  /** The same where a change of the agent wakes the execution: one that is never accepted costs next to nothing. */
+  agentAgainMs: 60_000,
   /** Wait before a pod that was refused is asked for again. */
   roomMs: 5_000,
   /** The same where a quota is full: its line wakes one execution at a time long before. */

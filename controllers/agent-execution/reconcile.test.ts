@@ -288,6 +288,13 @@ describe('an execution of an agent begins', () => {
     });
   });
 
+  it('looks again once a minute where its agent is never accepted: a change of the agent wakes it', async () => {
+    const { run, clock } = world({ ready: 'False' });
+    expect(await run()).toMatchObject({ requeueAfterMs: 2_000 });
+    await clock.advance(10_000);
+    expect(await run()).toMatchObject({ requeueAfterMs: 60_000 });
+  });
+
   it('never where there is no such agent, or version', async () => {
     const missing = world({ isThere: false });
     await missing.clock.advance(10_000);

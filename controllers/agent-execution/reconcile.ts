@@ -112,12 +112,16 @@ async function waitFor(
   return { requeueAfterMs: Math.max(0, left), reason: why?.reason ?? asking?.reason ?? 'deadline' };
 }
 
+/** The cache may be behind the one who made an execution beside its agent; later a change of the agent wakes it. */
+const agentAgainMs = (execution: AgentExecution, now: number): number =>
+  isNew(execution, now) ? agentLimits.lookAgainMs : agentLimits.agentAgainMs;
+
 /** Fixes the definition, and from then on counts the time. */
 async function begin(deps: AgentExecutionDeps, execution: AgentExecution): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const found = await findDefinition(deps, execution, now);
   if (found.kind === 'failed') return finish(deps, execution, failed(found.why));
-  if (found.kind === 'waits') return waitFor(deps, execution, found.why, agentLimits.lookAgainMs);
+  if (found.kind === 'waits') return waitFor(deps, execution, found.why, agentAgainMs(execution, now));
   const text = execution.spec.timeout ?? found.spec.execution?.timeout ?? agentLimits.timeout;
   const status = statusWith(execution, now, {
     phase: 'running',
@@ -134,7 +138,8 @@ async function goOn(deps: AgentExecutionDeps, execution: AgentExecution, known?:
   const agent = known ?? (await pinnedAgent(deps.kube, execution.status?.agent));
   if (agent === undefined) {
     const message = 'the revision of the agent is gone, or may not be read';
-    return waitFor(deps, execution, { reason: 'AgentNotReady', message }, agentLimits.lookAgainMs);
+    const againMs = agentAgainMs(execution, deps.clock.now());
+    return waitFor(deps, execution, { reason: 'AgentNotReady', message }, againMs);
   }
   if (!needsPod(agent, execution.spec.volumes)) return waitFor(deps, execution, undefined, Number.POSITIVE_INFINITY);
   return givePod(deps, execution, agent, pod?.attempt ?? 1);
