@@ -12,6 +12,22 @@ describe('a printed value', () => {
     },
   );
 
+  it.each([
+    ['a C1 control character', '\u009b31mred'],
+    ['a delete', 'a\u007f'],
+    ['a mark of direction', 'abc\u202efdp.exe'],
+    ['an isolate', '\u2066x'],
+    ['a line separator', 'one\u2028two'],
+    ['lines', 'one\u009b2J\ntwo\n'],
+  ])('holds %s as an escape, in keys as well, and reads as the same', async (_title, text) => {
+    const value = { spec: { [text]: text, list: [text], plain: 'no' } };
+    for (const format of ['yaml', 'json'] as const) {
+      const printed = await serialised(value, format);
+      expect(printed).not.toMatch(/[\u007f-\u009f\u2028\u202e\u2066]/);
+      expect(format === 'yaml' ? parse(printed, { version: '1.1' }) : JSON.parse(printed)).toEqual(value);
+    }
+  });
+
   it('ends without a line feed, in either format', async () => {
     expect(await serialised({ a: [1] }, 'yaml')).toBe('a:\n  - 1');
     expect(await serialised({ a: 1 }, 'json')).toBe('{\n  "a": 1\n}');

@@ -38,9 +38,19 @@ export async function printedValue({ format, terminal }: Session, value: unknown
   return true;
 }
 
-/** The value as text without a line end. */
+/**
+ * Characters that JSON and YAML leave as they are, and that a terminal obeys: C1 control characters, which begin escape
+ * sequences, and marks that turn the direction of writing.
+ */
+const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Both formats read `\uXXXX` in double quotes, where alone such a character is written. */
+const escaped = (text: string): string =>
+  text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** The value as text without a line end, safe for a terminal. */
 export async function serialised(value: unknown, format: Extract<OutputFormat, 'json' | 'yaml'>): Promise<string> {
-  if (format === 'json') return JSON.stringify(value, null, 2);
-  const { writeYaml } = await import('../lib/manifest/write-yaml.ts');
-  return writeYaml(value).trimEnd();
+  if (format === 'json') return escaped(JSON.stringify(value, null, 2));
+  const { writeQuotedYaml } = await import('../lib/manifest/write-yaml.ts');
+  return escaped(writeQuotedYaml(value, unsafe).trimEnd());
 }

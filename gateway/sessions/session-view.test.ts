@@ -123,7 +123,20 @@ describe('the sessions that a replica has heard of', () => {
     view.reserve(session('another'))[Symbol.dispose]();
     view.remember(session('another'));
     orphans.push('acme-2');
+    await clock.advance(1_000);
     view.reserve(session('a-third'));
+  });
+
+  it('of a full share are looked through once a second, however many more come', async () => {
+    const { clock, view, looks } = world();
+    const most = fill(view, 'acme');
+    await clock.advance(1_000);
+    looks.count = 0;
+    for (let at = 0; at < 100; at += 1) {
+      expect(() => view.reserve(session(`refused-${at}`))).toThrow(HttpError);
+      view.remember(session(`heard-${at}`));
+    }
+    expect(looks.count).toBe(most);
   });
 
   it('are let go at their time without a word of the bus', async () => {

@@ -40,6 +40,8 @@ interface ViewDeps {
 
 /** How often sessions that are over are let go. */
 const sweepMs = 10_000;
+/** A full share is looked through once in so long: it may hold tens of thousands of sessions. */
+const sweepAgainMs = 1_000;
 
 export function createSessionView(deps: ViewDeps): SessionView {
   return new FollowedSessions(deps);
@@ -50,6 +52,8 @@ class FollowedSessions implements SessionView {
   readonly #pool;
   readonly #isOrphan: (session: HeardSession) => boolean;
   readonly #byTenant = new Map<string, TenantSessions>();
+  /** When the sessions of a tenant were looked through for want of room, in milliseconds since the Unix epoch. */
+  readonly #sweptAt = new Map<string, number>();
 
   constructor(deps: ViewDeps) {
     const { clock, isOrphan = () => false, size = bytesOf('sessions of signed calls') } = deps;
@@ -70,7 +74,7 @@ class FollowedSessions implements SessionView {
   reserve(session: Session): Disposable {
     const sessions = this.#of(session.tenant);
     const heard = heardOf(session);
-    const room = sessions.reserve(heard) ?? (this.#sweep(sessions) ? sessions.reserve(heard) : undefined);
+    const room = sessions.reserve(heard) ?? (this.#sweepSeldom(session.tenant) ? sessions.reserve(heard) : undefined);
     this.#forgetEmpty(session.tenant);
     if (room === undefined) throw shareUsed(this.#pool.share);
     return room;
@@ -81,7 +85,7 @@ class FollowedSessions implements SessionView {
     const heard = heardOf(session);
     const isActive = session.revoked !== true && session.pending !== true && Date.parse(session.expires_at) > this.#now;
     if (!isActive) sessions.drop(session.execution_id);
-    else if (!sessions.put(heard) && this.#sweep(sessions)) sessions.put(heard);
+    else if (!sessions.put(heard) && this.#sweepSeldom(session.tenant)) sessions.put(heard);
     this.#forgetEmpty(session.tenant);
   }
 
@@ -116,6 +120,14 @@ class FollowedSessions implements SessionView {
     }
   }
 
+  /** As `#sweep`, and false where the tenant's sessions were looked through a moment ago. */
+  #sweepSeldom(tenant: string): boolean {
+    const now = this.#now;
+    if (now - (this.#sweptAt.get(tenant) ?? Number.NEGATIVE_INFINITY) < sweepAgainMs) return false;
+    this.#sweptAt.set(tenant, now);
+    return this.#sweep(this.#of(tenant));
+  }
+
   /** Whether there was one that is over. */
   #sweep(sessions: TenantSessions): boolean {
     return sessions.dropWhere((session) => this.#isOver(session)) > 0;
@@ -138,7 +150,9 @@ class FollowedSessions implements SessionView {
   }
 
   #forgetEmpty(tenant: string): void {
-    if (this.#byTenant.get(tenant)?.size === 0) this.#byTenant.delete(tenant);
+    if (this.#byTenant.get(tenant)?.size !== 0) return;
+    this.#byTenant.delete(tenant);
+    this.#sweptAt.delete(tenant);
   }
 }
 

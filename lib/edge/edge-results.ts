@@ -34,8 +34,11 @@ export type EdgeNews = OfCommand &
 
 /** Results and progress of commands, kept in a log of each tenant until age or the tenant's share drops the oldest. */
 export interface EdgeResults {
-  /** Resolves once it is stored. Throws AppError `unavailable` where the bus is away, which leaves that open. */
-  publish(news: EdgeNews): Promise<void>;
+  /**
+   * Resolves once it is stored. Throws AppError `unavailable` where the bus is away, which leaves that open: the same again
+   * is stored once where it is a result, or has the `id` of before.
+   */
+  publish(news: EdgeNews, id?: string): Promise<void>;
   /**
    * The same for a result in place of a silent host's. It is stored also where the host's own was stored and has been
    * dropped since. Said twice it is stored twice, and the first of all counts.
@@ -76,10 +79,11 @@ export function createEdgeResults({
   }
 
   return {
-    async publish(news) {
-      const { kind, command_id: id } = news;
+    async publish(news, given) {
+      const { kind, command_id: command } = news;
       // A relay that crashed before it wrote down that the result is stored meets it again.
-      await logs.append(kind === 'result' ? { ...messageOf(news), id: `edge-result.${id}` } : messageOf(news));
+      const id = kind === 'result' ? `edge-result.${command}` : given;
+      await logs.append({ ...messageOf(news), ...(id !== undefined && { id }) });
     },
     async say(news) {
       await logs.append(messageOf(news));

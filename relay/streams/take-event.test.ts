@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventBus } from '../../lib/bus/index.ts';
-import type { CommandRecord, EdgeNews } from '../../lib/edge/index.ts';
+import type { CommandRecord, EdgeEventCase, EdgeNews } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
@@ -25,6 +25,7 @@ const result = {
 /** A relay whose bus answers the first `lateAnswers` messages too late; `problem` is the bus's own word about itself. */
 function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?: string; isSent: boolean }) {
   const published: EdgeNews[] = [];
+  const ids: (string | undefined)[] = [];
   const acknowledged: string[] = [];
   const listed: object[] = [];
   const ended = new Set<string>();
@@ -53,7 +54,8 @@ function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?
     logger: silentLogger,
     bus: { bucket: () => bucket, problem: () => problem } as unknown as Pick<EventBus, 'bucket' | 'problem'>,
     results: {
-      async publish(news: EdgeNews) {
+      async publish(news: EdgeNews, id?: string) {
+        ids.push(id);
         left -= 1;
         if (left >= 0) throw late();
         published.push(news);
@@ -68,8 +70,26 @@ function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?
     },
     streams: {} as Streams,
   };
-  return { take: () => takeEvent(deps, stream, result), published, acknowledged, listed, calls };
+  const take = (event: EdgeEventCase = result) => takeEvent(deps, stream, event);
+  return { take, published, acknowledged, listed, calls, ids };
 }
+
+const output = (text: string) => ({
+  $case: 'commandProgress' as const,
+  value: { envelope: undefined, commandId: 'c', chunk: { kind: { $case: 'stdout' as const, value: Buffer.from(text) } } },
+});
+
+describe('a piece of the output of a command', () => {
+  it('is stored where the bus answers late, under one id, and ends no stream', async () => {
+    const { take, published, ids } = relay({ lateAnswers: 2, isSent: true });
+    await take(output('one'));
+    await take(output('two'));
+    expect(published).toMatchObject([{ kind: 'progress' }, { kind: 'progress' }]);
+    // Two attempts were late; the bus may have stored either.
+    expect(new Set(ids.slice(0, 3)).size).toBe(1);
+    expect(ids[3]).not.toBe(ids[0]);
+  });
+});
 
 describe('the result of a command', () => {
   it('EDGE-FLOW-10 needs no look-up where this relay has sent the command', async () => {

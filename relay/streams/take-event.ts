@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -96,8 +97,10 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
   if (claim === undefined || claim.record.ended === true) return;
   const { tenant, run, node_id: nodeId } = claim.record;
   const of = { tenant, run, node_id: nodeId, command_id: commandId, at: new Date(deps.clock.now()).toISOString() };
-  for (const kept of passOn(stream, commandId, chunk))
-    await deps.results.publish({ kind: 'progress', ...of, chunk: kept });
+  for (const kept of passOn(stream, commandId, chunk)) {
+    const id = randomUUID();
+    await patiently(deps.bus, () => deps.results.publish({ kind: 'progress', ...of, chunk: kept }, id));
+  }
 }
 
 /** A state of the daemon itself, such as the end of a drain (requirements AMB-010). */
