@@ -7,7 +7,6 @@ import { readyOf as readyConditionOf } from '../../crds/ready.ts';
 import { toolWorkflows } from '../../lib/kinds.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
-import { sameJson } from '../../lib/same-json.ts';
 import { checkToolWorkflow } from '../../lib/tool-chain/check-tool-workflow.ts';
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
@@ -29,8 +28,7 @@ export const toolWorkflowModule = defineModule({
   },
   wakes: {
     workflows: wakeItself,
-    specs: ({ before, after }, { workflows }) =>
-      isSameSpec(before, after) ? [] : namers(workflows.cache, (after ?? before)?.metadata.namespace ?? ''),
+    specs: ({ before, after }, { workflows }) => namers(workflows.cache, (after ?? before)?.metadata.namespace ?? ''),
   },
   reconcile({ kube, clock, tenants, turns, informers: { workflows, tools, specs } }) {
     const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
@@ -70,22 +68,6 @@ interface WorkflowCache {
   byIndex(index: 'namespace', key: string): readonly ToolWorkflow[];
   values(): Iterable<ToolWorkflow>;
 }
-
-/**
- * Whether a change of an ApiSpec cannot change a verdict: a label of one, which its tenant may write all the time, wakes
- * none of its workflows.
- */
-export function isSameSpec(before: ApiSpec | undefined, after: ApiSpec | undefined): boolean {
-  if (before === undefined || after === undefined) return false;
-  return sameJson(judgedPart(before), judgedPart(after));
-}
-
-const judgedPart = ({ metadata: { uid, generation, deletionTimestamp }, status }: ApiSpec) => ({
-  uid,
-  generation,
-  deletionTimestamp,
-  status,
-});
 
 /** Keys of the workflows that may name an ApiSpec of a namespace: any may name a shared one. */
 export const namers = (cache: WorkflowCache, namespace: string): string[] =>

@@ -8,7 +8,7 @@ import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import { judgeApiSpec } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
-import { isSameSpec, judgeToolWorkflow, namers } from './tool-workflow-module.ts';
+import { judgeToolWorkflow, namers } from './tool-workflow-module.ts';
 import { isCallable, placeVerdict } from './verdict.ts';
 
 const apiVersion = 'windlass.dev/v1';
@@ -47,22 +47,6 @@ const documents = {
     return index;
   },
 };
-
-describe('a change of an ApiSpec', () => {
-  const spec = apiSpec('True');
-  const changed = (metadata: object): ApiSpec => ({ ...spec, metadata: { ...spec.metadata, ...metadata } });
-
-  it.each<readonly [title: string, before: ApiSpec | undefined, after: ApiSpec | undefined, isSame: boolean]>([
-    ['of a label wakes none of its workflows', spec, changed({ labels: { a: 'b' }, resourceVersion: '2' }), true],
-    ['of its document wakes them', spec, changed({ generation: 2 }), false],
-    ['of its verdict wakes them', apiSpec('False'), spec, false],
-    ['to another one of its name wakes them', spec, changed({ uid: 'b' }), false],
-    ['that deletes it wakes them', spec, undefined, false],
-    ['that makes it wakes them', undefined, spec, false],
-  ])('%s', (_title, before, after, isSame) => {
-    expect(isSameSpec(before, after)).toBe(isSame);
-  });
-});
 
 describe('the condition Ready of registered tools', () => {
   it.each([
