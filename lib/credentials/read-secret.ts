@@ -30,7 +30,9 @@ export async function readSecret(kube: Pick<KubeClient, 'get'>, ref: SecretRef):
     );
   });
   if (secret?.metadata.labels?.[credentialLabel] !== 'true') {
-    throw credentialFailed(`there is no Secret ${ref.name} with the label ${credentialLabel}=true in the namespace ${ref.namespace}`);
+    throw credentialFailed(
+      `there is no Secret ${ref.name} with the label ${credentialLabel}=true in the namespace ${ref.namespace}`,
+    );
   }
   const { uid, resourceVersion } = secret.metadata;
   return {

@@ -76,7 +76,11 @@ function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?
 
 const output = (text: string) => ({
   $case: 'commandProgress' as const,
-  value: { envelope: undefined, commandId: 'c', chunk: { kind: { $case: 'stdout' as const, value: Buffer.from(text) } } },
+  value: {
+    envelope: undefined,
+    commandId: 'c',
+    chunk: { kind: { $case: 'stdout' as const, value: Buffer.from(text) } },
+  },
 });
 
 describe('a piece of the output of a command', () => {
