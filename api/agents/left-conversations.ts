@@ -8,8 +8,8 @@ export interface LeftConversations {
   /** Answers the questions of other replicas until it is closed. @throws AppError `unavailable` where no event bus is configured. */
   serve(): Responder;
   /**
-   * Of so many executions that need driving, those of the next turn that no replica says to drive. A replica that does not hear
-   * the question drives nothing, as far as this knows: whoever wants to drive one asks for it alone.
+   * Those of the next turn, among executions that need driving, that no replica says to drive. A replica that does not hear
+   * the question drives nothing, as far as this knows: a driver asks for each one alone before it drives it.
    */
   among(executions: readonly AgentExecution[]): Promise<readonly AgentExecution[]>;
 }

@@ -44,7 +44,7 @@ class OrderedSessions implements TenantSessions {
   readonly #byId = new Map<string, HeardSession>();
   /** In order. */
   #ids: string[] = [];
-  /** Of the sessions, and reserved. */
+  /** Bytes of the sessions, and those that are reserved. */
   #bytes = 0;
   #reserved = 0;
   #place: Place | undefined;

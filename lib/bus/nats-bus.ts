@@ -36,7 +36,7 @@ export function createNatsBus(deps: NatsBusDeps, options: SessionOptions, limits
   return new NatsBus(deps, options, limits);
 }
 
-/** Of a write that nothing waits for. */
+/** Ignores the failure of a write that nothing waits for. */
 const lost = (): void => undefined;
 
 class NatsBus implements EventBus {
@@ -124,7 +124,7 @@ class NatsBus implements EventBus {
     };
   }
 
-  /** What another writer was faster with is in no account. */
+  /** Gives the keys back where another writer was faster: no account counts them. */
   async #putWeighed(
     { accounts }: SessionBucket,
     { tenant, keys, end }: { readonly tenant: string; readonly keys: number; readonly end: number },

@@ -181,7 +181,7 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
   }
 }
 
-/** Of a thread since it began, also while it works; infinite where it has ended. */
+/** Time of the processor that a thread has had, also while it works; infinite where it has ended. */
 async function processorMsOf(worker: Worker): Promise<number> {
   try {
     const { user, system } = await worker.cpuUsage();

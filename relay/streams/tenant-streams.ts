@@ -8,7 +8,7 @@ export interface TenantStreams {
   leave(tenant: string): void;
 }
 
-/** Of `max` streams one tenant alone has four fifths, so that the hosts of another one find a place. */
+/** One tenant alone has four fifths of `max` streams, so that the hosts of another one find a place. */
 export function createTenantStreams(max: number): TenantStreams {
   const held = new Map<string, number>();
   let all = 0;

@@ -46,7 +46,7 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
   };
 }
 
-/** Of a message that nothing waits for. */
+/** Ignores the failure of a message that nothing waits for. */
 const lost = (): void => undefined;
 
 function messageFor(definition: StreamDefinition, { tenant, key, body, id, after }: NewMessage): Message {
