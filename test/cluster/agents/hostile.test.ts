@@ -32,6 +32,9 @@ const namespace = 'tenant-demo';
 const system = 'windlass-system';
 const id = Date.now().toString(36);
 const maxBuffer = 256 * 1024 * 1024;
+const sleep = { name: 'cmd.run', arguments: { command: 'node', args: ['-e', 'setTimeout(String, 250_000)'] } };
+/** Two commands, one after the other, each longer than a test. */
+const twoSleeps = JSON.stringify([{ tool_calls: [sleep] }, { tool_calls: [sleep] }, { content: 'rested' }]);
 
 /** The report of test/cluster/agents/stranger.mjs. */
 interface Seen {
@@ -58,12 +61,12 @@ describe('a stranger in the pod of an agent', () => {
   const until = (place: string, name: string, done: (execution: AgentExecution) => boolean): Promise<AgentExecution> =>
     waitForObject(kube, { resource: agentExecutions, namespace: place, name }, done, { timeoutMs: 150_000 });
   const end = (place: string, name: string) => until(place, name, ({ status }) => status?.finished_at !== undefined);
-  const start = (place: string, agent: string, name: string): Promise<AgentExecution> =>
+  const start = (place: string, agent: string, name: string, input = 'Keep two notes.'): Promise<AgentExecution> =>
     kube.create(agentExecutions, {
       apiVersion: 'windlass.dev/v1',
       kind: 'AgentExecution',
       metadata: { name: `${name}-${id}`, namespace: place },
-      spec: { agent, input: 'Keep two notes.' },
+      spec: { agent, input },
     });
   const apply = async (place: string, name: string, spec: Agent['spec']): Promise<void> => {
     const object: Agent = { apiVersion: 'windlass.dev/v1', kind: 'Agent', metadata: { name, namespace: place }, spec };
@@ -78,6 +81,9 @@ describe('a stranger in the pod of an agent', () => {
   async function waiting(name: string): Promise<AgentExecution> {
     await start(namespace, 'hosting-keeper', name);
     await until(namespace, `${name}-${id}`, ({ status }) => status?.phase === 'waiting');
+    return inRunningPod(name);
+  }
+  async function inRunningPod(name: string): Promise<AgentExecution> {
     const ready = await until(namespace, `${name}-${id}`, ({ status }) => status?.pod?.uid !== undefined);
     const isRunning = ({ status }: Pod): boolean => status?.containerStatuses?.[0]?.state?.running !== undefined;
     const target = { resource: pods, namespace, name: ready.status?.pod?.name ?? '' };
@@ -115,18 +121,13 @@ describe('a stranger in the pod of an agent', () => {
     });
 
   /** Runs test/cluster/agents/stranger.mjs in the container of the execution. */
-  async function inPod(
-    { status }: AgentExecution,
-    more: readonly string[] = [],
-    onFirst = (): void => undefined,
-  ): Promise<string> {
+  async function inPod({ status }: AgentExecution, more: readonly string[] = []): Promise<string> {
     const script = readFileSync(join(projectDir, 'test/cluster/agents/stranger.mjs'), 'utf8');
     const node = ['/usr/local/bin/node', '--no-warnings', '--input-type=module', '--eval', script];
     const pod = ['exec', '-n', namespace, status?.pod?.name ?? '', '--'];
     const given = [...pod, ...node, 'stranger', others, ...more];
     // It is killed where its execution ends first.
     const running = run('kubectl', given, { maxBuffer, timeout: 180_000 });
-    if (running.child.stdout !== null) running.child.stdout.once('data', onFirst);
     const ran = await running.catch((error: { stdout: string }) => error);
     return ran.stdout;
   }
@@ -141,6 +142,12 @@ describe('a stranger in the pod of an agent', () => {
     const runtime = { ...spec.runtime, image: await strangersImage() };
     const approval = { tools: ['cmd'], timeout_seconds: 600 };
     await apply(namespace, 'hosting-keeper', { ...spec, version: `1.0.0-${id}`, runtime, approval });
+    await apply(namespace, 'hosting-sleeper', {
+      version: `1.0.0-${id}`,
+      runtime,
+      task: { instruction: 'You say what your input says.' },
+      tools: [{ name: 'cmd', executor: 'builtin:cmd', config: { subcommand_allowlist: { node: ['-e'] } } }],
+    });
     await apply(victims.name, 'writer', {
       version: '1.0.0',
       runtime: { model: 'default' },
@@ -149,7 +156,8 @@ describe('a stranger in the pod of an agent', () => {
     await apply(victims.name, 'keeper', { ...spec, approval });
     await start(victims.name, 'keeper', 'victim');
     const victim = await until(victims.name, `victim-${id}`, ({ status }) => status?.phase === 'waiting');
-    neighbour = await waiting('neighbour');
+    await start(namespace, 'hosting-sleeper', 'neighbour', twoSleeps);
+    neighbour = await inRunningPod('neighbour');
     host = await waiting('host');
     times.alone = await timed('alone');
     others = JSON.stringify({ victim: victim.metadata.uid, neighbour: neighbour.metadata.uid });
@@ -230,21 +238,14 @@ describe('a stranger in the pod of an agent', () => {
 
   it('AMB-038 DISPATCH-12 says once how a command of its own pod ended, and what it says stays with its own execution', async () => {
     const { name } = neighbour.metadata;
-    const { spec } = await kube.get(agentExecutions, { namespace, name });
-    const asks = Promise.withResolvers<void>();
-    const thief = inPod(neighbour, ['steal'], asks.resolve);
-    // Its request waits for the command when the person answers.
-    await Promise.race([asks.promise, thief]);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect((await approve(spec.ask?.id ?? '')).status).toBe(200);
-    const ended = await end(namespace, name);
-    expect(ended.spec.result).toMatchObject({ phase: 'completed', tool_calls: 3 });
-    const [first, ...statuses] = (await thief).trim().split(' ');
-    expect(first).toBe('asking');
+    // The runner sleeps with the first command, which its pod gets again.
+    const [first, same, other, unknown] = JSON.parse(await inPod(neighbour, ['steal'])) as unknown[];
     // Two reports that differ are never both taken, and one of no command never is.
-    expect(statuses).toContain('409');
-    expect(statuses.filter((status) => status === '200').length).toBeLessThan(3);
-    expect(statuses.filter((status) => !['200', '404', '409', '410'].includes(status))).toEqual([]);
+    expect([first, same, other].filter((status) => status === 409)).toHaveLength(first === 409 ? 2 : 1);
+    expect(same).toBe(first);
+    expect(unknown).toBe(404);
+    const { spec } = await end(namespace, name);
+    expect(spec.result).toMatchObject({ phase: 'completed', tool_calls: 2, output: 'rested' });
     expect((await kube.get(agentExecutions, { namespace: victims.name, name: `victim-${id}` })).status?.phase).toBe(
       'waiting',
     );

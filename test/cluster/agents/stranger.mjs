@@ -138,22 +138,24 @@ async function attack() {
   return { verdicts, counts, answers: answers.slice(0, 200), seen: seen() };
 }
 
-/**
- * Takes the next command beside the runner, and says at once three things of it, of which two agree. Each answer is written
- * as it comes: the pod ends with its execution. The first word says that it asks from now on.
- */
-async function steal() {
-  process.stdout.write('asking ');
+/** The id of the command that the pod has, beside the runner. */
+async function nextCommand(before) {
   for (;;) {
     answers.length = 0;
-    const status = await generate();
-    const answer = status === 200 ? JSON.parse(answers[0]) : {};
-    if (answer.type !== 'dispatch' && status !== 200 && status !== 410) continue;
-    const { dispatch_id } = answer;
-    const results = [{ dispatch_id }, { dispatch_id }, { dispatch_id, stdout: 'another', exit_code: 3 }, {}];
-    await Promise.all(results.map(async (fields) => process.stdout.write(`${await report(fields)} `)));
-    return;
+    const { type, dispatch_id } = (await generate()) === 200 ? JSON.parse(answers[0]) : {};
+    if (type === 'dispatch' && dispatch_id !== before) return dispatch_id;
   }
+}
+
+/**
+ * Says at once three things of the command that the runner has, of which two agree, and one of a command that never was. It
+ * writes the status of each answer, then ends the next command too, and with it the execution.
+ */
+async function steal() {
+  const dispatch_id = await nextCommand();
+  const results = [{ dispatch_id }, { dispatch_id }, { dispatch_id, stdout: 'another', exit_code: 3 }, {}];
+  process.stdout.write(JSON.stringify(await Promise.all(results.map(report))));
+  await report({ dispatch_id: await nextCommand(dispatch_id) });
 }
 
 if (process.argv[3] === 'steal') await steal();
