@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../lib/errors.ts';
-import { patiently } from './late-bus.ts';
+import { createManualClock } from '../test/support/manual-clock.ts';
+import { gapMs, patiently, throughGaps } from './late-bus.ts';
 
 const late = new AppError('unavailable', 'the event bus did not answer in time');
 
@@ -21,3 +22,19 @@ it.each([
     expect(outcome).toBe(want);
   },
 );
+
+it.each([
+  [gapMs - 1_000, 'answer'],
+  [gapMs + 1_000, late],
+])('a bus that is back after %i ms has its message, or its caller the error', async (awayMs, want) => {
+  const clock = createManualClock();
+  const back = clock.now() + awayMs;
+  const isAway = (): boolean => clock.now() < back;
+  const bus = { problem: () => (isAway() ? 'the connection was lost' : undefined) };
+  const outcome = throughGaps({ clock, bus }, async () => {
+    if (isAway()) throw late;
+    return 'answer';
+  }).catch((error: unknown) => error);
+  await clock.advance(2 * gapMs);
+  expect(await outcome).toBe(want);
+});

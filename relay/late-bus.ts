@@ -1,12 +1,19 @@
 import type { EventBus } from '../lib/bus/index.ts';
+import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
-import { tryAgain } from '../lib/retry.ts';
+import { tryAgain, tryPaced } from '../lib/retry.ts';
 
 const attempts = 5;
 
+/** How long a message of a daemon waits for a bus that is away: as long as its stream does (`watchOver`). */
+export const gapMs = 10_000;
+const gapPauseMs = 250;
+
+const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable';
+
 /** Whether a bus that is there did not answer in time: thousands of daemons that come at once keep the relay from hearing it. */
 export const isLate = (bus: Pick<EventBus, 'problem'>, error: unknown): boolean =>
-  error instanceof AppError && error.code === 'unavailable' && bus.problem() === undefined;
+  isUnavailable(error) && bus.problem() === undefined;
 
 /**
  * Asks a bus again that is there and answers late. A refused stream or call has its daemon connect anew, which costs more than the
@@ -14,3 +21,21 @@ export const isLate = (bus: Pick<EventBus, 'problem'>, error: unknown): boolean 
  */
 export const patiently = <T>(bus: Pick<EventBus, 'problem'>, attempt: () => Promise<T>): Promise<T> =>
   tryAgain(attempts, (error) => isLate(bus, error), attempt);
+
+interface GapDeps {
+  readonly clock: Clock;
+  readonly bus: Pick<EventBus, 'problem'>;
+}
+
+/**
+ * The same, and waits for a bus that is away for a moment. An overloaded machine loses the connection to it, and each stream that
+ * ended then would be opened anew on top of that.
+ */
+export function throughGaps<T>({ clock, bus }: GapDeps, attempt: () => Promise<T>): Promise<T> {
+  const until = clock.now() + gapMs;
+  const pauseAfter = (error: unknown): number => {
+    if (!isUnavailable(error) || bus.problem() === undefined || clock.now() >= until) throw error;
+    return gapPauseMs;
+  };
+  return tryPaced({ clock, pauseAfter }, () => patiently(bus, attempt));
+}

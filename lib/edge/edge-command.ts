@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
 import { AppError } from '../errors.ts';
-import { isSealedBy, openSealed, type Sealing, seal, sealInPool } from './envelope.ts';
+import { isSealedBy, openSealed, type Sealing, seal } from './envelope.ts';
 import { readFields } from './wire.ts';
 
 /** Field of the envelope in EdgeCommand. */
@@ -15,12 +15,6 @@ export function sealEdgeCommand(
 ): Uint8Array {
   return seal('command', unsealed(command), { ...sealing, token: '' });
 }
-
-/** The same, signed in a thread of the pool. */
-export const sealEdgeCommandInPool = (
-  command: Pick<EdgeCommand, 'command' | 'resultAck'>,
-  sealing: Omit<Sealing, 'token'>,
-): Promise<Uint8Array> => sealInPool('command', unsealed(command), { ...sealing, token: '' });
 
 const unsealed = (command: Pick<EdgeCommand, 'command' | 'resultAck'>) => ({
   number: envelopeField,

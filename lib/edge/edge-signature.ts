@@ -46,13 +46,12 @@ export function isSignedBy(key: KeyObject, message: SignedMessage, signature: Ui
   return signature.length === signatureBytes && verify(null, signedBytes(message), key, signature);
 }
 
-const signInPool = promisify<null, Uint8Array, KeyObject, Buffer>(sign);
 const verifyInPool = promisify<null, Uint8Array, KeyObject, Uint8Array, boolean>(verify);
 
-/** The same in a thread of the pool: a relay signs and verifies most of what passes it, and has other hosts to hear meanwhile. */
-export const signMessageInPool = (key: KeyObject, message: SignedMessage): Promise<Buffer> =>
-  signInPool(null, signedBytes(message), key);
-
+/**
+ * The same in a thread of the pool: a relay has other hosts to hear meanwhile. To sign takes less of the processor than to hand a
+ * message over to a thread.
+ */
 export async function isSignedByInPool(
   key: KeyObject,
   message: SignedMessage,

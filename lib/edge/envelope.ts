@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { SealNodeEnvelope } from '../../proto/generated/windlass/node/v1/node.ts';
 import { AppError } from '../errors.ts';
-import { isSignedBy, isSignedByInPool, type SignedMessage, signMessage, signMessageInPool } from './edge-signature.ts';
+import { isSignedBy, isSignedByInPool, type SignedMessage, signMessage } from './edge-signature.ts';
 import { edgeLimits } from './limits.ts';
 import { type CutMessage, cutField, readFields, writeField } from './wire.ts';
 
@@ -34,17 +34,6 @@ interface Unsealed {
 export function seal(domain: SignedMessage['domain'], message: Unsealed, sealing: Sealing): Uint8Array {
   const { streamId, sequence } = sealing;
   const signature = signMessage(sealing.key, { domain, streamId, sequence, rest: message.rest });
-  return withEnvelope(message, sealing, signature);
-}
-
-/** The same, signed in a thread of the pool. */
-export async function sealInPool(
-  domain: SignedMessage['domain'],
-  message: Unsealed,
-  sealing: Sealing,
-): Promise<Uint8Array> {
-  const { streamId, sequence } = sealing;
-  const signature = await signMessageInPool(sealing.key, { domain, streamId, sequence, rest: message.rest });
   return withEnvelope(message, sealing, signature);
 }
 

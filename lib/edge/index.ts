@@ -10,7 +10,6 @@ export {
   type OpenedCommand,
   openEdgeCommand,
   sealEdgeCommand,
-  sealEdgeCommandInPool,
 } from './edge-command.ts';
 export { type EdgeEventCase, type ReceivedEvent, readEdgeEvent, sealEdgeEvent } from './edge-event.ts';
 export {

@@ -14,10 +14,10 @@ import { createAlikeCapabilities } from './alike-capabilities.ts';
 import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
 import { createOpenings, type Openings } from './openings.ts';
-import { takeEvent, type TakeEventDeps } from './take-event.ts';
+import { createBusTurns, takeEvent, type TakeEventDeps } from './take-event.ts';
 import { createTenantStreams, type TenantStreams } from './tenant-streams.ts';
 
-export interface ConnectDeps extends TakeEventDeps {
+export interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
   readonly hosts: HostStore;
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** Aborts when the relay begins to stop. */
@@ -30,7 +30,7 @@ export interface ConnectDeps extends TakeEventDeps {
 
 type Pipe = ServerStream<Buffer, Uint8Array>;
 
-interface OpenDeps extends ConnectDeps {
+interface OpenDeps extends ConnectDeps, Pick<TakeEventDeps, 'turns'> {
   readonly shares: TenantStreams;
   readonly openings: Openings;
   readonly alike: ReturnType<typeof createAlikeCapabilities>;
@@ -42,7 +42,8 @@ const helloMs = 10_000;
 /** Serves `ConnectEdge` (spec 2 §4.1). */
 export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array> {
   const shares = createTenantStreams(parts.streamsMax);
-  const deps: OpenDeps = { ...parts, shares, openings: createOpenings(), alike: createAlikeCapabilities() };
+  const turns = createBusTurns(parts.clock);
+  const deps: OpenDeps = { ...parts, shares, turns, openings: createOpenings(), alike: createAlikeCapabilities() };
   const open = new Set<LiveStream>();
   const stop = (stream: LiveStream): void => stream.end(relayStops());
   // One listener for all streams: a signal looks through those that it has for each one more or less.
@@ -85,7 +86,7 @@ function isCredentialOf(host: StoredHost, { facts }: LiveStream, overlapMs: numb
 const ofCommands: ReadonlySet<string> = new Set(['commandResult', 'commandProgress']);
 
 /** Takes the next message; false where the daemon has said all. */
-async function turn(deps: ConnectDeps, stream: LiveStream, messages: AsyncIterator<Buffer>): Promise<boolean> {
+async function turn(deps: OpenDeps, stream: LiveStream, messages: AsyncIterator<Buffer>): Promise<boolean> {
   const { interruption } = stream;
   const next = await messages.next();
   if (next.done === true) return false;

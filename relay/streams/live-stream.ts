@@ -10,7 +10,7 @@ import {
   type RecentStream,
   readNodeToken,
   reasonTrailer,
-  sealEdgeCommandInPool,
+  sealEdgeCommand,
 } from '../../lib/edge/index.ts';
 import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -174,7 +174,7 @@ export class LiveStream {
     const write = async (): Promise<void> => {
       this.#sent += 1n;
       const sealing = { key: deps.relayKey.privateKey, nodeId, streamId, sequence: this.#sent, now: this.#now() };
-      await pipe.send(await sealEdgeCommandInPool(command, sealing));
+      await pipe.send(sealEdgeCommand(command, sealing));
     };
     const written = this.#writing.then(write);
     this.#writing = written.catch(() => undefined);

@@ -7,29 +7,42 @@ import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { SentCommand } from '../sent-commands.ts';
 import type { LiveStream } from './live-stream.ts';
-import { takeEvent } from './take-event.ts';
+import { createBusTurns, takeEvent } from './take-event.ts';
 import type { Streams } from './streams.ts';
 
 const begun = { tool: 'cmd.run', dispatched_at: '2026-01-01T00:00:00.000Z' };
 const late = (): AppError => new AppError('unavailable', 'no answer in time');
 const record: CommandRecord = { run: 'r', node_id: 'n', tenant: 'acme', tool: 'cmd.run', deadline: '' };
-const result = {
+const resultOf = (commandId: string) => ({
   $case: 'commandResult' as const,
   value: {
     envelope: undefined,
-    commandId: 'c',
+    commandId,
     result: { outcome: { $case: 'ok' as const, value: { exitCode: 0, duration: undefined, payload: undefined } } },
   },
-};
+});
+const result = resultOf('c');
 
-/** A relay whose bus answers the first `lateAnswers` messages too late; `problem` is the bus's own word about itself. */
-function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?: string; isSent: boolean }) {
+interface Given {
+  /** The bus answers so many messages too late. */
+  readonly lateAnswers: number;
+  /** The bus's own word about itself. */
+  readonly problem?: string;
+  readonly isSent: boolean;
+  /** The bus answers no message before this has resolved. */
+  readonly answers?: Promise<void>;
+}
+
+/** A relay at such a bus, and one stream of it. */
+function relay({ lateAnswers, problem, isSent, answers }: Given) {
   const published: EdgeNews[] = [];
   const ids: (string | undefined)[] = [];
   const acknowledged: string[] = [];
   const listed: object[] = [];
   const ended = new Set<string>();
+  const clock = createManualClock();
   const calls = { get: 0, note: [] as number[] };
+  const atOnce = { now: 0, most: 0 };
   let left = lateAnswers;
   const bucket = {
     async get() {
@@ -50,12 +63,16 @@ function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?
   const found: SentCommand = { tenant: 'acme', nodeId: 'n', claim: { record, revision: 9 }, begun };
   const sent = isSent ? found : undefined;
   const deps = {
-    clock: createManualClock(),
+    clock,
     logger: silentLogger,
     bus: { bucket: () => bucket, problem: () => problem } as unknown as Pick<EventBus, 'bucket' | 'problem'>,
     results: {
       async publish(news: EdgeNews, id?: string) {
         ids.push(id);
+        atOnce.now += 1;
+        atOnce.most = Math.max(atOnce.most, atOnce.now);
+        await answers;
+        atOnce.now -= 1;
         left -= 1;
         if (left >= 0) throw late();
         published.push(news);
@@ -69,9 +86,10 @@ function relay({ lateAnswers, problem, isSent }: { lateAnswers: number; problem?
       hasEnded: (commandId: string) => ended.has(commandId),
     },
     streams: {} as Streams,
+    turns: createBusTurns(clock),
   };
   const take = (event: EdgeEventCase = result) => takeEvent(deps, stream, event);
-  return { take, published, acknowledged, listed, calls, ids };
+  return { take, clock, published, acknowledged, listed, calls, ids, atOnce };
 }
 
 const output = (text: string) => ({
@@ -124,18 +142,35 @@ describe('the result of a command', () => {
   it.each([
     [4, undefined, 'acknowledged'],
     [5, undefined, 'kept by the daemon'],
-    [1, 'the connection is away', 'kept by the daemon'],
+    [1, 'the connection is away', 'acknowledged'],
+    [1_000, 'the connection is away', 'kept by the daemon'],
   ])('after %i late answers of a bus whose problem is %s is %s', async (lateAnswers, problem, want) => {
-    const { take, published, acknowledged } = relay({
+    const { take, clock, published, acknowledged } = relay({
       lateAnswers,
       isSent: true,
       ...(problem === undefined ? {} : { problem }),
     });
-    const outcome = await take().then(
+    const outcome = take().then(
       () => 'acknowledged',
       (error: unknown) => (error instanceof AppError && error.code === 'unavailable' ? 'kept by the daemon' : error),
     );
-    expect(outcome).toBe(want);
+    await clock.advance(60_000);
+    expect(await outcome).toBe(want);
     expect([published.length, acknowledged.length]).toEqual(want === 'acknowledged' ? [1, 1] : [0, 0]);
+  });
+
+  it('EDGE-FLOW-11 waits for its turn at the bus where a thousand come at once, and each is stored once', async () => {
+    const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
+    const { take, clock, atOnce, published, acknowledged } = relay({ lateAnswers: 0, isSent: true, answers });
+    const ids = Array.from({ length: 1_000 }, (_, number) => `c-${number}`);
+    const taken = Promise.all(ids.map((id) => take(resultOf(id))));
+    await clock.advance(0);
+    expect(published).toEqual([]);
+    answer();
+    await taken;
+    // One tenant has four fifths of the turns.
+    expect(atOnce.most).toBe(204);
+    expect(published.map(({ command_id: id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(acknowledged.toSorted()).toEqual(ids.toSorted());
   });
 });

@@ -11,9 +11,10 @@ import {
   type RecentCommands,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
-import { patiently } from '../late-bus.ts';
+import { throughGaps } from '../late-bus.ts';
 import type { SentCommand, SentCommands } from '../sent-commands.ts';
 import type { LiveStream } from './live-stream.ts';
 import { capabilitiesOf, chunkOf, outcomeOf } from './outcome-of.ts';
@@ -28,7 +29,22 @@ export interface TakeEventDeps {
   readonly recent: Pick<RecentCommands, 'ended'>;
   readonly sent: Pick<SentCommands, 'find' | 'take' | 'noteEnded' | 'hasEnded'>;
   readonly streams: Streams;
+  /** From `createBusTurns`. */
+  readonly turns: Pick<FairPool, 'run'>;
 }
+
+/**
+ * Calls of the bus for messages of daemons that are under way at once. A call has 1.5 s: ten thousand results that came at once would
+ * all be late, and be sent again.
+ */
+const callsAtOnce = 256;
+
+/** Turns of streams to call the bus; one that waits for its own is not read meanwhile. */
+export const createBusTurns = (clock: Clock): FairPool => createFairPool({ size: callsAtOnce, clock });
+
+/** Calls the bus in the stream's turn; waits for one that is slow, or away for a moment. */
+const atBus = <T>(deps: TakeEventDeps, tenant: string, call: () => Promise<T>): Promise<T> =>
+  throughGaps(deps, () => deps.turns.run({ tenant }, call));
 
 /** Does what a proven message of a daemon says. */
 export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: EdgeEventCase): Promise<void> {
@@ -79,7 +95,7 @@ async function storeResult(
   const { tenant, run, node_id: nodeId } = record;
   const at = new Date(deps.clock.now()).toISOString();
   const of = { tenant, node_id: nodeId, command_id: commandId };
-  await patiently(deps.bus, () => deps.results.publish({ kind: 'result', ...of, run, at, result }));
+  await atBus(deps, tenant, () => deps.results.publish({ kind: 'result', ...of, run, at, result }));
   // The log has the result: nothing waits for the mark, which other relays read, nor for a list for people.
   deps.sent.noteEnded(commandId, { tenant, nodeId });
   const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
@@ -99,7 +115,7 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
   const of = { tenant, run, node_id: nodeId, command_id: commandId, at: new Date(deps.clock.now()).toISOString() };
   for (const kept of passOn(stream, commandId, chunk)) {
     const id = randomUUID();
-    await patiently(deps.bus, () => deps.results.publish({ kind: 'progress', ...of, chunk: kept }, id));
+    await atBus(deps, tenant, () => deps.results.publish({ kind: 'progress', ...of, chunk: kept }, id));
   }
 }
 
@@ -120,7 +136,7 @@ async function claimOf(
 ): Promise<ClaimedCommand | undefined> {
   const { tenant, nodeId } = hostOf(stream);
   const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
-  const entry = await patiently(deps.bus, () => bucket.get(commandId));
+  const entry = await atBus(deps, tenant, () => bucket.get(commandId));
   if (entry?.value.node_id === nodeId && entry.value.tenant === tenant)
     return { record: entry.value, revision: entry.revision };
   deps.streams.strange(stream, entry !== undefined);

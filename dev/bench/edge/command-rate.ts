@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
+import { launch } from '../../../controllers/fleet-run/launch.ts';
+import { fleetRunLimits } from '../../../controllers/fleet-run/limits.ts';
+import type { CommandLane, FleetCommand } from '../../../controllers/fleet-run/ports.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { createHostCommands, edgeResultLogs, type EdgeNews, mintCommandToken } from '../../../lib/edge/index.ts';
+import { createFairPool } from '../../../lib/fair-pool.ts';
 import { ownSubject } from '../../../lib/bus/publish/stream-subjects.ts';
 import { pause } from '../../../test/cluster/harness/wait.ts';
 import { benchBus } from '../lane-setup.ts';
@@ -15,14 +20,19 @@ export interface RateLoad {
 export interface RateFound {
   /** Milliseconds from the moment at which each command was due until its result was stored. */
   readonly times: readonly number[];
-  /** Commands that the bus or the relay did not take. */
+  /** Commands without a result. */
   readonly failed: number;
 }
 
 const tickMs = 5;
 const lastResultMs = 30_000;
+/** No command leaves later: by then the relay is slower by far than the rate. */
+const mostMs = 180_000;
 
-/** Commands at that rate, whether or not those before have ended, each to another host in turn. */
+/**
+ * Commands at that rate, whether or not those before have ended, each to another host in turn. Each is handed over as a fleet run does
+ * it: in its turn, and again where the bus or the relay is too slow, so that more than they can take waits.
+ */
 export async function commandRate(
   { nats, tenant, edgeKey }: Pick<EdgeWorld, 'nats' | 'tenant' | 'edgeKey'>,
   hosts: readonly BenchHost[],
@@ -30,11 +40,9 @@ export async function commandRate(
 ): Promise<RateFound> {
   const bus = benchBus(nats.url, 'bench');
   const connection = await connect({ servers: nats.url });
-  const commands = createHostCommands({ bus });
   const run = randomUUID();
   const dueAt = new Map<string, number>();
   const times: number[] = [];
-  let failed = 0;
   connection.subscribe(resultSubject(tenant, run), {
     callback(_, { data }) {
       const news = JSON.parse(Buffer.from(data).toString()) as EdgeNews;
@@ -45,37 +53,87 @@ export async function commandRate(
   });
   // Signed once: the daemons of the bench look at no token, and the relay at none.
   const token = await mintCommandToken(edgeKey, { ...commandFacts(tenant), commandId: randomUUID(), now: Date.now() });
-  const start = async (host: BenchHost, due: number): Promise<void> => {
-    const commandId = randomUUID();
-    dueAt.set(commandId, due);
-    const deadline = new Date(Date.now() + 60_000).toISOString();
-    try {
-      await commands.claim({ commandId, run, node_id: host.nodeId, tenant, tool, deadline });
-      await commands.send(
-        { tenant, ...host },
-        { commandId, run, tool, args, context: 'default', token, deadlineMs: 60_000 },
-      );
-    } catch {
-      failed += 1;
-      dueAt.delete(commandId);
-    }
-  };
+  const handOver = handingOver(laneOf(bus, token));
   const all = perSecond * seconds;
   const began = performance.now();
-  for (let sent = 0; sent < all; await pause(tickMs)) {
+  const handed: Promise<unknown>[] = [];
+  for (; handed.length < all; await pause(tickMs)) {
     const wanted = Math.min(all, Math.floor(((performance.now() - began) * perSecond) / 1_000));
-    for (; sent < wanted; sent += 1) {
-      const host = hosts[sent % hosts.length];
-      if (host !== undefined) void start(host, began + (sent * 1_000) / perSecond);
+    while (handed.length < wanted) {
+      const command = commandFor(hosts[handed.length % hosts.length], { tenant, run });
+      dueAt.set(command.commandId, began + (handed.length * 1_000) / perSecond);
+      handed.push(handOver(command));
     }
   }
+  await Promise.all(handed);
   for (const end = performance.now() + lastResultMs; dueAt.size > 0 && performance.now() < end; ) await pause(50);
-  failed += dueAt.size;
   await connection.close();
   await bus.close(0);
-  return { times, failed };
+  return { times, failed: dueAt.size };
 }
 
+type Lane = Pick<CommandLane, 'claim' | 'send'>;
+
+function laneOf(bus: ReturnType<typeof benchBus>, token: string): Lane {
+  const commands = createHostCommands({ bus });
+  return {
+    claim: ({ commandId, run, tenant, target }) =>
+      commands.claim({
+        commandId,
+        run,
+        tenant,
+        tool,
+        node_id: target.node_id,
+        deadline: new Date(Date.now() + deadlineSecs * 1_000).toISOString(),
+      }),
+    send: ({ commandId, run, tenant, target }) =>
+      commands.send(
+        { tenant, hostUid: target.host_uid, nodeId: target.node_id },
+        { commandId, run, tool, args, context: 'default', token, deadlineMs: deadlineSecs * 1_000 },
+      ),
+  };
+}
+
+function handingOver(lane: Lane): (command: FleetCommand) => Promise<unknown> {
+  const clock = systemClock;
+  const { launches: size, launchWaitMs: waitMs } = fleetRunLimits;
+  const turns = createFairPool({ size, waitMs, clock });
+  const stop = AbortSignal.timeout(mostMs);
+  return (command) =>
+    launch(
+      { lane, clock },
+      {
+        command,
+        stop,
+        mayBeSent: false,
+        turn: () => turns.enter({ tenant: command.tenant, signal: stop }),
+        isCancelled: () => false,
+        isOver: () => false,
+        onSend: () => undefined,
+      },
+    );
+}
+
+function commandFor(
+  host: BenchHost | undefined,
+  { tenant, run }: { readonly tenant: string; readonly run: string },
+): FleetCommand {
+  const { hostUid = '', nodeId = '' } = host ?? {};
+  const target = { host_uid: hostUid, node_id: nodeId, name: nodeId };
+  return {
+    commandId: randomUUID(),
+    run,
+    tenant,
+    target,
+    tool,
+    args,
+    deadlineSecs,
+    securityContext: 'default',
+    author: 'bench',
+  };
+}
+
+const deadlineSecs = 60;
 const tool = 'cmd.run';
 const args = { command: 'true' };
 const commandFacts = (tenant: string) => ({
@@ -85,8 +143,8 @@ const commandFacts = (tenant: string) => ({
   tool,
   args,
   context: 'default',
-  deadlineSeconds: 60,
-  lifeMs: 120_000,
+  deadlineSeconds: deadlineSecs,
+  lifeMs: 2 * mostMs,
 });
 
 const resultSubject = (tenant: string, run: string): string =>
