@@ -19,7 +19,8 @@
 // answers in the conversation, this one included. `tool_result_includes` looks at results since the last answer. A reply
 // may also have `usage` {prompt_tokens, completion_tokens}, `finish_reason`, and, in place of an answer, `status` with
 // `message` and `retry_after` in seconds. With `from_input` the first message of the user is a JSON list of replies, one for
-// each turn; the last one stays.
+// each turn; the last one stays. With `together` the rule answers once so many of its requests wait at a time, and with
+// status 503 where they do not come within `together_seconds` (default 30): so a script shows what runs in parallel.
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -46,15 +47,41 @@ const conditions = {
   turn: ({ messages }, wanted) => messages.filter(({ role }) => role === 'assistant').length + 1 === wanted,
 };
 
-/** The reply of the first rule that fits; undefined where none does. */
-function replyTo(script, request) {
+/** Requests that wait for others of their rule, by the conditions of the rule; each with the function that lets it go. */
+const waiting = new Map();
+
+/** Whether so many requests of a rule came to wait at a time. */
+function areTogether(rule, { together, together_seconds: seconds = 30 }) {
+  const { promise, resolve } = Promise.withResolvers();
+  const line = waiting.get(rule) ?? new Set();
+  waiting.set(rule, line.add(resolve));
+  const late = setTimeout(() => {
+    line.delete(resolve);
+    resolve(false);
+  }, seconds * 1000);
+  late.unref();
+  if (line.size >= together) {
+    waiting.delete(rule);
+    for (const letGo of line) letGo(true);
+  }
+  return promise.finally(() => clearTimeout(late));
+}
+
+/** The first rule that fits; undefined where none does. */
+function ruleFor(script, request) {
   const fits = ({ when = {} }) =>
     Object.entries(when).every(([name, wanted]) => {
       if (!Object.hasOwn(conditions, name)) throw new Error(`the script has the unknown condition ${name}`);
       return conditions[name](request, wanted);
     });
-  const reply = script.rules.find(fits)?.reply;
-  return reply?.from_input === true ? replyOfInput(request) : reply;
+  return script.rules.find(fits);
+}
+
+/** The reply of a rule to a request, once it may be given. */
+async function replyOf({ when, reply }, request) {
+  if (reply.together !== undefined && !(await areTogether(JSON.stringify(when), reply)))
+    return { status: 503, message: `fewer than ${reply.together} requests came together` };
+  return reply.from_input === true ? replyOfInput(request) : reply;
 }
 
 /** The reply of this turn from the list that the first message of the user holds. */
@@ -140,9 +167,10 @@ function sendWhole(response, { head, content, calls, finish, usage }) {
   sendJson(response, 200, { ...head, object: 'chat.completion', choices, usage });
 }
 
-function complete(response, script, request) {
-  const reply = replyTo(script, request);
-  if (reply === undefined) return sendError(response, 400, 'no rule of the script answers this request');
+async function complete(response, script, request) {
+  const rule = ruleFor(script, request);
+  if (rule === undefined) return sendError(response, 400, 'no rule of the script answers this request');
+  const reply = await replyOf(rule, request);
   if (reply.status !== undefined) {
     const headers = reply.retry_after === undefined ? {} : { 'retry-after': String(reply.retry_after) };
     return sendError(response, reply.status, reply.message ?? 'the script says so', headers);
@@ -172,7 +200,7 @@ export function createScriptedModel(readScript) {
       else if (request.method === 'POST' && pathname.endsWith('/chat/completions')) {
         const body = await readBody(request);
         if (!Array.isArray(body.messages)) sendError(response, 400, 'messages must be a list');
-        else complete(response, readScript(), body);
+        else await complete(response, readScript(), body);
       } else sendError(response, 404, `there is no ${request.method} ${pathname}`);
     } catch (error) {
       if (response.headersSent) response.destroy();

@@ -20,6 +20,8 @@ const script = {
       reply: { content: 'I look.', tool_calls: [{ name: 'fs.read', arguments: { path: '/workspace/notes' } }] },
     },
     { when: { system_includes: 'Repeat.' }, reply: { from_input: true } },
+    { when: { model: 'pair' }, reply: { together: 2, content: 'Both are here.' } },
+    { when: { model: 'lone' }, reply: { together: 2, together_seconds: 0, content: 'Both are here.' } },
     { when: { model: 'any' }, reply: { content: 'Anything.', usage: { prompt_tokens: 3, completion_tokens: 2 } } },
   ],
 };
@@ -147,6 +149,18 @@ describe('the scripted model of the examples', () => {
       stop: 'tool_calls',
       tool_calls: [{ name: 'fs.read', arguments: '{"path":"/workspace/notes"}' }],
     });
+  });
+
+  it('answers requests of a rule together, each time anew, and refuses one whose others do not come', async () => {
+    for (const round of [1, 2]) {
+      const both = await Promise.all([
+        ask({ model: 'pair', messages: [user] }),
+        ask({ model: 'pair', messages: [user] }),
+      ]);
+      expect([round, ...both.map(({ status }) => status)]).toEqual([round, 200, 200]);
+    }
+    const lone = await ask({ model: 'lone', messages: [user] });
+    expect([lone.status, await lone.text()]).toEqual([503, expect.stringContaining('fewer than 2 requests')]);
   });
 
   it('refuses as the script says', async () => {
