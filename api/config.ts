@@ -26,6 +26,8 @@ export const ApiConfig = Type.Object({
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
   /** How long a stopping replica still takes requests, until load balancers know that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
+  /** How long calls of agents' tools may take after the signal to stop, and what follows them. */
+  WINDLASS_GRACE_SECONDS: Type.Integer({ minimum: 20, maximum: 890, default: 320 }),
   /** Namespace of the release, which holds the system tenant's objects. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   /** Image of the pods that tools of files need; it has `cat`. Unset: svc.file tools are not offered. */

@@ -89,7 +89,7 @@ async function main(): Promise<number> {
     // A caller waits for the answer, and would rather try again than wait for half a minute.
     { userAgent: 'windlass-api', writeTimeoutMs: 10_000 },
   );
-  const runtime = createProcessRuntime({ process, clock, logger });
+  const runtime = createProcessRuntime({ process, clock, logger, graceMs: config.WINDLASS_GRACE_SECONDS * 1_000 });
   const outputs = createOutputReader(kube, process.env);
   const manifests = createManifestReader({ clock, workerUrl: workerUrl(manifestWorker) });
   try {

@@ -1,4 +1,6 @@
 import { aborted } from '../lib/aborted.ts';
+import type { Clock } from '../lib/clock.ts';
+import { startDeadline } from '../lib/deadline.ts';
 import { createHttpApp, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
 import { type Caller, requireOneOf } from '../lib/identity/index.ts';
 import type { ApiDeps } from './api-deps.ts';
@@ -10,6 +12,7 @@ import { createServices, type Services } from './services.ts';
 /**
  * Runs one replica of the API to its end; resolves to the exit code of the process. The internal listener is there from
  * first to last, so that it can always be asked how the replica is; the public one opens when the caches are filled.
+ * At the stop agents begin to leave beside the drain: calls of their tools may take as long as the grace of the process.
  */
 export async function runApi(deps: ApiDeps): Promise<number> {
   const { config, runtime, logger, clock } = deps;
@@ -25,14 +28,25 @@ export async function runApi(deps: ApiDeps): Promise<number> {
     logger.info({ port: transports.port, internalPort: internal.port }, 'serving');
     await aborted(runtime.stop);
     state.isServing = false;
+    using patience = startDeadline(clock, requestsMs, runtime.abandon);
     // Until all senders know that it stops, this replica still takes requests.
-    await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
-    await transports.close(runtime.abandon);
+    await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, patience.signal);
+    await transports.close(patience.signal);
     return 0;
   } finally {
     await services.close();
-    await internal.close(runtime.abandon);
+    await closeInternal(internal, clock, runtime.abandon);
   }
+}
+
+/** How long requests under way may take after the signal to stop. */
+const requestsMs = 20_000;
+/** How long those of the internal listener may take once nothing runs behind it. */
+const lastRequestsMs = 2_000;
+
+async function closeInternal(internal: Listener, clock: Clock, abandon: AbortSignal): Promise<void> {
+  using patience = startDeadline(clock, lastRequestsMs, abandon);
+  await internal.close(patience.signal);
 }
 
 function open({ config }: ApiDeps, app: HttpApp, port: number): Promise<Listener> {

@@ -25,6 +25,7 @@ import { createToolbox } from '../lib/tools/toolbox.ts';
 import { type Keys, loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { serveBuiltinTools } from './tools/serve-builtin.ts';
+import { type LeavingTimes, leavingTimesOf } from './leaving-times.ts';
 import { openToolCalls, type ToolCalls } from './tool-calls/index.ts';
 import { createServiceTools } from './tools/service-tools.ts';
 import { createRouterAgent } from './ingest/router-agent.ts';
@@ -40,14 +41,14 @@ export interface Services {
   readonly operations: Operations;
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
   readonly ready: Readonly<Record<string, Check>>;
-  /** Resolves when requests can be answered, or when `stop` aborts. */
+  /** Resolves when requests can be answered, or when `stop` aborts. Agents and calls of tools leave from that moment on. */
   start(stop: AbortSignal): Promise<void>;
   /** Ends everything; nothing is asked of the services any more. */
   close(): Promise<void>;
 }
 
 export function createServices(deps: ApiDeps): Services {
-  const { config, clock } = deps;
+  const { config } = deps;
   const authentication = createAuthentication(deps, config);
   const cluster = createOwnCluster(deps);
   const bus = createBus(deps);
@@ -55,8 +56,6 @@ export function createServices(deps: ApiDeps): Services {
   const keys = loadKeys(deps);
   const workers = createWorkers({ ...deps, sealKey: keys.seal, audit: shared.audit }, bus, cluster);
   const { agents, operations } = workers;
-  const following = new AbortController();
-  let followed: Promise<unknown> = Promise.resolve();
   return {
     routes: {
       ...deps,
@@ -70,15 +69,42 @@ export function createServices(deps: ApiDeps): Services {
     operations,
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
+    ...lifeOf(deps, { bus, cluster, workers, authentication, stimuli: shared.stimuli, keys }),
+  };
+}
+
+interface Parts {
+  readonly bus: EventBus;
+  readonly cluster: Cluster;
+  readonly workers: Workers;
+  readonly authentication: ReturnType<typeof createAuthentication>;
+  readonly stimuli: ReturnType<typeof createStimuli>;
+  readonly keys: Keys;
+}
+
+/** The workers leave first: they need the caches and the bus until then. */
+function lifeOf(
+  deps: ApiDeps,
+  { bus, cluster, workers, authentication, stimuli, keys }: Parts,
+): Pick<Services, 'start' | 'close'> {
+  const { clock, config } = deps;
+  const leaving = new AbortController();
+  const following = new AbortController();
+  let worked: Promise<unknown> = Promise.resolve();
+  let followed: Promise<unknown> = Promise.resolve();
+  return {
     async start(stop) {
       followed = cluster.run(following.signal);
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       const { signal } = following;
-      const working = runWorkers(workers, { bus, clock, tenants: cluster.tenants }, signal);
-      followed = Promise.all([followed, shared.stimuli.run(signal), working, publishKeys(deps, keys, signal)]);
+      const stopping = AbortSignal.any([stop, leaving.signal]);
+      worked = runWorkers(workers, { bus, clock, tenants: cluster.tenants, leaving: timesOf(config) }, stopping);
+      followed = Promise.all([followed, stimuli.run(signal), publishKeys(deps, keys, signal)]);
     },
     async close() {
+      leaving.abort();
+      await worked;
       following.abort();
       await followed;
       await authentication.close();
@@ -86,6 +112,9 @@ export function createServices(deps: ApiDeps): Services {
     },
   };
 }
+
+const timesOf = ({ WINDLASS_GRACE_SECONDS: seconds }: ApiDeps['config']): LeavingTimes =>
+  leavingTimesOf(seconds * 1_000);
 
 /** Hosts are enrolled where there is a key to sign with and an address to connect to. */
 function edgeOf({ config }: ApiDeps, { edge }: Keys): RoutesDeps['edge'] {
@@ -147,8 +176,10 @@ function createWorkers(
     sessions: createSessions(bus, cluster.tenants),
   });
   const toolbox = createTools(deps, { cluster, operations, bus, registered, audit: deps.audit });
-  const agents = createAgents({ ...deps, bus, cluster, registered, toolbox });
-  const toolCalls = openToolCalls({ ...deps, bus, cluster, toolbox, registered, calls: agents.seal.calls });
+  const leaving = timesOf(deps.config);
+  const agents = createAgents({ ...deps, bus, cluster, registered, toolbox, leaving });
+  const { calls } = agents.seal;
+  const toolCalls = openToolCalls({ ...deps, bus, cluster, toolbox, registered, calls, graceMs: leaving.callsMs });
   return { operations, agents, toolCalls };
 }
 
@@ -190,7 +221,7 @@ function createTools(
 /** Conversations are kept in NATS, and replicas ask each other there: without it, executions of agents and calls of tools wait. */
 async function runWorkers(
   { agents: { drivers, endSessions, seal }, toolCalls }: Workers,
-  deps: Pick<ApiDeps, 'clock'> & Pick<Cluster, 'tenants'> & { readonly bus: EventBus },
+  deps: Pick<ApiDeps, 'clock'> & Pick<Cluster, 'tenants'> & { readonly bus: EventBus; readonly leaving: LeavingTimes },
   stop: AbortSignal,
 ): Promise<void> {
   if (deps.bus.problem() === notConfiguredProblem) return;
@@ -199,8 +230,8 @@ async function runWorkers(
     toolbox: seal.toolbox,
     runningCaller: (execution_id, tenant) => seal.callerOf({ execution_id, tenant }),
   });
-  await Promise.all([drivers.run(stop), endSessions.run(stop), toolCalls.run(stop)]);
-  await builtin.close(0);
+  const closed = aborted(stop).then(() => builtin.close(deps.leaving.callsMs));
+  await Promise.all([drivers.run(stop), endSessions.run(stop), toolCalls.run(stop), closed]);
 }
 
 /**

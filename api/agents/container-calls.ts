@@ -113,11 +113,16 @@ async function submit(
     if (typeof taken === 'number') return taken;
     // Where there is no driver, this replica becomes it.
     const execution = taken === 'undriven' ? deps.executions.cache.getByUid(executionId) : undefined;
-    if (execution !== undefined) await deps.drivers.open(execution, deadline.signal);
+    if (execution !== undefined) await deps.drivers.open(execution, deadline.signal).catch(unlessElsewhere);
     await deps.clock.sleep(retryMs, deadline.signal);
   }
   signal.throwIfAborted();
   throw containerBusy('the execution waits; nothing ran; call again later');
+}
+
+/** A replica that is about to end drives no conversation; another one does soon. */
+function unlessElsewhere(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
 }
 
 /** Errors after which nothing was written down: the conversation has no driver, or changes it. */

@@ -33,6 +33,8 @@ export interface ConversationDeps {
   readonly calls: CallCounter;
   /** The rendered instruction and the input. */
   readonly task: { readonly system: string; readonly input: string; readonly version: string };
+  /** Aborts, with Stopped, where this replica waits no longer for work that the next driver does anew. */
+  readonly giveUp: AbortSignal;
   /** Takes domain events. */
   readonly events: EventSink;
   /** Tells listeners of a record or a piece of text. */

@@ -13,7 +13,7 @@ import { renderTask } from './task.ts';
 export async function conversationOf(
   deps: DriversDeps,
   execution: AgentExecution,
-  parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
+  parts: Pick<ConversationDeps, 'log' | 'door' | 'tell' | 'giveUp'>,
 ): Promise<ConversationDeps> {
   const { approvals, bus, calls, clock, judges, logger, models, toolbox, registered } = deps;
   const { executions, tenants, definitionOf } = deps;

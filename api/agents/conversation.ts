@@ -11,6 +11,7 @@ import { type ConversationDeps, type EffectOf, record, recordJudge } from './con
 import { JudgeFailed, judgeAnswer, type JudgedAnswer, verdictOf } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { registeredTools } from './registered-offer.ts';
+import { repeatable } from './repeatable.ts';
 import { callTool } from './tool-call.ts';
 
 /**
@@ -103,17 +104,15 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
   const tools = [...deps.toolbox.offered(caller), ...(await registeredTools(deps, signal))];
   const limits = models.limitsOf(alias, provider);
   const maxOutputTokens = least(effect.maxOutputTokens, limits?.maxOutputTokens);
-  const reply = await models.ask({
+  const question = {
     alias,
     tenant: caller.tenant,
     messages: fitting(messages, { contextWindow: limits?.contextWindow, maxOutputTokens: maxOutputTokens ?? 0 }),
     tools,
-    ...(provider === undefined ? {} : { provider }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(spec.output_schema === undefined ? {} : { outputSchema: spec.output_schema }),
-    signal,
-    onText: (text) => tell({ text }),
-  });
+    ...defined({ provider, maxOutputTokens, outputSchema: spec.output_schema }),
+    onText: (text: string) => tell({ text }),
+  };
+  const reply = await repeatable(deps, signal, (until) => models.ask({ ...question, signal: until }));
   await record(deps, { kind: 'model_replied', ...kept(reply, log.state.modelCalls) });
 }
 
@@ -165,10 +164,9 @@ async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answ
   const { models, caller } = deps;
   const { spec } = caller.agent;
   const alias = spec.execution?.validation?.model ?? modelAliasOf(spec);
-  const { reply, ...verdict } = await judgeAnswer(
-    { models, tenant: caller.tenant },
-    judgedAnswer(deps, effect.answer),
-    { alias, maxOutputTokens: effect.maxOutputTokens, withinMs: judgeMs, signal },
+  const question = { alias, maxOutputTokens: effect.maxOutputTokens, withinMs: judgeMs };
+  const { reply, ...verdict } = await repeatable(deps, signal, (until) =>
+    judgeAnswer({ models, tenant: caller.tenant }, judgedAnswer(deps, effect.answer), { ...question, signal: until }),
   );
   // A replica that dies behind this asks the model anew: both replies have taken their tokens.
   await recordJudge(deps, reply);

@@ -12,6 +12,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Models } from '../../lib/models/models.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
+import type { LeavingTimes } from '../leaving-times.ts';
 import type { Approvals } from './approvals.ts';
 import type { Claims } from './claims.ts';
 import type { JudgeAgents } from './judge-agents.ts';
@@ -37,6 +38,8 @@ export interface DriversDeps {
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   /** Bytes of heap for the conversations that this replica drives. Default: `roomLimits.poolBytes`. */
   readonly poolBytes?: number;
+  /** How long this replica works on once it is to end. */
+  readonly leaving: LeavingTimes;
   /** The definition that an execution was fixed to, and the SecurityContext that bounds it. */
   readonly definitionOf: (execution: AgentExecution) => Promise<{
     readonly spec: AgentSpec;

@@ -5,45 +5,38 @@ import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { failure } from '../../lib/conversation/next.ts';
-import type { ConversationState } from '../../lib/conversation/state.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
 import { Parked } from './approvals.ts';
 import { drive } from './conversation.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { conversationOf } from './conversation-of.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
+import { type Driven, newDriven, type OpenConversation, withdraw } from './driven.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
 import { Grown, readInto } from './grown.ts';
+import { leaveAll } from './leave-all.ts';
 import { createLeftConversations, type LeftConversations } from './left-conversations.ts';
 import { isLost } from './lost.ts';
 import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
-import { hear, type PodSaying } from './pod-sayings.ts';
+import { hear } from './pod-sayings.ts';
 import { Room, roomLimits, wantedFor } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
 import type { SignedCalls } from './signed-calls.ts';
 
-/** A conversation that this replica drives. */
-export interface OpenConversation {
-  readonly door: PodDoor;
-  readonly signed: SignedCalls;
-  readonly state: ConversationState;
-  /** Takes what the pod says, as `hear` does, for as long as the pod waits. */
-  hear(saying: PodSaying, signal: AbortSignal): Promise<void>;
-}
-
 /** Conversations of all running AgentExecutions, each driven by exactly one replica (design §12). */
 export interface Drivers {
-  /** Drives what needs it until `stop` aborts. Never rejects. */
+  /** Drives what needs it until `stop` aborts, and lets go of what is under way in time. Never rejects. */
   run(stop: AbortSignal): Promise<void>;
   /**
    * The conversation, driven by this replica from now on where another one drove it. Undefined where it is over, or
    * `signal` aborts first.
-   * @throws AppError `unavailable` where this replica is about to end.
+   * @throws HttpError 503 where this replica is about to end; it closes the connection, so that the next request finds another one.
    */
   open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined>;
 }
@@ -57,16 +50,6 @@ const handOverMs = 20_000;
 
 /** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
 type Driving = 'done' | 'parked' | Grown;
-
-interface Driven {
-  readonly leave: AbortController;
-  readonly cancel: AbortController;
-  conversation: OpenConversation | undefined;
-  /** Resolves when it is open here, or will not be. */
-  settled: Promise<void>;
-  settle: () => void;
-  ended: Promise<void>;
-}
 
 export function createDrivers(deps: DriversDeps): Drivers {
   return new ConversationDrivers(deps);
@@ -96,12 +79,12 @@ class ConversationDrivers implements Drivers {
       isDriven: (uid) => this.#driven.get(uid)?.conversation !== undefined,
     });
     const responder = left.serve();
+    const leaving = aborted(stop).then(() => leaveAll(this.#deps, [...this.#driven.values()], this.#deps.leaving));
     while (!stop.aborted) {
       await this.#look(left);
       await this.#deps.clock.sleep(scanMs, stop);
     }
-    for (const driven of this.#driven.values()) driven.leave.abort();
-    await Promise.all([...this.#driven.values()].map(({ ended }) => ended));
+    await leaving;
     await responder.close(0);
   }
 
@@ -121,7 +104,7 @@ class ConversationDrivers implements Drivers {
   async open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
     const { uid = '' } = execution.metadata;
     while (!signal.aborted) {
-      if (this.#stop.aborted) throw new AppError('unavailable', 'this replica is about to end; send it again');
+      if (this.#stop.aborted) throw aboutToEnd();
       const current = this.#deps.executions.cache.getByUid(uid);
       if (current === undefined || !needsDriving(current)) return undefined;
       const conversation = await this.#opened(current, signal);
@@ -153,15 +136,7 @@ class ConversationDrivers implements Drivers {
   #consider(execution: AgentExecution): void {
     const { uid = '' } = execution.metadata;
     if (this.#stop.aborted || this.#driven.has(uid)) return;
-    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
-    const driven: Driven = {
-      leave: new AbortController(),
-      cancel: new AbortController(),
-      conversation: undefined,
-      settled,
-      settle,
-      ended: Promise.resolve(),
-    };
+    const driven = newDriven();
     this.#driven.set(uid, driven);
     driven.ended = this.#drive(execution, driven).then(() => {
       driven.settle();
@@ -227,7 +202,8 @@ class ConversationDrivers implements Drivers {
     const leave = within.driven.leave.signal;
     const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
     const door = new PodDoor({ log, leave, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }), podOf });
-    const conversation = await conversationOf(this.#deps, execution, { log, door, tell }).catch(isLost);
+    const giveUp = within.driven.giveUp.signal;
+    const conversation = await conversationOf(this.#deps, execution, { log, door, tell, giveUp }).catch(isLost);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
       return 'done';
@@ -340,13 +316,11 @@ interface Opened {
 const lastWordMs = 30_000;
 const retryMs = 200;
 
-/** Requests for the conversation wait until it is open again. */
-function withdraw(driven: Driven): void {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  driven.conversation = undefined;
-  driven.settle();
-  driven.settled = promise;
-  driven.settle = resolve;
-}
+const aboutToEnd = (): HttpError =>
+  new HttpError({
+    code: 'unavailable',
+    message: 'this replica is about to end; send it again',
+    headers: { Connection: 'close', 'Retry-After': '1' },
+  });
 
 const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';

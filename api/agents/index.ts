@@ -16,6 +16,7 @@ import type { Models } from '../../lib/models/models.ts';
 import { createModels } from '../../lib/models/create-models.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { ApiDeps } from '../api-deps.ts';
+import type { LeavingTimes } from '../leaving-times.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { createAgentPodRoutes } from '../routes/agent-pods/index.ts';
 import type { SealInvokeDeps } from '../routes/seal/invoke.ts';
@@ -41,6 +42,7 @@ interface AgentsDeps extends ApiDeps {
   readonly registered: RegisteredToolSource;
   readonly toolbox: Toolbox;
   readonly audit: AuditTrail;
+  readonly leaving: LeavingTimes;
 }
 
 /** Everything that runs agents in this process. */
@@ -83,6 +85,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     executions: cluster.informers.agentExecutions,
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
+    leaving: deps.leaving,
   });
   const signed: Signed = { key: deps.sealKey, sessions, definitions };
   const podDeps = podRoutesDeps(deps, signed);

@@ -5,12 +5,13 @@ import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { admitCall } from '../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../lib/tools/refusals.ts';
-import { isRefusal, type Tool, type ToolArguments } from '../../lib/tools/tool.ts';
+import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { patiently } from './patiently.ts';
 import { registeredTools } from './registered-offer.ts';
+import { repeatable } from './repeatable.ts';
 import { type Answered, answerByPod, unknownOutcome } from './pod-answer.ts';
 import { raiseStorageEvent } from './storage-event.ts';
 import { refusalByPerson } from './tool-approval.ts';
@@ -103,10 +104,14 @@ async function askJudge(
   const validation = spec.execution?.tool_validation;
   const alias = validation?.model ?? modelAliasOf(spec);
   const withinMs = (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000;
-  const { allowed, reason, reply } = await judgeCall(
-    { models: deps.models, tenant: deps.caller.tenant },
-    { task: deps.task.system, tool: call.name, arguments: args },
-    { alias, maxOutputTokens, withinMs, signal },
+  const asked = { task: deps.task.system, tool: call.name, arguments: args };
+  const { allowed, reason, reply } = await repeatable(deps, signal, (until) =>
+    judgeCall({ models: deps.models, tenant: deps.caller.tenant }, asked, {
+      alias,
+      maxOutputTokens,
+      withinMs,
+      signal: until,
+    }),
   );
   await recordJudge(deps, reply);
   await record(deps, { kind: 'call_judged', call_id: call.id, allowed, reason });
@@ -161,7 +166,9 @@ async function answerOf(
   try {
     if (tool.run.kind === 'api') {
       if (isAgain && !tool.idempotent) return { answer: unknownOutcome };
-      return { answer: await tool.run.run(caller, args, signal) };
+      const { run } = tool;
+      const once = (until: AbortSignal): Promise<ToolAnswer> => run.run(caller, args, until);
+      return { answer: await (tool.idempotent ? repeatable(deps, signal, once) : once(signal)) };
     }
     return await answerByPod({ run: tool.run, caller, args }, (plan) =>
       door.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),

@@ -20,6 +20,8 @@ interface OpenDeps extends Pick<ApiDeps, 'clock' | 'kube' | 'logger' | 'newId'> 
   readonly registered: RegisteredToolSource;
   readonly calls: CallCounter;
   readonly audit: AuditTrail;
+  /** How long calls that cannot be made again may go on once this replica is to end. */
+  readonly graceMs: number;
 }
 
 /** Tool calls of workflows, over the tools of this process and those of the gateway. */

@@ -25,6 +25,8 @@ export interface ToolCallsDeps extends WriteDeps {
   readonly holders: Holders;
   /** Whether a call of the tool that was under way when its replica died may be made again. */
   readonly isRepeatable: (tool: string) => boolean;
+  /** How long calls that cannot be made again may go on once this replica is to end. Default: 6 s. */
+  readonly graceMs?: number;
   /** Runs a claimed call. Never rejects. */
   readonly execute: (call: ToolCall, signal: AbortSignal) => Promise<CallOutcome>;
 }
@@ -37,8 +39,8 @@ export interface ToolCalls {
 
 /** Calls that one replica runs at a time; each may hold an answer of a mebibyte. Larger ones have the room of their tool. */
 const poolSize = 64;
-/** How long calls of a stopping replica may go on that cannot be made again, and how long they may take to end then. */
-const graceMs = 6_000;
+const usualGraceMs = 6_000;
+/** How long calls that a stopping replica gives up may take to end. */
 const lastWordMs = 9_000;
 /** No timer of the machine takes more than 24.8 days. */
 const longestSleepMs = 24 * 86_400_000;
@@ -197,7 +199,7 @@ class CallRunner implements ToolCalls {
   }
 
   async #leave(): Promise<void> {
-    const { clock, informer, isRepeatable } = this.#deps;
+    const { clock, informer, isRepeatable, graceMs = usualGraceMs } = this.#deps;
     const all = [...this.#underWay];
     const stop = (one: UnderWay): void =>
       one.abort.abort(new AppError('unavailable', 'the replica stops', { reason: leaving }));

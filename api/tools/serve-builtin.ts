@@ -28,7 +28,6 @@ interface ServeBuiltinDeps {
 
 /** Characters of an answer: as JSON they take six bytes each at most, which a message of the bus holds. */
 const contentLength = Math.floor((busLimits.requestBytes - 1_024) / 6);
-const graceMs = 3_000;
 /** Tools that wait answer before the bus gives their call up. */
 const callMs = busLimits.requestMaxMs - 5_000;
 
@@ -38,22 +37,24 @@ export function serveBuiltinTools(deps: ServeBuiltinDeps): Responder {
   const running = new Map<string, AbortController>();
   const offered = toolbox.offered(unbounded).filter(({ run }) => run.kind === 'api');
   const names = JSON.stringify(offered.map(({ name }) => name));
-  const responders = [
-    bus.serve({ service: builtinListService }, async () => names),
-    bus.serve({ service: builtinCallsService }, ({ body, signal }) => serve(deps, running, { body, signal })),
-    bus.serve(
-      { service: builtinStopService },
-      async ({ body }) => {
-        running.get(Buffer.from(body).toString())?.abort(new AppError('cancelled', 'the caller gave the call up'));
-        return '';
-      },
-      { replicas: 'every' },
-    ),
-  ];
+  const listed = bus.serve({ service: builtinListService }, async () => names);
+  const called = bus.serve({ service: builtinCallsService }, ({ body, signal }) =>
+    serve(deps, running, { body, signal }),
+  );
+  const stopped = bus.serve(
+    { service: builtinStopService },
+    async ({ body }) => {
+      running.get(Buffer.from(body).toString())?.abort(new AppError('cancelled', 'the caller gave the call up'));
+      return '';
+    },
+    { replicas: 'every' },
+  );
   return {
-    ready: Promise.all(responders.map(({ ready }) => ready)).then(() => undefined),
-    async close() {
-      await Promise.all(responders.map((responder) => responder.close(graceMs)));
+    ready: Promise.all([listed, called, stopped].map(({ ready }) => ready)).then(() => undefined),
+    async close(graceMs) {
+      await Promise.all([listed.close(graceMs), called.close(graceMs)]);
+      // A call under way may be given up until then.
+      await stopped.close(0);
     },
   };
 }

@@ -3,6 +3,7 @@ import { createClaims } from '../../api/agents/claims.ts';
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
 import type { JudgeAgents } from '../../api/agents/judge-agents.ts';
 import { noRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/index.ts';
+import { type LeavingTimes, leavingTimesOf } from '../../api/leaving-times.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
@@ -139,6 +140,8 @@ interface ReplicaOptions {
   readonly isModelKnown?: boolean;
   /** Bytes of heap for its conversations. */
   readonly poolBytes?: number;
+  /** Default: those of a process with the shortest grace. */
+  readonly leaving?: LeavingTimes;
 }
 
 export interface Replica {
@@ -176,6 +179,7 @@ export function startReplica({
   judges = noJudges,
   isModelKnown = true,
   poolBytes,
+  leaving = leavingTimesOf(20_000),
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
   const kube: Pick<KubeClient, 'get' | 'mergePatch'> = {
@@ -205,6 +209,7 @@ export function startReplica({
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
     definitionOf: async () => ({ spec, security }),
+    leaving,
     ...(poolBytes === undefined ? {} : { poolBytes }),
   });
   const running = drivers.run(stop.signal);

@@ -233,6 +233,10 @@ describe('a chart with an issuer', () => {
       ...mounted,
       ...image,
     });
+    const patient = await render({ api: { ...on, terminationGracePeriodSeconds: 90 } });
+    expect(texts(environment(patient, clusterNames.api))).toMatchObject({ WINDLASS_GRACE_SECONDS: '80' });
+    const { spec } = find<Deployment>(patient, 'Deployment', clusterNames.api);
+    expect(spec.template.spec.terminationGracePeriodSeconds).toBe(90);
   });
 
   it('names every secret and holds none', async () => {

@@ -1,6 +1,7 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Attestations } from '../../agents/attestations.ts';
-import type { Drivers, OpenConversation } from '../../agents/drivers.ts';
+import type { OpenConversation } from '../../agents/driven.ts';
+import type { Drivers } from '../../agents/drivers.ts';
 import { type ConversationFeed, recordsBehind } from '../../agents/feed.ts';
 import { needsDriving } from '../../agents/needs-driving.ts';
 import { checkReported, type Offered } from '../../agents/pod-door.ts';

@@ -15,6 +15,8 @@
 {{- end }}
 - { name: WINDLASS_RATE_LIMIT_PER_SECOND, value: {{ .rateLimitPerSecond | int64 | quote }} }
 - { name: WINDLASS_DRAIN_SECONDS, value: {{ .drainSeconds | int64 | quote }} }
+{{- /* 5 s for answers about what is given up and for closing, and 5 s before the kubelet kills. */}}
+- { name: WINDLASS_GRACE_SECONDS, value: {{ sub (.terminationGracePeriodSeconds | int64) 10 | quote }} }
 - name: WINDLASS_SYSTEM_NAMESPACE
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 - { name: WINDLASS_SYSTEM_TENANT, value: {{ $.Values.systemTenant.slug | quote }} }

@@ -1,0 +1,45 @@
+import type { ConversationState } from '../../lib/conversation/state.ts';
+import type { Leaver } from './leave-all.ts';
+import type { PodDoor } from './pod-door.ts';
+import type { PodSaying } from './pod-sayings.ts';
+import type { SignedCalls } from './signed-calls.ts';
+
+/** A conversation that this replica drives. */
+export interface OpenConversation {
+  readonly door: PodDoor;
+  readonly signed: SignedCalls;
+  readonly state: ConversationState;
+  /** Takes what the pod says, as `hear` does, for as long as the pod waits. */
+  hear(saying: PodSaying, signal: AbortSignal): Promise<void>;
+}
+
+/** A conversation from the moment in which this replica considers it. */
+export interface Driven extends Leaver {
+  conversation: OpenConversation | undefined;
+  /** Resolves when it is open here, or will not be. */
+  settled: Promise<void>;
+  settle: () => void;
+  ended: Promise<void>;
+}
+
+export function newDriven(): Driven {
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+  return {
+    leave: new AbortController(),
+    giveUp: new AbortController(),
+    cancel: new AbortController(),
+    conversation: undefined,
+    settled,
+    settle,
+    ended: Promise.resolve(),
+  };
+}
+
+/** Requests for the conversation wait until it is open again. */
+export function withdraw(driven: Driven): void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  driven.conversation = undefined;
+  driven.settle();
+  driven.settled = promise;
+  driven.settle = resolve;
+}

@@ -1,0 +1,201 @@
+import { expect, it, vi } from 'vitest';
+import { systemClock } from '../../lib/clock.ts';
+import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
+import type { Tool, ToolAnswer } from '../../lib/tools/tool.ts';
+import { executionOf, replyOf, SharedExecutions, specOf } from '../../test/agents/replica.ts';
+import { useReplicas } from '../../test/agents/replicas.ts';
+import { leavingTimesOf } from '../leaving-times.ts';
+import { createConversationFeed } from './live.ts';
+
+const replicas = useReplicas();
+
+async function recordsOf(uid: string) {
+  const feed = createConversationFeed(replicas.connect(), systemClock);
+  return (await feed.read('acme', uid, 0)).map(({ record }) => record);
+}
+
+const kindsOf = async (uid: string) => (await recordsOf(uid)).map(({ kind }) => kind);
+
+const ended = (shared: SharedExecutions, count = 1) =>
+  vi.waitFor(() => expect(shared.outcomes).toHaveLength(count), { timeout: 20_000, interval: 20 });
+
+const begun = (what: { readonly mock: { readonly calls: readonly unknown[] } }, times = 1) =>
+  vi.waitFor(() => expect(what.mock.calls).toHaveLength(times), { timeout: 20_000, interval: 20 });
+
+type RunTool = (signal: AbortSignal) => Promise<ToolAnswer>;
+
+const toolOf = (run: RunTool, idempotent: boolean, name = 'count'): Tool => ({
+  name,
+  description: 'counts',
+  input_schema: { type: 'object' },
+  skip_judge: false,
+  idempotent,
+  fleet_capable: false,
+  run: { kind: 'api', run: (_caller, _args, signal) => run(signal) },
+});
+
+const answerOf = (content: string): ToolAnswer => ({ content, isError: false });
+const hangs = (): Promise<never> => new Promise(() => undefined);
+/** A model that calls the tool of its input, then says what the tool said. */
+const callsOnce = async ({ messages }: ModelRequest): Promise<ModelReply> => {
+  const { role, content } = messages.at(-1) ?? { role: '', content: '' };
+  return role === 'tool' ? replyOf(`heard ${content}`) : replyOf('', [['count', {}]]);
+};
+const verdict = replyOf(JSON.stringify({ allow: true, reason: 'fine', score: 1, feedback: '' }));
+const isJudge = ({ tools }: ModelRequest): boolean => tools.length === 0;
+
+/** Gives up at once what can be made again; a call has a minute. */
+const patient = { repeatableMs: 50, callsMs: 60_000 };
+/** Gives everything up at once. */
+const hasty = { repeatableMs: 50, callsMs: 100 };
+
+type Ask = (request: ModelRequest) => Promise<ModelReply>;
+
+/** Runs one execution on a replica that stops while the model or a tool hangs, and then on another one. */
+async function moved(
+  uid: string,
+  { first, second, spec = specOf() }: { first: Ask; second: Ask; spec?: ReturnType<typeof specOf> },
+) {
+  const shared = new SharedExecutions();
+  const asked = vi.fn<Ask>(first);
+  const tools = [toolOf(async () => answerOf('seven'), true)];
+  const leaving = replicas.start({ shared, ask: asked, tools, spec, leaving: patient });
+  shared.put(executionOf(uid));
+  return { shared, asked, leaving, next: () => replicas.start({ shared, ask: second, tools, spec }) };
+}
+
+it('a stopping replica gives up a question to a model, and the next one asks it again', async () => {
+  const { shared, asked, leaving, next } = await moved('model', {
+    first: hangs,
+    second: async () => replyOf('from the next'),
+  });
+  await begun(asked);
+  await leaving.stop();
+  expect(asked.mock.calls[0]?.[0].signal.aborted).toBe(true);
+  next();
+  await ended(shared);
+  expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'from the next' });
+  const kinds = await kindsOf('model');
+  expect(kinds.filter((kind) => kind === 'model_asked')).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === 'model_replied')).toHaveLength(1);
+});
+
+it('writes down nothing of an answer that a model breaks off when it is given up', async () => {
+  const half: Ask = ({ signal }) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(replyOf('half a sen'))));
+  const { shared, asked, leaving, next } = await moved('half', { first: half, second: async () => replyOf('whole') });
+  await begun(asked);
+  await leaving.stop();
+  next();
+  await ended(shared);
+  expect(shared.outcomes[0]).toMatchObject({ output: 'whole' });
+  expect((await recordsOf('half')).filter((record) => record.kind === 'model_replied')).toHaveLength(1);
+});
+
+it.each([
+  ['tool calls', { tool_validation: { enabled: true } }, 'call_judged'],
+  ['answers', { validation: { threshold: 0.5 } }, 'iteration_judged'],
+] as const)(
+  'gives up a question to the judge of %s, and the next one asks it again',
+  async (_what, execution, kind) => {
+    const { promise: isAsked, resolve: onAsked } = Promise.withResolvers<void>();
+    const first: Ask = async (request) => {
+      if (!isJudge(request)) return callsOnce(request);
+      onAsked();
+      return hangs();
+    };
+    const second: Ask = async (request) => (isJudge(request) ? verdict : callsOnce(request));
+    const uid = `judge-${kind}`;
+    const { shared, leaving, next } = await moved(uid, { first, second, spec: specOf({ execution }) });
+    await isAsked;
+    await leaving.stop();
+    expect(await kindsOf(uid)).not.toContain(kind);
+    next();
+    await ended(shared);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'heard seven', tool_calls: 1 });
+    expect((await kindsOf(uid)).filter((one) => one === kind)).toHaveLength(1);
+  },
+);
+
+it('gives up an idempotent tool, which the next one runs again', async () => {
+  const shared = new SharedExecutions();
+  const run = vi.fn<RunTool>(hangs);
+  const leaving = replicas.start({ shared, ask: callsOnce, tools: [toolOf(run, true)], leaving: patient });
+  shared.put(executionOf('again'));
+  await begun(run);
+  await leaving.stop();
+  expect(run.mock.calls[0]?.[0].aborted).toBe(true);
+  replicas.start({ shared, ask: callsOnce, tools: [toolOf(async () => answerOf('eight'), true)] });
+  await ended(shared);
+  expect(shared.outcomes[0]).toMatchObject({ output: 'heard eight', tool_calls: 1 });
+  expect((await kindsOf('again')).filter((kind) => kind === 'tool_started')).toHaveLength(1);
+});
+
+it('lets a call that cannot be made again run to its end, and writes its answer down', async () => {
+  const shared = new SharedExecutions();
+  const answer = Promise.withResolvers<ToolAnswer>();
+  const run = vi.fn<RunTool>(() => answer.promise);
+  const model = vi.fn<Ask>((request) => (request.messages.at(-1)?.content === 'hang' ? hangs() : callsOnce(request)));
+  const leaving = replicas.start({ shared, ask: model, tools: [toolOf(run, false)], leaving: patient });
+  shared.put(executionOf('runs-on'));
+  await begun(run);
+  const other = executionOf('hanging');
+  shared.put({ ...other, spec: { ...other.spec, input: 'hang' } });
+  await begun(model, 2);
+  const stopped = leaving.stop();
+  // What can be asked again is given up by then.
+  await vi.waitFor(() => expect(model.mock.calls[1]?.[0].signal.aborted).toBe(true), { timeout: 20_000 });
+  expect(run.mock.calls[0]?.[0].aborted).toBe(false);
+  answer.resolve(answerOf('nine'));
+  await stopped;
+  expect((await recordsOf('runs-on')).at(-1)).toMatchObject({ kind: 'tool_ended', content: 'nine', ran: true });
+  replicas.start({ shared, ask: async () => replyOf('done'), tools: [toolOf(run, false)] });
+  await ended(shared, 2);
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+it('ends at the end of its grace whatever a tool does, and the next one says that the outcome is unknown', async () => {
+  const shared = new SharedExecutions();
+  const bus = replicas.connect();
+  const run = vi.fn<RunTool>(hangs);
+  const leaving = replicas.start({ bus, shared, ask: callsOnce, tools: [toolOf(run, false)], leaving: hasty });
+  shared.put(executionOf('over'));
+  await begun(run);
+  await leaving.stop();
+  // As the end of its process does.
+  await bus.close(0);
+  expect(run.mock.calls[0]?.[0].aborted).toBe(true);
+  replicas.start({ shared, ask: callsOnce, tools: [toolOf(run, false)] });
+  await ended(shared);
+  expect(run).toHaveBeenCalledTimes(1);
+  expect(shared.outcomes[0]).toMatchObject({ output: expect.stringContaining('OutcomeUnknown') as string });
+});
+
+it('ends at the end of its grace while the bus takes no record', async () => {
+  const shared = new SharedExecutions();
+  const bus = replicas.connect();
+  const answer = Promise.withResolvers<ToolAnswer>();
+  const run = vi.fn<RunTool>(() => answer.promise);
+  const leaving = replicas.start({ bus, shared, ask: callsOnce, tools: [toolOf(run, false)], leaving: hasty });
+  shared.put(executionOf('no-bus'));
+  await begun(run);
+  await bus.close(0);
+  answer.resolve(answerOf('ten'));
+  await leaving.stop();
+  replicas.start({ shared, ask: callsOnce, tools: [toolOf(run, false)] });
+  await ended(shared);
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+it('answers a pod with 503 and a closed connection, so that its next request finds another replica', async () => {
+  const shared = new SharedExecutions();
+  const leaving = replicas.start({ shared, ask: hangs });
+  await leaving.stop();
+  const asked = leaving.drivers.open(executionOf('pod'), new AbortController().signal);
+  await expect(asked).rejects.toMatchObject({ options: { code: 'unavailable', headers: { Connection: 'close' } } });
+});
+
+it('gives calls the grace of the process but for its last writes, and no model more than ten seconds', () => {
+  expect(leavingTimesOf(320_000)).toEqual({ repeatableMs: 10_000, callsMs: 300_000 });
+  expect(leavingTimesOf(20_000)).toEqual({ repeatableMs: 6_000, callsMs: 6_000 });
+});
