@@ -89,6 +89,7 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       inbox: createInbox(),
       toHeaders: (values) => MsgHdrsImpl.fromRecord(values),
       timeoutMs: callTimeoutMs,
+      gatherMs: options.gatherMs,
     });
     const open = async (definition: BucketDefinition): Promise<SessionBucket> => {
       await prepareStream(deps, bucketStream(definition, options.replicas));
@@ -100,7 +101,7 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       shares,
       ...sessionOf({ connection, logger }, publisher, open),
       ...streamsOf({ client, manager, logger, shares, replicas: options.replicas }),
-      requests: createSessionRequests({ connection, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
+      requests: createSessionRequests({ connection, publisher, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
     };
   } catch (error) {
     await connection.close();
@@ -181,7 +182,12 @@ function sessionOf(
     server: connection.getServer(),
     ended,
     over: over.signal,
-    close: () => connection.close(),
+    async close() {
+      publisher.flush();
+      // The library writes in the microtask that follows.
+      await Promise.resolve();
+      await connection.close();
+    },
   };
 }
 

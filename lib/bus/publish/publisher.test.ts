@@ -1,12 +1,13 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
+import { createSessionRequests } from '../request/session-requests.ts';
 import { createPublisher } from './publisher.ts';
 
 type Callback = (error: Error | null, answer: Msg) => void;
 
 /** The library's side of a connection; how the real server answers is in nats-bus.test.ts. */
-function setUp(refused?: Error) {
+function setUp(refused?: Error, gatherMs?: number) {
   const clock = createManualClock();
   const sent: string[] = [];
   const replies: (string | undefined)[] = [];
@@ -26,7 +27,7 @@ function setUp(refused?: Error) {
   } as unknown as NatsConnection;
   const start = clock.now();
   const toHeaders = () => headers();
-  const publisher = createPublisher({ connection, clock, inbox: 'inbox', toHeaders, timeoutMs: 1_500 });
+  const publisher = createPublisher({ connection, clock, inbox: 'inbox', toHeaders, timeoutMs: 1_500, gatherMs });
   const publish = (subject: string): Promise<number | string> =>
     publisher.publish({ subject, body: '', headers: {} }).catch((error: unknown) => String(error));
   const answer = (index: number, text: string): void =>
@@ -40,6 +41,8 @@ function setUp(refused?: Error) {
     sent,
     replies,
     tell: (subject: string): void => publisher.tell({ subject, body: '', headers: {} }),
+    flush: (): void => publisher.flush(),
+    requests: createSessionRequests({ connection, publisher, toHeaders }),
     publish,
     ask,
     answer,
@@ -79,6 +82,29 @@ describe('a message', () => {
     const refusing = setUp(new Error('too large'));
     refusing.tell('d');
     await refusing.clock.advance(2_000);
+  });
+
+  it('and answers to requests of four milliseconds share one write where a process gathers for so long', async () => {
+    const { clock, sent, tell, publish, requests } = setUp(undefined, 4);
+    for (let ms = 0; ms < 12; ms += 1) {
+      void publish('result');
+      tell('note');
+      requests.answer({ reply: 'order' }, '');
+      requests.answer({}, 'no one asked for it');
+      await clock.advance(1);
+    }
+    expect(sent).toHaveLength(3 * 12);
+    expect(new Set(sent.map((one) => one.split(' at ')[1]))).toEqual(new Set(['0', '4', '8', '12']));
+  });
+
+  it('that waits for others is written when the connection is about to end', async () => {
+    const { clock, sent, tell, flush } = setUp();
+    tell('a');
+    await clock.advance(0);
+    tell('b');
+    flush();
+    flush();
+    expect(sent).toEqual(['a at 0', 'b at 0']);
   });
 
   it('gets its own answer, in whatever order they come', async () => {

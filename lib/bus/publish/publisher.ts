@@ -10,6 +10,9 @@ export interface Message {
   readonly headers: Record<string, string[]>;
 }
 
+/** For a message without headers. */
+export const noHeaders: Message['headers'] = {};
+
 /** Publishes to streams over one connection. */
 export interface Publisher {
   /**
@@ -22,6 +25,8 @@ export interface Publisher {
   ask(message: Message): Promise<Msg>;
   /** Publishes in its order with the others, and asks for no answer: a message that is lost, or refused, is lost. */
   tell(message: Message): void;
+  /** Writes what waits for others at once: the connection is about to end. */
+  flush(): void;
 }
 
 interface PublisherDeps {
@@ -33,13 +38,15 @@ interface PublisherDeps {
   readonly toHeaders: (headers: Message['headers']) => MsgHdrs;
   /** How long the server has to answer. */
   readonly timeoutMs: number;
+  /** How soon behind a write a message has to follow to share the next one. Default: 1. */
+  readonly gatherMs?: number | undefined;
 }
 
 /**
  * Messages that follow a write so soon share the next one. One that comes alone is written at once. A signed call makes
  * three or four messages one after the other, so that a longer pause would be most of its time.
  */
-const gatherMs = 1;
+const defaultGatherMs = 1;
 
 /**
  * All answers come to one inbox, each under the number of its message, and one timer watches over all: a request of the
@@ -103,6 +110,10 @@ class InboxPublisher implements Publisher {
     this.#enqueue(message);
   }
 
+  flush(): void {
+    for (const message of this.#outgoing.splice(0)) this.#send(message);
+  }
+
   #enqueue(message: Outgoing): void {
     this.#outgoing.push(message);
     if (!this.#isWriting) void this.#write();
@@ -112,9 +123,10 @@ class InboxPublisher implements Publisher {
     this.#isWriting = true;
     // Messages that are published in the same tick share the write.
     await Promise.resolve();
+    const { clock, gatherMs = defaultGatherMs } = this.#deps;
     while (this.#outgoing.length > 0) {
-      for (const message of this.#outgoing.splice(0)) this.#send(message);
-      await this.#deps.clock.sleep(gatherMs, this.#closed.signal);
+      this.flush();
+      await clock.sleep(gatherMs, this.#closed.signal);
     }
     this.#isWriting = false;
   }
@@ -123,8 +135,10 @@ class InboxPublisher implements Publisher {
   #send({ number, subject, body, headers }: Outgoing): void {
     const { connection, inbox, toHeaders } = this.#deps;
     const reply = number === undefined ? {} : { reply: `${inbox}.${number}` };
+    // The server reads a message without headers with less.
+    const some = headers === noHeaders ? {} : { headers: toHeaders(headers) };
     try {
-      connection.publish(subject, body, { ...reply, headers: toHeaders(headers) });
+      connection.publish(subject, body, { ...reply, ...some });
     } catch (error) {
       // Larger than the connection takes, or the connection is gone.
       if (number === undefined) return;

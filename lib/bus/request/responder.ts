@@ -96,12 +96,12 @@ class NatsResponder implements Responder {
     await served.stop();
   }
 
-  #take(message: Msg, { toHeaders }: SessionRequests): void {
+  #take(message: Msg, requests: SessionRequests): void {
     const { observer, clock } = this.#deps;
     const { service } = this.#service.address;
     const began = clock.now();
     const fail = (error: unknown): void => {
-      respond(message, errorText(error), toHeaders({ [headerNames.error]: '1' }));
+      requests.answer(message, errorText(error), { [headerNames.error]: ['1'] });
     };
     if (this.#running.size >= (this.#service.options.atOnce ?? busLimits.requestsAtOnce)) {
       fail(
@@ -115,7 +115,7 @@ class NatsResponder implements Responder {
     const work = this.#answer(request)
       .then(
         (body) => {
-          respond(message, body);
+          requests.answer(message, body);
           observer.answered(service, 'ok', clock.now() - began);
         },
         (error: unknown) => {
@@ -156,13 +156,4 @@ function eitherAborts(first: AbortSignal, second: AbortSignal): Promise<void> {
     first.addEventListener('abort', done);
     second.addEventListener('abort', done);
   });
-}
-
-/** Nothing is said to a caller that asked for no answer, nor over a connection that has ended. */
-function respond(message: Msg, body: string | Uint8Array, headers?: ReturnType<SessionRequests['toHeaders']>): void {
-  try {
-    message.respond(body, headers === undefined ? {} : { headers });
-  } catch {
-    // The caller's time ends without an answer, as with every lost one.
-  }
 }

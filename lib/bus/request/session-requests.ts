@@ -1,4 +1,5 @@
 import type { Msg, MsgHdrs, NatsConnection, Payload } from '@nats-io/transport-node';
+import { type Message, noHeaders, type Publisher } from '../publish/publisher.ts';
 
 /** Requests over one connection. */
 export interface SessionRequests {
@@ -9,8 +10,11 @@ export interface SessionRequests {
   tell(subject: string, body: Payload): void;
   /** Resolves once the server knows of the subscription. */
   serve(subject: string, queue: string | undefined, take: (message: Msg) => void): Promise<Served>;
-  /** Headers as the library wants them. */
-  readonly toHeaders: (values: Record<string, string>) => MsgHdrs;
+  /**
+   * Answers a request, in one write with other messages of the moment. Nothing is said to a caller that asked for no answer, nor over
+   * a connection that has ended: the caller's time ends without an answer, as with every lost one.
+   */
+  answer(question: Pick<Msg, 'reply'>, body: string | Uint8Array, headers?: Message['headers']): void;
 }
 
 export interface Question {
@@ -26,12 +30,16 @@ export interface Served {
 
 interface SessionRequestsDeps {
   readonly connection: Pick<NatsConnection, 'request' | 'requestMany' | 'subscribe' | 'flush' | 'publish'>;
-  readonly toHeaders: SessionRequests['toHeaders'];
+  readonly publisher: Pick<Publisher, 'tell'>;
+  /** Headers as the library wants them. */
+  readonly toHeaders: (values: Record<string, string>) => MsgHdrs;
 }
 
-export function createSessionRequests({ connection, toHeaders }: SessionRequestsDeps): SessionRequests {
+export function createSessionRequests({ connection, publisher, toHeaders }: SessionRequestsDeps): SessionRequests {
   return {
-    toHeaders,
+    answer({ reply: subject = '' }, body, headers = noHeaders) {
+      if (subject !== '') publisher.tell({ subject, body, headers });
+    },
     ask: (subject, { body, headers, timeoutMs }) =>
       connection.request(subject, body, { timeout: timeoutMs, headers: toHeaders(headers) }),
     async askAll(subject, { body, headers, timeoutMs, expected }) {
