@@ -16,7 +16,10 @@ const result: AgentResult = {
 const ref = { verb: 'patch', resource: 'agentexecutions' };
 
 /** An API server that refuses outcomes with an error for as long as `refusal` gives one. */
-function open(refusal: (result: AgentResult) => KubeError | undefined, now: Partial<AgentExecution> | 'gone' = {}) {
+function open(
+  refusal: (result: AgentResult, phase: unknown) => KubeError | undefined,
+  now: Partial<AgentExecution> | 'gone' = {},
+) {
   const sent: AgentResult[] = [];
   const lines: unknown[] = [];
   const execution: AgentExecution = executionOf('e');
@@ -33,7 +36,7 @@ function open(refusal: (result: AgentResult) => KubeError | undefined, now: Part
           jsonPatch: async (_resource, _ref, operations) => {
             const given = operations.find(({ path }) => path === '/spec/result')?.value as AgentResult;
             sent.push(given);
-            const error = refusal(given);
+            const error = refusal(given, operations.find(({ path }) => path === '/status/phase')?.value);
             if (error !== undefined) throw error;
             return {} as never;
           },
@@ -49,6 +52,18 @@ const unstorable = new KubeError(500, { message: 'etcdserver: request is too lar
 const invalid = new KubeError(422, { reason: 'Invalid', message: 'spec.result.model: Too long' }, ref);
 
 describe('the outcome of an agent', () => {
+  it('is stored on the phase that the writer knows, and on the one that the execution has by now', async () => {
+    const phases: unknown[] = [];
+    const waiting = { status: { ...executionOf('e').status, phase: 'waiting' as const } };
+    const { write, sent } = open((_result, phase) => {
+      phases.push(phase);
+      return phase === 'waiting' ? undefined : invalid;
+    }, waiting);
+    await write('in', 'out');
+    expect(phases).toEqual(['running', 'waiting']);
+    expect(sent.map(({ phase }) => phase)).toEqual(['completed', 'completed']);
+  });
+
   it('that Kubernetes stores in six characters each is a failure with the sizes, and is sent once', async () => {
     const { write, sent } = open(() => undefined);
     await write('<'.repeat(140_000), '<'.repeat(140_000));
@@ -92,6 +107,7 @@ describe('the outcome of an agent', () => {
 
   it.each<[string, Partial<AgentExecution> | 'gone']>([
     ['has an outcome', { spec: { agent: 'worker', result } }],
+    ['has ended otherwise', { status: { phase: 'cancelled' } }],
     ['is another one of the name', { metadata: { name: 'run-e', uid: 'other' } }],
     ['is gone', 'gone'],
   ])('of an execution that %s by now is dropped', async (_what, now) => {

@@ -2,6 +2,7 @@ import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import { exponential } from '../../lib/informer/backoff.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { isConflict, isInvalid, isNotFound, isTooLarge, type KubeClient } from '../../lib/kube/index.ts';
@@ -22,7 +23,8 @@ const messageLength = 2_048;
 
 /**
  * Says once how an execution ended. The record of the conversation has it already: a replica that dies before this is done
- * leaves it to the next one. An outcome that Kubernetes does not store is replaced by a failure which says so.
+ * leaves it to the next one. An outcome that Kubernetes does not store is replaced by a failure which says so. An execution
+ * that has ended otherwise keeps its end: nothing is written then.
  */
 export async function writeOutcome(deps: OutcomeDeps, execution: AgentExecution, result: AgentResult): Promise<void> {
   const { logger } = deps;
@@ -71,13 +73,14 @@ function failureOf(result: AgentResult, { reason, message }: Problem): AgentResu
   return { ...rest, phase: 'failed', reason, message: message.slice(0, messageLength).toWellFormed() };
 }
 
-/** Why the API server refuses this outcome for good; undefined where the execution has one, or is gone. */
+/** Why the API server refuses this outcome for good; undefined where the execution has an end, or is gone. */
 async function storeOrRefuse(
   { kube, clock, logger }: OutcomeDeps,
   execution: AgentExecution,
   result: AgentResult,
 ): Promise<Problem | undefined> {
   const { name, namespace = '', uid } = execution.metadata;
+  let phase = execution.status?.phase;
   const pauseAfter = (error: unknown, failures: number): number => {
     if (failures >= retry.times) throw error;
     if (!isConflict(error))
@@ -88,26 +91,35 @@ async function storeOrRefuse(
     try {
       await kube.jsonPatch(agentExecutions, { name, namespace }, [
         { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path: '/status/phase', value: phase },
         { op: 'add', path: '/spec/result', value: result },
       ]);
       return undefined;
     } catch (error) {
       if (isNotFound(error)) return undefined;
       if (isTooLarge(error)) return tooLarge(execution, result);
-      // Another object of that name, or the outcome was written before: it is immutable.
+      // Another object of that name, another phase, or the outcome was written before: it is immutable.
       if (!isInvalid(error)) throw error;
-      if (!(await isOpen(kube, execution))) return undefined;
-      return { reason: 'Refused', message: `the API server refused the outcome: ${messageOf(error)}` };
+      const now = await phaseOfOpen({ kube, logger }, execution);
+      if (now === undefined) return undefined;
+      if (now === phase)
+        return { reason: 'Refused', message: `the API server refused the outcome: ${messageOf(error)}` };
+      phase = now;
+      throw error;
     }
   });
 }
 
-/** Whether the execution is there and has no outcome. */
-async function isOpen(kube: OutcomeDeps['kube'], { metadata }: AgentExecution): Promise<boolean> {
+/** The phase of the execution as it is stored; undefined where it is gone, or has an outcome or another end. */
+async function phaseOfOpen({ kube, logger }: Omit<OutcomeDeps, 'clock'>, { metadata }: AgentExecution) {
   const { name, namespace = '', uid } = metadata;
   const found = await kube.get(agentExecutions, { name, namespace }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  return found !== undefined && found.metadata.uid === uid && found.spec.result === undefined;
+  if (found === undefined || found.metadata.uid !== uid || found.spec.result !== undefined) return undefined;
+  const phase = found.status?.phase ?? 'pending';
+  if (!finished(found)) return phase;
+  logger.warn({ namespace, execution: name, phase }, 'the execution ended before its outcome was stored');
+  return undefined;
 }

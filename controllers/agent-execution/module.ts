@@ -16,6 +16,7 @@ import { endingNamespaces, tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
 import { agentRecords } from './agent-records.ts';
 import { agentExecutionInformer } from './informer.ts';
+import { createRecordedEnd } from './recorded-end.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
 
 const kind = 'AgentExecution';
@@ -50,7 +51,7 @@ export const agentExecutionModule = defineModule({
   },
   /** Asks the server for its version once. */
   async reconcile(context) {
-    const { kube, clock, events, facts, config, nodeConfig, informers, wake } = context;
+    const { bus, kube, clock, events, facts, config, nodeConfig, informers, wake } = context;
     const { executions, agents, pods, volumes, tenants } = informers;
     const archives = archivesOf(context);
     onGone(executions, (uid) => archives.forget(uid));
@@ -72,6 +73,7 @@ export const agentExecutionModule = defineModule({
       volumes: volumes.cache,
       settings: { ...(await podSettings(kube, config)), gateway: config.WINDLASS_AGENT_GATEWAY },
       archives,
+      recordedEnd: createRecordedEnd({ bus, logs: bus.logs(conversationLogs), tenants: context.tenants }),
       quota,
       isEnding: endingNamespaces(tenants),
       ttlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,

@@ -44,6 +44,8 @@ interface Given {
   readonly stored?: Pod;
   readonly archives?: Archives<AgentExecution>;
   readonly context?: SecurityContextSpec;
+  /** When the conversation ended. */
+  readonly recordedEnd?: string;
 }
 
 /** Fields of one level of the status are all that a patch of ours changes. */
@@ -171,6 +173,7 @@ function world(given: Given = {}) {
     nodeConfig: { runtimes: [], isolation: {} },
     settings: podSettings,
     archives: given.archives ?? noArchives,
+    recordedEnd: async () => given.recordedEnd,
     isEnding: () => false,
     ttlSeconds: 60,
     archiveGraceSeconds: 30,
@@ -524,6 +527,17 @@ describe('an execution of an agent waits for a person', () => {
     await second.run();
     expect(second.status()).toMatchObject({ phase: 'failed', reason: 'Timeout' });
     expect(second.status()?.message).toContain('; it waited: WaitingForApproval: ');
+  });
+
+  it('and says so where its conversation had ended, and Kubernetes stored no outcome before its deadline', async () => {
+    const late = world({ recordedEnd: '2026-01-02T00:14:59.000Z' });
+    await late.run();
+    await late.clock.advance(15 * 60_000);
+    await late.run();
+    expect(late.status()).toMatchObject({ phase: 'failed', reason: 'Timeout' });
+    expect(late.status()?.message).toMatch(
+      /; its conversation ended at 2026-01-02T00:14:59.000Z, and Kubernetes stored no/,
+    );
   });
 
   it('never before it has begun', async () => {

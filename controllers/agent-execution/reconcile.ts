@@ -32,6 +32,7 @@ import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
 import { makePod, type Wait } from './make-pod.ts';
 import { planPod } from './plan-pod.ts';
+import { type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
 import { endedStatus, statusWith } from './status.ts';
 
 export interface AgentExecutionDeps extends AfterwardsDeps {
@@ -44,6 +45,7 @@ export interface AgentExecutionDeps extends AfterwardsDeps {
   readonly volumes: Pick<CacheReader<Volume>, 'get'>;
   readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;
   readonly settings: AgentPodSettings;
+  readonly recordedEnd: RecordedEnd;
   /** What counts in a quota is made through it. */
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
@@ -61,7 +63,7 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
     if (isGoing(deps, execution)) return letGo(deps, execution);
     if (finished(execution)) return goOnAfterwards(deps, execution);
     const end = decideEnd(execution, deps.clock.now());
-    if (end !== undefined) return finish(deps, execution, end);
+    if (end !== undefined) return finish(deps, execution, await withRecordedEnd(deps, execution, end));
     if (execution.status?.agent === undefined) return begin(deps, execution);
     return goOn(deps, execution);
   };

@@ -34,7 +34,7 @@ export function createAbsentBus(clock: Clock): EventBus {
       oldest: refuse,
       before: refuse,
     }),
-    logs: () => ({ append: refuse, read: refuse, oldest: refuse }),
+    logs: () => ({ append: refuse, read: refuse, last: refuse, oldest: refuse }),
     request: refuse,
     requestAll: refuse,
     tell: () => undefined,

@@ -62,6 +62,13 @@ export class SharedExecutions {
     return found;
   }
 
+  /** As the API server judges a patch that names the phase. */
+  requirePhase(name: string, phase: unknown): void {
+    const stored = this.objects.get(name.replace('run-', ''))?.status?.phase;
+    const ref = { verb: 'patch', resource: 'agentexecutions' };
+    if (stored !== phase) throw new KubeError(422, { reason: 'Invalid', message: 'the phase is another one' }, ref);
+  }
+
   /** As the API server takes it: once. */
   writeResult(uid: string, result: AgentResult): void {
     const execution = this.objects.get(uid);
@@ -190,8 +197,9 @@ export function startReplica({
     kube: {
       get: kube.get,
       jsonPatch: async (_resource, ref, operations) => {
-        const result = operations.find(({ path }) => path === '/spec/result')?.value as AgentResult;
-        shared.writeResult(ref.name.replace('run-', ''), result);
+        const valueAt = (wanted: string) => operations.find(({ path }) => path === wanted)?.value;
+        shared.requirePhase(ref.name, valueAt('/status/phase'));
+        shared.writeResult(ref.name.replace('run-', ''), valueAt('/spec/result') as AgentResult);
         return {} as never;
       },
     },

@@ -82,7 +82,7 @@ export interface TenantLogsDefinition {
 }
 
 /** As `MessageStream` says; each tenant's messages are in a stream of the tenant's own, so places are of one tenant. */
-export interface TenantLogs extends Pick<MessageStream, 'append' | 'read'> {
+export interface TenantLogs extends Pick<MessageStream, 'append' | 'read' | 'last'> {
   /** The oldest message that is kept of a tenant. Its sequence is 1 where none was dropped yet. */
   oldest(tenant: string): Promise<StreamMessage | undefined>;
 }

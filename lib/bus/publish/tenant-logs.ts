@@ -8,6 +8,7 @@ export function createTenantLogs(calls: BusCalls, definition: TenantLogsDefiniti
   return {
     append: (message) => streamOf(message.tenant).append(message),
     read: (query) => streamOf(query.tenant).read(query),
+    last: (query) => streamOf(query.tenant).last(query),
     oldest: (tenant) => streamOf(tenant).oldest(),
   };
 }

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { conversationLogs } from '../../lib/conversation/record.ts';
+import { executionOf } from '../../test/agents/replica.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { createRecordedEnd } from './recorded-end.ts';
+
+let nats: TestBus;
+let bus: EventBus;
+beforeAll(async () => {
+  nats = await startTestBus();
+  bus = await nats.connected();
+});
+afterAll(() => nats.stop());
+
+const at = '2026-01-02T00:14:59.000Z';
+
+async function endOf(uid: string, records: readonly object[], from = bus) {
+  const logs = bus.logs(conversationLogs);
+  for (const record of records)
+    await logs.append({ tenant: 'acme', key: uid, body: JSON.stringify({ ...record, at }) });
+  const tenants = { tenantOf: (namespace: string) => namespace };
+  return createRecordedEnd({ bus: from, logs: from.logs(conversationLogs), tenants })(executionOf(uid));
+}
+
+const endedWith = (result: Partial<AgentResult>) => ({ kind: 'ended', result: { phase: 'completed', at, ...result } });
+const begun = { kind: 'iteration_started', iteration: 1, action: 'work' };
+
+it.each([
+  ['the end of a conversation', [begun, endedWith({})], at],
+  ['none where the driver was out of time too', [endedWith({ phase: 'failed', reason: 'Timeout' })], undefined],
+  ['none of a conversation that goes on', [begun], undefined],
+  ['none of a conversation without a record', [], undefined],
+])('finds %s', async (what, records, end) => {
+  expect(await endOf(what.replaceAll(' ', '-'), records)).toBe(end);
+});
+
+it('does not wait for a bus that is away', async () => {
+  await endOf('away', [endedWith({})]);
+  const away = nats.connect({ WINDLASS_NATS_URL: 'nats://127.0.0.1:1' });
+  expect(away.problem()).toBeDefined();
+  expect(await endOf('away', [], away)).toBeUndefined();
+});
