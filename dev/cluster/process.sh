@@ -64,7 +64,7 @@ kill_process() {
   local pid
   if pid=$(running_pid "$1"); then
     kill -KILL "$pid" 2>/dev/null || true
-    wait_until 10 "the end of $1" eval "! running_pid $1"
+    wait_until 60 "the end of $1" eval "! running_pid $1"
   fi
   rm -f "$cluster_dir/run/$1.pid"
 }

@@ -9,6 +9,7 @@
 cluster_scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project_dir=$(cd "$cluster_scripts/../.." && pwd)
 source "$project_dir/dev/setup/programs.sh"
+source "$project_dir/dev/setup/waits.sh"
 
 clusters_dir=${XDG_STATE_HOME:-$HOME/.local/state}/windlass/clusters
 default_name=dev
@@ -57,14 +58,4 @@ cluster_kind() {
 
 kubectl() {
   "$(program_dir kubectl)/kubectl" --kubeconfig "$kubeconfig" "$@"
-}
-
-# Polls a command every 0.1 s. usage: wait_until SECONDS WHAT COMMAND...
-wait_until() {
-  local deadline=$((SECONDS + $1)) what=$2
-  shift 2
-  until "$@" >/dev/null 2>&1; do
-    ((SECONDS < deadline)) || fail "gave up waiting for $what; see dev/cluster/logs"
-    sleep 0.1
-  done
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { serviceAccountToken, userToken } from './sign-in.ts';
+import { describeFailure } from './token-failure.ts';
 
 const usage = `usage: dev/oidc/token --user NAME --tenant TENANT [--role ROLE]... [OPTION...]
        dev/oidc/token --service-account NAME [--role ROLE]... [OPTION...]
@@ -34,6 +35,14 @@ function fail(problem: string): never {
   process.exit(2);
 }
 
+function readAuthority(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    return fail(`--ca ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
@@ -41,9 +50,14 @@ if (values.help) {
 const { issuer, tenant, role: roles, user, 'service-account': account } = values;
 if (issuer === undefined) fail('no --issuer: make demo installs a provider');
 if ((user === undefined) === (account === undefined)) fail('give either --user or --service-account');
-const provider = { issuer, ca: values.ca === undefined ? undefined : readFileSync(values.ca, 'utf8') };
-const token =
-  user === undefined
-    ? await serviceAccountToken(provider, { name: account ?? '', roles })
-    : await userToken(provider, { name: user, tenant, roles });
-process.stdout.write(`${token}\n`);
+const provider = { issuer, ca: values.ca === undefined ? undefined : readAuthority(values.ca) };
+try {
+  const token =
+    user === undefined
+      ? await serviceAccountToken(provider, { name: account ?? '', roles })
+      : await userToken(provider, { name: user, tenant, roles });
+  process.stdout.write(`${token}\n`);
+} catch (error) {
+  process.stderr.write(`${describeFailure(error, issuer)}\n`);
+  process.exit(1);
+}

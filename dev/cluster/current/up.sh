@@ -8,5 +8,5 @@ current_up() {
   found=$("$(program_dir kubectl)/kubectl" config view --minify --flatten --raw 2>/dev/null) ||
     fail "the current kubeconfig has no current context: kubectl config use-context NAME"
   (umask 077 && echo "$found" >"$kubeconfig")
-  wait_until 10 "the API server of the current kubeconfig" kubectl get --raw /readyz
+  wait_until 30 "the API server of the current kubeconfig" kubectl get --raw /readyz
 }

@@ -26,11 +26,11 @@ kind_up() {
   "$project_dir/dev/setup/build" kubectl kind volume-provisioner
   mkdir -p "$volumes_dir"
   if ! kind_exists; then
-    kind_config | kind create cluster --name "$kind_name" --kubeconfig "$kubeconfig" --config - --wait 120s >&2
+    kind_config | kind create cluster --name "$kind_name" --kubeconfig "$kubeconfig" --config - --wait 600s >&2
   fi
   # Docker may have given the API server another port since.
   kind export kubeconfig --name "$kind_name" --kubeconfig "$kubeconfig" >/dev/null 2>&1
-  wait_until 60 "the API server" kubectl get --raw /readyz
+  wait_until 600 "the API server" kubectl get --raw /readyz
   # shellcheck disable=SC2046 # one word per path
   load_kind $("$project_dir/dev/images/build" busybox test-tools no-shell)
   apply_storage_classes

@@ -3,6 +3,7 @@
 
 source "$cluster_scripts/process.sh"
 source "$cluster_scripts/volumes.sh"
+source "$cluster_scripts/objects.sh"
 for part in addresses certificates network mounts cgroups inotify control-plane node dns; do
   source "$cluster_scripts/native/$part.sh"
 done
@@ -34,3 +35,5 @@ nodes_ready() {
     (($(date -d "$heartbeat" +%s) >= $(stat -c %Y "$cluster_dir/run/node$node-kubelet.pid"))) || return 1
   done
 }
+
+show_nodes() { kubectl get nodes --output wide; }

@@ -10,3 +10,5 @@ apply_dns() {
 dns_available() {
   [[ $(kubectl --namespace kube-system get deployment coredns -o 'jsonpath={.status.availableReplicas}') -ge 1 ]]
 }
+
+show_dns() { show_unready_pods kube-system; }

@@ -164,7 +164,7 @@ prepare_node() {
 start_runtime() {
   prepare_node "$1"
   start_containerd "$1"
-  wait_until 30 "containerd of node$1" containerd_ready "$1"
+  wait_until 300 "containerd of node$1" containerd_ready "$1"
 }
 
 start_agents() {

@@ -56,14 +56,14 @@ native_up() {
   done
   make_routes
   load_base_images
-  wait_until 60 "the API server" apiserver_ready
+  wait_until 600 "the API server" apiserver_ready
   for node in $(node_numbers); do
     start_agents "$node"
   done
   apply_dns
   apply_storage_classes
   start_volume_provisioner
-  wait_until 90 "all nodes to be Ready" nodes_ready
-  wait_until 90 "cluster DNS" dns_available
+  STATE=show_nodes wait_until 600 "all nodes to be Ready" nodes_ready
+  STATE=show_dns wait_until 900 "cluster DNS" dns_available
   : >"$cluster_dir/complete"
 }
