@@ -34,8 +34,8 @@ export function edgeRunCommand(launch: Launch): Command {
     .summary('run a tool on hosts')
     .description(
       'Runs a command or another tool on hosts. A terminal shows a table of the hosts during the run; anything ' +
-        'else gets the output, each line with its host. The exit code is 0 where each host ended with exit code 0. ' +
-        'HTTP API only.',
+        'else gets the output, each line with its host, and so does a tool other than cmd.run, whose answer is shown. ' +
+        'The exit code is 0 where each host ended with exit code 0. HTTP API only.',
     )
     .argument('[command...]', 'a command and its arguments, behind --')
     .option('--host <host>', 'the host of this name or id')
@@ -135,11 +135,11 @@ async function follow(session: Session, edge: EdgeDoor, body: Body, lines: boole
   const onHeaders = (headers: Headers): void => void (id = headers.get('x-fleet-command-id') ?? id);
   const begin = await beginningOf(edge, body.target);
   const events = edge.invokeFleet({ body }, { signal: interrupted, onHeaders });
-  const isLive = terminal.live && !lines && format !== 'json' && format !== 'yaml' && format !== 'name';
+  const isLive = terminal.live && !lines && !isPrinted(format) && body.tool === 'cmd.run';
   try {
     const state = isLive
       ? await watchFleet(session, { events, begin, title: titleOf(body) })
-      : await printFleet(session, { events, begin }, format === 'json' || format === 'yaml' || format === 'name');
+      : await printFleet(session, { events, begin }, isPrinted(format));
     return await ended(session, edge, state, isLive);
   } catch (error) {
     if (!interrupted.aborted) throw error;
@@ -147,6 +147,9 @@ async function follow(session: Session, edge: EdgeDoor, body: Body, lines: boole
   terminal.note(`run ${id} continues; stop it: windlass edge cancel ${id}`);
   return exitCodes.interrupted;
 }
+
+/** Whether the end of the run is printed in this form, and nothing before it. */
+const isPrinted = (format: Session['format']): boolean => format === 'json' || format === 'yaml' || format === 'name';
 
 /** The hosts of now, with their names: a courtesy for those who may see them. */
 async function beginningOf(edge: EdgeDoor, target: Target): Promise<FleetState> {

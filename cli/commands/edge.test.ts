@@ -26,11 +26,13 @@ interface Scenario {
   readonly columns?: number;
   /** The API refuses the list of hosts. */
   readonly isHidden?: boolean;
+  /** Output goes to a terminal. */
+  readonly live?: boolean;
 }
 
 /** Output, requests and exit code of a command, against an API that streams these events. */
 async function ran(argv: readonly string[], scenario: Scenario = {}) {
-  const { events = [], hosts = [host(idA, 'a'), host(idB, 'b')], columns = 200, isHidden = false } = scenario;
+  const { events = [], hosts = [host(idA, 'a'), host(idB, 'b')], columns = 200, isHidden = false, live = false } = scenario;
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
   const heard =
     <T>(answer: T) =>
@@ -81,7 +83,7 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
   const terminal = {
     out: (line: string) => out.push(line),
     note: (line: string) => notes.push(line),
-    live: false,
+    live,
     columns: () => columns,
   };
   const door = { kind: 'http', words: { place: 'in tenant acme', flags: '' }, edge: () => edge };
@@ -255,6 +257,12 @@ describe('windlass edge run', () => {
     const { out, notes, code } = await ran(['run', '--all', '--', 'ls'], { events: [...events, end(idA, idB)] });
     expect(out).toEqual(['a | one', 'a | two', 'b | x']);
     expect([notes, code]).toEqual([[`run ${runId}: 2 ok`], exitCodes.ok]);
+  });
+
+  it('prints the answer of another tool than cmd.run, in a terminal as well', async () => {
+    const events = [output(idA, '{"os":"linux"}\n'), ended(idA, good()), end(idA)];
+    const { out } = await ran(['run', '--host', 'a', '--tool', 'host.info'], { events, live: true });
+    expect(out).toEqual(['a | {"os":"linux"}']);
   });
 
   it('lets no output move the cursor or pass for the line of another host', async () => {

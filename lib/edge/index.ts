@@ -1,3 +1,4 @@
+export { answerText } from './answer-text.ts';
 export {
   argsHash,
   type CommandClaims,

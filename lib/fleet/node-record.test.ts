@@ -21,4 +21,10 @@ describe('the tail of an output', () => {
     const record = nodeRecord({ nodeId: 'n', commandId: 'c', result, tails, sentAt: undefined, endedAt: 0 });
     expect([record.stdout_tail.length, record.stderr_tail]).toEqual([4_096, 'y']);
   });
+
+  it('AMB-115 has the answer of a tool that puts nothing out, such as host.info', () => {
+    const result = { outcome: 'ok', exit_code: 0, duration_ms: 1, payload: { os: 'linux' } } as const;
+    const record = nodeRecord({ nodeId: 'n', commandId: 'c', result, tails: undefined, sentAt: undefined, endedAt: 0 });
+    expect([record.stdout_tail, record.stderr_tail]).toEqual(['{"os":"linux"}\n', '']);
+  });
 });

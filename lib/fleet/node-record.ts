@@ -1,5 +1,5 @@
 import { limits } from '../../crds/limits.ts';
-import type { EdgeOutcome } from '../edge/index.ts';
+import { answerText, type EdgeOutcome } from '../edge/index.ts';
 import type { NodeOutcome } from './plan.ts';
 
 /** The entry of one host in the history of a run (spec 2 §2.4). */
@@ -67,10 +67,11 @@ function exitOf(result: EdgeOutcome): number | null {
   return result.outcome === 'err' && result.exit_code !== 0 ? result.exit_code : null;
 }
 
-/** Live output of the command is bounded; its answer has all of it. */
+/** Live output of the command is bounded; its answer has all of it. An answer that is no output follows the output. */
 function tailsOf(result: EdgeOutcome, tails: Tails = { stdout: '', stderr: '' }) {
-  const { stdout, stderr } = { ...tails, ...('payload' in result ? outputOf(result.payload) : {}) };
-  return { stdout_tail: tailOf(stdout), stderr_tail: tailOf(stderr) };
+  const payload = 'payload' in result ? result.payload : undefined;
+  const { stdout, stderr } = { ...tails, ...outputOf(payload) };
+  return { stdout_tail: tailOf(`${stdout}${answerText(payload)}`), stderr_tail: tailOf(stderr) };
 }
 
 function outputOf(payload: unknown): { readonly stdout?: string; readonly stderr?: string } {

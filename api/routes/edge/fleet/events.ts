@@ -1,13 +1,14 @@
 import { limits } from '../../../../crds/limits.ts';
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import {
+  answerText,
   createOutputTexts,
   type EdgeChunk,
   type EdgeNews,
   type OutputText,
   type OutputTexts,
 } from '../../../../lib/edge/index.ts';
-import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
+import { type NodeRecord, tailOf } from '../../../../lib/fleet/node-record.ts';
 import type { FleetDeps, RunRecords } from './ports.ts';
 import { isEnded, summaryOf } from './present.ts';
 import type { Chunk, FleetEvent, Result } from './schema.ts';
@@ -16,6 +17,8 @@ import type { Chunk, FleetEvent, Result } from './schema.ts';
 export const endId = 'end';
 /** How long nothing must come of a run that has ended until all of it has been read: results are looked for twice a second. */
 const quietMs = 1_100;
+/** Bytes of an answer in an event: escaped as JSON, it fits what a stream may hold for its client. */
+const answerBytes = 16_384;
 
 type EventDeps = Pick<FleetDeps, 'clock' | 'results' | 'runNews' | 'records'>;
 
@@ -99,7 +102,10 @@ async function wakeOf({ clock, runNews }: EventDeps, uid: string, signal: AbortS
 
 type Unnumbered = FleetEvent extends infer E ? (E extends FleetEvent ? Omit<E, 'id'> : never) : never;
 
-/** The events of one piece of news: none where a chunk is a part of one character, and what such a part left at the end. */
+/**
+ * The events of one piece of news: none where a chunk is a part of one character. A result has before it what such a part
+ * left, and the answer of a tool that puts nothing out.
+ */
 function eventsOf(news: EdgeNews, texts: OutputTexts): Unnumbered[] {
   const { node_id, command_id } = news;
   const progress = (chunk: Chunk): Unnumbered => ({
@@ -108,7 +114,12 @@ function eventsOf(news: EdgeNews, texts: OutputTexts): Unnumbered[] {
   });
   if (news.kind === 'progress') return chunksOf(command_id, news.chunk, texts).map(progress);
   const result = { node_id, command_id, result: resultOf(news.result) };
-  return [...texts.end(command_id).map(textChunk).map(progress), { event: 'command_result', data: result }];
+  const answer = tailOf('payload' in news.result ? answerText(news.result.payload) : '', answerBytes);
+  return [
+    ...texts.end(command_id).map(textChunk).map(progress),
+    ...(answer === '' ? [] : [progress({ stdout: answer })]),
+    { event: 'command_result', data: result },
+  ];
 }
 
 function chunksOf(commandId: string, chunk: EdgeChunk, texts: OutputTexts): Chunk[] {

@@ -276,6 +276,20 @@ describe('the events of a run', () => {
     expect(JSON.stringify(events)).not.toContain('late');
   });
 
+  it('EDGE-REST-29 have the answer of a tool that puts nothing out before its result, and the end of a long one', async () => {
+    const answered = (number: number, payload: object) =>
+      news(number, { kind: 'result', result: { outcome: 'ok', exit_code: 0, duration_ms: 7, payload } });
+    const events = await eventsOf(aRun(), [
+      answered(1, { os: 'linux', cpus: 2 }),
+      answered(2, { content: `${'\u0000'.repeat(20_000)}end` }),
+      answered(3, { stdout: 'said before', stderr: '', exit_code: 0 }),
+    ]);
+    const [first, , long, , third] = events;
+    expect(first).toMatchObject({ id: '1', event: 'command_progress', data: { chunk: { stdout: '{"os":"linux","cpus":2}\n' } } });
+    expect(long?.data).toMatchObject({ chunk: { stdout: expect.stringMatching(/^\0{16380}end\n$/) } });
+    expect(third).toMatchObject({ id: '5', event: 'command_result' });
+  });
+
   it('EDGE-REST-30 have the deadline that was over, and no exit code of what is not known to have ended', async () => {
     const ended = [record(1, 'timed_out', { deadline_ms: 120 }), record(2, 'timed_out'), record(3, 'err')];
     const run = aRun({}, { policy: { per_target_deadline_secs: 7 } });
