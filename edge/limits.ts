@@ -8,6 +8,8 @@ export const daemonLimits = {
   pushedBytes: limits.edgeConfigBytes,
   /** Labels and paths of mounts as JSON; the rest of the 16 KiB of capabilities is left to the tools. */
   reportedBytes: 15 * 1024,
+  /** Characters of labels, as the relay counts them; the rest of `edgeFactsLength` is left to the tools. */
+  reportedLabels: limits.edgeFactsLength - 512,
   /** Commands that the journal remembers. */
   journalEntries: 10_000,
   /** Results on disk that no server has acknowledged, in bytes. */

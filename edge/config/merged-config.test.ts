@@ -61,6 +61,12 @@ describe('the merged configuration', () => {
         labels: Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`k${at}`, 'v'.repeat(250)])),
       }),
     ],
+    [
+      'labels of more characters than the relay takes',
+      JSON.stringify({
+        labels: Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`k${at}`, 'v'.repeat(60)])),
+      }),
+    ],
   ])('refuses %s, and stays as it was', async (_title, delta) => {
     const config = await open();
     await expect(config.push(bytes(delta), 'bad')).rejects.toThrow('the configuration is not usable');

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { limits } from '../../crds/limits.ts';
+import { factsLength } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { isTooDeep, tooDeep } from '../../lib/nesting.ts';
@@ -87,9 +89,16 @@ function merge(local: LocalConfig, patch: unknown): LocalConfig {
 function reportable(config: LocalConfig): LocalConfig {
   const { mounts = [], labels = {} } = config;
   const size = Buffer.byteLength(JSON.stringify([mounts.map(({ path }) => path), labels]));
-  if (size <= daemonLimits.reportedBytes) return config;
+  if (size > daemonLimits.reportedBytes) {
+    throw whole(
+      `has labels and paths of mounts of ${size} bytes as JSON; at most ${daemonLimits.reportedBytes} are taken`,
+    );
+  }
+  const length = factsLength({ labels });
+  if (length <= daemonLimits.reportedLabels) return config;
   throw whole(
-    `has labels and paths of mounts of ${size} bytes as JSON; at most ${daemonLimits.reportedBytes} are taken`,
+    `has labels of ${length} characters together, where each label counts as ${limits.edgeFactCharge} more; ` +
+      `at most ${daemonLimits.reportedLabels} are taken: use fewer or shorter ones`,
   );
 }
 

@@ -34,6 +34,7 @@ export {
 export { assertFresh, isSealedBy, isSealedByInPool, type SealedMessage, type Sealing } from './envelope.ts';
 export { durationOf, millisecondsOf, wholeSeconds } from './duration.ts';
 export { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
+export { factsLength } from './fact-texts.ts';
 export { edgeLimits } from './limits.ts';
 export {
   keyHashOfText,

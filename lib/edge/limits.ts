@@ -43,6 +43,6 @@ export const edgeLimits = {
   mountPoints: 256,
   labels: 64,
   nameLength: 253,
-  /** All of it as JSON: each change is a version of the host's object in the store. */
+  /** All of it as JSON, mount points included: each change is a version of the host's object in the store. */
   capabilitiesBytes: 16 * 1024,
 } as const;

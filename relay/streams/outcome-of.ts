@@ -1,6 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
-import { type EdgeChunk, edgeLimits, type EdgeOutcome } from '../../lib/edge/index.ts';
+import { type EdgeChunk, edgeLimits, type EdgeOutcome, factsLength } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isTooDeep } from '../../lib/nesting.ts';
 import type { Any } from '../../proto/generated/google/protobuf/any.ts';
@@ -87,6 +87,7 @@ export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): Edge
   assertNames('capabilities.custom_labels', Object.keys(customLabels));
   assertTexts('capabilities.custom_labels', Object.values(customLabels), { count: labels, length: 256 });
   const own = { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
+  assertFacts(own);
   const most = commandTimeoutOf(capabilities?.commandTimeout);
   const taken = most === undefined ? own : { ...own, command_timeout_secs: most };
   const size = Buffer.byteLength(JSON.stringify(taken));
@@ -94,6 +95,17 @@ export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): Edge
     throw new AppError('invalid', `capabilities have ${size} bytes as JSON; at most ${edgeLimits.capabilitiesBytes}`);
   }
   return taken;
+}
+
+/** Every process keeps the tools and labels of every host, so their sum over a tenant has to be bounded. */
+function assertFacts(own: Parameters<typeof factsLength>[0]): void {
+  const length = factsLength(own);
+  if (length <= limits.edgeFactsLength) return;
+  throw new AppError(
+    'invalid',
+    `capabilities.local_tools and capabilities.custom_labels have ${length} characters together, where each tool and label ` +
+      `counts as ${limits.edgeFactCharge} more; at most ${limits.edgeFactsLength} are taken: report fewer or shorter ones`,
+  );
 }
 
 function commandTimeoutOf(given: Duration | undefined): number | undefined {

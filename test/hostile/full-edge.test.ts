@@ -7,6 +7,8 @@ import { type FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import { slimEdgeGroup } from '../../lib/edge/slim-edge-group.ts';
 import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
+import { capabilitiesOf } from '../../relay/streams/outcome-of.ts';
+import { aHost } from '../builders/edge-builder.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes } from './support/kept-bytes.ts';
@@ -68,5 +70,39 @@ describe('10,000 hosts, the quota of one tenant', () => {
     const spec = { ...Object.fromEntries(free), labels };
     const host: EdgeHost = { apiVersion, kind: 'EdgeHost', metadata, spec };
     expect(keptBytes(1_000, host, slimEdgeHost) * 10).toBeLessThan(128 * mebibyte);
+  });
+});
+
+describe('10,000 hosts whose daemons report as much as the relay takes', () => {
+  const { os, arch } = { os: 'ā'.repeat(63), arch: 'ā'.repeat(63) };
+  const { edgeFactsLength: most, edgeFactCharge: charge, edgeLocalTools: tools, edgeLabels: labels } = limits;
+  const text = (at: number, length: number): string => `ā${at}`.padEnd(length, 'x').slice(0, length);
+  const mountPoints = Array.from({ length: 6 }, (_, at) => text(at, 1_024));
+
+  it.each<[string, number, number]>([
+    ['a few long tools', Math.floor(most / (253 + charge)), 0],
+    ['as many tools as there may be', tools, 0],
+    ['as many labels as there may be', 0, labels],
+    ['as many tools and labels as there may be', tools, labels],
+  ])('take 160 MiB at most, with %s', (_title, toolCount, labelCount) => {
+    const length = Math.min(253, Math.floor(most / (toolCount + labelCount)) - charge);
+    const facts = {
+      os,
+      arch,
+      localTools: Array.from({ length: toolCount }, (_, at) => text(at, length)),
+      mountPoints,
+      customLabels: Object.fromEntries(Array.from({ length: labelCount }, (_, at) => [text(at, length), ''])),
+      commandTimeout: undefined,
+    };
+    const capabilities = capabilitiesOf(facts);
+    const status = { ...aHost(1).status, capabilities } as EdgeHost['status'];
+    const host: EdgeHost = { apiVersion, kind: 'EdgeHost', metadata, spec: {}, status };
+    expect(keptBytes(1_000, host, slimEdgeHost) * 10).toBeLessThan(160 * mebibyte);
+  });
+
+  it('may not report more', () => {
+    const localTools = Array.from({ length: 40 }, (_, at) => text(at, 128));
+    const facts = { os, arch, localTools, mountPoints: [], customLabels: {}, commandTimeout: undefined };
+    expect(() => capabilitiesOf(facts)).toThrow(/local_tools and capabilities.custom_labels have 5440 characters together/);
   });
 });

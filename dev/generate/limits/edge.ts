@@ -39,6 +39,13 @@ export const edge: LimitGroup = {
       'characters',
       'each tag and label counts as … more',
     ),
+    row(
+      'Tools and labels that a daemon reports, together',
+      'edgeFactsLength',
+      'characters',
+      'capabilities.local_tools and capabilities.custom_labels have … characters together; at most … are taken',
+    ),
+    row('What each of those counts beside its length', 'edgeFactCharge', 'characters', 'each tool and label counts as … more'),
     items('`local_tools` and `mount_points` of a daemon', 'edgeLocalTools'),
     characters('One of the `mount_points`', 'edgePathLength'),
   ],

@@ -64,6 +64,13 @@ describe('Hello', () => {
   });
 
   const os = (length: number): Buffer => field(1, 'o'.repeat(length));
+  /** Tools and labels of so many characters, where each counts as 8 more: 15 of 261, ten of 10, and a label. */
+  const ofCharacters = (count: number): Buffer =>
+    fields(
+      ...times(15, (at) => field(3, `${10 + at}${'t'.repeat(243)}`)),
+      ...times(10, (at) => field(5, entry(`k${at}`, ''))),
+      field(5, entry('label', 'v'.repeat(count - 15 * 253 - 10 * 10 - 13))),
+    );
   const labels = (count: number): Buffer => fields(...times(count, (at) => field(5, entry(`k${at}`, 'v'))));
   const around = JSON.stringify({ os: '', arch: '', local_tools: [], mount_points: ['p'], labels: {} }).length - 1;
   /** Capabilities of so many bytes as JSON: mount points, of which a character takes three. */
@@ -80,6 +87,8 @@ describe('Hello', () => {
     ['255 local tools', true, fields(...times(255, (at) => field(3, `t${at}`)))],
     ['256 local tools', true, fields(...times(256, (at) => field(3, `t${at}`)))],
     ['257 local tools', false, fields(...times(257, (at) => field(3, `t${at}`)))],
+    ['tools and labels of 4096 characters', true, ofCharacters(4_096)],
+    ['tools and labels of 4097 characters', false, ofCharacters(4_097)],
     ['a tool of 253 characters', true, field(3, 't'.repeat(253))],
     ['a tool without a name', false, field(3, '')],
     ['a label without a name', false, field(5, entry('', 'v'))],
