@@ -1,5 +1,6 @@
 import type { KubeObject } from '../lib/kube/index.ts';
 import type { OutputFormat, Session } from './session.ts';
+import { unsafeMarks } from './unsafe-marks.ts';
 
 /** The form of an object in `-o name`: `workflow.windlass.dev/demo`, as kubectl does. */
 export function resourceName({ kind, apiVersion, metadata }: KubeObject): string {
@@ -38,11 +39,8 @@ export async function printedValue({ format, terminal }: Session, value: unknown
   return true;
 }
 
-/**
- * Characters that JSON and YAML leave as they are, and that a terminal obeys: C1 control characters, which begin escape
- * sequences, and marks that turn the direction of writing.
- */
-const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** Characters that JSON and YAML leave as they are, and that a terminal obeys: C1 control characters begin escape sequences. */
+const unsafe = new RegExp(String.raw`[\u007f-\u009f${unsafeMarks}]`, 'g');
 
 /** Both formats read `\uXXXX` in double quotes, where alone such a character is written. */
 const escaped = (text: string): string =>

@@ -50,6 +50,8 @@ describe('text of others in our terminal', () => {
     ['an 8-bit control sequence', '\u009b31m', '�31m'],
     ['the end of a line', 'a\r\nb\nc', 'a ⏎ b ⏎ c'],
     ['a mark that reverses the direction', 'a\u202eb', 'a�b'],
+    ['marks of direction', 'a\u200eb\u200fc\u061cd', 'a�b�c�d'],
+    ['an isolate', 'a\u2066b', 'a�b'],
     ['a tab', 'a\tb', 'a b'],
     ['letters of any script', 'añ日🎉', 'añ日🎉'],
   ])('%s', (_title, text, want) => {

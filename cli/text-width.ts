@@ -1,3 +1,5 @@
+import { unsafeMarks } from './unsafe-marks.ts';
+
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 const wide =
@@ -29,6 +31,8 @@ export function padText(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textWidth(text)));
 }
 
+const unsafe = new RegExp(String.raw`[\p{Cc}${unsafeMarks}]`, 'gu');
+
 /**
  * Data made safe for a terminal on one line: control characters, escape sequences among them, and marks that turn the
  * direction of writing become visible signs, so that no output of a step can move the cursor or disguise a line.
@@ -37,7 +41,7 @@ export function printable(text: string): string {
   return text
     .replace(/\r?\n/g, ' ⏎ ')
     .replace(/\t/g, ' ')
-    .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '�');
+    .replace(unsafe, '�');
 }
 
 function graphemeWidth(segment: string): number {

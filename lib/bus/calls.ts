@@ -28,6 +28,9 @@ const longestLongCallMs = 60_000;
 /** Given as the reason, it spares the making of an error with its stack for each call. */
 const answered = 'answered';
 
+/** For a write that nothing waits for: its failure is counted, and no more. */
+export const ignoreFailure = (): void => undefined;
+
 export function createCalls(deps: CallsDeps): BusCalls {
   return new Calls(deps);
 }

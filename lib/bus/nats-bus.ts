@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts';
 import { isConflict } from './bus-error.ts';
 import type { Retention } from './bus-config.ts';
 import type { BusObserver, BusOperation } from './bus-observer.ts';
-import { type BusCalls, createCalls } from './calls.ts';
+import { type BusCalls, createCalls, ignoreFailure } from './calls.ts';
 import type { BucketDefinition } from './kv/bucket-definition.ts';
 import type { BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
 import type { KeyValueChange } from './kv/key-value-watcher.ts';
@@ -35,9 +35,6 @@ export interface NatsBusDeps {
 export function createNatsBus(deps: NatsBusDeps, options: SessionOptions, limits?: OutboxLimits): EventBus {
   return new NatsBus(deps, options, limits);
 }
-
-/** Ignores the failure of a write that nothing waits for. */
-const lost = (): void => undefined;
 
 class NatsBus implements EventBus {
   readonly #deps: NatsBusDeps;
@@ -119,7 +116,7 @@ class NatsBus implements EventBus {
           return this.#putWeighed(bucket, { tenant, keys: bucket.keysOf(text), end }, put);
         }),
       note: (key, value, revision) =>
-        void call('note', async (bucket) => bucket.note(bucketKey(key), JSON.stringify(value), revision)).catch(lost),
+        void call('note', async (bucket) => bucket.note(bucketKey(key), JSON.stringify(value), revision)).catch(ignoreFailure),
       delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };
   }

@@ -7,6 +7,7 @@ import {
   readNodeToken,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import type { Place } from '../../lib/fair-pool.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
@@ -41,15 +42,19 @@ const helloMs = 10_000;
 
 /** Serves `ConnectEdge` (spec 2 §4.1). */
 export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array> {
-  const shares = createTenantStreams(parts.streamsMax);
-  const turns = createBusTurns(parts.clock);
-  const deps: OpenDeps = { ...parts, shares, turns, openings: createOpenings(), alike: createAlikeCapabilities() };
+  const deps: OpenDeps = {
+    ...parts,
+    shares: createTenantStreams(parts.streamsMax, parts.clock),
+    turns: createBusTurns(parts.clock),
+    openings: createOpenings(),
+    alike: createAlikeCapabilities(),
+  };
   const open = new Set<LiveStream>();
   const stop = (stream: LiveStream): void => stream.end(relayStops());
   // One listener for all streams: a signal looks through those that it has for each one more or less.
   deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
-    const { stream, messages, tenant } = await opened(deps, pipe);
+    const { stream, messages, place } = await opened(deps, pipe);
     open.add(stream);
     if (deps.draining.aborted) stop(stream);
     try {
@@ -59,7 +64,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
       for (let isOpen = true; isOpen; ) isOpen = await turn(deps, stream, messages);
     } finally {
       open.delete(stream);
-      shares.leave(tenant);
+      place.leave();
       void deps.streams.over(stream).catch(() => undefined);
     }
   };
@@ -110,17 +115,16 @@ interface Opening {
   readonly claims: NodeClaims;
 }
 
-type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream; readonly tenant: string };
+type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream; readonly place: Place };
 
 /** Counts the stream to the share of its tenant, whom the token names, until it is over. */
 async function opened(deps: OpenDeps, pipe: Pipe): Promise<Opened> {
   const opening = await proven(deps, pipe);
-  const { tid: tenant } = opening.claims;
-  deps.shares.enter(tenant);
+  const place = deps.shares.enter(opening.claims.tid);
   try {
-    return { stream: await openInTime(deps, opening), messages: opening.messages, tenant };
+    return { stream: await openInTime(deps, opening), messages: opening.messages, place };
   } catch (error) {
-    deps.shares.leave(tenant);
+    place.leave();
     throw error;
   }
 }

@@ -1,32 +1,22 @@
-import { mayHold } from '../../lib/fair-pool.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createFairPool, type Place } from '../../lib/fair-pool.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 
 /** The streams of a relay by tenant, from the proof of their token on, whether they have said Hello or not. */
 export interface TenantStreams {
   /** @throws GrpcError `limit_exceeded` where the tenant has its share of the relay's streams. */
-  enter(tenant: string): void;
-  leave(tenant: string): void;
+  enter(tenant: string): Place;
 }
 
 /** One tenant alone has four fifths of `max` streams, so that the hosts of another one find a place. */
-export function createTenantStreams(max: number): TenantStreams {
-  const held = new Map<string, number>();
-  let all = 0;
+export function createTenantStreams(max: number, clock: Clock): TenantStreams {
+  const pool = createFairPool({ size: max, clock });
   return {
     enter(tenant) {
-      const own = held.get(tenant) ?? 0;
-      if (!mayHold(own, max - all)) {
-        throw new GrpcError('limit_exceeded', `the ${own} streams of this tenant are its share of this relay; wait`);
-      }
-      held.set(tenant, own + 1);
-      all += 1;
-    },
-    leave(tenant) {
-      const own = held.get(tenant) ?? 0;
-      if (own === 0) return;
-      if (own === 1) held.delete(tenant);
-      else held.set(tenant, own - 1);
-      all -= 1;
+      const place = pool.tryEnter({ tenant });
+      if (place !== undefined) return place;
+      const own = pool.heldBy(tenant);
+      throw new GrpcError('limit_exceeded', `the ${own} streams of this tenant are its share of this relay; wait`);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { BusCalls } from '../calls.ts';
+import { type BusCalls, ignoreFailure } from '../calls.ts';
 import { isConflict } from '../bus-error.ts';
 import { busLimits } from '../limits.ts';
 import type { StoredMsg } from '@nats-io/jetstream';
@@ -42,12 +42,9 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
           await ready(session, end, message);
           session.tell(messageFor(definition, message));
         })
-        .catch(lost),
+        .catch(ignoreFailure),
   };
 }
-
-/** Ignores the failure of a message that nothing waits for. */
-const lost = (): void => undefined;
 
 function messageFor(definition: StreamDefinition, { tenant, key, body, id, after }: NewMessage): Message {
   const headers = {
