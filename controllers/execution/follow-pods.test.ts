@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { State } from '../../crds/schema/state.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { anOutcome, World } from '../../test/builders/world.ts';
+import { World } from '../../test/builders/world.ts';
+import { anOutcome } from '../../test/builders/world-pods.ts';
 import { followPods } from './follow-pods.ts';
 
 /** An execution whose only state runs a command, and the pod of it. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../lib/errors.ts';
 import { KubeError, type LogOptions, type Pod } from '../../lib/kube/index.ts';
-import { anOutcome } from '../../test/builders/world.ts';
+import { anOutcome } from '../../test/builders/world-pods.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { type Captures, createCaptures } from './captures.ts';

@@ -4,7 +4,7 @@ import { captureFinalizer } from '../../crds/labels.ts';
 import type { ContainerState, Pod, PodStatus } from '../../lib/kube/index.ts';
 import { slotMetadata } from '../../lib/pod-slot.ts';
 import { begin } from '../../test/builders/execution-builder.ts';
-import { anOutcome } from '../../test/builders/world.ts';
+import { anOutcome } from '../../test/builders/world-pods.ts';
 import { outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
 import { isDisruption } from './disruption.ts';
 import { observePod, toRead } from './observe-pod.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { State } from '../../crds/schema/state.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { anOutcome, type World } from './world.ts';
+import type { World } from './world.ts';
+import { anOutcome } from './world-pods.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e'] as const;
 

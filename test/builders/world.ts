@@ -5,50 +5,23 @@ import type {
   Blockage,
   ChildFact,
   Facts,
-  Failure,
-  PodFact,
-  StepOutcome,
   ToolCallFact,
   VolumeFact,
   Waiting,
 } from '../../controllers/execution/engine/facts.ts';
-import { podName } from '../../controllers/execution/engine/names.ts';
 import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
 import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
 import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
-import type { AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
-import type { Json } from '../../crds/schema/parts.ts';
-import type { ToolCallSpec } from '../../crds/schema/tool-call.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import { createBlob, parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
-import type { PodSlot } from '../../lib/pod-slot.ts';
-import { LargeValue } from '../../lib/template/large-value.ts';
 import { anExecution, begin } from './execution-builder.ts';
 import { unstorable } from './stored-status.ts';
-
-/** The outcome of a container in tests; absent fields are those of `true`. */
-export type OutcomeFields = Partial<StepOutcome>;
-
-export const anOutcome = (fields: OutcomeFields = {}): StepOutcome => ({
-  exitCode: 0,
-  stdout: '',
-  stderr: '',
-  stdoutTruncated: false,
-  stderrTruncated: false,
-  durationMs: 5,
-  ...(fields.exitCode !== undefined && fields.exitCode !== 0
-    ? { failure: { reason: 'ExitCode', message: `exit code ${fields.exitCode}` } as const }
-    : {}),
-  ...fields,
-});
-
-interface WorldPod extends PodFact {
-  readonly plan: StepPlan;
-}
+import { WorldBlobs } from './world-blobs.ts';
+import { type ActionElsewhere, isElsewhere, WorldAgents, WorldToolCalls } from './world-elsewhere.ts';
+import { type OutcomeFields, WorldPods } from './world-pods.ts';
 
 export interface WorldOptions {
   readonly name?: string;
@@ -75,12 +48,10 @@ export interface WorldOptions {
 export class World {
   execution: WorkflowExecution;
   now = begin;
-  readonly pods = new Map<string, WorldPod>();
+  readonly pods = new WorldPods(this);
   readonly children = new Map<string, ChildFact & { readonly spec: WorkflowExecution['spec'] }>();
-  /** By the place of the judge, or the state of an Agent state; what they say is read when it is asked for. */
-  readonly agents = new Map<string, WorldAgent>();
-  /** By name; their answers are read when they are asked for. */
-  readonly toolCalls = new Map<string, WorldToolCall>();
+  readonly agents = new WorldAgents(this);
+  readonly toolCalls = new WorldToolCalls(this);
   /** Whether new agents run at once. */
   agentsStart = true;
   /** Volumes that no workflow declares, by uid. */
@@ -93,7 +64,7 @@ export class World {
   readonly created: VolumeSpec[] = [];
   /** Executions that the end of this one was to start; the API server has those whose names differ. */
   readonly linkPlans: LinkPlan[] = [];
-  readonly blobs = new Map<string, Uint8Array>();
+  readonly blobs: WorldBlobs;
   readonly decisions: Decision[] = [];
   readonly happenings: Happening[] = [];
   deleted = false;
@@ -103,13 +74,13 @@ export class World {
   blocked: Blockage | undefined;
   /** The facts of the last decision, with all that it asked for. */
   lastFacts: Facts | undefined;
-  #stored = 0;
   readonly #spec: WorkflowSpec;
   readonly #options: WorldOptions;
 
   constructor(workflow: Workflow, options: WorldOptions = {}) {
     this.#spec = workflow.spec;
     this.#options = options;
+    this.blobs = new WorldBlobs(options.budget);
     const built = anExecution(options.name).with({ workflow: workflow.metadata.name, ...options.spec });
     this.execution = built.build();
     if (options.annotations !== undefined) this.execution.metadata.annotations = options.annotations;
@@ -122,8 +93,9 @@ export class World {
 
   /** The Blackboard with stored values put back. */
   board(): Record<string, unknown> {
+    const { uid = '' } = this.execution.metadata;
     const entries = Object.entries(this.status.blackboard ?? {});
-    return Object.fromEntries(entries.map(([key, stored]) => [key, this.#whole(open(stored, this.#uid))]));
+    return Object.fromEntries(entries.map(([key, stored]) => [key, this.blobs.whole(open(stored, uid))]));
   }
 
   visits(): string[] {
@@ -160,31 +132,29 @@ export class World {
 
   /** The pods that run now, by state or `state/step`. */
   running(): string[] {
-    return [...this.pods.values()].filter(({ ended }) => !ended).map(({ slot }) => slotName(slot));
+    return this.pods.running();
   }
 
   /** Ends the running pod of a state, or of `state/step`. */
   end(what: string, fields: OutcomeFields = {}): this {
-    const pod = this.#running(what);
-    this.pods.set(pod.name, { ...pod, ended: true, endedAt: this.now, outcome: anOutcome(fields) });
+    this.pods.end(what, fields);
     return this;
   }
 
   /** Deletes the pods of all steps, as a drain does; the capture finalizer holds those that ended. */
   drain(): this {
-    for (const [name, pod] of this.pods) this.pods.set(name, { ...pod, deleting: true });
+    this.pods.drain();
     return this;
   }
 
   /** Lets the container of a pod that has waited begin to run. */
   begin(what: string): this {
-    const pod = this.#running(what);
-    this.pods.set(pod.name, { ...pod, begunAt: this.now, waiting: undefined });
+    this.pods.begin(what);
     return this;
   }
 
   planOf(what: string): StepPlan {
-    return this.#running(what).plan;
+    return this.pods.runningOf(what).plan;
   }
 
   signal(state: string, response: string, fields: Partial<Signal> = {}): this {
@@ -213,16 +183,13 @@ export class World {
   }
 
   /** The agent of a state, or of one of its judges, that was started last. */
-  agentOf(state: string, judge?: number): WorldAgent {
-    const found = [...this.agents.values()].findLast(({ madeBy }) => madeBy.state === state && madeBy.judge === judge);
-    if (found === undefined) throw new Error(`no agent of ${state} ${judge ?? ''} was started`);
-    return found;
+  agentOf(state: string, judge?: number) {
+    return this.agents.of(state, judge);
   }
 
   /** Changes the agent of a state, or of one of its judges. */
   changeAgent(state: string, judge: number | undefined, fields: Partial<AgentFact>): this {
-    const agent = this.agentOf(state, judge);
-    this.agents.set(agent.name, { ...agent, ...fields });
+    this.agents.change(state, judge, fields);
     return this;
   }
 
@@ -232,10 +199,8 @@ export class World {
   }
 
   /** Changes the tool call of a name, by default the last one. */
-  changeToolCall(fields: Partial<ToolCallFact>, name = [...this.toolCalls.keys()].at(-1) ?? ''): this {
-    const call = this.toolCalls.get(name);
-    if (call === undefined) throw new Error(`no tool call ${name} was made`);
-    this.toolCalls.set(name, { ...call, ...fields });
+  changeToolCall(fields: Partial<ToolCallFact>, name?: string): this {
+    this.toolCalls.change(fields, name);
     return this;
   }
 
@@ -310,7 +275,7 @@ export class World {
         continue;
       }
       const failure =
-        result.kind === 'exceeded' ? result.failure : (statusProblem(result.status) ?? this.#store(result));
+        result.kind === 'exceeded' ? result.failure : (statusProblem(result.status) ?? this.blobs.store(result));
       if (result.kind === 'decision' && failure === undefined) return result;
       if (failure !== undefined) {
         const harder = refuse(facts, failure, result.kind === 'exceeded' && result.alone);
@@ -319,16 +284,6 @@ export class World {
       }
     }
     throw new Error('deciding never ends');
-  }
-
-  get #uid(): string {
-    return this.execution.metadata.uid ?? '';
-  }
-
-  #running(what: string): WorldPod {
-    const pod = [...this.pods.values()].findLast(({ slot, ended }) => !ended && slotName(slot) === what);
-    if (pod === undefined) throw new Error(`no pod of ${what} runs; running: ${this.running().join(', ')}`);
-    return pod;
   }
 
   /** The facts with those that deciding turned out to need. */
@@ -343,7 +298,7 @@ export class World {
       facts.toolCalls?.map((fact) => (read.has(fact.uid) ? (this.toolCalls.get(fact.name) ?? fact) : fact)) ?? [];
     for (const need of needs) {
       if (need.kind === 'volume') volumesByUid.set(need.uid, this.otherVolumes.get(need.uid));
-      if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
+      if (need.kind === 'blob') loaded.set(need.locator, this.blobs.load(need.locator));
       else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
     }
     return { ...facts, loaded, workflows, volumesByUid, agents, toolCalls };
@@ -361,46 +316,19 @@ export class World {
     return { kind: 'found', definition: { ...at, spec } } as const;
   }
 
-  #load(locator: string): Json {
-    const { ref, encoding } = parseLocator(locator);
-    const data = this.blobs.get(ref);
-    if (data === undefined || createBlob(data).ref !== ref) throw new Error(`blob ${ref} was never stored`);
-    const text = Buffer.from(data).toString('utf8');
-    return encoding === 'text' ? text : (JSON.parse(text) as Json);
-  }
-
-  /** Why the store takes nothing; undefined once it has taken everything. */
-  #store({ blobs }: Decision): Failure | undefined {
-    const fresh = blobs.filter(({ ref }) => !this.blobs.has(ref));
-    const bytes = fresh.reduce((sum, { data }) => sum + data.byteLength, 0);
-    if (this.#stored + bytes > (this.#options.budget ?? Number.POSITIVE_INFINITY)) {
-      return { reason: 'OutputBudgetExceeded', message: 'no room' };
-    }
-    this.#stored += bytes;
-    for (const { ref, data } of fresh) this.blobs.set(ref, data);
-    return undefined;
-  }
-
-  #whole(value: unknown): unknown {
-    if (value instanceof LargeValue) return this.#load(value.ref);
-    if (Array.isArray(value)) return value.map((item) => this.#whole(item));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, this.#whole(child)]));
-  }
-
   #do(action: Action): void {
     if (isElsewhere(action)) return this.#doElsewhere(action);
     switch (action.kind) {
       case 'create_pod':
-        return this.#createPod(action.slot, action.plan);
+        return this.pods.create(action.slot, action.plan);
       case 'stop_pod':
-        return this.#stopPod(action.name);
+        return this.pods.stop(action.name);
       case 'release_pod':
-        return this.#releasePod(action.name, action.stop !== undefined);
+        return this.pods.release(action.name, action.stop !== undefined);
       case 'create_child':
         return this.#createChild(action.name, action.spec, action.owned);
       case 'create_linked':
-        this.#createLinked(action.plan);
+        if (this.blocked === undefined) this.linkPlans.push(action.plan);
         return undefined;
       case 'cancel_child':
         return void this.endChild({ cancelled: true });
@@ -420,66 +348,14 @@ export class World {
   #doElsewhere(action: ActionElsewhere): void {
     switch (action.kind) {
       case 'create_agent':
-        return this.#createAgent(action.name, action.spec);
+        return this.agents.create(action.name, action.spec);
       case 'cancel_agent':
-        return this.#cancelAgent(action.name);
+        return this.agents.cancel(action.name);
       case 'create_tool_call':
-        return this.#createToolCall(action.name, action.spec);
+        return this.toolCalls.create(action.name, action.spec);
       case 'cancel_tool_call':
-        return void this.changeToolCall({ cancelled: true }, action.name);
+        return this.toolCalls.change({ cancelled: true }, action.name);
     }
-  }
-
-  #createPod(slot: PodSlot, plan: StepPlan): void {
-    const name = podName(this.execution, slot);
-    if (this.pods.has(name) || this.blocked !== undefined) return;
-    const begunAt = this.waiting === undefined ? this.now : undefined;
-    const fact = { name, uid: name, slot, plan, held: true, deleting: false, ended: false, lost: false };
-    this.pods.set(name, { ...fact, begunAt, waiting: this.waiting });
-  }
-
-  #stopPod(name: string): void {
-    const pod = this.pods.get(name);
-    const failure = { reason: 'PodDeleted', message: 'stopped by a signal' } as const;
-    if (pod !== undefined)
-      this.pods.set(name, {
-        ...pod,
-        deleting: true,
-        ended: true,
-        endedAt: this.now,
-        outcome: anOutcome({ exitCode: 143, failure }),
-      });
-  }
-
-  #releasePod(name: string, stop: boolean): void {
-    const pod = this.pods.get(name);
-    if (pod !== undefined) this.pods.set(name, { ...pod, held: false, ended: true, deleting: pod.deleting || stop });
-  }
-
-  #createLinked(plan: LinkPlan): void {
-    if (this.blocked === undefined) this.linkPlans.push(plan);
-  }
-
-  #createAgent(name: string, spec: AgentExecutionSpec): void {
-    if (this.agents.has(name) || this.blocked !== undefined || spec.parent === undefined) return;
-    const begun = this.agentsStart
-      ? ({ phase: 'running', startedAt: this.now } as const)
-      : ({ phase: 'pending' } as const);
-    const { state, visit, judge } = spec.parent;
-    const fact = { name, uid: `uid-${name}`, madeBy: { state, visit, judge }, cancelled: false, spec };
-    this.agents.set(name, { ...fact, ...begun });
-  }
-
-  #cancelAgent(name: string): void {
-    const agent = this.agents.get(name);
-    if (agent !== undefined) this.agents.set(name, { ...agent, cancelled: true });
-  }
-
-  #createToolCall(name: string, spec: ToolCallSpec): void {
-    if (this.toolCalls.has(name) || this.blocked !== undefined) return;
-    const { tool, parent } = spec;
-    const fact = { name, uid: `uid-${name}`, madeBy: parent, tool, cancelled: false, spec };
-    this.toolCalls.set(name, { ...fact, phase: 'pending' });
   }
 
   #createChild(name: string, spec: WorkflowExecution['spec'], owned: boolean): void {
@@ -498,19 +374,4 @@ export class World {
   }
 }
 
-/** Work of other processes. */
-type ActionElsewhere = Extract<Action, { kind: `${'create' | 'cancel'}_${'agent' | 'tool_call'}` }>;
-const isElsewhere = (action: Action): action is ActionElsewhere =>
-  ['create_agent', 'cancel_agent', 'create_tool_call', 'cancel_tool_call'].includes(action.kind);
-
-interface WorldToolCall extends ToolCallFact {
-  readonly spec: ToolCallSpec;
-}
-
-interface WorldAgent extends AgentFact {
-  readonly spec: AgentExecutionSpec;
-}
-
 type LinkPlan = Extract<Action, { kind: 'create_linked' }>['plan'];
-
-const slotName = ({ state, step }: PodSlot): string => (step === undefined ? state : `${state}/${step}`);

@@ -3,7 +3,7 @@ import { limits } from '../../crds/limits.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
 import { anEnd, anUpdate, aScript, aWorkflow } from '../builders/workflow-builder.ts';
-import { anOutcome } from '../builders/world.ts';
+import { anOutcome } from '../builders/world-pods.ts';
 import { Arena } from './support/arena.ts';
 import { hostileShapes, listOf } from './support/json-shapes.ts';
 import { restedMsOf } from './support/turns.ts';

@@ -1,7 +1,8 @@
 import type { State } from '../../crds/schema/state.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { aScript, aWorkflow } from '../builders/workflow-builder.ts';
-import { type OutcomeFields, type World, type WorldOptions } from '../builders/world.ts';
+import type { World, WorldOptions } from '../builders/world.ts';
+import type { OutcomeFields } from '../builders/world-pods.ts';
 
 /** A workflow and what happens to its run between decisions, in order; `undefined` is a mere look. */
 interface Scenario {

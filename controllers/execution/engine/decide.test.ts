@@ -4,7 +4,8 @@ import type { State } from '../../../crds/schema/state.ts';
 import { nested } from '../../../test/bad-manifests/rows/words.ts';
 import { after, begin } from '../../../test/builders/execution-builder.ts';
 import { anEnd, anUpdate, aQuestion, aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
-import { anOutcome, World } from '../../../test/builders/world.ts';
+import { World } from '../../../test/builders/world.ts';
+import { anOutcome } from '../../../test/builders/world-pods.ts';
 import { decide } from './decide.ts';
 
 const loop = (fields: object, rules: State['transitions'] = [{ target: 'again' }]): State =>

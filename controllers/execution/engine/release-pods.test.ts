@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anEnd, aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
-import { anOutcome, World } from '../../../test/builders/world.ts';
+import { World } from '../../../test/builders/world.ts';
+import { anOutcome } from '../../../test/builders/world-pods.ts';
 import { Draft } from './draft.ts';
 import type { PodFact } from './facts.ts';
 import { releasePods } from './release-pods.ts';

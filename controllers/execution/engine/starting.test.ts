@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { State } from '../../../crds/schema/state.ts';
 import { after, begin } from '../../../test/builders/execution-builder.ts';
 import { aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
-import { type OutcomeFields, World } from '../../../test/builders/world.ts';
+import { World } from '../../../test/builders/world.ts';
+import type { OutcomeFields } from '../../../test/builders/world-pods.ts';
 
 const noNode = { reason: 'WaitingForNode', message: 'Unschedulable: 0/2 nodes are available.', since: 0 } as const;
 
