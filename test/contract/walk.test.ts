@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const filesMax = 45;
 
-/** A row of the walk in docs/architecture.md. `word`: what a file that is not imported has in common with row `from`. */
+/** A row of a walk in docs/architecture.md. `word`: what a file that is not imported has in common with row `from`. */
 interface Row {
   readonly number: number;
   readonly text: string;
@@ -41,9 +41,43 @@ const imports = (path: string): ReadonlySet<string> =>
 const isReached = (before: string, path: string, word: string | undefined): boolean =>
   word === undefined ? imports(before).has(path) : read(before).includes(word) && read(path).includes(word);
 
-const rows = walkOf(read('docs/architecture.md'));
+const page = read('docs/architecture.md');
+/** The part of the page under a heading. */
+const section = (heading: string): string => page.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
 
-describe('the walk of one ContainerRun in docs/architecture.md', () => {
+const walks: readonly [heading: string, passed: readonly (readonly [what: string, path: string])[]][] = [
+  [
+    'One ContainerRun, from manifest to `final_output`',
+    [
+      ['a manifest', 'crds/schema/workflow.ts'],
+      ['the one place that changes a status', 'controllers/execution/engine/reduce.ts'],
+      ['the first process of a step', 'runner/main.go'],
+      ['the final output', 'lib/final-output.ts'],
+    ],
+  ],
+  [
+    'One signed call, from the envelope to the audit',
+    [
+      ['the proof of the envelope', 'lib/envelope/prove-envelope.ts'],
+      ['the order of a call', 'gateway/lane/invoke.ts'],
+      ['the chain of the audit', 'lib/audit-chain/tenant-chain.ts'],
+      ['the request to the upstream', 'lib/upstream/create-upstream.ts'],
+    ],
+  ],
+  [
+    'One command over a fleet, from the request to its outcome',
+    [
+      ['the plan of a run', 'lib/fleet/plan.ts'],
+      ['the relay', 'relay/orders.ts'],
+      ['the journal of the host', 'edge/journal/journal.ts'],
+      ['the status of the run', 'controllers/fleet-run/status.ts'],
+    ],
+  ],
+];
+
+describe.each(walks)('the walk of docs/architecture.md: %s', (heading, passed) => {
+  const rows = walkOf(section(heading));
+
   it('is numbered from 1 on, has each file once, and is short enough to be read', () => {
     expect(rows.length).toBeGreaterThan(20);
     expect(rows.length).toBeLessThanOrEqual(filesMax);
@@ -65,19 +99,12 @@ describe('the walk of one ContainerRun in docs/architecture.md', () => {
     expect(isReached(rows[from - 1]?.path ?? '', path, word)).toBe(true);
   });
 
-  it.each([
-    ['a manifest', 'crds/schema/workflow.ts'],
-    ['the one place that changes a status', 'controllers/execution/engine/reduce.ts'],
-    ['the first process of a step', 'runner/main.go'],
-    ['the final output', 'lib/final-output.ts'],
-  ])('passes %s', (_name, path) => {
+  it.each(passed)('passes %s', (_name, path) => {
     expect(rows.map((row) => row.path)).toContain(path);
   });
 });
 
 describe('the tables of folders', () => {
-  const page = read('docs/architecture.md');
-
   const kinds = named('controllers/modules.ts').flatMap(
     (path) => /^(?:  kind:|const kind =) '(\w+)'/m.exec(read(path))?.[1] ?? [],
   );
