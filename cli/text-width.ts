@@ -38,10 +38,7 @@ const unsafe = new RegExp(String.raw`[\p{Cc}${unsafeMarks}]`, 'gu');
  * direction of writing become visible signs, so that no output of a step can move the cursor or disguise a line.
  */
 export function printable(text: string): string {
-  return text
-    .replace(/\r?\n/g, ' ⏎ ')
-    .replace(/\t/g, ' ')
-    .replace(unsafe, '�');
+  return text.replace(/\r?\n/g, ' ⏎ ').replace(/\t/g, ' ').replace(unsafe, '�');
 }
 
 function graphemeWidth(segment: string): number {

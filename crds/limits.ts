@@ -214,11 +214,11 @@ export const limits = {
   edgeTextsLength: 4 * 1024,
   edgeTextCharge: 32,
   /**
-   * The same for what a daemon reports: names of its tools, and its labels. The charge is less, so that 256 short names of tools
-   * have room (our own).
+   * The same for what a daemon reports: names of its tools, with `edgeToolCharge` more for each, so that 256 short ones have room,
+   * and its labels, with `edgeTextCharge` more for each (our own).
    */
   edgeFactsLength: 4 * 1024,
-  edgeFactCharge: 8,
+  edgeToolCharge: 8,
   /** Our ceilings for a selector's lists and for the hosts that a group names. */
   edgeSelectorItems: 20,
   edgePinnedMembers: 1_000,

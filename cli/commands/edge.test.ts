@@ -32,7 +32,13 @@ interface Scenario {
 
 /** Output, requests and exit code of a command, against an API that streams these events. */
 async function ran(argv: readonly string[], scenario: Scenario = {}) {
-  const { events = [], hosts = [host(idA, 'a'), host(idB, 'b')], columns = 200, isHidden = false, live = false } = scenario;
+  const {
+    events = [],
+    hosts = [host(idA, 'a'), host(idB, 'b')],
+    columns = 200,
+    isHidden = false,
+    live = false,
+  } = scenario;
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
   const heard =
     <T>(answer: T) =>

@@ -51,7 +51,9 @@ describe('a wait of the development scripts', () => {
   });
 
   it('ends with the state of what it waited for, and where the logs are', async () => {
-    const end = await shell('state() { echo "2 of 3 are there"; }; STATE=state wait_until 0 "three files" false; echo no');
+    const end = await shell(
+      'state() { echo "2 of 3 are there"; }; STATE=state wait_until 0 "three files" false; echo no',
+    );
     expect(end).toEqual({
       code: 1,
       out: '',

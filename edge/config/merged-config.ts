@@ -97,7 +97,7 @@ function reportable(config: LocalConfig): LocalConfig {
   const length = factsLength({ labels });
   if (length <= daemonLimits.reportedLabels) return config;
   throw whole(
-    `has labels of ${length} characters together, where each label counts as ${limits.edgeFactCharge} more; ` +
+    `has labels of ${length} characters together, where each label counts as ${limits.edgeTextCharge} more; ` +
       `at most ${daemonLimits.reportedLabels} are taken: use fewer or shorter ones`,
   );
 }

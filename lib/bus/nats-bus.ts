@@ -116,7 +116,9 @@ class NatsBus implements EventBus {
           return this.#putWeighed(bucket, { tenant, keys: bucket.keysOf(text), end }, put);
         }),
       note: (key, value, revision) =>
-        void call('note', async (bucket) => bucket.note(bucketKey(key), JSON.stringify(value), revision)).catch(ignoreFailure),
+        void call('note', async (bucket) => bucket.note(bucketKey(key), JSON.stringify(value), revision)).catch(
+          ignoreFailure,
+        ),
       delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };
   }

@@ -6,10 +6,12 @@ interface FactTexts {
 }
 
 /**
- * Characters of what a daemon reports and every process keeps of every host: names of tools, and labels. Each tool and
- * label counts as `edgeFactCharge` more. Mount points are left out, as no cache has them.
+ * Characters of what a daemon reports and every process keeps of every host: names of tools, and labels. Each tool counts
+ * as `edgeToolCharge` more, and each label as `edgeTextCharge`. Mount points are left out, as no cache has them.
  */
 export function factsLength({ local_tools: tools = [], labels = {} }: FactTexts): number {
-  const texts = [...tools, ...Object.entries(labels).map(([name, value]) => `${name}${value}`)];
-  return texts.reduce((sum, text) => sum + text.length + limits.edgeFactCharge, 0);
+  let sum = 0;
+  for (const tool of tools) sum += tool.length + limits.edgeToolCharge;
+  for (const [name, value] of Object.entries(labels)) sum += name.length + value.length + limits.edgeTextCharge;
+  return sum;
 }

@@ -103,8 +103,8 @@ function assertFacts(own: Parameters<typeof factsLength>[0]): void {
   if (length <= limits.edgeFactsLength) return;
   throw new AppError(
     'invalid',
-    `capabilities.local_tools and capabilities.custom_labels have ${length} characters together, where each tool and label ` +
-      `counts as ${limits.edgeFactCharge} more; at most ${limits.edgeFactsLength} are taken: report fewer or shorter ones`,
+    `capabilities.local_tools and capabilities.custom_labels have ${length} characters together, where each tool counts as ` +
+      `${limits.edgeToolCharge} more and each label as ${limits.edgeTextCharge}; at most ${limits.edgeFactsLength} are taken: report fewer or shorter ones`,
   );
 }
 

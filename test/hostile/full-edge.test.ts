@@ -11,7 +11,7 @@ import { capabilitiesOf } from '../../relay/streams/outcome-of.ts';
 import { aHost } from '../builders/edge-builder.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { fullest } from './support/fullest.ts';
-import { keptBytes } from './support/kept-bytes.ts';
+import { keptBytes, keptBytesOf } from './support/kept-bytes.ts';
 
 /**
  * The attacker is an administrator of one tenant and may create objects of edge mode by kubectl, as many as its quota takes, each
@@ -75,34 +75,36 @@ describe('10,000 hosts, the quota of one tenant', () => {
 
 describe('10,000 hosts whose daemons report as much as the relay takes', () => {
   const { os, arch } = { os: 'ā'.repeat(63), arch: 'ā'.repeat(63) };
-  const { edgeFactsLength: most, edgeFactCharge: charge, edgeLocalTools: tools, edgeLabels: labels } = limits;
+  const { edgeFactsLength: most, edgeToolCharge, edgeTextCharge, edgeLocalTools, edgeLabels } = limits;
   const text = (at: number, length: number): string => `ā${at}`.padEnd(length, 'x').slice(0, length);
   const mountPoints = Array.from({ length: 6 }, (_, at) => text(at, 1_024));
 
   it.each<[string, number, number]>([
-    ['a few long tools', Math.floor(most / (253 + charge)), 0],
-    ['as many tools as there may be', tools, 0],
-    ['as many labels as there may be', 0, labels],
-    ['as many tools and labels as there may be', tools, labels],
-  ])('take 160 MiB at most, with %s', (_title, toolCount, labelCount) => {
-    const length = Math.min(253, Math.floor(most / (toolCount + labelCount)) - charge);
+    ['a few long tools', 15, 0],
+    ['as many tools as there may be', edgeLocalTools, 0],
+    ['as many labels as there may be', 0, edgeLabels],
+    ['many tools and labels', 128, 48],
+  ])('take 160 MiB at most, with %s, each host with names of its own', (_title, tools, labels) => {
+    const length = Math.floor((most - tools * edgeToolCharge - labels * edgeTextCharge) / (tools + labels));
     const facts = {
       os,
       arch,
-      localTools: Array.from({ length: toolCount }, (_, at) => text(at, length)),
+      localTools: Array.from({ length: tools }, (_, at) => text(at, Math.min(253, length))),
       mountPoints,
-      customLabels: Object.fromEntries(Array.from({ length: labelCount }, (_, at) => [text(at, length), ''])),
+      customLabels: Object.fromEntries(Array.from({ length: labels }, (_, at) => [text(at, length), ''])),
       commandTimeout: undefined,
     };
-    const capabilities = capabilitiesOf(facts);
-    const status = { ...aHost(1).status, capabilities } as EdgeHost['status'];
-    const host: EdgeHost = { apiVersion, kind: 'EdgeHost', metadata, spec: {}, status };
-    expect(keptBytes(1_000, host, slimEdgeHost) * 10).toBeLessThan(160 * mebibyte);
+    const status = { ...aHost(1).status, capabilities: capabilitiesOf(facts) } as EdgeHost['status'];
+    const json = JSON.stringify({ apiVersion, kind: 'EdgeHost', metadata, spec: {}, status });
+    const textOf = (index: number): string => json.replaceAll('ā', String.fromCodePoint(0x3000 + index));
+    expect(keptBytesOf<EdgeHost>(1_000, textOf, slimEdgeHost) * 10).toBeLessThan(160 * mebibyte);
   });
 
   it('may not report more', () => {
     const localTools = Array.from({ length: 40 }, (_, at) => text(at, 128));
     const facts = { os, arch, localTools, mountPoints: [], customLabels: {}, commandTimeout: undefined };
-    expect(() => capabilitiesOf(facts)).toThrow(/local_tools and capabilities.custom_labels have 5440 characters together/);
+    expect(() => capabilitiesOf(facts)).toThrow(
+      /local_tools and capabilities.custom_labels have 5440 characters together/,
+    );
   });
 });

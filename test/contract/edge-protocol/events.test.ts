@@ -64,12 +64,12 @@ describe('Hello', () => {
   });
 
   const os = (length: number): Buffer => field(1, 'o'.repeat(length));
-  /** Tools and labels of so many characters, where each counts as 8 more: 15 of 261, ten of 10, and a label. */
+  /** Tools and labels of so many characters, counted as the relay does: 14 of 253, ten of 34, and a label. */
   const ofCharacters = (count: number): Buffer =>
     fields(
-      ...times(15, (at) => field(3, `${10 + at}${'t'.repeat(243)}`)),
+      ...times(14, (at) => field(3, `${10 + at}${'t'.repeat(243)}`)),
       ...times(10, (at) => field(5, entry(`k${at}`, ''))),
-      field(5, entry('label', 'v'.repeat(count - 15 * 253 - 10 * 10 - 13))),
+      field(5, entry('label', 'v'.repeat(count - 14 * 253 - 10 * 34 - 37))),
     );
   const labels = (count: number): Buffer => fields(...times(count, (at) => field(5, entry(`k${at}`, 'v'))));
   const around = JSON.stringify({ os: '', arch: '', local_tools: [], mount_points: ['p'], labels: {} }).length - 1;

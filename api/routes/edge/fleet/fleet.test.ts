@@ -285,7 +285,11 @@ describe('the events of a run', () => {
       answered(3, { stdout: 'said before', stderr: '', exit_code: 0 }),
     ]);
     const [first, , long, , third] = events;
-    expect(first).toMatchObject({ id: '1', event: 'command_progress', data: { chunk: { stdout: '{"os":"linux","cpus":2}\n' } } });
+    expect(first).toMatchObject({
+      id: '1',
+      event: 'command_progress',
+      data: { chunk: { stdout: '{"os":"linux","cpus":2}\n' } },
+    });
     expect(long?.data).toMatchObject({ chunk: { stdout: expect.stringMatching(/^\0{16380}end\n$/) } });
     expect(third).toMatchObject({ id: '5', event: 'command_result' });
   });
