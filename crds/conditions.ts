@@ -75,7 +75,8 @@ export type ExecutionReason = keyof typeof executionReasons;
 
 /** Reasons of the condition `Succeeded` of an AgentExecution and in its status, beside those of executions. */
 export const agentExecutionReasons = {
-  AgentNotFound: 'No agent of that name or uid is here or in the global namespace.',
+  AgentNotFound:
+    'No agent of that name or uid, or none that is to judge its answers, is here or in the global namespace.',
   AgentNotReady: 'The agent exists and its definition has not been accepted yet, or was refused.',
   Timeout: 'The agent gave no answer before its deadline.',
   OutputTooLarge: 'Kubernetes does not store the output together with the input; the message has their sizes.',

@@ -1,6 +1,7 @@
 import { readyOf } from '../../crds/ready.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
 import { cachedAgent } from '../../lib/agent/find-agent.ts';
 import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -33,7 +34,7 @@ export async function findDefinition(deps: FindDeps, execution: AgentExecution, 
   }
   const version = spec.version ?? agent.spec.version;
   const revision = await revisionOf(deps, agent, spec.version);
-  if (revision !== undefined) return pinned(deps, agent, version, revision);
+  if (revision !== undefined) return withJudge(deps, execution, await pinned(deps, agent, version, revision), now);
   if (version === agent.spec.version) return waits('AgentNotReady', notReady(agent));
   const known = agent.status?.versions?.map((row) => row.version).join(', ') || agent.spec.version;
   const message = `agent ${agent.metadata.name} has no version ${version}; it has: ${known}`;
@@ -65,4 +66,12 @@ async function pinned({ kube }: FindDeps, agent: Agent, version: string, revisio
   const spec = await pinnedAgent(kube, pin);
   if (spec === undefined) return waits('AgentNotReady', `revision ${revision} of agent ${pin.name} cannot be read`);
   return { kind: 'found', agent: pin, spec };
+}
+
+/** Before the first question to a model: a judge that is missing would be found only when the work is done. */
+function withJudge({ agents }: FindDeps, execution: AgentExecution, found: Found, now: number): Found {
+  const judge = found.kind === 'found' ? judgeNameOf(found.spec) : undefined;
+  if (judge === undefined || cachedAgent(agents, execution.metadata.namespace ?? '', judge) !== undefined) return found;
+  const message = `${noSuchJudge(judge)}; register it, or change validation.agent`;
+  return { kind: isNew(execution, now) ? 'waits' : 'failed', why: { reason: 'AgentNotFound', message } };
 }

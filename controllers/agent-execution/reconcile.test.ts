@@ -305,6 +305,24 @@ describe('an execution of an agent begins', () => {
     expect(missing.status()).toMatchObject({ phase: 'failed', reason: 'AgentNotFound' });
   });
 
+  it('never where the agent that is to judge its answers is missing: nothing is asked of a model', async () => {
+    const validation = { agent: 'strickt', threshold: 0.5 };
+    const { run, status, clock, made } = world({ agent: { execution: { validation } } });
+    await run();
+    expect(status()).toMatchObject({ phase: 'pending', reason: 'AgentNotFound' });
+    await clock.advance(10_000);
+    await run();
+    expect(status()).toMatchObject({ phase: 'failed', reason: 'AgentNotFound' });
+    expect(status()?.message).toMatch(/^no agent strickt, which judges the answers, .* or change validation\.agent$/);
+    expect(made).toEqual([]);
+  });
+
+  it('where the agent that is to judge its answers is there', async () => {
+    const { run, status } = world({ agent: { execution: { validation: { agent: 'reviewer', threshold: 0.5 } } } });
+    await run();
+    expect(status()).toMatchObject({ phase: 'running' });
+  });
+
   const refused = async (status: number, message: string) => {
     const refusal = new KubeError(status, { reason: 'Forbidden', message }, { verb: 'create', resource: 'pods' });
     const there = world({ refusal });

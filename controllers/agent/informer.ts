@@ -1,4 +1,5 @@
 import type { Agent } from '../../crds/schema/agent.ts';
+import { judgeNameOf } from '../../lib/agent/judge-name.ts';
 import { isWholeAgent, slimAgent } from '../../lib/agent/slim-agent.ts';
 import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { agents } from '../../lib/kinds.ts';
@@ -9,8 +10,11 @@ import { withSpec } from '../runtime/with-spec.ts';
 /** Bytes of heap for whole versions: those used last spare a request. */
 const keptBytes = bytesOf('whole agents');
 
-/** Slim: a version in full is read by `whole` and `use`. Found by `cachedAgent`. */
-export const agentInformer: InformerSpec<Informer<Agent>> = {
+/**
+ * Slim: a version in full is read by `whole` and `use`. Found by `cachedAgent`; `judge`: name or uid of the agent that judges
+ * the answers.
+ */
+export const agentInformer: InformerSpec<Informer<Agent, 'judge'>> = {
   name: 'agents',
   kind: 'Agent',
   open: (deps) =>
@@ -25,5 +29,11 @@ export const agentInformer: InformerSpec<Informer<Agent>> = {
         isWhole: isWholeAgent,
         keptBytes,
       }),
+      indexes: {
+        judge({ spec }) {
+          const judge = judgeNameOf(spec);
+          return judge === undefined ? [] : [judge];
+        },
+      },
     }),
 };

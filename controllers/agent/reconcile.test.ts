@@ -117,6 +117,17 @@ describe('the controller of agents', () => {
     expect(status?.warnings).toHaveLength(1);
   });
 
+  it('says in status.warnings that the agent which judges its answers is not there, as long as it is not', async () => {
+    const judged = anAgent('reviewer', { execution: { validation: { agent: 'strickt', threshold: 0.5 } } });
+    const { created, status } = await reconciled({ agents: [judged] });
+    expect(created).toHaveLength(1);
+    expect(status?.warnings).toEqual([
+      expect.stringMatching(/^spec\.execution\.validation\.agent: no agent strickt, .* fail with AgentNotFound$/),
+    ]);
+    const judge = anAgent('strickt', {}, { uid: 'uid-of-judge' });
+    expect((await reconciled({ agents: [judged, judge] })).status).not.toHaveProperty('warnings');
+  });
+
   const changed = anAgent('reviewer', { description: 'other' });
 
   it('AGENT-10 refuses other content under a version that is stored', async () => {

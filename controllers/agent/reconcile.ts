@@ -1,4 +1,5 @@
 import type { Agent } from '../../crds/schema/agent.ts';
+import { judgeWarnings } from '../../lib/agent/judge-name.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -13,7 +14,7 @@ import { type AgentRevisions, agentCollection } from './runs-of.ts';
 interface AgentDeps extends AgentRevisions {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
-  readonly agents: Pick<CacheReader<Agent>, 'get' | 'remember'>;
+  readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid' | 'remember'>;
   readonly wholeAgent: (agent: Agent) => Promise<Agent | undefined>;
   readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
   /** Whether a namespace is being deleted: Kubernetes clears it by itself. */
@@ -34,7 +35,7 @@ export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<
     cache: deps.agents,
     collection,
     revisionsOfUid: (key: string) => deps.revisions.byIndex('agentUid', key),
-    problemsOf: async (agent: Agent) => problemsOf(agent),
+    problemsOf: async (agent: Agent) => [...problemsOf(agent), ...judgeWarnings(deps.agents, agent)],
     ownStatus: ({ spec }: Agent) => ({ model: modelAliasOf(spec) }),
   };
   return async (key) => {

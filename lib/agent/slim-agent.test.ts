@@ -19,6 +19,10 @@ describe('the cache of agents', () => {
       status: { revision: 'r' },
     });
     expect(isWholeAgent(slim)).toBe(false);
+    const judged = { ...large.spec, execution: { timeout: '1m', validation: { agent: 'strict', threshold: 0.5 } } };
+    expect(slimAgent({ ...large, spec: judged }).spec.execution).toEqual({
+      validation: { agent: 'strict', threshold: 0.5 },
+    });
     const { runtime: _, ...spec } = large.spec;
     expect(slimAgent({ ...large, spec }).spec).not.toHaveProperty('runtime');
     expect(heapBytes(slim, 1e9)).toBeLessThan(4_096);

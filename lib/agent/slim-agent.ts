@@ -21,9 +21,16 @@ export function slimAgent(agent: Agent): Agent {
       ...(spec.description === undefined ? {} : { description: spec.description }),
       ...(spec.runtime === undefined ? {} : { runtime: spec.runtime }),
       task: { instruction: '' },
+      ...judgeOf(spec),
     },
     ...(status === undefined ? {} : { status: versions === undefined ? status : { ...status, versions } }),
   };
+}
+
+/** The judge of the answers, which wakes those that it judges. */
+function judgeOf({ execution }: Agent['spec']): Pick<Agent['spec'], 'execution'> {
+  const { agent, threshold = 1 } = execution?.validation ?? {};
+  return agent === undefined ? {} : { execution: { validation: { agent, threshold } } };
 }
 
 /** An agent has an instruction: one without was cut by `slimAgent`. */
