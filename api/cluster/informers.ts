@@ -15,7 +15,7 @@ import { isWholeEdgeGroup, slimEdgeGroup } from '../../lib/edge/slim-edge-group.
 import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { AppError } from '../../lib/errors.ts';
-import { slimExecution } from '../../lib/execution/slim-execution.ts';
+import { listedExecution } from '../../lib/execution/listed-execution.ts';
 import {
   createInformer,
   createWholeObjects,
@@ -67,8 +67,6 @@ export interface Informers {
   readonly fleetRuns: Informer<FleetRun, 'namespace'>;
 }
 
-/** Characters of what a person is asked, which a list shows: as many as the engine leaves in the status, and its note. */
-const promptLength = 8_256;
 /** Bytes of heap for objects read last, in full. */
 const keptBytes = {
   executions: bytesOf('whole executions'),
@@ -99,7 +97,7 @@ export function createInformers(
         kube,
         clock: executionDeps.clock,
         resource: workflowExecutions,
-        slim: (execution) => slimExecution(execution, promptLength),
+        slim: listedExecution,
         keptBytes: keptBytes.executions,
       }),
       indexes: {

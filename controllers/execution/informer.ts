@@ -25,7 +25,7 @@ export const executionInformer: InformerSpec<Informer<WorkflowExecution, Executi
         kube: deps.kube,
         clock: deps.clock,
         resource: workflowExecutions,
-        slim: (execution) => slimExecution(execution),
+        slim: slimExecution,
         // A finished execution is read by its parent alone.
         isSpared: (execution) => !finished(execution) || execution.spec.parent !== undefined,
         keptBytes,

@@ -105,7 +105,7 @@ function toolInformers(
       resource: workflowExecutions,
       labelSelector: labels.cliTool,
       parse: withSpec,
-      strip: (execution) => slimExecution(execution),
+      strip: slimExecution,
     }),
   };
 }

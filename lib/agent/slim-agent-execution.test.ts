@@ -47,10 +47,30 @@ describe('the cache of agent executions', () => {
     expect(slim && isCutAsk(slim)).toBe(isCut);
   });
 
-  it('keeps who answered what, without what people said beside it', () => {
-    const answer = { id: 'ask-1', response: 'approved' as const, by: 'ada', at: '2026-01-01T00:00:00Z' };
-    const signals = [{ ...answer, feedback: 'long', note: 'longer' }];
-    expect(slimAgentExecution({ ...whole, spec: { ...whole.spec, signals } }).spec.signals).toEqual([answer]);
+  it('keeps of answers those to the present ask and to the last one, without what people said', () => {
+    const answer = { response: 'approved' as const, by: 'ж'.repeat(512), at: '2026-01-01T00:00:00Z', note: 'long' };
+    const signals = Array.from({ length: 50 }, (_, at) => ({ ...answer, id: `ask-${at}` }));
+    const times = { asked_at: '2026-01-01T00:00:00Z', until: '2026-01-01T00:10:00Z' };
+    const ask = { id: 'ask-7', tool: 'cmd.run', arguments: '{}', ...times };
+    const { spec } = slimAgentExecution({ ...whole, spec: { ...whole.spec, ask, signals } });
+    const kept = (id: string) => ({ id, response: 'approved', by: '', at: '' });
+    expect(spec.signals).toEqual([kept('ask-7'), kept('ask-49')]);
+    const none = slimAgentExecution({ ...whole, spec: { ...whole.spec, signals } }).spec;
+    expect(none.signals).toEqual([kept('ask-49')]);
+  });
+
+  it('holds the text that the result, the status and its condition share once', () => {
+    const text = (): string => 'x'.repeat(2_048);
+    const condition = { type: 'Ready', status: 'False' as const, reason: 'Failed', lastTransitionTime: 'now' };
+    const result = { phase: 'failed' as const, message: text(), at: '2026-01-01T00:00:00Z' };
+    const status = {
+      phase: 'failed' as const,
+      message: text(),
+      conditions: [{ ...condition, message: text() }],
+    };
+    const failed = { ...whole, spec: { ...whole.spec, result }, status };
+    const slim = slimAgentExecution(failed);
+    expect(slim).toMatchObject({ spec: { result }, status });
   });
 
   it('keeps the mounts of most executions, and of many or long ones that there are some, which readers then ask for', async () => {

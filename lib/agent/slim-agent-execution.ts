@@ -1,28 +1,29 @@
 import type { AgentAsk, AgentExecution, AgentResult, AgentSignal } from '../../crds/schema/agent-execution.ts';
+import { defined } from '../defined.ts';
 import { cutMark, shortened, slimCancel } from '../execution/slim-cancel.ts';
 import { heapBytes } from '../heap-bytes.ts';
-import { slimMetadata } from '../informer/slim-metadata.ts';
+import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
 
 /**
  * An AgentExecution without the texts that people and models write: its input, its intent, the output of its result, what
- * people said beside their answers, mounts that are not small, and of a reason and of the arguments of a call that waits
- * all but the beginning. A cache may hold thousands, and no decision is woken by them (design §11).
+ * people said beside their answers, answers to earlier asks, mounts that are not small, and of a reason and of the
+ * arguments of a call that waits all but the beginning. A cache may hold thousands, and no decision is woken by them (design §11).
  */
 export function slimAgentExecution({ apiVersion, kind, metadata, spec, status }: AgentExecution): AgentExecution {
   const { input: _input, intent: _intent, volumes, cancel, result, ask, signals, ...asked } = spec;
   return {
     apiVersion,
     kind,
-    metadata: slimMetadata(metadata),
+    metadata: slimMetadata(metadata, executionMarks),
     spec: {
       ...asked,
       ...(volumes === undefined ? {} : { volumes: slimMounts(volumes) }),
       ...(cancel === undefined ? {} : { cancel: slimCancel(cancel) }),
       ...(ask === undefined ? {} : { ask: slimAsk(ask) }),
-      ...(signals === undefined ? {} : { signals: signals.map(slimSignal) }),
+      ...(signals === undefined ? {} : { signals: slimSignals(signals, ask) }),
       ...(result === undefined ? {} : { result: slimResult(result) }),
     },
-    ...(status === undefined ? {} : { status }),
+    ...(status === undefined ? {} : { status: withOneText(status, result?.message) }),
   };
 }
 
@@ -55,4 +56,17 @@ function slimAsk(ask: AgentAsk): AgentAsk {
 /** Arguments in full are JSON, which never ends so. */
 export const isCutAsk = ({ arguments: text }: AgentAsk): boolean => text.endsWith(cutMark);
 
-const slimSignal = ({ feedback: _feedback, note: _note, ...signal }: AgentSignal): AgentSignal => signal;
+/** The answer to the present ask, and the last one of all: that they are there is all that counts. */
+function slimSignals(signals: readonly AgentSignal[], ask: AgentAsk | undefined): AgentSignal[] {
+  const kept = [...new Set([signals.find(({ id }) => id === ask?.id), signals.at(-1)])];
+  return kept.filter((signal) => signal !== undefined).map(({ id, response }) => ({ id, response, by: '', at: '' }));
+}
+
+type Status = NonNullable<AgentExecution['status']>;
+
+/** The result, the status and its condition repeat one message; the text is held once. */
+function withOneText(status: Status, told: string | undefined): Status {
+  const message = status.message === told ? told : status.message;
+  const conditions = status.conditions?.map((row) => (row.message === message ? { ...row, message } : row));
+  return { ...status, ...defined({ message, conditions }) };
+}

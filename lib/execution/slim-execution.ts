@@ -1,56 +1,56 @@
-import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Cancel, Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CurrentState, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import { cutText } from '../cut-text.ts';
+import { firstSignal } from '../decision/first-signal.ts';
 import { defined } from '../defined.ts';
-import { slimMetadata } from '../informer/slim-metadata.ts';
-import { slimCancel } from './slim-cancel.ts';
-
-/** Characters that are kept of a text that people wrote. */
-const textLength = 256;
-/** Signals that are kept, the last ones; of those before only their places. */
-const signalsKept = 8;
+import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
 
 /**
- * The fields of an execution for lists and for waking a decision: names, phase, times, the present state, who asks
- * and who answered last. Everything that users may fill is left out or cut: a cache may hold thousands (design §11).
- * `promptLength`: characters that are kept of what a person is asked.
+ * The fields of an execution that wake a decision, or that the work after its end needs: names, phase, times, the present
+ * state, and whether a signal answers it. Everything that users may fill is left out: a cache may hold thousands (design
+ * §11).
  */
-export function slimExecution(
-  { apiVersion, kind, metadata, spec, status }: WorkflowExecution,
-  promptLength = textLength,
-): WorkflowExecution {
-  const { input: _input, blackboard: _seed, intent: _intent, signals, cancel, ...asked } = spec;
+export function slimExecution({ apiVersion, kind, metadata, spec, status }: WorkflowExecution): WorkflowExecution {
+  const { input: _input, blackboard: _seed, intent: _intent, signals = [], cancel, ...asked } = spec;
+  const kept = slimSignals(signals, status?.current);
   return {
     apiVersion,
     kind,
-    metadata: slimMetadata(metadata),
+    metadata: slimMetadata(metadata, executionMarks),
     spec: {
       ...asked,
-      ...(signals === undefined ? {} : { signals: slimSignals(signals) }),
-      ...(cancel === undefined ? {} : { cancel: slimCancel(cancel) }),
+      ...(kept.signals.length === 0 ? {} : { signals: kept.signals }),
+      ...(cancel === undefined ? {} : { cancel: someCancel }),
     },
-    ...(status === undefined ? {} : { status: slimStatus(status, promptLength) }),
+    ...(status === undefined ? {} : { status: slimStatus(status, kept.refused) }),
   };
 }
 
-/** The place of a signal in its list counts, its text does not. */
-const elsewhere: Signal = Object.freeze({ id: '', state: '', response: '', by: '', at: '' });
+/** That an execution is to stop is all that counts. */
+const someCancel: Cancel = Object.freeze({ by: '', at: '' });
 
-function slimSignals(signals: readonly Signal[]): Signal[] {
-  const first = signals.length - signalsKept;
-  return signals.map((signal, index) => (index < first ? elsewhere : slimSignal(signal)));
+interface KeptSignals {
+  readonly signals: Signal[];
+  /** How many of them do not answer the present visit. */
+  readonly refused: number;
 }
 
-function slimSignal({ feedback: _feedback, note: _note, ...signal }: Signal): Signal {
-  return { ...signal, response: shortened(signal.response), by: shortened(signal.by) };
+/** The signal that answers the present visit, and the last one of all. An execution may have hundreds more. */
+function slimSignals(signals: readonly Signal[], current: CurrentState | undefined): KeptSignals {
+  const deciding = current === undefined ? undefined : firstSignal(signals, current);
+  const kept = [...new Set([deciding, signals.at(-1)])].filter((signal) => signal !== undefined);
+  return { signals: kept.map(slimSignal), refused: deciding === undefined ? kept.length : 0 };
 }
 
-function slimStatus(status: WorkflowExecutionStatus, promptLength: number): WorkflowExecutionStatus {
-  const { observedGeneration, conditions, phase, reason, message, workflow, state, current, transitions } = status;
+/** The visit that a signal answers; its texts do not count. */
+const slimSignal = ({ state, visit }: Signal): Signal =>
+  defined({ id: '', state, visit, response: '', by: '', at: '' });
+
+function slimStatus(status: WorkflowExecutionStatus, refused: number): WorkflowExecutionStatus {
+  const { observedGeneration, phase, reason, message, workflow, state, current, transitions } = status;
   const { started_at, finished_at, archived_at, stored_bytes, successors, stimulus } = status;
   return defined({
     observedGeneration,
-    conditions,
+    conditions: withOneText(status),
     phase,
     reason,
     message,
@@ -63,18 +63,25 @@ function slimStatus(status: WorkflowExecutionStatus, promptLength: number): Work
     stored_bytes,
     successors,
     stimulus,
-    current: current === undefined ? undefined : slimCurrent(current, promptLength),
+    current: current === undefined ? undefined : slimCurrent(current, refused),
   });
 }
 
-function slimCurrent(
-  { steps: _steps, failure: _failure, prompt, ...current }: CurrentState,
-  promptLength: number,
-): CurrentState {
-  return { ...current, ...(prompt === undefined ? {} : { prompt: shortened(prompt, promptLength) }) };
-}
+/** A condition repeats the message of the status; the text is held once. */
+const withOneText = ({ conditions, message }: WorkflowExecutionStatus): WorkflowExecutionStatus['conditions'] =>
+  conditions?.map((row) => (row.message === message ? { ...row, message } : row));
 
-/** A part of a text keeps all of it in memory, unless it is copied. */
-function shortened(text: string, length = textLength): string {
-  return text.length <= length ? text : Buffer.from(cutText(text, length)).toString('utf8');
-}
+/** Numbers of signals are those of the signals that are kept: `firstSignal` finds among them what it finds among all. */
+const slimCurrent = (
+  { state, kind, visit, entered_at, deadline, child }: CurrentState,
+  refused: number,
+): CurrentState =>
+  defined({
+    state,
+    kind,
+    visit,
+    entered_at,
+    deadline,
+    child,
+    signals_refused: refused === 0 ? undefined : refused,
+  });

@@ -8,7 +8,7 @@ import { workflowExecutions } from '../kinds.ts';
 import { KubeError } from '../kube/index.ts';
 import { createWholeObjects } from './whole-objects.ts';
 
-const slim = (execution: WorkflowExecution): WorkflowExecution => slimExecution(execution);
+const slim = slimExecution;
 
 function made(name: string, { version = 1, text = 'x' } = {}): WorkflowExecution {
   const built = anExecution(name).with({ input: { text } }).past({ state: 'a' }, text).build();

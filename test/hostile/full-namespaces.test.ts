@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { presentAsk, presentListed } from '../../api/routes/human-approvals/present.ts';
 import { volumeIndexes, volumesOfClaim } from '../../controllers/volume/informers.ts';
+import { annotations, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { type AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import { type SecurityContext, SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import { type Signal, type WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { approvalId } from '../../lib/decision/approval-id.ts';
+import { listedExecution } from '../../lib/execution/listed-execution.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
 import { securityContextRules } from '../../crds/rules/security-context-rules.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { createCache, stripStrangers } from '../../lib/informer/index.ts';
+import { executionMarks } from '../../lib/informer/slim-metadata.ts';
 import { anExecution, after } from '../builders/execution-builder.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes } from './support/kept-bytes.ts';
@@ -21,8 +26,6 @@ import { keptBytes } from './support/kept-bytes.ts';
  */
 const kibibyte = 1_024;
 const mebibyte = 1_024 * kibibyte;
-/** What a list of the API shows of a prompt (api/cluster/informers.ts). */
-const promptLength = 8_256;
 
 describe('issue 10 B1: 1,000 executions that wait, each with an input of 64 KiB of {}', () => {
   const input = { list: Array.from({ length: (64 * kibibyte) / 3 }, () => ({})) };
@@ -32,10 +35,91 @@ describe('issue 10 B1: 1,000 executions that wait, each with an input of 64 KiB 
     .build();
 
   it.each([
-    ['a controller', 8, (execution: typeof waiting) => slimExecution(execution)],
-    ['a replica of the API', 16, (execution: typeof waiting) => slimExecution(execution, promptLength)],
+    ['a controller', 8, slimExecution],
+    ['a replica of the API', 8, listedExecution],
   ])('take %s %i MiB at most', (_who, most, slim) => {
     expect(keptBytes(1_000, waiting, slim)).toBeLessThan(most * mebibyte);
+  });
+});
+
+/** Characters of which one is wide, so that V8 keeps two bytes for each. */
+const wide = (length: number): string => 'ā'.padEnd(length, 'x');
+const name = 'x'.repeat(limits.objectNameLength);
+const uid = '00000000-0000-4000-8000-00000000000a';
+/** RFC 3339 takes any number of digits of a second; the kinds take so many characters. */
+const instant = `2026-01-02T03:04:05.${'0'.repeat(43)}Z`;
+
+/** As much as a writer can leave on an execution; caches keep three owners and our own marks. */
+const fullMetadata = {
+  generation: 1,
+  creationTimestamp: after(0),
+  labels: Object.fromEntries(Object.values(labels).map((key) => [key, 'x'.repeat(63)])),
+  annotations: Object.fromEntries(
+    Object.values(annotations).map((key) => [key, wide(executionMarks.annotations.get(key) ?? 1_024)]),
+  ),
+  ownerReferences: Array.from({ length: 20 }, () => ({
+    apiVersion: 'windlass.dev/v1',
+    kind: wide(64),
+    name,
+    uid,
+  })),
+};
+
+/** The last answers match no rule, which the message says; a full list takes none any more. */
+const answer: Signal = {
+  id: 'x'.repeat(127),
+  state: wide(limits.nameLength),
+  visit: 1,
+  response: wide(512),
+  feedback: wide(512),
+  by: wide(512),
+  at: instant,
+  via: wide(63),
+  note: wide(512),
+};
+
+function fullExecution(): WorkflowExecution {
+  const { parent: _parent, intent: _intent, ...spec } = fullest(WorkflowExecutionSpec, undefined) as Spec;
+  const { steps: _steps, retried: _retried, ...current } = fullest(CurrentState, undefined) as CurrentState;
+  const message = wide(1_024);
+  const condition = { status: 'False' as const, reason: 'x'.repeat(64), lastTransitionTime: after(0) };
+  const status: WorkflowExecution['status'] = {
+    observedGeneration: 1,
+    phase: 'waiting',
+    reason: 'x'.repeat(64),
+    message,
+    conditions: ['Succeeded', 'Finished'].map((type) => ({ ...condition, type, message })),
+    workflow: { name, namespace: 'tenant-a', uid, version: 'x'.repeat(128), revision: name },
+    state: wide(limits.nameLength),
+    started_at: after(0),
+    transitions: 1,
+    successors: Array.from({ length: limits.successors }, () => ({ name, uid })),
+    current: {
+      ...current,
+      kind: 'Human',
+      state: wide(limits.nameLength),
+      visit: 1,
+      prompt: wide(8_192),
+      signals_refused: 16,
+    },
+  };
+  return {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'WorkflowExecution',
+    metadata: { name, namespace: 'tenant-a', uid, ...fullMetadata },
+    spec: { ...spec, signals: Array.from({ length: 16 }, () => answer) },
+    status,
+  };
+}
+
+type Spec = WorkflowExecution['spec'];
+
+describe('executions that ask, each with a wide prompt, wide texts and marks, 20 successors and 16 answers', () => {
+  it.each([
+    ['the controllers', 20, slimExecution],
+    ['a replica of the API', 13, listedExecution],
+  ])('take of %s %i KiB each at most', (_who, most, slim) => {
+    expect(keptBytes(500, fullExecution(), slim)).toBeLessThan(500 * most * kibibyte);
   });
 });
 
@@ -116,7 +200,7 @@ describe('issue 10 B3: a page of 200 requests of people with full prompts', () =
       prompt: 'あ'.repeat(4 * mebibyte),
       prompt_ref: { path: '', ref: 'a'.repeat(64), bytes: 12 * mebibyte, encoding: 'text' as const },
     };
-    const execution = slimExecution(anExecution().now(current).build(), promptLength);
+    const execution = listedExecution(anExecution().now(current).build());
     const pending = { id: 'a', execution, current: execution.status?.current ?? current };
     const rows = Array.from({ length: 100 }, () => [
       presentListed(pending),

@@ -68,7 +68,7 @@ describe('the audit trail of decisions, and of those whose answer was lost', () 
     const ended = asked(signals).ended('completed', 2);
     const kept = slimExecution(ended.build());
     expect(answeredIdOf(kept)).toBe(id);
-    expect(kept.spec.signals).toEqual([signals[0], approved]);
+    expect(JSON.stringify(kept)).not.toContain('secret');
     expect(answeredIdOf(asked().build())).toBeUndefined();
   });
 });

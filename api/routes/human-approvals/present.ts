@@ -12,7 +12,7 @@ export async function presentRequest(outputs: OutputReader, pending: Pending): P
   return present(pending, await promptOf(outputs, pending));
 }
 
-/** The same as a row of a list: of a long prompt the beginning, which the status shows, so that a page stays small. */
+/** The same as a row of a list: of a long prompt the beginning, which caches keep, so that a page stays small. */
 export function presentListed(pending: Pending): ListedApprovalRequest {
   const { prompt = '', prompt_ref: whole } = pending.current;
   const cut = whole === undefined ? {} : { prompt_truncated: true, prompt_bytes: whole.bytes };
