@@ -3,14 +3,15 @@ import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import { busError, StreamRefusal } from '../bus-error.ts';
 import type { BusEvent } from '../event-bus.ts';
 import { createOutbox, type OutboxLimits } from './outbox.ts';
 
 const unavailable = new AppError('unavailable', 'away');
 const tooLarge = new AppError('limit_exceeded', 'too large');
 
-function anEvent(id: string, text = '', tenant = 'acme'): BusEvent {
-  const fixed = { topic: 'volume', source: 'controllers', type: 'VolumeExpired', subject: 'v' };
+function anEvent(id: string, text = '', tenant = 'acme', topic = 'volume'): BusEvent {
+  const fixed = { topic, source: 'controllers', type: 'VolumeExpired', subject: 'v' };
   return { id, ...fixed, tenant, time: '2026-01-01T00:00:00Z', data: { text } };
 }
 
@@ -21,20 +22,30 @@ function setUp(limits?: OutboxLimits) {
   const dropped: string[] = [];
   const waiting: { events: number; bytes: number }[] = [];
   const warnings: string[] = [];
-  const bus = { failsWith: undefined as Error | undefined };
-  const logger: Logger = { ...silentLogger, warn: (_fields, message) => void warnings.push(message) };
+  const logged: object[] = [];
+  const bus = { failsWith: undefined as Error | undefined, refusesAudit: undefined as Error | undefined };
+  const note = (fields: object, message: string): void => void logged.push({ ...fields, message });
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (fields, message) => {
+      warnings.push(message);
+      note(fields, message);
+    },
+    info: note,
+  };
   const observer = {
     waiting: (events: number, bytes: number) => void waiting.push({ events, bytes }),
     dropped: (reason: string, events: number) => void dropped.push(`${reason} ${events}`),
   };
   const publisher = {
-    async publish({ id }: BusEvent) {
+    async publish({ id, topic }: BusEvent) {
       if (bus.failsWith !== undefined) throw bus.failsWith;
+      if (topic === 'audit' && bus.refusesAudit !== undefined) throw bus.refusesAudit;
       stored.push(id);
     },
   };
   const outbox = createOutbox({ publisher, clock, logger, observer }, limits);
-  return { outbox, clock, stored, dropped, waiting, warnings, bus };
+  return { outbox, clock, stored, dropped, waiting, warnings, logged, bus };
 }
 
 describe('the outbox', () => {
@@ -174,5 +185,58 @@ describe('the outbox', () => {
     outbox.raise(anEvent('c'));
     expect(dropped).toEqual(['stopped 2', 'stopped 1']);
     expect(clock.sleepers).toBe(0);
+  });
+
+  describe('before a stream that takes nothing', () => {
+    const noRoom = busError(new StreamRefusal(10_077, 'maximum bytes exceeded'));
+    const audit = (id: string) => anEvent(id, '', 'acme', 'audit');
+
+    it('stores the events of the other one, and those of the stream in order once it takes them', async () => {
+      const { outbox, clock, stored, waiting, bus } = setUp();
+      bus.refusesAudit = noRoom;
+      for (let at = 0; at < 80; at += 1) outbox.raise(audit(`a${at}`));
+      for (let at = 0; at < 20; at += 1) outbox.raise(anEvent(`e${at}`));
+      await clock.advance(1_000);
+      expect(stored).toEqual(Array.from({ length: 20 }, (_, at) => `e${at}`));
+      expect(waiting.at(-1)?.events).toBe(80);
+      bus.refusesAudit = undefined;
+      await clock.advance(1_000);
+      expect(stored.slice(20)).toEqual(Array.from({ length: 80 }, (_, at) => `a${at}`));
+      expect(waiting.at(-1)).toEqual({ events: 0, bytes: 0 });
+    });
+
+    it('drops none of the other one, however many of the stream wait', () => {
+      const { outbox, dropped, bus } = setUp({ events: 10, bytes: 1_000_000 });
+      bus.failsWith = noRoom;
+      for (let at = 0; at < 10; at += 1) outbox.raise(anEvent(`a${at}`, '', `t${at}`, 'audit'));
+      for (let at = 0; at < 10; at += 1) outbox.raise(anEvent(`e${at}`, '', `t${at}`));
+      expect(dropped).toEqual([]);
+    });
+
+    it('writes one line of log for each cause, with the stream, and one when it takes events again', async () => {
+      const { outbox, clock, logged, bus } = setUp();
+      bus.refusesAudit = noRoom;
+      for (const id of ['a', 'b']) outbox.raise(audit(id));
+      await clock.advance(5_000);
+      bus.refusesAudit = busError(new Error('no answer within 1500 ms'));
+      await clock.advance(5_000);
+      bus.refusesAudit = undefined;
+      await clock.advance(5_000);
+      const stream = 'WINDLASS_AUDIT';
+      const held = { stream, events: 2, message: 'event stream takes no events, they wait' };
+      expect(logged).toEqual([
+        { ...held, problem: 'maximum bytes exceeded' },
+        { ...held, problem: 'no answer within 1500 ms' },
+        { stream, message: 'event stream takes events again' },
+      ]);
+    });
+
+    it('leaves the log of an outage of the whole bus to its connection', async () => {
+      const { outbox, clock, logged, bus } = setUp();
+      bus.failsWith = unavailable;
+      outbox.raise(anEvent('a'));
+      await clock.advance(5_000);
+      expect(logged).toEqual([]);
+    });
   });
 });

@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
-import { AppError, messageOf } from '../../errors.ts';
-import { mayHold } from '../../fair-pool.ts';
 import type { Logger } from '../../logger.ts';
 import { bytesOf } from '../../memory-budget/index.ts';
 import type { BusObserver } from '../bus-observer.ts';
-import type { BusEvent, EventPublisher, EventSink } from '../event-bus.ts';
+import type { EventPublisher, EventSink } from '../event-bus.ts';
+import { streamNames, streamOf } from '../subjects.ts';
+import { type Held, StreamQueue } from './stream-queue.ts';
 
 interface OutboxDeps {
   readonly publisher: EventPublisher;
@@ -13,146 +13,39 @@ interface OutboxDeps {
   readonly observer: Pick<BusObserver, 'waiting' | 'dropped'>;
 }
 
-/** Largest queue; one tenant may fill four fifths of it (`mayHold`); whichever bound is reached first counts. */
-export interface OutboxLimits {
-  readonly events: number;
-  readonly bytes: number;
-}
+/**
+ * Largest queue of one stream; one tenant may fill four fifths of it (`mayHold`); whichever bound is reached first counts.
+ */
+export type OutboxLimits = Readonly<Held>;
 
-const outboxLimits: OutboxLimits = { events: 10_000, bytes: bytesOf('event outbox') };
+const streams = Object.values(streamNames);
+const outboxLimits: OutboxLimits = { events: 10_000, bytes: Math.floor(bytesOf('event outbox') / streams.length) };
 
 /**
- * Keeps events in memory until they are stored, in the order in which they were raised. One whose answer got lost is
- * sent again and may then be behind younger ones.
+ * Keeps events in memory until they are stored, those of each stream in the order in which they were raised. One whose
+ * answer got lost is sent again and may then be behind younger ones. A stream that takes nothing, as one without room or
+ * without a leader, holds up no event of the other one.
  */
 export interface Outbox extends EventSink {
   /** Takes nothing more; resolves when all is stored, after `graceMs` at the latest. The rest is dropped then. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Before a bus that is away is tried again. */
-const retryMs = 500;
-
-/** Between two batches. The first event after a quiet time is written at once; under load many share a write. */
-const gatherMs = 25;
-
-/** Events under way at once. They go over one connection, so the store meets them in their order. */
-const batchSize = 64;
-
 export function createOutbox(deps: OutboxDeps, limits: OutboxLimits = outboxLimits): Outbox {
-  return new MemoryOutbox(deps, limits);
-}
-
-interface Held {
-  events: number;
-  bytes: number;
-}
-
-interface Waiting {
-  readonly event: BusEvent;
-  readonly bytes: number;
-}
-
-class MemoryOutbox implements Outbox {
-  readonly #deps: OutboxDeps;
-  readonly #limits: OutboxLimits;
-  readonly #queue: Waiting[] = [];
-  readonly #abandon = new AbortController();
-  /** Aborts when there is no time left to gather. */
-  readonly #hurry = new AbortController();
-  /** Queue of each tenant. */
-  readonly #held = new Map<string, Held>();
-  #bytes = 0;
-  #isClosed = false;
-  /** Whether the log knows already that events are being dropped; anew after each time that all could be stored. */
-  #toldDrop = false;
-  #sending: Promise<void> | undefined;
-
-  constructor(deps: OutboxDeps, limits: OutboxLimits) {
-    this.#deps = deps;
-    this.#limits = limits;
-  }
-
-  raise(event: BusEvent): void {
-    if (this.#isClosed) return this.#deps.observer.dropped('stopped', 1);
-    const bytes = Buffer.byteLength(JSON.stringify(event));
-    if (!this.#hasRoom(event.tenant, bytes)) return this.#tellFull();
-    this.#queue.push({ event, bytes });
-    this.#count([{ event, bytes }], 1);
-    this.#sending ??= this.#send();
-  }
-
-  async close(graceMs: number): Promise<void> {
-    this.#isClosed = true;
-    this.#hurry.abort();
-    const patience = new AbortController();
-    await Promise.race([this.#sending, this.#deps.clock.sleep(graceMs, patience.signal)]);
-    patience.abort();
-    this.#abandon.abort();
-    if (this.#queue.length === 0) return;
-    this.#deps.logger.warn({ events: this.#queue.length }, 'events lost at the end of the process');
-    this.#deps.observer.dropped('stopped', this.#queue.length);
-  }
-
-  async #send(): Promise<void> {
-    // Events that are raised in the same tick share the write.
-    await Promise.resolve();
-    while (this.#queue.length > 0) {
-      if (await this.#sendBatch()) await this.#deps.clock.sleep(gatherMs, this.#hurry.signal);
-      else await this.#deps.clock.sleep(retryMs, this.#abandon.signal);
-      if (this.#abandon.signal.aborted) return;
+  const queues = new Map<string, StreamQueue>();
+  const onChange = (): void => {
+    const sum = { events: 0, bytes: 0 };
+    for (const { held } of queues.values()) {
+      sum.events += held.events;
+      sum.bytes += held.bytes;
     }
-    this.#toldDrop = false;
-    this.#sending = undefined;
-  }
-
-  /** Whether nothing is left of the events that are first in line. Events raised meanwhile make the next batch. */
-  async #sendBatch(): Promise<boolean> {
-    const batch = this.#queue.slice(0, batchSize);
-    const done = await Promise.all(batch.map(({ event }) => this.#isDone(event)));
-    const left = batch.filter((_, index) => done[index] !== true);
-    this.#queue.splice(0, batch.length, ...left);
-    this.#count(batch, -1);
-    this.#count(left, 1);
-    return left.length === 0;
-  }
-
-  /** Whether the event is stored, or never will be. */
-  async #isDone(event: BusEvent): Promise<boolean> {
-    try {
-      await this.#deps.publisher.publish(event);
-      return true;
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'unavailable') return false;
-      this.#deps.logger.error({ type: event.type, problem: messageOf(error) }, 'event refused by the bus');
-      this.#deps.observer.dropped('refused', 1);
-      return true;
-    }
-  }
-
-  #tellFull(): void {
-    this.#deps.observer.dropped('full', 1);
-    if (this.#toldDrop) return;
-    this.#toldDrop = true;
-    this.#deps.logger.warn({ events: this.#queue.length, bytes: this.#bytes }, 'outbox full, dropping events');
-  }
-
-  #hasRoom(tenant: string, bytes: number): boolean {
-    const held = this.#held.get(tenant) ?? { events: 0, bytes: 0 };
-    const free = { events: this.#limits.events - this.#queue.length, bytes: this.#limits.bytes - this.#bytes };
-    return mayHold(held.events, free.events) && mayHold(held.bytes, free.bytes, bytes);
-  }
-
-  /** Adds waiting events, or takes them off. */
-  #count(waiting: readonly Waiting[], sign: 1 | -1): void {
-    for (const { event, bytes } of waiting) {
-      const held = this.#held.get(event.tenant) ?? { events: 0, bytes: 0 };
-      held.events += sign;
-      held.bytes += sign * bytes;
-      this.#bytes += sign * bytes;
-      if (held.events === 0) this.#held.delete(event.tenant);
-      else this.#held.set(event.tenant, held);
-    }
-    this.#deps.observer.waiting(this.#queue.length, this.#bytes);
-  }
+    deps.observer.waiting(sum.events, sum.bytes);
+  };
+  for (const stream of streams) queues.set(stream, new StreamQueue({ ...deps, stream, onChange }, limits));
+  return {
+    raise: (event) => queues.get(streamOf(event))?.raise(event),
+    async close(graceMs) {
+      await Promise.all([...queues.values()].map((queue) => queue.close(graceMs)));
+    },
+  };
 }
