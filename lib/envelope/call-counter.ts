@@ -1,5 +1,7 @@
-import type { EventBus, KeyValueBucket } from '../bus/index.ts';
+import { LRUCache } from 'lru-cache';
+import type { EventBus, KeyValueBucket, KeyValueEntry } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
+import { newId } from '../ids.ts';
 import { firstAnswer } from '../retry.ts';
 import { envelopeLimits } from './limits.ts';
 import { sessionKey, type SessionName } from './sessions.ts';
@@ -9,14 +11,33 @@ export type CallAccount = SessionName;
 
 /** Counts the tool calls of executions over all replicas and processes, for `max_calls` of a security context. */
 export interface CallCounter {
-  /** Counts one call; false where the execution has had `most` already. */
+  /**
+   * Counts one call; false where the execution has had `most` already. Throws AppError `unavailable` where the bus does not
+   * answer; a call that was counted all the same counts for the next one of the execution in this process.
+   */
   take(account: CallAccount, most: number): Promise<boolean>;
+}
+
+/** Calls that were counted by one write. */
+interface Batch {
+  readonly id: string;
+  readonly calls: number;
+}
+
+interface Count {
+  readonly calls: number;
+  /** The last writes: their makers know them again when the answer was lost. */
+  readonly last: readonly Batch[];
 }
 
 const definition = { name: 'seal_calls', ttlMs: envelopeLimits.longestSessionMs };
 
 /** Replicas that count for one execution at the same moment. */
 const attempts = 20;
+/** Writes that a count names: other replicas may have counted since. */
+const batchesKept = 3;
+/** Executions with a write whose answer was lost; what is forgotten of them costs them a call. */
+const unsureKept = 10_000;
 
 interface Waiting {
   readonly most: number;
@@ -26,14 +47,14 @@ interface Waiting {
 
 /** Calls of one execution that come while a write is under way are counted together by the next one. */
 export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
-  const bucket = bus.bucket<number>(definition);
+  const counts = new Counts(bus.bucket<Count>(definition));
   const lines = new Map<string, Waiting[]>();
   const work = async (account: CallAccount, line: Waiting[]): Promise<void> => {
     const key = sessionKey(account);
     while (line.length > 0) {
       const batch = line.splice(0);
       try {
-        const taken = await count(bucket, account, batch);
+        const taken = await counts.take(account, batch);
         for (const [index, { settle }] of batch.entries()) settle(index < taken);
       } catch (error) {
         for (const { fail } of batch) fail(error);
@@ -54,23 +75,63 @@ export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
   };
 }
 
-/** How many of the batch fit. */
-async function count(bucket: KeyValueBucket<number>, account: CallAccount, batch: readonly Waiting[]): Promise<number> {
-  const key = sessionKey(account);
-  const most = Math.min(...batch.map((one) => one.most));
-  const taken = await firstAnswer(attempts, async () => {
-    const found = await bucket.get(key);
-    const had = found?.value ?? 0;
-    const free = Math.max(0, Math.min(batch.length, most - had));
-    if (free === 0) return 0;
-    const written =
-      found === undefined
-        ? await bucket.create(key, free, account.tenant)
-        : await bucket.update(key, had + free, found.revision);
-    return written === undefined ? undefined : free;
-  });
-  if (taken !== undefined) return taken;
-  throw new AppError('unavailable', 'too many replicas count calls of this execution; try again', {
-    reason: 'CounterBusy',
-  });
+class Counts {
+  readonly #bucket: KeyValueBucket<Count>;
+  /** Writes whose answer was lost, by the key of their execution. No call ran for them. */
+  readonly #unsure = new LRUCache<string, readonly string[]>({ max: unsureKept });
+
+  constructor(bucket: KeyValueBucket<Count>) {
+    this.#bucket = bucket;
+  }
+
+  /** How many of the batch fit. */
+  async take(account: CallAccount, batch: readonly Waiting[]): Promise<number> {
+    const most = Math.min(...batch.map((one) => one.most));
+    const taken = await firstAnswer(attempts, async () => {
+      const found = await this.#bucket.get(sessionKey(account));
+      const had = this.#known(account, found?.value);
+      const calls = Math.max(0, Math.min(batch.length, most - had.calls));
+      if (calls === 0) return 0;
+      return (await this.#add(account, { found, had, calls })) ? calls : undefined;
+    });
+    if (taken !== undefined) return taken;
+    throw new AppError('unavailable', 'too many replicas count calls of this execution; try again', {
+      reason: 'CounterBusy',
+    });
+  }
+
+  /** The count without the calls that never ran. */
+  #known(account: CallAccount, { calls, last }: Count = { calls: 0, last: [] }): Count {
+    const unsure = this.#unsure.get(sessionKey(account)) ?? [];
+    const lost = last.filter(({ id }) => unsure.includes(id));
+    return {
+      calls: lost.reduce((rest, batch) => rest - batch.calls, calls),
+      last: last.filter((batch) => !lost.includes(batch)),
+    };
+  }
+
+  /** False where another replica has counted meanwhile. */
+  async #add(account: CallAccount, { found, had, calls }: Addition): Promise<boolean> {
+    const key = sessionKey(account);
+    const id = newId();
+    const next = { calls: had.calls + calls, last: [...had.last, { id, calls }].slice(-batchesKept) };
+    try {
+      const written =
+        found === undefined
+          ? await this.#bucket.create(key, next, account.tenant)
+          : await this.#bucket.update(key, next, found.revision);
+      if (written !== undefined) this.#unsure.delete(key);
+      return written !== undefined;
+    } catch (error) {
+      this.#unsure.set(key, [...(this.#unsure.get(key) ?? []), id].slice(-batchesKept));
+      throw error;
+    }
+  }
+}
+
+interface Addition {
+  readonly found: KeyValueEntry<Count> | undefined;
+  /** What of it counts. */
+  readonly had: Count;
+  readonly calls: number;
 }
