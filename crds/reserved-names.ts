@@ -49,3 +49,9 @@ export const fileToolWorkflowNamePattern = '^volume-files-[0-9a-f]{32}$';
 /** Names of executions that follow from an Idempotency-Key or from a stimulus, and ids, which never mean a name (ADR 0050). */
 export const reservedExecutionNamePattern =
   '^(start-[0-9a-f]{32}|(stimulus-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$';
+
+/**
+ * Names of executions of agents that follow from an Idempotency-Key, and from the answer that one judges (ADR 0112): an
+ * execution of another user under it would stop the start, or the execution that is judged.
+ */
+export const reservedAgentExecutionNamePattern = '^(start-[0-9a-f]{32}|judge-[0-9a-f]{16}-[0-9]{1,10})$';

@@ -1,5 +1,6 @@
 import { celList } from '../rules/cel-text.ts';
 import { annotations, labels } from '../labels.ts';
+import { reservedAgentExecutionNamePattern } from '../reserved-names.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { heldForArchive, type Marks, markRules, markVariables } from './marks.ts';
 import { noIdAsName } from './ownership-policies.ts';
@@ -73,6 +74,12 @@ const approvalRules: readonly AdmissionRule[] = [
   },
 ];
 
+const givenName: AdmissionRule = {
+  expression: `variables.isTrusted || oldObject != null || !has(object.metadata.name) || !object.metadata.name.matches('${reservedAgentExecutionNamePattern}')`,
+  message: "'metadata.name: ' + object.metadata.name + ' has the form of a name that the API gives; choose another'",
+  reason: 'Forbidden',
+};
+
 /**
  * Writers of each field of an execution of an agent: the API alone says how it ended, the controllers alone make one
  * for a state of a workflow, and a cancellation names the user that the API server saw (design §12).
@@ -112,5 +119,6 @@ export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy =>
     ...markRules(marks, 'variables.isTrusted', 'Windlass'),
     heldForArchive('agentexecutions'),
     noIdAsName,
+    givenName,
   ],
 });

@@ -25,7 +25,13 @@ import { routerPolicy } from './router-policy.ts';
 import { contextSecretsPolicy, gitBindingPolicy } from './secret-policies.ts';
 import { servicePolicy } from './service-policy.ts';
 import { statusPolicy } from './status-policy.ts';
-import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
+import {
+  agentPodPolicy,
+  agentSecretPolicy,
+  agentTokenPolicy,
+  podBindingPolicy,
+  stepPodPolicy,
+} from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
 import { toolCallPolicy } from './tool-call-policy.ts';
 import { toolPatternPolicy } from './tool-pattern-policy.ts';
@@ -59,6 +65,7 @@ const ofAccounts = [
   toolCallPolicy,
   agentPodPolicy,
   agentTokenPolicy,
+  agentSecretPolicy,
   volumePolicy,
   edgeHostPolicy,
   apiSpecPolicy,

@@ -93,6 +93,28 @@ export const agentTokenPolicy = (): AdmissionPolicy => ({
   ],
 });
 
+const tokenOfAgents = (object: string): string =>
+  `(has(${object}.type) && ${object}.type == 'kubernetes.io/service-account-token' && has(${object}.metadata.annotations) && 'kubernetes.io/service-account.name' in ${object}.metadata.annotations && ${object}.metadata.annotations['kubernetes.io/service-account.name'] == '${agentAccount}')`;
+
+/** Kubernetes fills a Secret of this type with a token of the account that it names, without a request for one. */
+export const agentSecretPolicy = (): AdmissionPolicy => ({
+  name: 'agent-token-secrets',
+  api: core,
+  resources: ['secrets'],
+  namespaceLabel: labels.tenant,
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    isNew: `${tokenOfAgents('object')} && (oldObject == null || !${tokenOfAgents('oldObject')})`,
+  },
+  rules: [
+    {
+      expression: '!variables.isNew',
+      message: `'type: tokens of ${agentAccount} are requested by nodes only, and no Secret holds one; name another service account'`,
+      reason: 'Forbidden',
+    },
+  ],
+});
+
 /** Labels and annotations of a Binding become those of its pod, which the API server does not look at again. */
 export const podBindingPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'pod-bindings',

@@ -273,6 +273,23 @@ describe('executions of agents and their pods', () => {
       }
       expect((await token('default')).status).toBe(201);
     });
+
+    it('design §12 no Secret that Kubernetes would fill with a token of the agents’ account', async () => {
+      const secret = (account: string, type = 'kubernetes.io/service-account-token') => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'spare', annotations: { 'kubernetes.io/service-account.name': account } },
+        type,
+      });
+      const made = (body: object): Promise<Answer> =>
+        send('POST', `/api/v1/namespaces/${namespace}/secrets?dryRun=All`, body);
+      expect(await made(secret('windlass-agent'))).toMatchObject({
+        status: 403,
+        message: expect.stringContaining('requested by nodes only'),
+      });
+      expect((await made(secret('default'))).status).toBe(201);
+      expect((await made(secret('windlass-agent', 'Opaque'))).status).toBe(201);
+    });
   });
 
   it('design §12 the account of agents may do nothing in the cluster', async () => {

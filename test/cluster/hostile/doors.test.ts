@@ -350,6 +350,24 @@ describe('names that Bob can foresee', () => {
     await kube.delete(agentExecutions, ref);
   });
 
+  it('he gives no execution of an agent the name of the judge of an answer, or of a start with a key', async () => {
+    const agentExecution = (name: string): object => ({
+      apiVersion: 'windlass.dev/v1',
+      kind: 'AgentExecution',
+      metadata: { name },
+      spec: { agent: 'nobodys' },
+    });
+    const [judge, start] = [`judge-${shortHash('u-1')}-3`, `start-${shortHash('a key of Ada', 32)}`];
+    for (const name of [judge, start]) {
+      const { status, message } = await asBob('POST', 'agentexecutions', agentExecution(name));
+      expect([name, status, message]).toEqual([name, 403, expect.stringContaining('has the form of a name')]);
+      const api = { as: 'system:serviceaccount:windlass-system:windlass-api' };
+      const path = `${at(world.tenant, 'agentexecutions')}?dryRun=All`;
+      expect((await send('POST', path, agentExecution(name), api)).status).toBe(201);
+    }
+    expect((await asBob('POST', 'agentexecutions', agentExecution('judge-3'))).status).toBe(201);
+  });
+
   it('WF-SUB-01 a child whose name he took in advance runs all the same, and his execution is not taken for it', async () => {
     const { kube, tenant: namespace } = world;
     await kube.create(workflows, { ...demo('child', 'of Ada'), metadata: { name: 'child', namespace } });
