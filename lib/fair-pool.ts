@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { AppError } from './errors.ts';
+import { onAbort } from './on-abort.ts';
 
 /** A request for a part of a pool, and the size of the part. */
 export interface Entry {
@@ -162,22 +163,22 @@ class SharedPool implements FairPool {
       }
       const patience = new AbortController();
       const end = (): void => {
-        patience.abort();
-        signal?.removeEventListener('abort', abort);
+        // A reason spares the making of an error with its stack.
+        patience.abort('over');
+        off?.();
       };
       const giveUp = (reason: unknown): void => {
         end();
         this.#drop(lane, waiter);
         reject(reason);
       };
-      const abort = (): void => giveUp(signal?.reason);
       const admit = (admitted: Place): void => {
         end();
         resolve(admitted);
       };
       const waiter = { cost: Math.min(cost, this.#size), until: this.#clock.now() + bigWaitMs, admit };
       void this.#limit(waiter, waitMs, giveUp, patience.signal);
-      signal?.addEventListener('abort', abort, { once: true });
+      const off = signal === undefined ? undefined : onAbort(signal, () => giveUp(signal.reason));
       lane.line.add(waiter);
       this.#waiting += 1;
     });

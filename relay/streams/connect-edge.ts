@@ -156,7 +156,8 @@ async function openInTime(deps: OpenDeps, opening: Opening): Promise<LiveStream>
   try {
     return await Promise.race([open(), late]);
   } finally {
-    over.abort();
+    // A reason spares the making of an error with its stack.
+    over.abort('opened');
     leave();
     arrived();
   }

@@ -48,7 +48,7 @@ export async function heartbeatLoad(sides: readonly EdgeSide[], seconds: number)
 export interface Reconnected {
   /** From the moment at which the new process serves until all streams are open again. */
   readonly seconds: number;
-  /** From the end of the former process until the new one serves. */
+  /** From the signal that ends the former process, and with it the streams, until the new one serves. */
   readonly downSeconds: number;
   /** Attempts that the new process refused, by its words. */
   readonly refused: Readonly<Record<string, number>>;
@@ -59,12 +59,12 @@ export interface Reconnected {
  * with each vain attempt, so that a bare server starts only when it is away for as long as the relay was: `downSeconds`.
  */
 export async function reconnect({ holder, daemons }: EdgeSide, streams: number, downSeconds = 0): Promise<Reconnected> {
-  await holder.stop();
   const ended = performance.now();
+  await holder.stop();
   // The last messages of the former process have come by then.
   await pause(startsMs);
   const { ends: before } = await daemons.counts();
-  await pause(Math.max(0, downSeconds * 1_000 - 2 * startsMs));
+  await pause(Math.max(0, ended + downSeconds * 1_000 - startsMs - performance.now()));
   await holder.start();
   await holder.answers();
   const down = (performance.now() - ended) / 1_000;
