@@ -124,7 +124,7 @@ const agentExecution: KindDefinition = {
   spec: AgentExecutionSpec,
   status: AgentExecutionStatus,
   columns: [
-    { name: 'Agent', type: 'string', jsonPath: '.spec.agent' },
+    { name: 'Agent', type: 'string', jsonPath: '.status.agent.name' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Iterations', type: 'integer', jsonPath: '.status.iterations' },
     { name: 'Tools', type: 'integer', jsonPath: '.status.tool_calls' },

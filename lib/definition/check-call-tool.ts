@@ -1,6 +1,7 @@
 import { limits } from '../../crds/limits.ts';
-import { errorAt, type Problem } from '../../crds/problem.ts';
+import { errorAt, type Problem, warningAt } from '../../crds/problem.ts';
 import { registeredNamePattern } from '../../crds/tool-name.ts';
+import { toolNameProblem } from '../tools/known-names.ts';
 import { parseJson } from '../work/parse-json.ts';
 import type { Work } from '../work/work.ts';
 import { isJsonObject } from '../json-object.ts';
@@ -52,7 +53,18 @@ function problemsOf({ at, state }: NamedState, work: Work): Problem[] {
   const problems = callToolProblems(env).map(({ field, rule, message }) =>
     errorAt([...at, 'env', field], rule, message),
   );
-  return [...problems, ...argumentProblems([...at, 'env', 'arguments'], env['arguments'], work)];
+  return [
+    ...problems,
+    ...nameProblems([...at, 'env', 'tool'], env['tool']),
+    ...argumentProblems([...at, 'env', 'arguments'], env['arguments'], work),
+  ];
+}
+
+/** A name that begins as those of built-in tools do is one of them, or none. */
+function nameProblems(at: NamedState['at'], tool: string | undefined): Problem[] {
+  const problem = tool !== undefined && toolName.test(tool) ? toolNameProblem(tool) : undefined;
+  if (problem === undefined) return [];
+  return [(problem.severity === 'error' ? errorAt : warningAt)(at, 'unknown_reference', problem.message)];
 }
 
 /** A text with a template may become JSON. */

@@ -4,6 +4,7 @@ import { checkCallTool } from './check-call-tool.ts';
 import { checkConditions } from './check-conditions.ts';
 import { checkConsensus } from './check-consensus.ts';
 import { checkContext } from './check-context.ts';
+import { checkDefaults } from './check-defaults.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { checkExpressions } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
@@ -39,6 +40,7 @@ const checks: readonly Check[] = [
   checkTemplates,
   checkExpressions,
   checkSchemas,
+  checkDefaults,
 ];
 
 /**

@@ -17,7 +17,7 @@ function isNamed(entry: string): boolean {
 }
 
 /**
- * What is wrong with an entry of `spec.tools` of an agent: no registered tool may have a name of the built-in ones, so such
+ * What is wrong with an entry of `spec.tools` of an agent, or with the tool of a `call_tool` state: no registered tool may have a name of the built-in ones, so such
  * a name is right or is none. Another name may be that of a tool that is registered later, and is a slip at most.
  */
 export function toolNameProblem(
