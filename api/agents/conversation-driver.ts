@@ -1,0 +1,214 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { aborted } from '../../lib/aborted.ts';
+import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import type { TenantLogs } from '../../lib/bus/index.ts';
+import type { Responder } from '../../lib/bus/request/requester.ts';
+import { conversationLogs } from '../../lib/conversation/record.ts';
+import { failure } from '../../lib/conversation/next.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { Parked } from './approvals.ts';
+import { drive } from './conversation.ts';
+import type { ConversationDeps } from './conversation-deps.ts';
+import { conversationOf } from './conversation-of.ts';
+import { DeadlineSignal } from './deadline-signal.ts';
+import { type Driven, type OpenConversation, withdraw } from './driven.ts';
+import { addressOf, handOverMs, isUnserved } from './driver-address.ts';
+import type { DriversDeps } from './drivers-deps.ts';
+import { Grown, readInto } from './grown.ts';
+import { liveAddress, type LiveNews } from './live.ts';
+import { ConversationLog, Overtaken, Stopped } from './log.ts';
+import { isLost } from './lost.ts';
+import { writeOutcome } from './outcome.ts';
+import { PodDoor } from './pod-door.ts';
+import { hear } from './pod-sayings.ts';
+import { Room, roomLimits, wantedFor } from './room.ts';
+import { openSignedCalls } from './serve-signed.ts';
+import type { SignedCalls } from './signed-calls.ts';
+
+const pingMs = 2_000;
+/** Time for the last record and the outcome of an execution that is out of time. */
+const lastWordMs = 30_000;
+
+/** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
+type Driving = 'done' | 'parked' | Grown;
+
+interface Opened {
+  readonly driven: Driven;
+  readonly conversation: ConversationDeps;
+  readonly deadline: DeadlineSignal;
+  readonly room: Room;
+}
+
+/** Drives conversations to their end, each in a place of the pool of its own, as long as no other replica drives it. */
+export class ConversationDriver {
+  readonly #deps: DriversDeps;
+  readonly #stream: TenantLogs;
+  readonly #pool: FairPool;
+
+  constructor(deps: DriversDeps) {
+    this.#deps = deps;
+    this.#stream = deps.bus.logs(conversationLogs);
+    this.#pool = createFairPool({ size: deps.poolBytes ?? roomLimits.poolBytes, clock: deps.clock });
+  }
+
+  /** Never rejects: what fails here is tried again by the next scan, on whichever replica. */
+  async drive(execution: AgentExecution, driven: Driven): Promise<void> {
+    const { logger } = this.#deps;
+    const { namespace, name, uid } = execution.metadata;
+    try {
+      await this.#driveInTurns(execution, driven);
+    } catch (error) {
+      if (driven.cancel.signal.aborted || driven.leave.signal.aborted) return;
+      if (error instanceof Overtaken || error instanceof Stopped) return;
+      logger.warn({ namespace, execution: name, uid, problem: messageOf(error) }, 'conversation interrupted');
+    }
+  }
+
+  async #driveInTurns(execution: AgentExecution, driven: Driven): Promise<void> {
+    const { namespace = '', uid = '' } = execution.metadata;
+    const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
+    let cost: number = roomLimits.unreadBytes;
+    for (;;) {
+      // A person may take days, and an agent that judges minutes: until then nothing is held for the conversation but this.
+      await this.#deps.approvals.idle(uid, signal);
+      await this.#deps.judges.idle(execution, signal);
+      using place = await this.#pool.enter({ tenant: namespace, cost, signal });
+      const outcome = await this.#driveInTime(execution, driven, new Room(place, cost));
+      if (outcome === 'done') return;
+      if (outcome instanceof Grown) cost = wantedFor(outcome.textBytes);
+    }
+  }
+
+  async #driveInTime(execution: AgentExecution, driven: Driven, room: Room): Promise<Driving> {
+    using deadline = new DeadlineSignal(this.#deps.clock, execution, driven.cancel.signal);
+    try {
+      return await this.#driveWithin(execution, { driven, deadline, room });
+    } catch (error) {
+      if (!deadline.isOver || error instanceof Overtaken || error instanceof Stopped) throw error;
+      await this.#endLate(execution);
+      return 'done';
+    }
+  }
+
+  async #driveWithin(execution: AgentExecution, within: Omit<Opened, 'conversation'>): Promise<Driving> {
+    const { bus } = this.#deps;
+    const { deadline, room } = within;
+    const { uid = '' } = execution.metadata;
+    // Before anything is read: most of those that another replica drives are looked at again and again.
+    if (await this.#isServed(uid)) throw new Stopped();
+    if (!(await this.#mayDrive(execution))) throw new Stopped();
+    const log = this.#logOf(execution, deadline.signal);
+    const read = await readInto(room, log).catch(isLost);
+    if (read instanceof AppError) {
+      await this.#endFailed(execution, log, read);
+      return 'done';
+    }
+    if (read instanceof Grown) return read;
+    if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
+    const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
+    const leave = within.driven.leave.signal;
+    const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
+    const door = new PodDoor({ log, leave, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }), podOf });
+    const giveUp = within.driven.giveUp.signal;
+    const conversation = await conversationOf(this.#deps, execution, { log, door, tell, giveUp }).catch(isLost);
+    if (conversation instanceof AppError) {
+      await this.#endFailed(execution, log, conversation);
+      return 'done';
+    }
+    const { system, input } = conversation.task;
+    room.settle(Math.max(log.state.bytes, 2 * (system.length + input.length)));
+    return this.#serveAndConverse(execution, { ...within, conversation });
+  }
+
+  /** One whose definition is gone fails wherever it is driven. */
+  async #mayDrive(execution: AgentExecution): Promise<boolean> {
+    const { claims, definitionOf } = this.#deps;
+    const definition = await definitionOf(execution).catch(isLost);
+    const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
+    return claims.mayDrive(execution, model);
+  }
+
+  async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {
+    const { log, door } = open.conversation;
+    const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
+    const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
+    try {
+      // Served before anything is written: a replica that finds a record finds its driver as well.
+      await Promise.race([responder.ready, aborted(open.deadline.signal)]);
+      const isTaken = log.last > 0 && log.state.result === undefined;
+      if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });
+      signed.resume();
+      await this.#converse(execution, { ...open, signed });
+      return 'done';
+    } catch (error) {
+      withdraw(open.driven);
+      if (error instanceof Grown) return error;
+      if (error instanceof Parked) return 'parked';
+      throw error;
+    } finally {
+      door.close();
+      await signed.close();
+      // The one that asks for the conversation waits for the end of this, not the other way round.
+      void responder.close(handOverMs);
+    }
+  }
+
+  #serve(uid: string, driven: Driven): Responder {
+    return this.#deps.bus.serve(addressOf(uid), async ({ body, signal }) => {
+      if (Buffer.from(body).toString() !== 'hand_over') return 'here';
+      driven.leave.abort();
+      await Promise.race([driven.ended, aborted(signal)]);
+      return 'left';
+    });
+  }
+
+  async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
+    const { driven, conversation, signed, deadline, room } = open;
+    const { log, door } = conversation;
+    const hears: OpenConversation['hear'] = (saying, signal) => hear(conversation, saying, { room, signal });
+    driven.conversation = { door, signed, state: log.state, hear: hears };
+    driven.settle();
+    const isLeaving = (): boolean => {
+      if (driven.leave.signal.aborted) return true;
+      if (!room.fits(log.state.bytes)) throw new Grown(log.state.bytes);
+      return false;
+    };
+    await writeOutcome(this.#deps, execution, await drive(conversation, deadline.signal, isLeaving));
+  }
+
+  /** The controller says the same where no replica does: the deadline is in the status. */
+  async #endLate(execution: AgentExecution): Promise<void> {
+    const log = this.#logOf(execution, AbortSignal.timeout(lastWordMs));
+    await log.load();
+    const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
+    await this.#endFailed(execution, log, why);
+  }
+
+  /** No other replica would do better. */
+  async #endFailed(execution: AgentExecution, log: ConversationLog, { reason, message }: AppError): Promise<void> {
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    if (log.state.result === undefined) {
+      await log.append({ kind: 'ended', result: { ...failure(log.state, reason, message), at } });
+    }
+    if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
+  }
+
+  #logOf({ metadata, status }: AgentExecution, signal: AbortSignal): ConversationLog {
+    const { clock, newId, tenants } = this.#deps;
+    const { namespace = '', name: execution, uid = '' } = metadata;
+    const logger = this.#deps.logger.child({ namespace, execution, uid });
+    const tenant = tenants.tenantOf(namespace) ?? '';
+    const whose = { tenant, executionId: uid, startedAt: status?.started_at };
+    return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, signal });
+  }
+
+  async #isServed(uid: string): Promise<boolean> {
+    try {
+      await this.#deps.bus.request(addressOf(uid), 'ping', { timeoutMs: pingMs });
+      return true;
+    } catch (error) {
+      return !isUnserved(error);
+    }
+  }
+}
