@@ -25,6 +25,8 @@ export interface ConversationDeps {
   readonly door: PodDoor;
   /** Without its texts. */
   readonly execution: AgentExecution;
+  /** Bytes that Kubernetes stores of its input and its intent. */
+  readonly inputBytes: number;
   readonly approvals: Pick<Approvals, 'settle'>;
   /** Judges of answers that are agents. */
   readonly judges: Pick<JudgeAgents, 'result'>;

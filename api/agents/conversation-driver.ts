@@ -174,7 +174,8 @@ export class ConversationDriver {
       if (!room.fits(log.state.bytes)) throw new Grown(log.state.bytes);
       return false;
     };
-    await writeOutcome(this.#deps, execution, await drive(conversation, deadline.signal, isLeaving));
+    const result = await drive(conversation, deadline.signal, isLeaving);
+    await writeOutcome(this.#deps, execution, result, conversation.inputBytes);
   }
 
   /** The controller says the same where no replica does: the deadline is in the status. */

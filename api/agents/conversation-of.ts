@@ -4,6 +4,7 @@ import { callerOf } from './caller-of.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { Stopped } from './log.ts';
+import { inputBytesOf } from './outcome.ts';
 import { renderTask } from './task.ts';
 
 /**
@@ -34,6 +35,7 @@ export async function conversationOf(
     registered,
     task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
     execution,
+    inputBytes: inputBytesOf(whole),
     approvals,
     judges,
     caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),

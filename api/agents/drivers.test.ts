@@ -84,6 +84,16 @@ describe('drivers on a real NATS server', () => {
     ]);
   });
 
+  it('end an execution whose input and output Kubernetes does not store together, with the sizes of both', async () => {
+    const shared = new SharedExecutions({ isSlim: true });
+    replicas.start({ shared, ask: async () => replyOf('<'.repeat(90_000)) });
+    const execution = executionOf('bound');
+    shared.put({ ...execution, spec: { ...execution.spec, input: '<'.repeat(170_000) } });
+    await outcomes(shared);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'failed', reason: 'OutputTooLarge' });
+    expect(shared.outcomes[0]?.message).toMatch(/the output has 540002 and the input with the intent 1020013, where/);
+  });
+
   it('AGENT-13 ask the model default where the agent has no runtime, also for its judges', async () => {
     const shared = new SharedExecutions();
     const aliases: string[] = [];

@@ -69,7 +69,9 @@ describe('the outcome of an agent', () => {
     await write('<'.repeat(140_000), '<'.repeat(140_000));
     expect(sent).toMatchObject([{ phase: 'failed', reason: 'OutputTooLarge', iterations: 1 }]);
     expect(sent[0]).not.toHaveProperty('output');
-    expect(sent[0]?.message).toMatch(/the output has 840002 and the input 840002, where <, > and & take six bytes/);
+    expect(sent[0]?.message).toMatch(
+      /the output has 840002 and the input with the intent 840013, where <, > and & take six bytes/,
+    );
   });
 
   it('of the same length in plain characters is stored as it is', async () => {

@@ -24,15 +24,21 @@ const messageLength = 2_048;
 /**
  * Says once how an execution ended. The record of the conversation has it already: a replica that dies before this is done
  * leaves it to the next one. An outcome that Kubernetes does not store is replaced by a failure which says so. An execution
- * that has ended otherwise keeps its end: nothing is written then.
+ * that has ended otherwise keeps its end: nothing is written then. `inputBytes`: where `execution` comes from a cache, which
+ * leaves its input out.
  */
-export async function writeOutcome(deps: OutcomeDeps, execution: AgentExecution, result: AgentResult): Promise<void> {
+export async function writeOutcome(
+  deps: OutcomeDeps,
+  execution: AgentExecution,
+  result: AgentResult,
+  inputBytes = inputBytesOf(execution),
+): Promise<void> {
   const { logger } = deps;
   const { name, namespace } = execution.metadata;
-  const problem = await storeOrRefuse(deps, execution, fitting(execution, result));
+  const problem = await storeOrRefuse(deps, { execution, inputBytes }, fitting({ execution, inputBytes }, result));
   if (problem === undefined) return;
   logger.error({ namespace, execution: name, ...problem }, 'outcome refused by the Kubernetes API');
-  const again = await storeOrRefuse(deps, execution, failureOf(result, problem));
+  const again = await storeOrRefuse(deps, { execution, inputBytes }, failureOf(result, problem));
   if (again !== undefined)
     logger.error(
       { namespace, execution: name, ...again },
@@ -45,17 +51,27 @@ interface Problem {
   readonly message: string;
 }
 
-/** The outcome, or a failure where the object would be larger than etcd takes. */
-function fitting(execution: AgentExecution, result: AgentResult): AgentResult {
-  const { spec } = execution;
-  const bytes = storedBytes({ ...execution, spec: { ...spec, result } });
-  return bytes > objectBytes ? failureOf(result, tooLarge(execution, result)) : result;
+interface Stored {
+  readonly execution: AgentExecution;
+  readonly inputBytes: number;
 }
 
-function tooLarge({ spec }: AgentExecution, { output = '' }: AgentResult): Problem {
+/** Bytes that Kubernetes stores of the texts that caches leave out. */
+export const inputBytesOf = ({ spec: { input = '', intent = '' } }: AgentExecution): number =>
+  storedBytes(input) + storedBytes(intent);
+
+/** The outcome, or a failure where the object would be larger than etcd takes. */
+function fitting(stored: Stored, result: AgentResult): AgentResult {
+  const { execution, inputBytes } = stored;
+  const { input: _input, intent: _intent, ...spec } = execution.spec;
+  const bytes = inputBytes + storedBytes({ ...execution, spec: { ...spec, result } });
+  return bytes > objectBytes ? failureOf(result, tooLarge(stored, result)) : result;
+}
+
+function tooLarge({ inputBytes }: Stored, { output = '' }: AgentResult): Problem {
   const message =
-    `Kubernetes stores ${objectBytes} bytes of an execution; the output has ${storedBytes(output)} and the input ` +
-    `${storedBytes(spec.input ?? '')}, where <, > and & take six bytes each. Ask the agent for a shorter output, or let it ` +
+    `Kubernetes stores ${objectBytes} bytes of an execution; the output has ${storedBytes(output)} and the input with the intent ` +
+    `${inputBytes}, where <, > and & take six bytes each. Ask the agent for a shorter output, or let it ` +
     'write a file';
   return { reason: 'OutputTooLarge', message };
 }
@@ -76,9 +92,10 @@ function failureOf(result: AgentResult, { reason, message }: Problem): AgentResu
 /** Why the API server refuses this outcome for good; undefined where the execution has an end, or is gone. */
 async function storeOrRefuse(
   { kube, clock, logger }: OutcomeDeps,
-  execution: AgentExecution,
+  stored: Stored,
   result: AgentResult,
 ): Promise<Problem | undefined> {
+  const { execution } = stored;
   const { name, namespace = '', uid } = execution.metadata;
   let phase = execution.status?.phase;
   const pauseAfter = (error: unknown, failures: number): number => {
@@ -97,7 +114,7 @@ async function storeOrRefuse(
       return undefined;
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      if (isTooLarge(error)) return tooLarge(execution, result);
+      if (isTooLarge(error)) return tooLarge(stored, result);
       // Another object of that name, another phase, or the outcome was written before: it is immutable.
       if (!isInvalid(error)) throw error;
       const now = await phaseOfOpen({ kube, logger }, execution);

@@ -8,6 +8,7 @@ import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
@@ -24,12 +25,28 @@ export class SharedExecutions {
   /** The API server does not answer. */
   isAway = false;
   readonly #handlers = new Set<(change: InformerChange<AgentExecution>) => void>();
+  readonly #isSlim: boolean;
+
+  /** `isSlim`: caches leave texts out, as those of a process do. */
+  constructor({ isSlim = false }: { readonly isSlim?: boolean } = {}) {
+    this.#isSlim = isSlim;
+  }
 
   put(execution: AgentExecution): void {
     const key = execution.metadata.uid ?? '';
     const before = this.objects.get(key);
     this.objects.set(key, execution);
-    for (const handler of this.#handlers) handler({ key, before, after: execution, own: false });
+    const seen = { before: before && this.#cached(before), after: this.#cached(execution) };
+    for (const handler of this.#handlers) handler({ key, ...seen, own: false });
+  }
+
+  #cached(execution: AgentExecution): AgentExecution {
+    return this.#isSlim ? slimAgentExecution(execution) : execution;
+  }
+
+  #found(uid: string): AgentExecution | undefined {
+    const found = this.objects.get(uid);
+    return found && this.#cached(found);
   }
 
   /** As the API server takes a merge patch on one version, of annotations and of first fields of the spec. */
@@ -81,8 +98,8 @@ export class SharedExecutions {
     return {
       cache: {
         remember: () => undefined,
-        getByUid: (uid: string) => this.objects.get(uid),
-        values: () => this.objects.values(),
+        getByUid: (uid: string) => this.#found(uid),
+        values: () => this.objects.values().map((execution) => this.#cached(execution)),
       },
       whole: async (object: AgentExecution) => this.objects.get(object.metadata.uid ?? ''),
       onChange: (handler: (change: InformerChange<AgentExecution>) => void) => void this.#handlers.add(handler),
