@@ -9,9 +9,11 @@ import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { createServerMetrics } from '../lib/process/server-metrics.ts';
 import { readRelayConfig } from './config.ts';
 import { runRelay } from './run-relay.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 /** The process of the relay: reads the environment, makes the real things, and runs until it is to stop. */
 async function main(): Promise<number> {
+  keepHeapSmall();
   const config = readRelayConfig(process.env);
   const clock = systemClock;
   const output = gatheredOutput(clock);
