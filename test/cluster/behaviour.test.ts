@@ -4,7 +4,13 @@ import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { defineResource, type KubeObject, persistentVolumeClaims, pods } from '../../lib/kube/index.ts';
 import { aQuestion, anEnd, anUpdate, aScript, aWorkflow, busybox } from '../builders/workflow-builder.ts';
-import { sendSignal, startExecution, waitUntilFinished, waitUntilWaiting } from './harness/executions.ts';
+import {
+  ensureWorkflow,
+  sendSignal,
+  startExecution,
+  waitUntilFinished,
+  waitUntilWaiting,
+} from './harness/executions.ts';
 import { volumes, workflowExecutions, workflows } from './harness/kinds.ts';
 import { useControllers, type UsedControllers } from './harness/used-controllers.ts';
 import { waitForNone, waitForObject } from './harness/wait.ts';
@@ -29,8 +35,8 @@ describe('what an execution does, seen from outside', () => {
     });
 
   const start = async (workflow: Workflow, spec: Partial<WorkflowExecutionSpec> = {}): Promise<string> => {
-    await register(workflow);
     const { name } = workflow.metadata;
+    await ensureWorkflow(used.kube, { ...workflow, metadata: { ...workflow.metadata, namespace: used.namespace } });
     await startExecution(used.kube, { namespace: used.namespace, name }, { workflow: name, ...spec });
     return name;
   };

@@ -1,8 +1,8 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { Signal, WorkflowExecution, WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
-import { createUnlessExists, type KubeClient, type ObjectRef } from '../../../lib/kube/index.ts';
+import { createUnlessExists, isAlreadyExists, type KubeClient, type ObjectRef } from '../../../lib/kube/index.ts';
 import { workflowExecutions, workflows } from './kinds.ts';
-import { type WaitOptions, waitForObject } from './wait.ts';
+import { type WaitOptions, waitForNone, waitForObject } from './wait.ts';
 
 const finished: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
@@ -13,14 +13,27 @@ export async function ensureWorkflow(kube: KubeClient, workflow: Workflow): Prom
   await createUnlessExists(kube, workflows, workflow);
 }
 
-/** Starts an execution. */
+/** Starts an execution; see `createExecution`. */
 export function startExecution(
   kube: KubeClient,
   ref: ObjectRef,
   spec: WorkflowExecutionSpec,
 ): Promise<WorkflowExecution> {
   const metadata = { name: ref.name, namespace: ref.namespace };
-  return kube.create(workflowExecutions, { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', metadata, spec });
+  return createExecution(kube, { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', metadata, spec });
+}
+
+/** Creates an execution. A test that is tried again finds that of its first attempt, which is deleted before. */
+export async function createExecution(kube: KubeClient, execution: WorkflowExecution): Promise<WorkflowExecution> {
+  try {
+    return await kube.create(workflowExecutions, execution);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+  const { name, namespace } = execution.metadata;
+  await kube.delete(workflowExecutions, { name, namespace }, { propagation: 'Background' });
+  await waitForNone(kube, { resource: workflowExecutions, namespace, fieldSelector: `metadata.name=${name}` });
+  return kube.create(workflowExecutions, execution);
 }
 
 /** Waits until an execution is completed, failed or cancelled. */

@@ -3,6 +3,7 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { anEnd, aQuestion, aScript, aWorkflow, busybox, thenGoTo } from '../../builders/workflow-builder.ts';
 import {
+  createExecution,
   ensureWorkflow,
   sendSignal,
   startExecution,
@@ -54,7 +55,7 @@ export async function retryWithoutOrigin(
   await kube.mergePatch(workflowExecutions, ref, { spec: { cancel } });
   const origin = await waitUntilFinished(kube, ref);
   const next = { namespace, name: `${name}-again` };
-  await kube.create(workflowExecutions, executionAgain(origin, { name: next.name, from: 'ask' }));
+  await createExecution(kube, executionAgain(origin, { name: next.name, from: 'ask' }));
   const successor = await waitUntilWaiting(kube, { ...next, state: 'ask' });
   await kube.delete(workflowExecutions, ref, { propagation: 'Background' });
   await waitForNone(kube, { resource: workflowExecutions, namespace, fieldSelector: `metadata.name=${name}` });
