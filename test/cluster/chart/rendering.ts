@@ -19,15 +19,29 @@ export async function helm(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** The objects that a release with these values would hold, hooks included; `options` go to Helm. */
+const renderings = new Map<string, Promise<readonly KubeObject[]>>();
+
+/**
+ * The objects that a release with these values would hold, hooks included; `options` go to Helm. The same values are
+ * rendered once in a process; each call has objects of its own.
+ */
 export async function render(
   values: object = {},
   namespace = releaseNamespace,
   options: readonly string[] = [],
 ): Promise<KubeObject[]> {
-  const args = ['template', 'windlass', chart, '--namespace', namespace, '--values', '-', ...options];
+  const input = JSON.stringify(values);
+  const key = JSON.stringify([input, namespace, options]);
+  const rendering = renderings.get(key) ?? rendered(input, ['--namespace', namespace, ...options]);
+  renderings.set(key, rendering);
+  rendering.catch(() => renderings.delete(key));
+  return structuredClone([...(await rendering)]);
+}
+
+async function rendered(values: string, options: readonly string[]): Promise<readonly KubeObject[]> {
+  const args = ['template', 'windlass', chart, '--values', '-', ...options];
   const child = run(await programPath('helm'), args, { maxBuffer });
-  child.child.stdin?.end(JSON.stringify(values));
+  child.child.stdin?.end(values);
   const { stdout } = await child;
   return parseAllDocuments(stdout)
     .map((document) => document.toJS({ maxAliasCount: -1 }) as KubeObject | null)
