@@ -84,7 +84,7 @@ const smallBytes = 16 * 1024;
 const isSmall = (object: object): boolean => heapBytes(object, smallBytes) < smallBytes;
 
 /** Everything of a revision but its content wakes a controller or is compared. */
-function slimRevision(object: ControllerRevision): ControllerRevision {
+export function slimRevision(object: ControllerRevision): ControllerRevision {
   if (isSmall(object)) return object;
   const { metadata, revision } = object;
   return { metadata: slimMetadata(metadata), revision };
@@ -94,7 +94,7 @@ function slimRevision(object: ControllerRevision): ControllerRevision {
 const versionsKept = 20;
 
 /** A start needs the name, the verdict and the revision; the revision holds the definition. */
-function slimWorkflow(workflow: Workflow): Workflow {
+export function slimWorkflow(workflow: Workflow): Workflow {
   if (isSmall(workflow)) return workflow;
   const { apiVersion, kind, metadata, spec, status } = workflow;
   const { version, initial_state: initialState } = spec;

@@ -1,4 +1,11 @@
-import { bytesOf, largestHeapBytes, type MemoryProcess, memoryRows } from '../../lib/memory-budget/index.ts';
+import {
+  bytesOf,
+  cachedRows,
+  largestHeapBytes,
+  type MemoryProcess,
+  memoryRows,
+  quotaMebibytes,
+} from '../../lib/memory-budget/index.ts';
 import { cell } from './field-table.ts';
 
 const mebibyte = 1_048_576;
@@ -14,7 +21,7 @@ const heaps: readonly (readonly [MemoryProcess, number])[] = [
 /** The page of `docs/reference` with the shares of the heap that pools, caches and queues have. */
 export function memoryPage(): string {
   const parts = [
-    '<!-- Generated from lib/memory-budget/table.ts by "npm run generate". Change the source there, not this file. -->',
+    '<!-- Generated from lib/memory-budget by "npm run generate". Change the source there, not this file. -->',
     '# Memory',
     'Every pool, cache and queue that tenants can fill has a part of the heap of its process. All of them together leave a fifth of ' +
       'the heap free, beside what a process needs for itself. The heap is three quarters of the memory limit of the pod; ' +
@@ -24,6 +31,13 @@ export function memoryPage(): string {
     table(),
     'Bodies as they came are bytes beside the heap, in the quarter of the memory limit that the heap does not have. Threads that ' +
       'read manifests, API documents and pages have heaps of their own, two of each kind, which this table does not count.',
+    '## Objects',
+    'Each process keeps all objects of the kinds that it works with, whole or in part. No pool bounds them, but the quota of each ' +
+      'tenant does. The table has the most that the objects of one tenant at its default quota take: each as large as its kind permits, ' +
+      'with text of which one character takes two bytes. N such tenants take N times as much. Ordinary objects take far less. Where ' +
+      'you expect more, give the process a larger memory limit: four thirds of what you add to its heap. Pods, tool calls and the parts ' +
+      'of hosts that relays keep are not counted.',
+    cachedObjects(),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -44,3 +58,21 @@ function sizeIn({ name, pools }: (typeof memoryRows)[number], process: MemoryPro
   const size = `${(bytesOf(name, heap * mebibyte) / mebibyte).toFixed(1)} MiB`;
   return count === 1 ? size : `${count} × ${size}`;
 }
+
+const cachedObjects = (): string =>
+  [
+    `| Kind | Objects | ${heaps.map(([process]) => process).join(' | ')} |`,
+    `|---|---|${heaps.map(() => '---').join('|')}|`,
+    ...cachedRows.map((row) => {
+      const sizes = heaps.map(([process]) => objectsIn(row, process));
+      return `| ${row.kind} | ${row.count.toLocaleString('en')} | ${sizes.join(' | ')} |`;
+    }),
+    `| all | | ${heaps.map(([process]) => mebibytes(quotaMebibytes(cachedRows, process))).join(' | ')} |`,
+  ].join('\n');
+
+function objectsIn(row: (typeof cachedRows)[number], process: MemoryProcess): string {
+  const each = row.kibibytes[process];
+  return each === undefined ? '' : `${each} KiB each, ${mebibytes(quotaMebibytes([row], process))}`;
+}
+
+const mebibytes = (size: number): string => (size === 0 ? '' : `${Math.ceil(size)} MiB`);

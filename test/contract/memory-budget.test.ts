@@ -2,7 +2,15 @@ import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { bytesOf, largestHeapBytes, memoryRows, type MemoryProcess } from '../../lib/memory-budget/index.ts';
+import {
+  bytesOf,
+  cachedRows,
+  largestHeapBytes,
+  memoryRows,
+  type MemoryProcess,
+  quotaMebibytes,
+} from '../../lib/memory-budget/index.ts';
+import { defaultQuota } from '../../lib/tenant/tenant-objects.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 const mebibyte = 1_048_576;
@@ -53,6 +61,20 @@ describe.each(processes)('the pools of a replica with the memory of the chart: %
   it('fit into what there is beside the heap', () => {
     const left = fillable * (limit - heap) - base[process].beside * mebibyte;
     expect(sumOf(process, 'beside', heap)).toBeLessThanOrEqual(left);
+  });
+});
+
+describe('objects of one tenant at its default quota, each as large as its kind permits', () => {
+  it.each(cachedRows)('are as many as the quota takes: $kind', ({ kind, count }) => {
+    const key = Object.keys(defaultQuota).find((name) => name.startsWith(`count/${kind.toLowerCase()}s.`));
+    expect(Number(defaultQuota[key as keyof typeof defaultQuota])).toBe(count);
+  });
+
+  it.each(['api', 'gateway', 'controllers'] as const)('are less than the heap of the chart: %s', (process) => {
+    // Each host needs a daemon with a token of its own.
+    const rows = cachedRows.filter(({ kind }) => kind !== 'EdgeHost');
+    expect(quotaMebibytes(rows, process)).toBeGreaterThan(0);
+    expect(quotaMebibytes(rows, process)).toBeLessThan(limitOf(process) * heapPart);
   });
 });
 

@@ -10,6 +10,7 @@ import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { capabilitiesOf } from '../../relay/streams/outcome-of.ts';
 import { aHost } from '../builders/edge-builder.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
+import { cachedTable } from '../../lib/memory-budget/index.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes, keptBytesOf } from './support/kept-bytes.ts';
 
@@ -17,6 +18,7 @@ import { keptBytes, keptBytesOf } from './support/kept-bytes.ts';
  * The attacker is an administrator of one tenant and may create objects of edge mode by kubectl, as many as its quota takes, each
  * with as much in its fields as the kind permits. Every replica of the API and of the controllers keeps a version of all of them.
  */
+const kibibyte = 1_024;
 const mebibyte = 1_048_576;
 const metadata = { name: 'x', namespace: 'tenant-a', uid: '00000000-0000-4000-8000-00000000000a' };
 const apiVersion = 'windlass.dev/v1';
@@ -31,9 +33,9 @@ describe('500 groups, the quota of one tenant', () => {
     ['with every field at its limit', spec],
     ['with a long name of a label', { name: spec.name, selector }],
     ['of 4 KiB each', { name: 'g', pinned_members: Array.from({ length: 30 }, () => 'x'.repeat(64)) }],
-  ])('%s take 4 MiB at most', (_title, wanted) => {
+  ])('%s take what the table of caches says, at most', (_title, wanted) => {
     const group: EdgeGroup = { apiVersion, kind: 'EdgeGroup', metadata, spec: wanted };
-    expect(keptBytes(500, group, slimEdgeGroup)).toBeLessThan(4 * mebibyte);
+    expect(keptBytes(500, group, slimEdgeGroup)).toBeLessThan(500 * cachedTable.EdgeGroup.kibibytes.api * kibibyte);
   });
 });
 
@@ -43,9 +45,9 @@ describe('5,000 fleet runs, the quota of one tenant', () => {
   it.each<[string, FleetRun['spec']]>([
     ['with every field at its limit', spec],
     ['with a long name of a label', { ...spec, target: { Selector: { labels: [{ Equals: { [longName]: '' } }] } } }],
-  ])('%s take 24 MiB at most', (_title, wanted) => {
+  ])('%s take what the table says, at most', (_title, wanted) => {
     const run: FleetRun = { apiVersion, kind: 'FleetRun', metadata, spec: wanted };
-    expect(keptBytes(1_000, run, slimFleetRun) * 5).toBeLessThan(24 * mebibyte);
+    expect(keptBytes(1_000, run, slimFleetRun)).toBeLessThan(1_000 * cachedTable.FleetRun.kibibytes.api * kibibyte);
   });
 });
 
@@ -98,6 +100,11 @@ describe('10,000 hosts whose daemons report as much as the relay takes', () => {
     const json = JSON.stringify({ apiVersion, kind: 'EdgeHost', metadata, spec: {}, status });
     const textOf = (index: number): string => json.replaceAll('ā', String.fromCodePoint(0x3000 + index));
     expect(keptBytesOf<EdgeHost>(1_000, textOf, slimEdgeHost) * 10).toBeLessThan(160 * mebibyte);
+  });
+
+  it('have in the table of caches what operators and daemons write of them together', () => {
+    const { count, kibibytes } = cachedTable.EdgeHost;
+    expect(count * kibibytes.api * kibibyte).toBeGreaterThanOrEqual((128 + 160) * mebibyte);
   });
 
   it('may not report more', () => {

@@ -16,6 +16,7 @@ import { securityContextRules } from '../../crds/rules/security-context-rules.ts
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { createCache, stripStrangers } from '../../lib/informer/index.ts';
 import { executionMarks } from '../../lib/informer/slim-metadata.ts';
+import { cachedTable } from '../../lib/memory-budget/index.ts';
 import { anExecution, after } from '../builders/execution-builder.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes } from './support/kept-bytes.ts';
@@ -113,13 +114,16 @@ function fullExecution(): WorkflowExecution {
 }
 
 type Spec = WorkflowExecution['spec'];
+type AgentSpec = AgentExecution['spec'];
 
 describe('executions that ask, each with a wide prompt, wide texts and marks, 20 successors and 16 answers', () => {
   it.each([
-    ['the controllers', 20, slimExecution],
-    ['a replica of the API', 13, listedExecution],
-  ])('take of %s %i KiB each at most', (_who, most, slim) => {
-    expect(keptBytes(500, fullExecution(), slim)).toBeLessThan(500 * most * kibibyte);
+    ['controllers', slimExecution],
+    ['gateway', slimExecution],
+    ['api', listedExecution],
+  ] as const)('take of the %s what the table of caches says, at most', (process, slim) => {
+    const most = cachedTable.WorkflowExecution.kibibytes[process] * kibibyte;
+    expect(keptBytes(500, fullExecution(), slim)).toBeLessThan(500 * most);
   });
 });
 
@@ -164,6 +168,36 @@ describe('1,000 executions of agents with every field of their specification at 
   });
 });
 
+describe('executions of agents with full marks, the longest texts and a message of the controllers', () => {
+  it('take what the table of caches says, at most', () => {
+    const {
+      result: _result,
+      parent: _parent,
+      signals: _signals,
+      ...spec
+    } = fullest(AgentExecutionSpec, '') as AgentSpec;
+    const message = wide(2_048);
+    const condition = { status: 'False' as const, reason: 'x'.repeat(64), lastTransitionTime: after(0) };
+    const full: AgentExecution = {
+      ...asking,
+      metadata: { ...metadata, ...fullMetadata },
+      spec: { ...spec, intent: '' },
+      status: {
+        phase: 'waiting',
+        reason: 'x'.repeat(64),
+        message,
+        conditions: [{ ...condition, type: 'Ready', message }],
+        agent: { name, namespace: 'tenant-a', uid, version: 'x'.repeat(128), revision: name },
+        pod: { name, uid, attempt: 1 },
+        started_at: after(0),
+        deadline: after(0),
+      },
+    };
+    const most = cachedTable.AgentExecution.kibibytes.api * kibibyte;
+    expect(keptBytes(500, full, slimAgentExecution)).toBeLessThan(500 * most);
+  });
+});
+
 describe('the SecurityContexts that the quota of one tenant takes, which a gateway keeps whole', () => {
   const contextsOfTenant = 200;
   const rule = securityContextRules.map(({ rule: text }) => text).find((text) => text.includes('self.tools')) ?? '';
@@ -179,14 +213,15 @@ describe('the SecurityContexts that the quota of one tenant takes, which a gatew
   it.each([
     ['the longest texts', 126, 1],
     ['the most texts', 1, 100],
-  ])('take 40 MiB at most with %s that the rule permits', (_title, length, arguments_) => {
+  ])('take what the table of caches says at most, with %s that the rule permits', (_title, length, arguments_) => {
     const charge = length + limits.contextTextCharge;
     const count = Math.floor(limits.contextTextsLength / charge / (arguments_ + 1));
     const texts = Array.from({ length: arguments_ }, (_, at) => `ā${at}`.padEnd(length, 'x').slice(0, length));
     const commands = Array.from({ length: count }, (_, at) => [`ā${at}`.padEnd(length, 'x').slice(0, length), texts]);
     const spec = { ...Object.fromEntries(free), subcommand_allowlist: Object.fromEntries(commands) };
     const context = { apiVersion: 'windlass.dev/v1', kind: 'SecurityContext', metadata, spec } as SecurityContext;
-    expect(keptBytes(contextsOfTenant, context, stripStrangers)).toBeLessThan(40 * mebibyte);
+    const most = cachedTable.SecurityContext.kibibytes.gateway * kibibyte;
+    expect(keptBytes(contextsOfTenant, context, stripStrangers)).toBeLessThan(contextsOfTenant * most);
   });
 });
 
