@@ -592,10 +592,10 @@ describe('the end', () => {
     await begun;
     const grace = new AbortController();
     const closed = listener.close(grace.signal);
-    const started = performance.now();
     grace.abort();
     await closed;
-    expect(await underWay).toMatchObject({ code: expect.any(Number) });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    const end = await underWay;
+    expect(end).toMatchObject({ code: expect.any(Number) });
+    expect(end).not.toMatchObject({ code: status.DEADLINE_EXCEEDED });
   });
 });
