@@ -1,28 +1,10 @@
-import { globSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { launchNothing } from '../../cli/launch.ts';
 import { createProgram, withChildren } from '../../cli/program.ts';
 import { createEdgeProgram } from '../../edge/program.ts';
 import type { World } from '../../edge/world.ts';
-
-const root = resolve(import.meta.dirname, '../..');
-const pages = globSync(['*.md', 'docs/*.md', 'charts/*/README.md', 'examples/**/README.md', 'dev/**/README.md'], {
-  cwd: root,
-  // It names commands of earlier versions.
-  exclude: ['CHANGELOG.md'],
-}).toSorted();
-const read = (path: string): string => readFileSync(resolve(root, path), 'utf8');
-
-/** Commands of the blocks of a page that a reader types, a line each; lines that end in a backslash are joined. */
-function linesOf(page: string): string[] {
-  const blocks = [...page.matchAll(/^ *```(sh|bash|console)\n([^]*?)^ *```$/gm)];
-  return blocks.flatMap(([, kind, text = '']) => {
-    const lines = text.replaceAll(/\\\n\s*/g, ' ').split('\n');
-    return kind === 'console' ? lines.flatMap((line) => /^\$ (.*)$/.exec(line)?.[1] ?? []) : lines;
-  });
-}
+import { commandsOf, pages, read } from './support/pages.ts';
 
 const word = /(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]*\)|\\.|[^\s"'|&;<>()\\])+|\|\||&&|[0-9]?>>?|[|&;<>()]/g;
 
@@ -67,7 +49,7 @@ async function problemOf(program: string, words: readonly string[]): Promise<str
 }
 
 const calls = pages.flatMap((page) =>
-  linesOf(read(page)).flatMap((line) =>
+  commandsOf(page).flatMap((line) =>
     Object.keys(programs).flatMap((program) =>
       callsOf(program, line).map((words) => ({ page, program, words, call: [program, ...words].join(' ') })),
     ),
