@@ -41,8 +41,10 @@ function openContainer(part: object, open: unknown[]): number {
     for (const item of part) open.push(item);
     return part.length * price.member;
   }
-  for (const [key, member] of Object.entries(part)) {
-    open.push(member);
+  // The pairs of `Object.entries` take twice the time where an object has many thousand members.
+  const members = part as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(members)) {
+    open.push(members[key]);
     bytes += price.member + lengthBytes(key);
   }
   return bytes;

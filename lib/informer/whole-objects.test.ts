@@ -81,6 +81,44 @@ describe('an object of which the cache has a part', () => {
   });
 });
 
+describe('the weight of a large object', () => {
+  /** Counts how often all members of the input are looked at. */
+  function counted(generation: number, version: number, looks: { count: number }, size = 100_000): WorkflowExecution {
+    const execution = made('large', { version });
+    const members = Object.fromEntries(Array.from({ length: size }, (_, at) => [`k${at}`, 0]));
+    const list = new Proxy(members, {
+      ownKeys(target) {
+        looks.count += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const metadata = { ...execution.metadata, generation };
+    return { ...execution, metadata, spec: { ...execution.spec, input: { list } } };
+  }
+
+  it('is found without another look at its spec after a write of its status, and with one after a write of its spec', () => {
+    const { wholes } = server([]);
+    const looks = { count: 0 };
+    const slim = wholes.slim(counted(1, 1, looks));
+    const weight = wholes.weight(slim);
+    expect(weight).toBeGreaterThan(100_000 * 24);
+    expect(looks.count).toBe(1);
+    expect(wholes.weight(wholes.slim(counted(1, 2, looks)))).toBe(weight);
+    expect(looks.count).toBe(1);
+    expect(wholes.weight(wholes.slim(counted(2, 3, looks, 200_000)))).toBeGreaterThan(weight * 1.5);
+    expect(looks.count).toBe(2);
+  });
+
+  it.each(['forget', 'distrust'] as const)('is found anew after %s: a generation may then have another spec', (how) => {
+    const { wholes } = server([]);
+    const looks = { count: 0 };
+    const before = counted(1, 1, looks);
+    const weight = wholes.weight(wholes.slim(before));
+    wholes[how](before);
+    expect(wholes.weight(wholes.slim(counted(1, 2, looks, 200_000)))).toBeGreaterThan(weight * 1.5);
+  });
+});
+
 describe('tasks that use objects', () => {
   /** About 40 MiB of heap each. */
   const huge = (name: string, namespace: string): WorkflowExecution => {

@@ -73,6 +73,7 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   readonly #underWay = new Map<string, Promise<T | undefined>>();
   /** Weights of objects that are not small, by uid. */
   readonly #large = new Map<string, number>();
+  readonly #specs = new SpecWeights();
   readonly #inUse: FairPool;
 
   constructor(options: WholeOptions<T>) {
@@ -116,11 +117,13 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   forget({ metadata: { uid = '' } }: T): void {
     this.#kept.delete(uid);
     this.#large.delete(uid);
+    this.#specs.forget(uid);
   }
 
   /** The weight stays: it is that of the version listed last. */
   distrust({ metadata: { uid = '' } }: T): void {
     this.#kept.delete(uid);
+    this.#specs.forget(uid);
   }
 
   /** A decision must never see an older object than the one that woke it. */
@@ -138,7 +141,7 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   #keep(object: T): void {
     if (this.#options.isWhole?.(this.#options.slim(object)) === true) return;
     const { uid = '' } = object.metadata;
-    const bytes = heapBytes(object, weighedBytes);
+    const bytes = this.#specs.weigh(object);
     if (bytes >= smallBytes) this.#large.set(uid, bytes);
     else this.#large.delete(uid);
     const known = this.#kept.get(uid);
@@ -146,6 +149,30 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
     const { isSpared = () => true } = this.#options;
     if (isSpared(object)) this.#kept.set(uid, object, { size: Math.max(1, Math.ceil(bytes)) });
     else this.#kept.delete(uid);
+  }
+}
+
+/**
+ * Weighs objects; the spec once for each generation of an object, for a write of the status leaves it as it is. To look at all
+ * members of an input of 1 MiB takes some 50 ms, and its execution has dozens of such writes, which every process hears of.
+ */
+class SpecWeights {
+  /** Of specs that are not small, by the uid of their object. */
+  readonly #known = new Map<string, { readonly generation: number; readonly bytes: number }>();
+
+  weigh(object: KubeObject & { readonly spec?: unknown }): number {
+    const { spec, ...rest } = object;
+    const { uid = '', generation } = object.metadata;
+    if (spec === undefined || generation === undefined) return heapBytes(object, weighedBytes);
+    const known = this.#known.get(uid);
+    const bytes = known?.generation === generation ? known.bytes : heapBytes(spec, weighedBytes);
+    if (bytes < smallBytes) this.#known.delete(uid);
+    else this.#known.set(uid, { generation, bytes });
+    return bytes + heapBytes(rest, weighedBytes);
+  }
+
+  forget(uid: string): void {
+    this.#known.delete(uid);
   }
 }
 
