@@ -17,18 +17,18 @@ const gatewayAndControllers = (size: number) => ({ gateway: size, controllers: s
  */
 export const cachedTable = {
   // The gateway keeps those of CLI tools.
-  WorkflowExecution: { count: 10_000, kibibytes: { api: 13, controllers: 20, gateway: 20 } },
-  AgentExecution: { count: 10_000, kibibytes: apiAndControllers(18) },
-  Workflow: { count: 1_000, kibibytes: { api: 28, controllers: 36 } },
-  ControllerRevision: { count: 5_000, kibibytes: { controllers: 22 } },
-  Agent: { count: 1_000, kibibytes: apiAndControllers(36) },
-  StimulusRouter: { count: 200, kibibytes: apiAndControllers(160) },
-  Volume: { count: 500, kibibytes: { controllers: 4 } },
-  GitBinding: { count: 100, kibibytes: { controllers: 50 } },
-  SecurityContext: { count: 200, kibibytes: { gateway: 200 } },
+  WorkflowExecution: { count: 10_000, kibibytes: { api: 14, controllers: 22, gateway: 22 } },
+  AgentExecution: { count: 10_000, kibibytes: apiAndControllers(19) },
+  Workflow: { count: 1_000, kibibytes: { api: 29, controllers: 38 } },
+  ControllerRevision: { count: 5_000, kibibytes: { controllers: 23 } },
+  Agent: { count: 1_000, kibibytes: apiAndControllers(38) },
+  StimulusRouter: { count: 200, kibibytes: apiAndControllers(140) },
+  Volume: { count: 500, kibibytes: { controllers: 2 } },
+  GitBinding: { count: 100, kibibytes: { controllers: 42 } },
+  SecurityContext: { count: 200, kibibytes: { gateway: 110 } },
   ToolWorkflow: { count: 1_000, kibibytes: gatewayAndControllers(34) },
   CliTool: { count: 200, kibibytes: gatewayAndControllers(34) },
-  EdgeGroup: { count: 500, kibibytes: apiAndControllers(8) },
+  EdgeGroup: { count: 500, kibibytes: apiAndControllers(4) },
   FleetRun: { count: 5_000, kibibytes: apiAndControllers(5) },
   EdgeHost: { count: 10_000, kibibytes: apiAndControllers(30) },
 } as const satisfies Readonly<Record<string, CachedRow>>;
