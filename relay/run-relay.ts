@@ -91,16 +91,8 @@ const hostsMetric = 'windlass_relay_hosts';
 
 function createBus({ config, clock, logger, metrics }: RelayDeps): EventBus {
   const observer = createBusMetrics(metrics.registry);
-  const options = busOptions(config);
-  return createEventBus(
-    { clock, logger, observer, random: Math.random },
-    'windlass-relay',
-    options === undefined ? undefined : { ...options, gatherMs },
-  );
+  return createEventBus({ clock, logger, observer, random: Math.random }, 'windlass-relay', busOptions(config));
 }
-
-/** A command is three messages to the bus, each of which a write of its own costs more than all else about it. */
-const gatherMs = 4;
 
 function openHosts({ config, kube, clock, logger, metrics }: RelayDeps, events: EventSink) {
   const reflector = (kind: string) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) });

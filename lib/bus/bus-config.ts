@@ -54,8 +54,6 @@ export interface BusOptions {
   readonly keysMax: number;
   /** Most bytes of streams by name, in place of what their definitions say. */
   readonly streamBytes?: Readonly<Record<string, number>>;
-  /** How soon behind a write, in milliseconds, a message has to follow to share the next one. Default: 1. */
-  readonly gatherMs?: number;
 }
 
 /**

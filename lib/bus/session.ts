@@ -89,7 +89,6 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       inbox: createInbox(),
       toHeaders: (values) => MsgHdrsImpl.fromRecord(values),
       timeoutMs: callTimeoutMs,
-      gatherMs: options.gatherMs,
     });
     const open = async (definition: BucketDefinition): Promise<SessionBucket> => {
       await prepareStream(deps, bucketStream(definition, options.replicas));

@@ -38,15 +38,13 @@ interface PublisherDeps {
   readonly toHeaders: (headers: Message['headers']) => MsgHdrs;
   /** How long the server has to answer. */
   readonly timeoutMs: number;
-  /** How soon behind a write a message has to follow to share the next one. Default: 1. */
-  readonly gatherMs?: number | undefined;
 }
 
 /**
  * Messages that follow a write so soon share the next one. One that comes alone is written at once. A signed call makes
  * three or four messages one after the other, so that a longer pause would be most of its time.
  */
-const defaultGatherMs = 1;
+const gatherMs = 1;
 
 /**
  * All answers come to one inbox, each under the number of its message, and one timer watches over all: a request of the
@@ -123,7 +121,7 @@ class InboxPublisher implements Publisher {
     this.#isWriting = true;
     // Messages that are published in the same tick share the write.
     await Promise.resolve();
-    const { clock, gatherMs = defaultGatherMs } = this.#deps;
+    const { clock } = this.#deps;
     while (this.#outgoing.length > 0) {
       this.flush();
       await clock.sleep(gatherMs, this.#closed.signal);
