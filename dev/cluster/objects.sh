@@ -58,8 +58,8 @@ show_unready_pods() {
   done
 }
 
-# Names of pods that are neither ready nor done. usage: unready_pods NAMESPACE
+# Names of pods that are neither ready, nor done, nor about to be deleted. usage: unready_pods NAMESPACE
 unready_pods() {
-  kubectl --namespace "$1" get pods --output json | jq -r '.items[] | select(.status.phase != "Succeeded")
+  kubectl --namespace "$1" get pods --output json | jq -r '.items[] | select(.status.phase != "Succeeded" and .metadata.deletionTimestamp == null)
     | select([.status.conditions[]? | select(.type == "Ready" and .status == "True")] | length == 0) | .metadata.name'
 }
