@@ -22,7 +22,7 @@ export const cachedTable = {
   Workflow: { count: 1_000, kibibytes: { api: 29, controllers: 38 } },
   ControllerRevision: { count: 5_000, kibibytes: { controllers: 23 } },
   Agent: { count: 1_000, kibibytes: apiAndControllers(38) },
-  StimulusRouter: { count: 200, kibibytes: apiAndControllers(140) },
+  StimulusRouter: { count: 200, kibibytes: apiAndControllers(190) },
   Volume: { count: 500, kibibytes: { controllers: 2 } },
   GitBinding: { count: 100, kibibytes: { controllers: 42 } },
   SecurityContext: { count: 200, kibibytes: { gateway: 110 } },

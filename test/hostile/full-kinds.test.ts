@@ -42,7 +42,9 @@ describe('the quota of one tenant, of kinds that caches keep whole', () => {
     const sources = Array.from({ length: limits.mapEntries }, (_, at) => `workflow:${`a${at}`.padEnd(253, 'x')}`);
     for (const source of sources) expect(source).toMatch(new RegExp(workflowSourcePattern));
     const spec = { ...fields, routes: Object.fromEntries(sources.map((source) => [source, target])) };
-    const router: StimulusRouter = { apiVersion, kind: 'StimulusRouter', metadata, spec };
+    const since = '2026-01-02T03:04:05.000Z';
+    const claims = sources.map((_source, at) => ({ source: `a${at}`.padEnd(limits.nameLength, 'x'), since }));
+    const router: StimulusRouter = { apiVersion, kind: 'StimulusRouter', metadata, spec, status: { claims } };
     expect(keptBytes(200, router, stripStrangers, { source: claimKeysOf })).toBeLessThan(
       room('StimulusRouter', 'api', 200),
     );
