@@ -9,6 +9,7 @@ describe('the answer of a tool that puts nothing out', () => {
     ['content that is no text', { content: 7 }, '{"content":7}\n'],
     ['an empty text', { content: '' }, ''],
     ['the output of a command', { stdout: '', stderr: 'x', exit_code: 1 }, ''],
+    ['the end of a command without output', { exit_code: 3, truncated: true }, ''],
     ['nothing', {}, ''],
     ['no payload', undefined, ''],
   ])('is a text: %s', (_what, payload, want) => {
