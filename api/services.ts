@@ -104,7 +104,8 @@ function lifeOf(
     },
     async close() {
       leaving.abort();
-      await worked;
+      // Events that were raised are stored, whatever a worker still waits for.
+      await Promise.race([worked, aborted(deps.runtime.abandon)]);
       following.abort();
       await followed;
       await authentication.close();

@@ -291,3 +291,11 @@ describe('an answer that is made up by another client of the server', () => {
     await connection.close();
   });
 });
+
+it('an address is closed whose connection is lost while the server hears of its end', async () => {
+  const responder = await serve(await nats.connected(), anAddress(), async () => 'here');
+  await nats.server.freeze();
+  const closed = responder.close(0);
+  await nats.server.kill();
+  expect(await closed).toBeUndefined();
+});

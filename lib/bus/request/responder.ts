@@ -90,10 +90,12 @@ class NatsResponder implements Responder {
   async #serveOver(session: Session, onReady: () => void): Promise<void> {
     const { subject, options } = this.#service;
     const group = options.replicas === 'every' ? undefined : queue;
-    const served = await session.requests.serve(subject, group, (message) => this.#take(message, session.requests));
+    const serving = session.requests.serve(subject, group, (message) => this.#take(message, session.requests));
+    const served = await unlessOver(session.over, serving);
+    if (served === undefined) return;
     onReady();
     await eitherAborts(session.over, this.#stop.signal);
-    await served.stop();
+    await unlessOver(session.over, served.stop());
   }
 
   #take(message: Msg, requests: SessionRequests): void {
@@ -141,6 +143,19 @@ class NatsResponder implements Responder {
     const bytes = Buffer.byteLength(body);
     if (bytes > busLimits.requestBytes) throw tooLarge('the answer', bytes);
     return body;
+  }
+}
+
+/** Undefined where the session ends first: the library never settles an exchange whose connection is lost in it. */
+async function unlessOver<T>(over: AbortSignal, exchange: Promise<T>): Promise<T | undefined> {
+  const { promise: lost, resolve } = Promise.withResolvers<undefined>();
+  const stop = (): void => resolve(undefined);
+  over.addEventListener('abort', stop, { once: true });
+  if (over.aborted) stop();
+  try {
+    return await Promise.race([exchange, lost]);
+  } finally {
+    over.removeEventListener('abort', stop);
   }
 }
 
