@@ -143,7 +143,7 @@ it('lets a call that cannot be made again run to its end, and writes its answer 
   shared.put({ ...other, spec: { ...other.spec, input: 'hang' } });
   await begun(model, 2);
   const stopped = leaving.stop();
-  // What can be asked again is given up by then.
+  // Calls that can be made again are given up by then.
   await vi.waitFor(() => expect(model.mock.calls[1]?.[0].signal.aborted).toBe(true), { timeout: 20_000 });
   expect(run.mock.calls[0]?.[0].aborted).toBe(false);
   answer.resolve(answerOf('nine'));

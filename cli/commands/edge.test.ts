@@ -26,7 +26,7 @@ interface Scenario {
   readonly columns?: number;
   /** The API refuses the list of hosts. */
   readonly isHidden?: boolean;
-  /** Output goes to a terminal. */
+  /** A terminal shows the output. */
   readonly live?: boolean;
 }
 

@@ -30,7 +30,7 @@ const begun = { kind: 'iteration_started', iteration: 1, action: 'work' };
 it.each([
   ['the end of a conversation', [begun, endedWith({})], at],
   ['none where the driver was out of time too', [endedWith({ phase: 'failed', reason: 'Timeout' })], undefined],
-  ['none of a conversation that goes on', [begun], undefined],
+  ['none of a conversation that continues', [begun], undefined],
   ['none of a conversation without a record', [], undefined],
 ])('finds %s', async (what, records, end) => {
   expect(await endOf(what.replaceAll(' ', '-'), records)).toBe(end);

@@ -19,7 +19,7 @@ export const agentInformers = {
   tenants: tenantInformer,
 } as const;
 
-/** Agents whose warning of a missing judge comes or goes with a judge. Many would be more work than a warning is worth. */
+/** Agents whose warning of a missing judge appears or ends with a judge. Many would be more work than a warning is worth. */
 const mostJudged = 100;
 
 export function judgedBy(

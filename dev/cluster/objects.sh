@@ -2,7 +2,7 @@
 # Waits for objects of the development cluster, which end with the object's own state where they fail. Sourced, after
 # settings.sh.
 
-# What a slow machine needs for the start of a pod, with room to spare.
+# The time of a slow machine for the start of a pod, with room to spare.
 object_seconds=900
 
 # usage: wait_for_condition NAMESPACE CONDITION KIND/NAME      CONDITION: as that of kubectl wait --for

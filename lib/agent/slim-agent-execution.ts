@@ -65,8 +65,8 @@ function slimSignals(signals: readonly AgentSignal[], ask: AgentAsk | undefined)
 type Status = NonNullable<AgentExecution['status']>;
 
 /** The result, the status and its condition repeat one message; the text is held once. */
-function withOneText(status: Status, told: string | undefined): Status {
-  const message = status.message === told ? told : status.message;
+function withOneText(status: Status, known: string | undefined): Status {
+  const message = status.message === known ? known : status.message;
   const conditions = status.conditions?.map((row) => (row.message === message ? { ...row, message } : row));
   return { ...status, ...defined({ message, conditions }) };
 }

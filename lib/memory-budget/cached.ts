@@ -12,7 +12,7 @@ const apiAndControllers = (size: number) => ({ api: size, controllers: size });
 const gatewayAndControllers = (size: number) => ({ gateway: size, controllers: size });
 
 /**
- * What caches keep of objects that users fill, each as large as its kind permits. No pool bounds it: it grows with the tenants,
+ * The most that caches keep of objects that users fill, each as large as its kind permits. No pool bounds it: it grows with the tenants,
  * each of which has a quota (design §11). `test/hostile/full-*.test.ts` fills the kinds and compares.
  */
 export const cachedTable = {

@@ -9,7 +9,7 @@ const form = new RegExp(anyDenyPattern);
 
 const isBuiltIn = (name: string): boolean => builtInPrefixes.some((prefix) => name.startsWith(prefix));
 
-/** `cmd` is the name that manifests give to cmd.run; `fs.*` stands for every name that begins so. */
+/** `cmd` is the name that manifests give to cmd.run; `fs.*` means every name that begins so. */
 function isNamed(entry: string): boolean {
   if (entry === 'cmd') return true;
   if (entry.endsWith('.*')) return known.some((name) => name.startsWith(entry.slice(0, -1)));
@@ -17,8 +17,9 @@ function isNamed(entry: string): boolean {
 }
 
 /**
- * What is wrong with an entry of `spec.tools` of an agent, or with the tool of a `call_tool` state: no registered tool may have a name of the built-in ones, so such
- * a name is right or is none. Another name may be that of a tool that is registered later, and is a slip at most.
+ * The problem of an entry of `spec.tools` of an agent, or of the tool of a `call_tool` state. No registered tool may have a name
+ * of the built-in ones, so such a name is right or is none. Another name may be that of a tool that is registered later, and
+ * is a slip at most.
  */
 export function toolNameProblem(
   entry: string,

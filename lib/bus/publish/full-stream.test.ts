@@ -45,8 +45,8 @@ it('a stream without room holds up no event of the other one; the log names it, 
   for (let number = 0; number < 20; number += 1) bus.raise(anEvent('workflow', number));
   await expect.poll(() => storedIn(events), patience).toBe(20);
   expect(await storedIn(audit)).toBeLessThan(80);
-  const told = ['event stream takes no events, they wait', expect.objectContaining({ stream: audit })];
-  await expect.poll(() => warned, patience).toContainEqual(told);
+  const logged = ['event stream takes no events, they wait', expect.objectContaining({ stream: audit })];
+  await expect.poll(() => warned, patience).toContainEqual(logged);
   await manager.streams.update(audit, { max_bytes: 64_000_000, discard: DiscardPolicy.Old });
   await expect.poll(() => storedIn(audit), patience).toBe(80);
 });

@@ -126,7 +126,7 @@ export class StreamQueue {
     }
   }
 
-  /** Once for each cause. That the bus itself is away, which has no cause, is told by the keeper of its connection. */
+  /** Once for each cause. That the bus itself is away, which has no cause, is logged by the keeper of its connection. */
   #tellHeld({ cause }: AppError): void {
     if (cause === undefined) return;
     const problem = messageOf(cause);
