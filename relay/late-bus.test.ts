@@ -23,6 +23,24 @@ it.each([
   },
 );
 
+it('a bus that is lost in an attempt of a minute is waited for as long', async () => {
+  const clock = createManualClock();
+  let isAway = false;
+  const bus = { problem: () => (isAway ? 'the connection was lost' : undefined) };
+  let attempts = 0;
+  const outcome = throughGaps({ clock, bus }, async () => {
+    attempts += 1;
+    if (attempts > 1) return isAway ? Promise.reject(late) : 'answer';
+    await clock.sleep(6 * gapMs);
+    isAway = true;
+    throw late;
+  }).catch((error: unknown) => error);
+  await clock.advance(6 * gapMs);
+  isAway = false;
+  await clock.advance(gapMs);
+  expect(await outcome).toBe('answer');
+});
+
 it.each([
   [gapMs - 1_000, 'answer'],
   [gapMs + 1_000, late],

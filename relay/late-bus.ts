@@ -28,13 +28,15 @@ interface GapDeps {
 }
 
 /**
- * The same, and waits for a bus that is away for a moment. An overloaded machine loses the connection to it, and each stream that
- * ended then would be opened anew on top of that.
+ * The same, and waits for a bus that is away for a moment, from the first attempt on that finds it away. An overloaded machine loses
+ * the connection to it, and each stream that ended then would be opened anew on top of that.
  */
 export function throughGaps<T>({ clock, bus }: GapDeps, attempt: () => Promise<T>): Promise<T> {
-  const until = clock.now() + gapMs;
+  let until: number | undefined;
   const pauseAfter = (error: unknown): number => {
-    if (!isUnavailable(error) || bus.problem() === undefined || clock.now() >= until) throw error;
+    if (!isUnavailable(error) || bus.problem() === undefined) throw error;
+    until ??= clock.now() + gapMs;
+    if (clock.now() >= until) throw error;
     return gapPauseMs;
   };
   return tryPaced({ clock, pauseAfter }, () => patiently(bus, attempt));

@@ -30,7 +30,8 @@ interface Count {
   readonly last: readonly Batch[];
 }
 
-const definition = { name: 'seal_calls', ttlMs: envelopeLimits.longestSessionMs };
+/** Earlier versions keep a plain number in `seal_calls`; neither reads the form of the other. */
+const definition = { name: 'seal_call_counts', ttlMs: envelopeLimits.longestSessionMs };
 
 /** Replicas that count for one execution at the same moment. */
 const attempts = 20;

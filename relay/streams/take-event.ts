@@ -42,9 +42,9 @@ const callsAtOnce = 256;
 /** Turns of streams to call the bus; one that waits for its own is not read meanwhile. */
 export const createBusTurns = (clock: Clock): FairPool => createFairPool({ size: callsAtOnce, clock });
 
-/** Calls the bus in the stream's turn; waits for one that is slow, or away for a moment. */
+/** Calls the bus in the stream's turn, which lasts while the bus is slow, or away for a moment. */
 const atBus = <T>(deps: TakeEventDeps, tenant: string, call: () => Promise<T>): Promise<T> =>
-  throughGaps(deps, () => deps.turns.run({ tenant }, call));
+  deps.turns.run({ tenant }, () => throughGaps(deps, call));
 
 /** Does what a proven message of a daemon says. */
 export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: EdgeEventCase): Promise<void> {
