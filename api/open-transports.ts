@@ -5,6 +5,7 @@ import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import type { RateLimit } from '../lib/http/index.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { Logger } from '../lib/logger.ts';
+import { onAbort } from '../lib/on-abort.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 import type { ApiConfig } from './config.ts';
@@ -19,7 +20,7 @@ interface TransportsDeps {
   readonly logger: Logger;
   readonly newId: NewId;
   readonly registry: Registry;
-  readonly runtime: Pick<ProcessRuntime, 'stop' | 'abandon'>;
+  readonly runtime: Pick<ProcessRuntime, 'stop'>;
   readonly ingest: Ingest;
   readonly tenants: TenantDirectory;
   readonly rateLimit: RateLimit;
@@ -37,9 +38,12 @@ export interface Transports {
 /** Opens those that are configured. Sensors end by themselves at the stop; calls are taken until `close`. */
 export async function openTransports(deps: TransportsDeps): Promise<Transports> {
   const grpc = await openGrpc(deps);
-  const sensors = openSensors(deps);
+  const giveUp = new AbortController();
+  const sensors = openSensors(deps, giveUp.signal);
   return {
     async close(abandon) {
+      if (abandon.aborted) giveUp.abort();
+      onAbort(abandon, () => giveUp.abort());
       await Promise.all([grpc?.close(abandon), sensors]);
     },
   };
@@ -56,9 +60,10 @@ async function openGrpc({ config, ...deps }: TransportsDeps): Promise<GrpcListen
   return listener;
 }
 
-async function openSensors({ config, stdin, runtime, ...deps }: TransportsDeps): Promise<void> {
+/** `abandon` is that of `close`: the process itself waits minutes for tool calls of agents. */
+async function openSensors({ config, stdin, runtime, ...deps }: TransportsDeps, abandon: AbortSignal): Promise<void> {
   if (!config.WINDLASS_STDIN_SENSOR) return;
   const tenant = config.WINDLASS_STDIN_TENANT ?? config.WINDLASS_SYSTEM_TENANT;
   const sensor = createStdinSensor({ stream: stdin(), tenant, logger: deps.logger });
-  await runSensor(sensor, runtime, deps);
+  await runSensor(sensor, { stop: runtime.stop, abandon }, deps);
 }

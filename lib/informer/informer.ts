@@ -225,7 +225,10 @@ function isSameVersion(a: InvalidObject | undefined, b: InvalidObject | undefine
 const isOlder = ({ metadata }: KubeObject, than: KubeObject): boolean =>
   compareResourceVersions(metadata.resourceVersion, than.metadata.resourceVersion) < 0;
 
-/** Our own writes pass the same strip as what the watch delivers. */
+/**
+ * Our own writes pass the same strip as what the watch delivers. An object that the cache holds is no news, and has been stripped: it
+ * must not pass for the whole one.
+ */
 function readerOf<T extends KubeObject, I extends string>(
   store: Cache<T, I>,
   keep: (object: T) => T,
@@ -238,6 +241,8 @@ function readerOf<T extends KubeObject, I extends string>(
     get size() {
       return store.size;
     },
-    remember: (object) => store.remember(keep(object)),
+    remember(object) {
+      if (store.get(keyOf(object)) !== object) store.remember(keep(object));
+    },
   };
 }

@@ -15,6 +15,7 @@ import {
 } from '../kube/index.ts';
 import { createInformer, type Informer, type InformerChange } from './informer.ts';
 import { createReflector } from './reflector.ts';
+import { createWholeObjects } from './whole-objects.ts';
 
 /** Answers lists and watches as each test says; what it serves is only what the test put there. */
 interface Script {
@@ -408,4 +409,23 @@ it('objects are stripped of what is noted about them before they are kept, our o
   const kept: KubeObject[] = [...seen.informer.cache.values()];
   expect(kept.map(({ metadata }) => metadata.managedFields)).toEqual([undefined, undefined]);
   expect(kept.map(({ metadata }) => metadata.annotations)).toEqual([{ mine: 'kept' }, { mine: 'kept' }]);
+});
+
+it('an object of the cache that is remembered again is still read in full', async () => {
+  const large = (name: string, version: number): Pod =>
+    pod(name, version, { annotations: { mine: 'x'.repeat(3_000) } });
+  const slim = ({ metadata: { annotations: _annotations, ...metadata }, ...rest }: Pod): Pod => ({ ...rest, metadata });
+  script.list = ({ path }, response) => {
+    if (path.endsWith('/x')) return answerJson(response, 200, large('x', 3));
+    answerJson(response, 200, { metadata: { resourceVersion: '10' }, items: [large('x', 3), large('y', 4)] });
+  };
+  // Room for one of them: the second one takes the place of the first.
+  const wholes = createWholeObjects({ kube: client, clock: systemClock, resource: pods, slim, keptBytes: 5_000 });
+  const deps = { client, clock: systemClock, logger: silentLogger, random: () => 0.01 };
+  const informer = createInformer<Pod>(deps, { resource: pods, wholes });
+  running.push(informer.run(stop.signal));
+  await informer.synced;
+  const held = informer.cache.get('a/x') ?? pod('none', 1);
+  informer.cache.remember(held);
+  expect((await informer.whole(held))?.metadata.annotations?.['mine']).toHaveLength(3_000);
 });
