@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../crds/schema/tool-call.ts';
+import type { ToolCall, ToolCallStatus } from '../../crds/schema/tool-call.ts';
 
 /** The next step of a replica for a call. */
 export type Step =
@@ -42,6 +42,12 @@ const attemptsMax = 3;
 /** Whether a call whose replica is gone is made again. */
 export const mayRunAgain = ({ status }: ToolCall, isRepeatable: boolean): boolean =>
   isRepeatable && (status?.claim?.attempt ?? 1) < attemptsMax;
+
+/** The number of the next claim. A call that a stopping replica gave back has lost none: a rollout stops one after the other. */
+export const nextAttempt = ({ phase, claim }: ToolCallStatus = {}): number => {
+  if (claim === undefined) return 1;
+  return phase === undefined ? claim.attempt : claim.attempt + 1;
+};
 
 /** Whether nothing waits for its end any more. */
 export const isUnwanted = ({ metadata, spec }: ToolCall): boolean =>

@@ -11,7 +11,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { givenUp } from '../../lib/tools/given-up.ts';
 import { patiently } from '../agents/patiently.ts';
 import { type Holders, scanMs } from './holders.ts';
-import { isUnwanted, mayRunAgain, nextStep, type Replica } from './next-step.ts';
+import { isUnwanted, mayRunAgain, nextAttempt, nextStep, type Replica } from './next-step.ts';
 import { type CallOutcome, cancelledCall, failedCall } from './outcome.ts';
 import { claimCall, type WriteDeps, writeStatus } from './write.ts';
 
@@ -150,8 +150,7 @@ class CallRunner implements ToolCalls {
     const { clock } = this.#deps;
     const isFree = ({ status }: ToolCall): boolean =>
       lost === undefined ? status?.phase === undefined : status?.claim?.by === lost;
-    const attempt = (call.status?.claim?.attempt ?? 0) + 1;
-    const claim = { by: replica.holder, at: new Date(clock.now()).toISOString(), attempt };
+    const claim = { by: replica.holder, at: new Date(clock.now()).toISOString(), attempt: nextAttempt(call.status) };
     const isWanted = (latest: ToolCall): boolean => !isUnwanted(latest) && isFree(latest);
     const whole = await claimCall(this.#deps, call, { claim, isWanted });
     const { uid = '' } = call.metadata;
@@ -168,7 +167,7 @@ class CallRunner implements ToolCalls {
     const outcome = await execute(call, limit.signal);
     const isLeft = leaves(limit.signal);
     // Another replica makes it again: nothing is lost by that, and its state waits for the answer.
-    if (isLeft && outcome.phase !== 'completed' && mayRunAgain(call, isRepeatable(call.spec.tool)))
+    if (isLeft && outcome.phase !== 'completed' && isRepeatable(call.spec.tool))
       return await this.#writeWhole(call, holder, claimOf(call), limit.signal);
     return await this.#write(call, holder, outcome, limit.signal);
   }

@@ -59,7 +59,11 @@ const ToolCallClaim = Type.Object(
   {
     by: Type.String({ maxLength: 128, description: 'The replica of the API, with the event bus that it is known by.' }),
     at: timestamp({ description: 'When it claimed the call; the tool runs after that.' }),
-    attempt: Type.Integer({ minimum: 1, description: 'Claims so far; only an idempotent tool has a second one.' }),
+    attempt: Type.Integer({
+      minimum: 1,
+      description:
+        'Claims so far, without those that stopping replicas gave back; only an idempotent tool has a second one.',
+    }),
   },
   { additionalProperties: false, description: 'Which replica runs the call.' },
 );

@@ -463,26 +463,29 @@ describe('a replica that ends in mid-call', () => {
     expect(ran).toHaveLength(1);
   });
 
-  it('stopped: lets go of a call with a key, which the next one makes under the same id', async () => {
+  it('stopped: lets go of a call with a key, which the next one makes under the same id, however many stop', async () => {
     contexts.set('fleet', { tier: 'operator' });
-    const first = startReplica();
     const args = '{"target":{"All":null},"tool":"cmd.run"}';
     shared.add('fleet', { tool: 'svc.edge.fleet.invoke', security_context: 'fleet', arguments: args });
-    await began();
-    const stopped = first.stop();
-    await vi.waitFor(() => expect(ran[0]?.signal.aborted).toBe(true), { timeout: 10_000 });
-    expect(ran[0] && isGivenUp(ran[0].signal)).toBe(false);
-    const [before, end] = [hanging, finish];
-    const { promise, resolve } = Promise.withResolvers<ToolAnswer>();
-    [hanging, finish] = [promise, resolve];
-    end({ content: 'gone', isError: true });
-    await before;
-    await stopped;
-    expect(shared.status('fleet')).toEqual({ claim: expect.objectContaining({ attempt: 1 }) });
+    for (let stops = 1; stops <= 4; stops += 1) {
+      const replica = startReplica();
+      await began(stops);
+      const stopped = replica.stop();
+      const given = ran[stops - 1]?.signal ?? AbortSignal.abort();
+      await vi.waitFor(() => expect(given.aborted).toBe(true), { timeout: 10_000 });
+      expect(isGivenUp(given)).toBe(false);
+      const [before, end] = [hanging, finish];
+      const { promise, resolve } = Promise.withResolvers<ToolAnswer>();
+      [hanging, finish] = [promise, resolve];
+      end({ content: 'gone', isError: true });
+      await before;
+      await stopped;
+      expect(shared.status('fleet')).toEqual({ claim: expect.objectContaining({ attempt: 1 }) });
+    }
     startReplica();
-    await began(2);
+    await began(5);
     finish(ok('{"summary":{"ok":3}}'));
-    expect(await ended('fleet')).toMatchObject({ phase: 'completed', claim: { attempt: 2 } });
+    expect(await ended('fleet')).toMatchObject({ phase: 'completed', claim: { attempt: 1 } });
     expect(new Set(ran.map(({ caller }) => caller.callId))).toEqual(new Set(['fleet']));
   });
 });
