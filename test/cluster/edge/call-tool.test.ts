@@ -141,8 +141,9 @@ describe('a call that ends early', () => {
 
   it('a replica of the API is killed in mid-call: the run continues once, and the next replica has its outcome', async () => {
     const mark = `killed-${Date.now()}`;
-    await workflowOf('killed', onAll(`touch $MARKS/${mark}.$$; sleep 20`));
-    const name = await start('killed');
+    // Its name is new: a failed attempt may have left one with another mark.
+    await workflowOf(mark, onAll(`touch $MARKS/${mark}.$$; sleep 20`));
+    const name = await start(mark);
     const { status: before } = await runningCall(name);
     await expect
       .poll(
