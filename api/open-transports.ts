@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Registry } from 'prom-client';
+import { aborted } from '../lib/aborted.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import type { RateLimit } from '../lib/http/index.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { Logger } from '../lib/logger.ts';
-import { onAbort } from '../lib/on-abort.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 import type { ApiConfig } from './config.ts';
@@ -42,8 +42,7 @@ export async function openTransports(deps: TransportsDeps): Promise<Transports> 
   const sensors = openSensors(deps, giveUp.signal);
   return {
     async close(abandon) {
-      if (abandon.aborted) giveUp.abort();
-      onAbort(abandon, () => giveUp.abort());
+      void aborted(abandon).then(() => giveUp.abort());
       await Promise.all([grpc?.close(abandon), sensors]);
     },
   };

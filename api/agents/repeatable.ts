@@ -1,3 +1,4 @@
+import { onAbort } from '../../lib/on-abort.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 
 /**
@@ -12,8 +13,7 @@ export async function repeatable<T>(
 ): Promise<T> {
   giveUp.throwIfAborted();
   const { promise: given, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(giveUp.reason);
-  giveUp.addEventListener('abort', stop, { once: true });
+  const off = onAbort(giveUp, () => reject(giveUp.reason));
   try {
     return await Promise.race([given, work(AbortSignal.any([signal, giveUp]))]);
   } catch (error) {
@@ -21,6 +21,6 @@ export async function repeatable<T>(
     giveUp.throwIfAborted();
     throw error;
   } finally {
-    giveUp.removeEventListener('abort', stop);
+    off();
   }
 }

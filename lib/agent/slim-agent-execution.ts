@@ -1,5 +1,6 @@
 import type { AgentAsk, AgentExecution, AgentResult, AgentSignal } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
+import { withOneText } from '../execution/one-text.ts';
 import { cutMark, shortened, slimCancel } from '../execution/slim-cancel.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
@@ -23,7 +24,7 @@ export function slimAgentExecution({ apiVersion, kind, metadata, spec, status }:
       ...(signals === undefined ? {} : { signals: slimSignals(signals, ask) }),
       ...(result === undefined ? {} : { result: slimResult(result) }),
     },
-    ...(status === undefined ? {} : { status: withOneText(status, result?.message) }),
+    ...(status === undefined ? {} : { status: slimStatus(status, result?.message) }),
   };
 }
 
@@ -65,8 +66,7 @@ function slimSignals(signals: readonly AgentSignal[], ask: AgentAsk | undefined)
 type Status = NonNullable<AgentExecution['status']>;
 
 /** The result, the status and its condition repeat one message; the text is held once. */
-function withOneText(status: Status, known: string | undefined): Status {
+function slimStatus(status: Status, known: string | undefined): Status {
   const message = status.message === known ? known : status.message;
-  const conditions = status.conditions?.map((row) => (row.message === message ? { ...row, message } : row));
-  return { ...status, ...defined({ message, conditions }) };
+  return { ...status, ...defined({ message, conditions: withOneText(status.conditions, message) }) };
 }

@@ -3,6 +3,7 @@ import type { CurrentState, WorkflowExecutionStatus } from '../../crds/schema/wo
 import { firstSignal } from '../decision/first-signal.ts';
 import { defined } from '../defined.ts';
 import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
+import { withOneText } from './one-text.ts';
 
 /**
  * The fields of an execution that wake a decision, or that the work after its end needs: names, phase, times, the present
@@ -50,7 +51,7 @@ function slimStatus(status: WorkflowExecutionStatus, refused: number): WorkflowE
   const { started_at, finished_at, archived_at, stored_bytes, successors, stimulus } = status;
   return defined({
     observedGeneration,
-    conditions: withOneText(status),
+    conditions: withOneText(status.conditions, message),
     phase,
     reason,
     message,
@@ -66,10 +67,6 @@ function slimStatus(status: WorkflowExecutionStatus, refused: number): WorkflowE
     current: current === undefined ? undefined : slimCurrent(current, refused),
   });
 }
-
-/** A condition repeats the message of the status; the text is held once. */
-const withOneText = ({ conditions, message }: WorkflowExecutionStatus): WorkflowExecutionStatus['conditions'] =>
-  conditions?.map((row) => (row.message === message ? { ...row, message } : row));
 
 /** Numbers of signals are those of the signals that are kept: `firstSignal` finds among them what it finds among all. */
 const slimCurrent = (

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError, messageOf } from '../../errors.ts';
 import { halfJitter } from '../../informer/backoff.ts';
 import type { Logger } from '../../logger.ts';
+import { onAbort } from '../../on-abort.ts';
 import type { BusObserver } from '../bus-observer.ts';
 import { busLimits } from '../limits.ts';
 import type { Session } from '../session.ts';
@@ -150,12 +151,12 @@ class NatsResponder implements Responder {
 async function unlessOver<T>(over: AbortSignal, exchange: Promise<T>): Promise<T | undefined> {
   const { promise: lost, resolve } = Promise.withResolvers<undefined>();
   const stop = (): void => resolve(undefined);
-  over.addEventListener('abort', stop, { once: true });
+  const off = onAbort(over, stop);
   if (over.aborted) stop();
   try {
     return await Promise.race([exchange, lost]);
   } finally {
-    over.removeEventListener('abort', stop);
+    off();
   }
 }
 
