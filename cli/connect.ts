@@ -1,13 +1,13 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Environment } from '../lib/config.ts';
-import { type Choice, chooseDoor, chooseGateway, flagsOf } from './doors/choose.ts';
-import type { Door } from './doors/door.ts';
-import type { Cluster } from './doors/kubernetes/deps.ts';
+import { type Choice, chooseBackend, chooseGateway, flagsOf } from './backends/choose.ts';
+import type { Backend } from './backends/backend.ts';
+import type { Cluster } from './backends/kubernetes/deps.ts';
 import { CliError } from './exit-codes.ts';
 import type { FilePort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
 import type { ProviderChoice } from './login/provider.ts';
-import type { Doors, GlobalOptions } from './session.ts';
+import type { Backends, GlobalOptions } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 interface ConnectDeps {
@@ -20,14 +20,14 @@ interface ConnectDeps {
 }
 
 /** A backend's module is loaded on first use, so that `--help` stays fast. */
-export function connect(deps: ConnectDeps): Doors {
+export function connect(deps: ConnectDeps): Backends {
   return {
-    door(options) {
-      const choice = chooseDoor(options, deps.env);
-      return choice.kind === 'http' ? httpDoor(deps, options, choice) : kubernetesDoor(deps, options);
+    backend(options) {
+      const choice = chooseBackend(options, deps.env);
+      return choice.kind === 'http' ? httpBackend(deps, options, choice) : kubernetesBackend(deps, options);
     },
     async cluster(options) {
-      if (chooseDoor(options, deps.env).kind === 'kubernetes') return clusterOf(deps, options);
+      if (chooseBackend(options, deps.env).kind === 'kubernetes') return clusterOf(deps, options);
       throw new CliError(
         'usage',
         'this command needs rights in the cluster; the HTTP API cannot do it',
@@ -38,11 +38,11 @@ export function connect(deps: ConnectDeps): Doors {
     },
     async gateway(options) {
       const choice = chooseGateway(options, deps.env);
-      const [{ openGateway }, login] = await Promise.all([import('./doors/tool-gateway/open.ts'), loginParts(deps)]);
+      const [{ openGateway }, login] = await Promise.all([import('./backends/tool-gateway/open.ts'), loginParts(deps)]);
       return openGateway({ ...deps, ...login }, options, choice);
     },
     server(options) {
-      const choice = chooseDoor(options, deps.env);
+      const choice = chooseBackend(options, deps.env);
       if (choice.kind === 'http') return choice.server;
       throw new CliError(
         'usage',
@@ -54,13 +54,13 @@ export function connect(deps: ConnectDeps): Doors {
   };
 }
 
-async function kubernetesDoor(deps: ConnectDeps, options: GlobalOptions): Promise<Door> {
-  const [{ createKubernetesDoor, wordsOf }, cluster] = await Promise.all([
-    import('./doors/kubernetes/kubernetes-door.ts'),
+async function kubernetesBackend(deps: ConnectDeps, options: GlobalOptions): Promise<Backend> {
+  const [{ createKubernetesBackend, wordsOf }, cluster] = await Promise.all([
+    import('./backends/kubernetes/kubernetes-backend.ts'),
     clusterOf(deps, options),
   ]);
   const words = wordsOf(cluster.namespace, flagsOf({ ...options, namespace: undefined }));
-  return createKubernetesDoor({ ...cluster, words, clock: deps.clock });
+  return createKubernetesBackend({ ...cluster, words, clock: deps.clock });
 }
 
 /** Finds the cluster as kubectl does and prepares a client for it. */
@@ -80,13 +80,13 @@ async function clusterOf(deps: ConnectDeps, options: GlobalOptions): Promise<Clu
   return { kube, outputs, namespace: namespace ?? credentials.namespace ?? 'default' };
 }
 
-async function httpDoor(
+async function httpBackend(
   deps: ConnectDeps,
   options: GlobalOptions,
   { server }: Extract<Choice, { kind: 'http' }>,
-): Promise<Door> {
-  const [{ openHttpDoor }, login] = await Promise.all([import('./doors/http/open.ts'), loginParts(deps)]);
-  return openHttpDoor({ ...deps, ...login }, options, server);
+): Promise<Backend> {
+  const [{ openHttpBackend }, login] = await Promise.all([import('./backends/http/open.ts'), loginParts(deps)]);
+  return openHttpBackend({ ...deps, ...login }, options, server);
 }
 
 async function accountsOf(deps: ConnectDeps): Promise<Accounts> {

@@ -10,7 +10,7 @@ import {
   type StoredLog,
 } from '../lib/execution/log-source.ts';
 import type { LogSink } from '../lib/execution/read-logs.ts';
-import type { LiveLog } from './doors/door.ts';
+import type { LiveLog } from './backends/backend.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createLinePrefix } from './line-prefix.ts';
 import type { LogDeps } from './show-logs.ts';

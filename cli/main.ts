@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { connect } from './connect.ts';
-import { flagsOf } from './doors/choose.ts';
+import { flagsOf } from './backends/choose.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { createLaunch } from './launch.ts';

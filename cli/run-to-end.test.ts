@@ -13,7 +13,7 @@ it('each visit that waits for a decision is reported once, also a second one of 
   const notes: string[] = [];
   const ended = anExecution().ended('completed', 9).build();
   const session = {
-    door: async () => ({
+    backend: async () => ({
       words: { flags: '' },
       executions: {
         async *follow() {

@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { finished, succeeded } from '../lib/execution/finished.ts';
 import { hasLogs } from '../lib/execution/log-source.ts';
 import { answerCommands } from './answer-commands.ts';
-import type { Door } from './doors/door.ts';
+import type { Backend } from './backends/backend.ts';
 import { CliError, type ExitCode, exitCodeOfEnd, exitCodes } from './exit-codes.ts';
 import { printedObject } from './print-object.ts';
 import { newlyWaiting } from './progress.ts';
@@ -11,16 +11,16 @@ import { awaitExecution, type Until, watchExecution } from './watch-execution.ts
 
 /** Shows the execution until it ends, then its output. The exit code is that of its last phase. */
 export async function watchToEnd(session: Session, execution: WorkflowExecution): Promise<ExitCode> {
-  const door = await session.door();
-  const end = await watchExecution({ ...session, door }, execution, session.interrupted);
-  return end === undefined ? interrupted(session, door, execution) : ended(session, door, end);
+  const backend = await session.backend();
+  const end = await watchExecution({ ...session, backend }, execution, session.interrupted);
+  return end === undefined ? interrupted(session, backend, execution) : ended(session, backend, end);
 }
 
 /** Waits for the end in silence except for a decision that a person must make; then prints the output. */
 export async function waitToEnd(session: Session, execution: WorkflowExecution, timeoutMs?: number): Promise<ExitCode> {
-  const door = await session.door();
+  const backend = await session.backend();
   const end = await waitFor(session, execution, { until: finished, timeoutMs });
-  return end === undefined ? interrupted(session, door, execution) : ended(session, door, end);
+  return end === undefined ? interrupted(session, backend, execution) : ended(session, backend, end);
 }
 
 interface WaitBounds {
@@ -35,7 +35,7 @@ export async function waitFor(
   execution: WorkflowExecution,
   { until, timeoutMs }: WaitBounds,
 ): Promise<WorkflowExecution | undefined> {
-  const door = await session.door();
+  const backend = await session.backend();
   const late = new AbortController();
   const over = new AbortController();
   if (timeoutMs !== undefined) {
@@ -44,13 +44,13 @@ export async function waitFor(
   }
   let last: WorkflowExecution | undefined;
   const onChange = (latest: WorkflowExecution) => {
-    tellDecision(session, door, last, latest);
+    tellDecision(session, backend, last, latest);
     last = latest;
   };
   const signal = AbortSignal.any([session.interrupted, late.signal]);
   try {
-    const end = await awaitExecution({ door }, execution, { until, onChange }, signal);
-    if (end === undefined && late.signal.aborted) throw timedOut(door, last ?? execution);
+    const end = await awaitExecution({ backend }, execution, { until, onChange }, signal);
+    if (end === undefined && late.signal.aborted) throw timedOut(backend, last ?? execution);
     return end;
   } finally {
     over.abort();
@@ -58,7 +58,7 @@ export async function waitFor(
 }
 
 /** The hint after Ctrl-C: the execution continues. */
-export function interrupted({ terminal }: Session, { words }: Door, { metadata }: WorkflowExecution): ExitCode {
+export function interrupted({ terminal }: Session, { words }: Backend, { metadata }: WorkflowExecution): ExitCode {
   const { name } = metadata;
   const comeBack = `windlass get ${name} --watch${words.flags}`;
   terminal.note(`${name} keeps running. Come back: ${comeBack}. Stop it: windlass cancel ${name}${words.flags}`);
@@ -66,17 +66,17 @@ export function interrupted({ terminal }: Session, { words }: Door, { metadata }
 }
 
 /** Prints an execution that has ended, in the format asked for, and why where it did not complete. */
-async function ended(session: Session, door: Door, end: WorkflowExecution): Promise<ExitCode> {
+async function ended(session: Session, backend: Backend, end: WorkflowExecution): Promise<ExitCode> {
   const { status } = end;
   const phase = status?.phase ?? 'pending';
   if (!(await printedObject(session, end)) && phase === 'completed') await printOutput(session, end);
   if (status !== undefined && succeeded(status)) return exitCodes.ok;
-  noteFailure(session, door, end);
+  noteFailure(session, backend, end);
   return status === undefined ? exitCodes.ok : exitCodeOfEnd(status);
 }
 
 /** Why it did not succeed, and where to look. */
-function noteFailure({ terminal }: Session, { words }: Door, end: WorkflowExecution): void {
+function noteFailure({ terminal }: Session, { words }: Backend, end: WorkflowExecution): void {
   const { metadata, status } = end;
   const why = [status?.reason, status?.message].filter(Boolean).join(': ') || 'no reason given';
   terminal.note(`error: ${metadata.name} ${status?.phase ?? 'pending'}: ${why}`);
@@ -86,14 +86,14 @@ function noteFailure({ terminal }: Session, { words }: Door, end: WorkflowExecut
 
 /** `final_output` as JSON on standard output; nothing where the workflow declares none. */
 export async function printOutput(session: Session, execution: WorkflowExecution): Promise<void> {
-  const { executions } = await session.door();
+  const { executions } = await session.backend();
   const output = await executions.finalOutput(execution);
   if (output !== undefined) session.terminal.out(JSON.stringify(output, null, 2));
 }
 
 function tellDecision(
   { terminal }: Session,
-  { words }: Door,
+  { words }: Backend,
   before: WorkflowExecution | undefined,
   after: WorkflowExecution,
 ): void {
@@ -104,7 +104,7 @@ function tellDecision(
   terminal.note(`${name} waits in '${waiting}': ${commands.join(', or ')}`);
 }
 
-function timedOut({ words }: Door, { metadata, status }: WorkflowExecution): CliError {
+function timedOut({ words }: Backend, { metadata, status }: WorkflowExecution): CliError {
   const state = status?.current?.state;
   const where = state === undefined ? '' : ` in state '${state}'`;
   return new CliError(

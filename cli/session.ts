@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Door } from './doors/door.ts';
-import type { GatewayDoor } from './doors/tool-gateway/door.ts';
-import type { Cluster } from './doors/kubernetes/deps.ts';
+import type { Backend } from './backends/backend.ts';
+import type { GatewayBackend } from './backends/tool-gateway/backend.ts';
+import type { Cluster } from './backends/kubernetes/deps.ts';
 import type { FilePort, FileWriter, InputPort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
 import type { Terminal } from './terminal.ts';
@@ -30,16 +30,16 @@ export interface World {
   /** Aborts at the first Ctrl-C. */
   readonly interrupted: AbortSignal;
   /** Finds out where the options lead and prepares for it; nothing is sent before the first call. */
-  readonly open: Doors;
+  readonly open: Backends;
 }
 
 /** Where the options lead. */
-export interface Doors {
-  readonly door: (options: GlobalOptions) => Promise<Door>;
+export interface Backends {
+  readonly backend: (options: GlobalOptions) => Promise<Backend>;
   /** For commands that need rights in the cluster. Throws a usage error where the options lead elsewhere. */
   readonly cluster: (options: GlobalOptions) => Promise<Cluster>;
   /** The tool gateway. Throws a usage error where nothing says where it is. */
-  readonly gateway: (options: GlobalOptions) => Promise<GatewayDoor>;
+  readonly gateway: (options: GlobalOptions) => Promise<GatewayBackend>;
   /** The server that the options lead to. Throws a usage error where they lead to Kubernetes. */
   readonly server: (options: GlobalOptions) => string;
   readonly accounts: () => Promise<Accounts>;
@@ -50,19 +50,19 @@ export interface Session extends World {
   readonly options: GlobalOptions;
   readonly format: OutputFormat | undefined;
   /** The same each time. */
-  readonly door: () => Promise<Door>;
+  readonly backend: () => Promise<Backend>;
   readonly cluster: () => Promise<Cluster>;
-  readonly gateway: () => Promise<GatewayDoor>;
+  readonly gateway: () => Promise<GatewayBackend>;
 }
 
 /** Opens the session of one command. */
 export function openSession(world: World, options: GlobalOptions): Session {
-  let door: Promise<Door> | undefined;
+  let backend: Promise<Backend> | undefined;
   return {
     ...world,
     options,
     format: options.output,
-    door: () => (door ??= world.open.door(options)),
+    backend: () => (backend ??= world.open.backend(options)),
     cluster: () => world.open.cluster(options),
     gateway: () => world.open.gateway(options),
   };

@@ -2,11 +2,11 @@ import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { finished } from '../lib/execution/finished.ts';
 import { type LogPlace, type LogSource, placeText } from '../lib/execution/log-source.ts';
 import type { LogSink } from '../lib/execution/read-logs.ts';
-import type { LogDoor } from './doors/door.ts';
+import type { LogBackend } from './backends/backend.ts';
 import type { Session } from './session.ts';
 
 export interface LogDeps extends Pick<Session, 'terminal' | 'interrupted'> {
-  readonly logs: LogDoor;
+  readonly logs: LogBackend;
   readonly sink: LogSink;
 }
 

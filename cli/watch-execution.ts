@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { Clock } from '../lib/clock.ts';
 import { finished } from '../lib/execution/finished.ts';
-import type { Door } from './doors/door.ts';
+import type { Backend } from './backends/backend.ts';
 import { progressLines } from './progress.ts';
 import { createScreen } from './screen.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,7 +12,7 @@ import { view } from './view.ts';
 export type Until = (execution: WorkflowExecution) => boolean;
 
 interface WatchDeps {
-  readonly door: Pick<Door, 'words'> & { readonly executions: Pick<Door['executions'], 'follow'> };
+  readonly backend: Pick<Backend, 'words'> & { readonly executions: Pick<Backend['executions'], 'follow'> };
   readonly clock: Clock;
   readonly terminal: Terminal;
 }
@@ -25,12 +25,12 @@ interface Awaiting {
 
 /** Waits until an execution is as wanted. Resolves with the last state, or undefined when `signal` aborted first. */
 export async function awaitExecution(
-  { door }: Pick<WatchDeps, 'door'>,
+  { backend }: Pick<WatchDeps, 'backend'>,
   execution: WorkflowExecution,
   { until, onChange }: Awaiting,
   signal: AbortSignal,
 ): Promise<WorkflowExecution | undefined> {
-  for await (const latest of door.executions.follow(execution, signal)) {
+  for await (const latest of backend.executions.follow(execution, signal)) {
     onChange(latest);
     if (until(latest)) return latest;
   }
@@ -53,7 +53,7 @@ async function watchPlain(
 ): Promise<WorkflowExecution | undefined> {
   let before: WorkflowExecution | undefined;
   const onChange = (after: WorkflowExecution) => {
-    for (const line of progressLines(before, after, deps.door.words.flags)) deps.terminal.out(line);
+    for (const line of progressLines(before, after, deps.backend.words.flags)) deps.terminal.out(line);
     before = after;
   };
   return awaitExecution(deps, execution, { until: finished, onChange }, signal);
@@ -64,11 +64,11 @@ async function watchLive(
   execution: WorkflowExecution,
   signal: AbortSignal,
 ): Promise<WorkflowExecution | undefined> {
-  const { terminal, clock, door } = deps;
+  const { terminal, clock, backend } = deps;
   const screen = createScreen(terminal);
   let latest: WorkflowExecution | undefined;
   const draw = () => {
-    const size = { columns: terminal.columns() - 1, rows: terminal.rows() - 1, flags: door.words.flags };
+    const size = { columns: terminal.columns() - 1, rows: terminal.rows() - 1, flags: backend.words.flags };
     if (latest) screen.draw(view(latest, clock.now(), size));
   };
   const over = new AbortController();

@@ -15,7 +15,7 @@ import {
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { type ContainerCalls, createContainerCalls } from './container-calls.ts';
 import { createConversationFeed } from './live.ts';
-import type { Offered } from './pod-door.ts';
+import type { Offered } from './pod-channel.ts';
 import { signedAddress } from './signed-calls.ts';
 
 let nats: TestBus;
@@ -63,19 +63,19 @@ const caller = (uid: string) => aToolCaller({ executionId: uid, tenant: 'acme', 
 const ls = (calls: ContainerCalls, uid: string): Promise<ToolAnswer> =>
   calls.run({ caller: caller(uid), tool: 'cmd.run', args: { command: 'ls' } }, never);
 
-/** The next command for the pod, which asks a replica until there is one, and the door that gave it. */
+/** The next command for the pod, which asks a replica until there is one, and the channel that gave it. */
 async function commandAt({ drivers }: Replica, shared: SharedExecutions, uid: string) {
   for (;;) {
     const conversation = await drivers.open(shared.get(`run-${uid}`), never);
-    const offered = await conversation?.door.ask('pod-1', never);
-    if (conversation !== undefined && offered !== undefined) return { door: conversation.door, offered };
+    const offered = await conversation?.channel.ask('pod-1', never);
+    if (conversation !== undefined && offered !== undefined) return { channel: conversation.channel, offered };
   }
 }
 
 /** The part of the pod: it asks a replica for a command and reports its result. */
 async function work(replica: Replica, shared: SharedExecutions, uid: string): Promise<Offered> {
-  const { door, offered } = await commandAt(replica, shared, uid);
-  await door.report(offered.dispatch_id, result, never);
+  const { channel, offered } = await commandAt(replica, shared, uid);
+  await channel.report(offered.dispatch_id, result, never);
   return offered;
 }
 
@@ -127,8 +127,8 @@ describe('signed calls of tools that run in the pod', () => {
     const execution = shared.get('run-moved');
     const { offered } = await commandAt(first, shared, 'moved');
     const after = await second.drivers.open(execution, never);
-    expect(await after?.door.ask('pod-1', never)).toEqual(offered);
-    await after?.door.report(offered.dispatch_id, result, never);
+    expect(await after?.channel.ask('pod-1', never)).toEqual(offered);
+    await after?.channel.report(offered.dispatch_id, result, never);
     expect(await answered).toMatchObject({ isError: false, content: expect.stringContaining('"stdout":"out"') });
   });
 
@@ -139,8 +139,8 @@ describe('signed calls of tools that run in the pod', () => {
     await answered;
     const conversation = await one.drivers.open(shared.get('run-again'), never);
     const id = offered.dispatch_id;
-    await conversation?.door.report(id, result, never);
-    await expect(conversation?.door.report(id, { ...result, exit_code: 1 }, never)).rejects.toMatchObject({
+    await conversation?.channel.report(id, result, never);
+    await expect(conversation?.channel.report(id, { ...result, exit_code: 1 }, never)).rejects.toMatchObject({
       code: 'conflict',
     });
   });

@@ -10,7 +10,7 @@ import type { Approvals } from './approvals.ts';
 import type { JudgeAgents } from './judge-agents.ts';
 import type { LiveNews } from './live.ts';
 import type { ConversationLog, NewRecord } from './log.ts';
-import type { PodDoor } from './pod-door.ts';
+import type { PodChannel } from './pod-channel.ts';
 import type { AgentCaller, RegisteredToolSource } from './registered/index.ts';
 
 /** Everything that the driver of one conversation works with. */
@@ -22,7 +22,7 @@ export interface ConversationDeps {
   /** Tools beside those of the toolbox. */
   readonly registered: RegisteredToolSource;
   readonly log: ConversationLog;
-  readonly door: PodDoor;
+  readonly channel: PodChannel;
   /** Without its texts. */
   readonly execution: AgentExecution;
   /** Bytes that Kubernetes stores of its input and its intent. */

@@ -20,7 +20,7 @@ import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
 import { isLost } from './lost.ts';
 import { writeOutcome } from './outcome.ts';
-import { PodDoor } from './pod-door.ts';
+import { PodChannel } from './pod-channel.ts';
 import { hear } from './pod-sayings.ts';
 import { Room, roomLimits, wantedFor } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
@@ -109,9 +109,15 @@ export class ConversationDriver {
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = within.driven.leave.signal;
     const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
-    const door = new PodDoor({ log, leave, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }), podOf });
+    const channel = new PodChannel({
+      log,
+      leave,
+      newId: this.#deps.newId,
+      tell: (sequence) => tell({ sequence }),
+      podOf,
+    });
     const giveUp = within.driven.giveUp.signal;
-    const conversation = await conversationOf(this.#deps, execution, { log, door, tell, giveUp }).catch(isLost);
+    const conversation = await conversationOf(this.#deps, execution, { log, channel, tell, giveUp }).catch(isLost);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
       return 'done';
@@ -130,7 +136,7 @@ export class ConversationDriver {
   }
 
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {
-    const { log, door } = open.conversation;
+    const { log, channel } = open.conversation;
     const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
     const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
     try {
@@ -147,7 +153,7 @@ export class ConversationDriver {
       if (error instanceof Parked) return 'parked';
       throw error;
     } finally {
-      door.close();
+      channel.close();
       await signed.close();
       // The one that asks for the conversation waits for the end of this, not the other way round.
       void responder.close(handOverMs);
@@ -165,9 +171,9 @@ export class ConversationDriver {
 
   async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
     const { driven, conversation, signed, deadline, room } = open;
-    const { log, door } = conversation;
+    const { log, channel } = conversation;
     const hears: OpenConversation['hear'] = (saying, signal) => hear(conversation, saying, { room, signal });
-    driven.conversation = { door, signed, state: log.state, hear: hears };
+    driven.conversation = { channel, signed, state: log.state, hear: hears };
     driven.settle();
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;

@@ -1,12 +1,12 @@
 import type { ConversationState } from '../../lib/conversation/state.ts';
 import type { Leaver } from './leave-all.ts';
-import type { PodDoor } from './pod-door.ts';
+import type { PodChannel } from './pod-channel.ts';
 import type { PodSaying } from './pod-sayings.ts';
 import type { SignedCalls } from './signed-calls.ts';
 
 /** A conversation that this replica drives. */
 export interface OpenConversation {
-  readonly door: PodDoor;
+  readonly channel: PodChannel;
   readonly signed: SignedCalls;
   readonly state: ConversationState;
   /** Takes what the pod says, as `hear` does, for as long as the pod waits. */

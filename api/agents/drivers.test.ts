@@ -231,15 +231,15 @@ describe('drivers on a real NATS server', () => {
     const execution = executionOf('pod');
     shared.put(execution);
     const conversation = await drivers.open(execution, never);
-    const offered = await conversation?.door.ask('pod-1', never);
-    const again = await conversation?.door.ask('pod-1', never);
+    const offered = await conversation?.channel.ask('pod-1', never);
+    const again = await conversation?.channel.ask('pod-1', never);
     expect(again).toEqual(offered);
     const { dispatch_id: id = '' } = offered ?? {};
-    await expect(conversation?.door.report('other', result, never)).rejects.toMatchObject({ code: 'not_found' });
-    await conversation?.door.report(id, result, never);
+    await expect(conversation?.channel.report('other', result, never)).rejects.toMatchObject({ code: 'not_found' });
+    await conversation?.channel.report(id, result, never);
     await outcomes(shared);
-    await conversation?.door.report(id, result, never);
-    await expect(conversation?.door.report(id, { ...result, exit_code: 1 }, never)).rejects.toMatchObject({
+    await conversation?.channel.report(id, result, never);
+    await expect(conversation?.channel.report(id, { ...result, exit_code: 1 }, never)).rejects.toMatchObject({
       code: 'conflict',
     });
     expect(shared.outcomes[0]).toMatchObject({ tool_calls: 1, output: 'ok' });
@@ -252,11 +252,11 @@ describe('drivers on a real NATS server', () => {
     const execution = executionOf('moves');
     shared.put(execution);
     const here = await first.drivers.open(execution, never);
-    const offered = await here?.door.ask('pod-1', never);
+    const offered = await here?.channel.ask('pod-1', never);
     const second = replicas.start({ shared, ask, tools: [podTool(false)] });
     const there = await second.drivers.open(execution, never);
     expect(there).not.toBe(here);
-    await there?.door.report(offered?.dispatch_id ?? '', result, never);
+    await there?.channel.report(offered?.dispatch_id ?? '', result, never);
     await outcomes(shared);
     const kinds = (await recordsOf('moves')).map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === 'tool_started')).toHaveLength(1);
@@ -277,11 +277,11 @@ describe('drivers on a real NATS server', () => {
       const execution = executionOf(uid);
       shared.put(execution);
       const conversation = await drivers.open(execution, never);
-      await conversation?.door.ask('pod-1', never);
+      await conversation?.channel.ask('pod-1', never);
       shared.put(withPod(execution, 'pod-2'));
-      const asked = conversation?.door.ask('pod-2', never);
+      const asked = conversation?.channel.ask('pod-2', never);
       const offered = isIdempotent ? await asked : undefined;
-      await (offered === undefined ? undefined : conversation?.door.report(offered.dispatch_id, result, never));
+      await (offered === undefined ? undefined : conversation?.channel.report(offered.dispatch_id, result, never));
       await outcomes(shared);
       const ended = (await recordsOf(uid)).find(({ kind }) => kind === 'tool_ended');
       expect(ended).toMatchObject({ content: expect.stringContaining(answer) as string });
@@ -300,12 +300,12 @@ describe('drivers on a real NATS server', () => {
     const execution = executionOf('replaced');
     shared.put(execution);
     const conversation = await drivers.open(execution, never);
-    const old = conversation?.door.ask('pod-1', never).catch((error: unknown) => error);
+    const old = conversation?.channel.ask('pod-1', never).catch((error: unknown) => error);
     shared.put(withPod(execution, 'pod-2'));
-    const offered = conversation?.door.ask('pod-2', never);
+    const offered = conversation?.channel.ask('pod-2', never);
     isReplaced.resolve();
     expect(await old).toMatchObject({ code: 'forbidden', reason: 'PodReplaced' });
-    await conversation?.door.report((await offered)?.dispatch_id ?? '', result, never);
+    await conversation?.channel.report((await offered)?.dispatch_id ?? '', result, never);
     await outcomes(shared);
     const given = (await recordsOf('replaced')).filter(({ kind }) => kind === 'dispatched');
     expect(given).toMatchObject([{ pod_uid: 'pod-2' }]);
@@ -320,7 +320,7 @@ describe('drivers on a real NATS server', () => {
     const { pod: _pod, ...status } = execution.status;
     shared.put({ ...execution, status });
     const conversation = await drivers.open(execution, never);
-    const asked = ['pod-1', 'pod-2'].map(async (pod) => conversation?.door.ask(pod, never));
+    const asked = ['pod-1', 'pod-2'].map(async (pod) => conversation?.channel.ask(pod, never));
     await outcomes(shared);
     await Promise.all(asked);
     expect((await recordsOf('at-once')).filter(({ kind }) => kind === 'dispatched')).toHaveLength(1);

@@ -1,5 +1,5 @@
 import type { DispatchPlan, ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
-import type { PodDoor } from './pod-door.ts';
+import type { PodChannel } from './pod-channel.ts';
 
 type PodRun = Extract<ToolRun, { kind: 'pod' }>;
 
@@ -22,7 +22,7 @@ interface PodCall {
   readonly args: ToolArguments;
 }
 
-type Ended = Awaited<ReturnType<PodDoor['dispatch']>>;
+type Ended = Awaited<ReturnType<PodChannel['dispatch']>>;
 
 /** The answer of a tool that runs in the pod. Undefined where `dispatch` gives nothing: the pod has not begun. */
 export function answerByPod(call: PodCall, dispatch: (plan: DispatchPlan) => Promise<Ended>): Promise<Answered>;

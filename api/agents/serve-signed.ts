@@ -6,7 +6,7 @@ import { createSignedCalls, type SignedCall, type SignedCalls, signedAddress } f
 
 /** Signed calls while their conversation is driven here. */
 interface OpenSignedCalls extends SignedCalls {
-  /** Takes no more. Resolves when nothing of them runs here; the door has to be closed before. */
+  /** Takes no more. Resolves when nothing of them runs here; the channel has to be closed before. */
   close(): Promise<void>;
 }
 

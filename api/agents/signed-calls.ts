@@ -100,11 +100,11 @@ const busy = `the container asked for no command in ${patienceMs / 1_000} s; not
 
 interface Dispatched {
   readonly call: SignedUnderWay;
-  readonly wanted: Parameters<ConversationDeps['door']['dispatch']>[0];
+  readonly wanted: Parameters<ConversationDeps['channel']['dispatch']>[0];
 }
 
 /** Undefined where the pod did not ask in time: a command that makes a signed call itself would wait for itself. */
-async function dispatch({ clock, door }: ConversationDeps, { call, wanted }: Dispatched, leave: AbortSignal) {
+async function dispatch({ clock, channel }: ConversationDeps, { call, wanted }: Dispatched, leave: AbortSignal) {
   const left = Date.parse(call.at) + patienceMs - clock.now();
   const isGivenBefore = call.dispatch !== undefined;
   if (left <= 0 && !isGivenBefore) return undefined;
@@ -114,7 +114,7 @@ async function dispatch({ clock, door }: ConversationDeps, { call, wanted }: Dis
   if (!isGivenBefore) patience.signal.addEventListener('abort', giveUp, { once: true });
   const onGiven = (): void => patience.signal.removeEventListener('abort', giveUp);
   try {
-    return await door.dispatch({ ...wanted, onGiven }, over.signal);
+    return await channel.dispatch({ ...wanted, onGiven }, over.signal);
   } catch (error) {
     if (over.signal.aborted && !leave.aborted) return undefined;
     throw error;

@@ -162,7 +162,7 @@ async function answerOf(
   { effect, args, isAgain }: Running & { readonly isAgain: boolean },
   signal: AbortSignal,
 ): Promise<Answered> {
-  const { caller, door } = deps;
+  const { caller, channel } = deps;
   try {
     if (tool.run.kind === 'api') {
       if (isAgain && !tool.idempotent) return { answer: unknownOutcome };
@@ -171,7 +171,7 @@ async function answerOf(
       return { answer: await (tool.idempotent ? repeatable(deps, signal, once) : once(signal)) };
     }
     return await answerByPod({ run: tool.run, caller, args }, (plan) =>
-      door.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),
+      channel.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),
     );
   } catch (error) {
     signal.throwIfAborted();

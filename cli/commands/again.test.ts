@@ -20,11 +20,11 @@ interface Ran {
   readonly refused: readonly string[];
 }
 
-/** The requests at the door, and standard error. */
+/** The requests that the backend gets, and standard error. */
 async function ran(argv: readonly string[], execution: WorkflowExecution = origin): Promise<Ran> {
   const [command = '', ...rest] = argv;
   const asked: unknown[] = [];
-  const door = {
+  const backend = {
     words: { place: 'in namespace team', flags: ' -n team' },
     workflows: { read: async () => ({ spec: { input_schema } }) },
     executions: {
@@ -38,7 +38,7 @@ async function ran(argv: readonly string[], execution: WorkflowExecution = origi
   const world = {
     terminal: { out: () => undefined, note: () => undefined, live: false },
     files: { read: async () => 'branch: fix\n' },
-    open: { door: async () => door },
+    open: { backend: async () => backend },
   } as unknown as World;
   const launch = createLaunch(world, () => undefined);
   const make = { rerun: rerunCommand, retry: retryCommand }[command];

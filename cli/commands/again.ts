@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { AgainRequest, Door } from '../doors/door.ts';
+import type { AgainRequest, Backend } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { assertInput } from '../input-problems.ts';
@@ -63,11 +63,11 @@ function againCommand(name: string, summary: string): Command {
 }
 
 const rerun: Run<AgainOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
-  const door = await session.door();
+  const backend = await session.backend();
   return again(session, options, async () => {
-    const origin = await door.executions.read(name);
+    const origin = await backend.executions.read(name);
     const input = await readInput(session.files, options, origin.spec.input);
-    if (input !== undefined) await assertFits(door, origin, input);
+    if (input !== undefined) await assertFits(backend, origin, input);
     return { origin, request: { input } };
   });
 };
@@ -75,7 +75,7 @@ const rerun: Run<AgainOptions> = async (session, [name = ''], options): Promise<
 const retry: Run<AgainOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
   const { from, input, inputFile } = options;
   if (input !== undefined || inputFile !== undefined) throw inputOfRetry();
-  const { executions, words } = await session.door();
+  const { executions, words } = await session.backend();
   return again(session, options, async () => {
     const origin = await executions.read(name);
     if (from === undefined) throw stateIsMissing(origin, words.flags);
@@ -93,7 +93,7 @@ async function again(session: Session, options: AgainOptions, wished: () => Prom
   if (wait && watch) throw new CliError('usage', '--wait and --watch exclude each other', 'Keep one of them.');
   if (timeout !== undefined && !wait) throw new CliError('usage', '--timeout bounds --wait', 'Add --wait.');
   const timeoutMs = timeout === undefined ? undefined : parseTimeout(timeout);
-  const { executions } = await session.door();
+  const { executions } = await session.backend();
   const { origin, request } = await wished();
   const created = await executions.again(origin, { ...request, name });
   if (!wait && !watch) return started(session, created);
@@ -101,8 +101,8 @@ async function again(session: Session, options: AgainOptions, wished: () => Prom
   return watch ? watchToEnd(session, created) : waitToEnd(session, created, timeoutMs);
 }
 
-/** One that has not begun is left to the door, which refuses it. */
-async function assertFits({ workflows }: Door, { status }: WorkflowExecution, input: InputValue): Promise<void> {
+/** One that has not begun is left to the backend, which refuses it. */
+async function assertFits({ workflows }: Backend, { status }: WorkflowExecution, input: InputValue): Promise<void> {
   const pin = status?.workflow;
   if (pin === undefined) return;
   const { spec } = await workflows.read(pin.uid, pin.version);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { AgentRow, VersionRow } from '../doors/door.ts';
+import type { AgentRow, VersionRow } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -55,7 +55,7 @@ const columns: readonly Column<AgentRow>[] = [
 ];
 
 const list: Run<object> = async (session): Promise<ExitCode> => {
-  const { agents, words, kind } = await session.door();
+  const { agents, words, kind } = await session.backend();
   const rows = await agents.list();
   const objects = rows.map(({ object }) => object);
   if (await printedList(session, objects)) return ok;
@@ -70,7 +70,7 @@ const list: Run<object> = async (session): Promise<ExitCode> => {
 };
 
 const get: Run<{ readonly version?: string }> = async (session, [name = ''], { version }): Promise<ExitCode> => {
-  const { agents } = await session.door();
+  const { agents } = await session.backend();
   const agent = await agents.read(name, version);
   if (await printedObject(session, agent)) return ok;
   const { toAgentManifest } = await import('../../lib/manifest/convert-agent.ts');
@@ -79,7 +79,7 @@ const get: Run<{ readonly version?: string }> = async (session, [name = ''], { v
 };
 
 const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const { agents } = await session.door();
+  const { agents } = await session.backend();
   const rows = await agents.versions(name);
   const values = rows.map(({ registeredAt: registered_at, ...row }) => ({ ...row, registered_at }));
   if (await printedValue(session, values)) return ok;
@@ -94,7 +94,7 @@ const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> =>
 };
 
 const remove: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const { agents } = await session.door();
+  const { agents } = await session.backend();
   const deleted = await agents.delete(name);
   if (await printedValue(session, { agent: deleted, deleted: true })) return ok;
   session.terminal.out(session.format === 'name' ? deleted : `agent ${deleted} deleted`);

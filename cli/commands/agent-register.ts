@@ -59,10 +59,10 @@ const register: Run<RegisterOptions> = async (
 ): Promise<ExitCode> => {
   const agents = usable(session, await readAgentFiles(session, paths));
   if (agents === undefined) return exitCodes.failed;
-  const door = await session.door();
+  const backend = await session.backend();
   const written: Agent[] = [];
   for (const agent of agents) {
-    const { result, agent: object, where } = await door.agents.register(agent, { scope, force });
+    const { result, agent: object, where } = await backend.agents.register(agent, { scope, force });
     if (session.format === undefined || session.format === 'wide') {
       session.terminal.out(`agent ${object.metadata.name} ${object.spec.version} ${result} ${where}`);
     }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Question } from '../doors/door.ts';
+import type { Question } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -17,7 +17,7 @@ export function approvalsCommand(launch: Launch): Command {
 }
 
 const approvals: Run<object> = async (session): Promise<ExitCode> => {
-  const { executions, calls, words } = await session.door();
+  const { executions, calls, words } = await session.backend();
   const asked = await Promise.all([executions.questions(), calls.questions()]);
   const questions = asked.flat().toSorted((a, b) => (a.since < b.since ? -1 : 1));
   if (await printedValue(session, questions)) return ok;

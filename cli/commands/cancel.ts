@@ -21,7 +21,7 @@ export function cancelCommand(launch: Launch): Command {
 }
 
 const cancel: Run<CancelOptions> = async (session, [name = ''], { reason }): Promise<ExitCode> => {
-  const { executions } = await session.door();
+  const { executions } = await session.backend();
   const { execution, earlier } = await executions.cancel(await executions.read(name), reason);
   if (await printedObject(session, execution)) return ok;
   const by = earlier ? ` was already cancelled by ${earlier.by} at ${earlier.at}` : ' cancelled';

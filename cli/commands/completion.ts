@@ -65,11 +65,11 @@ const timeoutMs = 2_000;
 
 const look: Readonly<Record<Names, Look>> = {
   execution: async ({ open }, options) => {
-    const { executions } = await open.door(options);
+    const { executions } = await open.backend(options);
     return (await executions.list({ everywhere: false, timeoutMs })).map(({ metadata }) => metadata.name);
   },
   workflow: async ({ open }, options) => {
-    const { workflows } = await open.door(options);
+    const { workflows } = await open.backend(options);
     return (await workflows.list({ everywhere: false, timeoutMs })).map(({ name }) => name);
   },
   namespace: async ({ open }, options) => {
@@ -82,7 +82,7 @@ const look: Readonly<Record<Names, Look>> = {
     return items.map(({ metadata }) => metadata.labels?.[labels.tenant]);
   },
   state: async ({ open }, options, [name = '']) => {
-    const { executions } = await open.door(options);
+    const { executions } = await open.backend(options);
     const { status } = await executions.read(name, { timeoutMs });
     return [...(status?.history ?? []).map(({ state }) => state), status?.current?.state];
   },

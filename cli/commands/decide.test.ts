@@ -23,7 +23,7 @@ async function ran(argv: readonly string[], { workflows = [], agents = [] }: Giv
     prompt: 'ok?',
     since: '2026-01-01T00:00:00Z',
   };
-  const door = {
+  const backend = {
     words: { place: 'in tenant acme', flags: '' },
     executions: {
       read: async (name: string) => {
@@ -49,7 +49,7 @@ async function ran(argv: readonly string[], { workflows = [], agents = [] }: Giv
     terminal: { out: (line: string) => out.push(line), note: () => undefined, live: false, columns: () => 120 },
     files: {},
     clock: { now: () => Date.parse('2026-01-01T00:01:00Z') },
-    open: { door: async () => door },
+    open: { backend: async () => backend },
   } as unknown as World;
   const launch = createLaunch(world, () => undefined);
   const [area, ...rest] = argv;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { AskingAgent, CallDoor } from '../doors/door.ts';
+import type { AskingAgent, CallBackend } from '../backends/backend.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedValue, resourceName } from '../print-object.ts';
@@ -76,7 +76,7 @@ function empty(option: string, hint: string): CliError {
 }
 
 async function decide(session: Session, name: string, options: DecideOptions): Promise<ExitCode> {
-  const { executions, calls } = await session.door();
+  const { executions, calls } = await session.backend();
   const execution = await executions.read(name).catch((error: unknown) => orAgent(calls, name, options, error));
   if ('uid' in execution) return decideCall(session, calls, execution, options);
   const { response = '', feedback, state } = options;
@@ -91,7 +91,12 @@ async function decide(session: Session, name: string, options: DecideOptions): P
 }
 
 /** The execution of an agent, where there is none of a workflow and no state is meant. */
-async function orAgent(calls: CallDoor, name: string, { state }: DecideOptions, error: unknown): Promise<AskingAgent> {
+async function orAgent(
+  calls: CallBackend,
+  name: string,
+  { state }: DecideOptions,
+  error: unknown,
+): Promise<AskingAgent> {
   if (!(error instanceof CliError && error.exit === 'not_found') || state !== undefined) throw error;
   const found = await calls.find(name);
   if (found === undefined) throw error;
@@ -100,7 +105,7 @@ async function orAgent(calls: CallDoor, name: string, { state }: DecideOptions, 
 
 async function decideCall(
   session: Session,
-  calls: CallDoor,
+  calls: CallBackend,
   agent: AskingAgent,
   { response, feedback }: DecideOptions,
 ): Promise<ExitCode> {

@@ -13,7 +13,7 @@ export function deleteCommand(launch: Launch): Command {
 
 /** Every name is looked up before anything is deleted: a typing error deletes nothing. */
 const remove: Run<object> = async (session, names): Promise<ExitCode> => {
-  const { executions } = await session.door();
+  const { executions } = await session.backend();
   const found = await Promise.all(names.map((name = '') => executions.read(name)));
   for (const execution of found) {
     await executions.delete(execution);

@@ -68,11 +68,11 @@ function deleteCommand(launch: Launch): Command {
 }
 
 const list: Run<object> = async (session): Promise<ExitCode> => {
-  const door = await session.door();
-  const items = await groupsOf(door.edge());
+  const backend = await session.backend();
+  const items = await groupsOf(backend.edge());
   if (await printedValue(session, items)) return ok;
   if (session.format === 'name') for (const { id } of items) session.terminal.out(id);
-  else if (items.length === 0) session.terminal.note(`no groups ${door.words.place}`);
+  else if (items.length === 0) session.terminal.note(`no groups ${backend.words.place}`);
   else for (const line of tableLines(columnsAt(session.clock.now()), items)) session.terminal.out(line);
   return ok;
 };
@@ -87,7 +87,7 @@ const columnsAt = (now: number): Column<EdgeGroupRow>[] => [
 ];
 
 const get: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const group = await edge.readEdgeGroup({ id: await groupIdOf(edge, name) });
   if (session.format === 'name') session.terminal.out(group.id);
   else if (!(await printedValue(session, group))) session.terminal.out(await serialised(group, 'yaml'));
@@ -101,7 +101,7 @@ const create: Run<CreateOptions> = async (session, [name = ''], options): Promis
     const hint = 'Give --all, --os, --tag, --label, --has-tool or --pin.';
     throw new CliError('usage', 'nothing says which hosts belong to the group', hint);
   }
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const pinned: string[] = [];
   for (const host of pin) pinned.push(await hostIdOf(edge, host));
   const group = await edge.createEdgeGroup({ body: { name, selector, pinned_members: pinned } });
@@ -123,7 +123,7 @@ function chosenSelector({ all, ...options }: CreateOptions): Selector | null {
 const hosts = (count: number): string => `${count} host${count === 1 ? '' : 's'}`;
 
 const remove: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const id = await groupIdOf(edge, name);
   await edge.deleteEdgeGroup({ id });
   if (await printedValue(session, { id, deleted: true })) return ok;

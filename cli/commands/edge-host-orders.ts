@@ -40,7 +40,7 @@ export function shutdownCommand(launch: Launch): Command {
 }
 
 const drain: Run<{ readonly undo?: boolean }> = async (session, [name = ''], { undo = false }): Promise<ExitCode> => {
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const id = await hostIdOf(edge, name);
   const host = await (undo ? edge.resumeEdgeHost({ id }) : edge.drainEdgeHost({ id }));
   if (await printedValue(session, host)) return ok;
@@ -56,7 +56,7 @@ interface PushOptions {
 
 const pushConfig: Run<PushOptions> = async (session, [name = ''], { file, versionName }): Promise<ExitCode> => {
   const config = (await readInput(session.files, { inputFile: file })) ?? {};
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const id = await hostIdOf(edge, name);
   const named = versionName === undefined ? {} : { version: versionName };
   const pushed = await edge.pushEdgeConfig({ id, body: { config, ...named } });
@@ -73,7 +73,7 @@ interface ShutdownOptions {
 const shutdown: Run<ShutdownOptions> = async (session, [name = ''], { grace, yes }): Promise<ExitCode> => {
   if (yes !== true) throw new CliError('usage', `shutting ${name} down ends its daemon`, 'Add --yes to do it.');
   const body = graceOf(grace);
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const id = await hostIdOf(edge, name);
   await edge.shutDownEdgeHost({ id, body });
   if (await printedValue(session, { node_id: id, shut_down: true })) return ok;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ReadEdgeHostReply } from '../../client/index.ts';
-import type { EdgeDoor } from '../doors/door.ts';
+import type { EdgeBackend } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import { type EdgeHostRow, hostIdOf, hostsOf } from '../edge/names.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
@@ -79,14 +79,14 @@ function revokeCommand(launch: Launch): Command {
 }
 
 const list: Run<ListOptions> = async (session, _, { tag, label, connected }): Promise<ExitCode> => {
-  const door = await session.door();
-  const rows = await hostsOf(door.edge(), { tag, label, connected });
+  const backend = await session.backend();
+  const rows = await hostsOf(backend.edge(), { tag, label, connected });
   if (await printedValue(session, rows)) return ok;
   if (session.format === 'name') {
     for (const { node_id: id } of rows) session.terminal.out(id);
     return ok;
   }
-  if (rows.length === 0) session.terminal.note(`no hosts ${door.words.place}; enroll one: windlass edge token`);
+  if (rows.length === 0) session.terminal.note(`no hosts ${backend.words.place}; enroll one: windlass edge token`);
   else for (const line of hostLines(session, rows)) session.terminal.out(line);
   return ok;
 };
@@ -113,7 +113,7 @@ const pairs = (labels: Readonly<Record<string, string>>): string =>
     .join(',');
 
 const get: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const host = await edge.readEdgeHost({ id: await hostIdOf(edge, name) });
   if (session.format === 'name') session.terminal.out(host.node_id);
   else if (!(await printedValue(session, host))) session.terminal.out(await serialised(host, 'yaml'));
@@ -125,7 +125,7 @@ const set: Run<ChangeOptions> = async (session, [host = ''], options): Promise<E
   if (rename === undefined && addTag === undefined && removeTag === undefined) {
     throw new CliError('usage', 'nothing is to be changed', 'Give --rename, --add-tag or --remove-tag.');
   }
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const changed = await changedHost(edge, await hostIdOf(edge, host), options);
   if (await printedValue(session, changed)) return ok;
   const { node_id: id, name, tags } = changed;
@@ -135,7 +135,7 @@ const set: Run<ChangeOptions> = async (session, [host = ''], options): Promise<E
   return ok;
 };
 
-async function changedHost(edge: EdgeDoor, id: string, options: ChangeOptions): Promise<ReadEdgeHostReply> {
+async function changedHost(edge: EdgeBackend, id: string, options: ChangeOptions): Promise<ReadEdgeHostReply> {
   const { rename, addTag: add, removeTag: remove } = options;
   const renamed = rename === undefined ? undefined : await edge.changeEdgeHost({ id, body: { name: rename } });
   if (renamed !== undefined && add === undefined && remove === undefined) return renamed;
@@ -146,7 +146,7 @@ const revoke: Run<{ readonly yes?: boolean }> = async (session, [name = ''], { y
   if (yes !== true) {
     throw new CliError('usage', `revoking ${name} cannot be undone`, 'Add --yes to do it.');
   }
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const id = await hostIdOf(edge, name);
   await edge.revokeEdgeHost({ id });
   if (await printedValue(session, { node_id: id, revoked: true })) return ok;

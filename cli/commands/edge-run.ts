@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { EdgeDoor } from '../doors/door.ts';
+import type { EdgeBackend } from '../backends/backend.ts';
 import { type FleetState, fleetStateOf } from '../edge/fleet-state.ts';
 import { countsText } from '../edge/fleet-view.ts';
 import { printFleet, watchFleet } from '../edge/follow-fleet.ts';
@@ -76,16 +76,16 @@ const run: Run<RunOptions> = async (session, command, options): Promise<ExitCode
   const words = command.filter((word) => word !== undefined);
   const policy = policyOf(options);
   const call = options.preview === true ? undefined : callOf(words, options);
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const target = await targetOf(edge, options);
   if (call === undefined) return preview(session, edge, target);
   const body = { target, ...call, policy };
   return options.detach === true ? detach(session, edge, body) : follow(session, edge, body, options.lines === true);
 };
 
-type Body = Parameters<EdgeDoor['invokeFleet']>[0]['body'];
+type Body = Parameters<EdgeBackend['invokeFleet']>[0]['body'];
 
-async function preview(session: Session, edge: EdgeDoor, target: Target): Promise<ExitCode> {
+async function preview(session: Session, edge: EdgeBackend, target: Target): Promise<ExitCode> {
   const found = await edge.previewFleet({ body: { target } });
   if (await printedValue(session, found)) return ok;
   const names = await skippedNames(edge, found.skipped);
@@ -104,14 +104,14 @@ async function preview(session: Session, edge: EdgeDoor, target: Target): Promis
   return ok;
 }
 
-const skippedNames = (edge: EdgeDoor, skipped: readonly { readonly node_id: string }[]) =>
+const skippedNames = (edge: EdgeBackend, skipped: readonly { readonly node_id: string }[]) =>
   hostNames(
     edge,
     skipped.map(({ node_id: id }) => id),
   );
 
 /** The run is in the history once its stream has begun. */
-async function detach(session: Session, edge: EdgeDoor, body: Body): Promise<ExitCode> {
+async function detach(session: Session, edge: EdgeBackend, body: Body): Promise<ExitCode> {
   const left = new AbortController();
   let id = '';
   const onHeaders = (headers: Headers): void => {
@@ -129,7 +129,7 @@ async function detach(session: Session, edge: EdgeDoor, body: Body): Promise<Exi
   return ok;
 }
 
-async function follow(session: Session, edge: EdgeDoor, body: Body, lines: boolean): Promise<ExitCode> {
+async function follow(session: Session, edge: EdgeBackend, body: Body, lines: boolean): Promise<ExitCode> {
   const { terminal, interrupted, format } = session;
   let id = '';
   const onHeaders = (headers: Headers): void => void (id = headers.get('x-fleet-command-id') ?? id);
@@ -152,7 +152,7 @@ async function follow(session: Session, edge: EdgeDoor, body: Body, lines: boole
 const isPrinted = (format: Session['format']): boolean => format === 'json' || format === 'yaml' || format === 'name';
 
 /** The hosts of now, with their names: a courtesy for those who may see them. */
-async function beginningOf(edge: EdgeDoor, target: Target): Promise<FleetState> {
+async function beginningOf(edge: EdgeBackend, target: Target): Promise<FleetState> {
   try {
     return fleetStateOf((await edge.previewFleet({ body: { target } })).resolved);
   } catch (error) {
@@ -167,7 +167,7 @@ function titleOf({ tool, args }: Body): string {
   return [command, ...(Array.isArray(words) ? words : [])].join(' ');
 }
 
-async function ended(session: Session, edge: EdgeDoor, state: FleetState, isShown: boolean): Promise<ExitCode> {
+async function ended(session: Session, edge: EdgeBackend, state: FleetState, isShown: boolean): Promise<ExitCode> {
   const { terminal, format } = session;
   const { end, error } = state;
   if (end === undefined) throw new CliError('cluster', 'the stream of the run ended before the run did');

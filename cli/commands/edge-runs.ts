@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import type { ListFleetRunsReply, ReadFleetRunReply } from '../../client/index.ts';
 import { limits } from '../../crds/limits.ts';
-import { allPages } from '../doors/http/all-pages.ts';
-import type { EdgeDoor } from '../doors/door.ts';
+import { allPages } from '../backends/http/all-pages.ts';
+import type { EdgeBackend } from '../backends/backend.ts';
 import { formatAge, formatElapsed } from '../duration.ts';
 import { hostsOf } from '../edge/names.ts';
 import { isRefusedFor } from '../edge/refused-for.ts';
@@ -62,15 +62,15 @@ export function edgeCancelCommand(launch: Launch): Command {
 }
 
 const list: Run<ListOptions> = async (session, _, { tool, outcome }): Promise<ExitCode> => {
-  const door = await session.door();
-  const edge = door.edge();
+  const backend = await session.backend();
+  const edge = backend.edge();
   const rows = await allPages<RunRow>(async (cursor) => {
     const page = await edge.listFleetRuns({ tool, outcome, cursor, limit: limits.pageSizeMax });
     return { rows: page.items, next: page.next_cursor };
   });
   if (await printedValue(session, rows)) return ok;
   if (session.format === 'name') for (const { fleet_command_id: id } of rows) session.terminal.out(id);
-  else if (rows.length === 0) session.terminal.note(`no fleet runs ${door.words.place}`);
+  else if (rows.length === 0) session.terminal.note(`no fleet runs ${backend.words.place}`);
   else
     for (const line of tableLines(columnsAt(session.clock.now()), rows, session.format === 'wide'))
       session.terminal.out(line);
@@ -91,7 +91,7 @@ const columnsAt = (now: number): Column<RunRow>[] => [
 ];
 
 const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const run = await edge.readFleetRun({ fleet_command_id: id });
   const { terminal, format } = session;
   if (format === 'name') terminal.out(run.fleet_command_id);
@@ -113,7 +113,7 @@ const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
 };
 
 /** Names are a courtesy: a user who may not list hosts sees their ids. */
-async function namesOf(edge: EdgeDoor): Promise<ReadonlyMap<string, string>> {
+async function namesOf(edge: EdgeBackend): Promise<ReadonlyMap<string, string>> {
   try {
     return new Map((await hostsOf(edge)).map(({ node_id: id, name }) => [id, name]));
   } catch (error) {
@@ -125,7 +125,7 @@ async function namesOf(edge: EdgeDoor): Promise<ReadonlyMap<string, string>> {
 const lastLine = (text: string): string | undefined => text.trimEnd().split('\n').at(-1) || undefined;
 
 const cancel: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const edge = (await session.door()).edge();
+  const edge = (await session.backend()).edge();
   const answer = await edge.cancelFleet({ fleet_command_id: id });
   if (await printedValue(session, answer)) return ok;
   const { cancelled, already_terminal: ended } = answer;

@@ -31,9 +31,9 @@ export function edgeTokenCommand(launch: Launch): Command {
 
 const token: Run<TokenOptions> = async (session, _, { name, ttl, team, qr }): Promise<ExitCode> => {
   const seconds = ttl === undefined ? undefined : Math.ceil(parseTimeout(ttl) / 1_000);
-  const door = await session.door();
+  const backend = await session.backend();
   const body = { name, ttl_seconds: seconds, team_tenant_id: team };
-  const issued = await door.edge().issueEnrollmentToken({ body });
+  const issued = await backend.edge().issueEnrollmentToken({ body });
   if (await printedValue(session, issued)) return ok;
   const { terminal } = session;
   const code = qr === true ? await drawn(issued.qr_payload) : [];

@@ -92,10 +92,16 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
     live,
     columns: () => columns,
   };
-  const door = { kind: 'http', words: { place: 'in tenant acme', flags: '' }, edge: () => edge };
+  const backend = { kind: 'http', words: { place: 'in tenant acme', flags: '' }, edge: () => edge };
   const clock = { now: () => Date.parse('2026-01-02T03:05:05Z') };
   const files = { read: async () => 'labels: { ring: "1" }\n' };
-  const world = { terminal, clock, files, interrupted: new AbortController().signal, open: { door: async () => door } };
+  const world = {
+    terminal,
+    clock,
+    files,
+    interrupted: new AbortController().signal,
+    open: { backend: async () => backend },
+  };
   let code: number | undefined;
   const launch = createLaunch(world as unknown as World, (exit) => (code = exit));
   await edgeCommand(launch).parseAsync(argv, { from: 'user' });

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ListAgentExecutionsReply } from '../../client/index.ts';
 import { limits } from '../../crds/limits.ts';
-import { allPages } from '../doors/http/all-pages.ts';
+import { allPages } from '../backends/http/all-pages.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -50,8 +50,8 @@ export function execCancelCommand(launch: Launch): Command {
 }
 
 const list: Run<ListOptions> = async (session, _, { agent, phase: status, archived }): Promise<ExitCode> => {
-  const door = await session.door();
-  const runs = door.agentRuns();
+  const backend = await session.backend();
+  const runs = backend.agentRuns();
   const rows = await allPages(async (cursor) => {
     const page = await runs.listAgentExecutions({ cursor, limit: limits.pageSizeMax, agent, status, archived });
     return { rows: page.executions, next: page.next_cursor };
@@ -62,7 +62,7 @@ const list: Run<ListOptions> = async (session, _, { agent, phase: status, archiv
     return ok;
   }
   if (rows.length === 0)
-    session.terminal.note(`no ${archived === true ? 'archived ' : ''}executions of agents ${door.words.place}`);
+    session.terminal.note(`no ${archived === true ? 'archived ' : ''}executions of agents ${backend.words.place}`);
   else for (const line of tableLines(columnsAt(session.clock.now()), rows)) session.terminal.out(line);
   return ok;
 };
@@ -78,16 +78,16 @@ const columnsAt = (now: number): Column<Row>[] => [
 ];
 
 const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const door = await session.door();
-  const execution = await door.agentRuns().readAgentExecution({ execution_id: id });
+  const backend = await session.backend();
+  const execution = await backend.agentRuns().readAgentExecution({ execution_id: id });
   if (session.format === 'name') session.terminal.out(execution.execution_id);
   else if (!(await printedValue(session, execution))) session.terminal.out(await serialised(execution, 'yaml'));
   return ok;
 };
 
 const cancel: Run<{ readonly reason?: string }> = async (session, [id = ''], { reason }): Promise<ExitCode> => {
-  const door = await session.door();
-  const answer = await door.agentRuns().cancelAgentExecution({ execution_id: id, body: { reason } });
+  const backend = await session.backend();
+  const answer = await backend.agentRuns().cancelAgentExecution({ execution_id: id, body: { reason } });
   if (await printedValue(session, answer)) return ok;
   session.terminal.out(`${id} ${answer.status}`);
   return ok;

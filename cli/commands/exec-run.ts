@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { isUid } from '../../crds/uid.ts';
 import { type ConversationEnd, type ConversationEvent, endOf, progressLine } from '../agent-progress.ts';
-import type { AgentRuns, Door } from '../doors/door.ts';
+import type { AgentRuns, Backend } from '../backends/backend.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
@@ -67,19 +67,19 @@ const run: Run<RunOptions> = async (session, [name = ''], options): Promise<Exit
     throw new CliError('usage', '--wait and --watch exclude each other', 'Keep one of them.');
   }
   const input = await inputOf(session, options);
-  const door = await session.door();
-  const runs = door.agentRuns();
+  const backend = await session.backend();
+  const runs = backend.agentRuns();
   const { intent, version } = options;
-  const body = { agent_id: await idOf(door, name), input, intent, version };
+  const body = { agent_id: await idOf(backend, name), input, intent, version };
   const { execution_id: id } = await runs.startAgentExecution({ body });
   if (options.wait || options.watch) {
     session.terminal.note(`execution ${id} started`);
     return toTheEnd(session, runs, id, options.watch === true);
   }
-  return begun(session, id, door.words.flags);
+  return begun(session, id, backend.words.flags);
 };
 
-async function idOf({ agents }: Door, name: string): Promise<string> {
+async function idOf({ agents }: Backend, name: string): Promise<string> {
   return isUid(name) ? name : ((await agents.read(name)).metadata.uid ?? '');
 }
 
@@ -100,7 +100,7 @@ async function inputOf({ files }: Session, { input, inputFile }: RunOptions): Pr
 }
 
 const watch: Run<object> = async (session, [id = '']): Promise<ExitCode> =>
-  toTheEnd(session, (await session.door()).agentRuns(), id, true);
+  toTheEnd(session, (await session.backend()).agentRuns(), id, true);
 
 /** Follows a conversation; the exit code tells how it ended, as that of `windlass run --wait` does. */
 async function toTheEnd(session: Session, runs: AgentRuns, id: string, isShown: boolean): Promise<ExitCode> {
@@ -137,7 +137,7 @@ async function printEnd(session: Session, id: string, end: ConversationEnd): Pro
 }
 
 const logs: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
-  const runs = (await session.door()).agentRuns();
+  const runs = (await session.backend()).agentRuns();
   const all: unknown[] = [];
   let cursor: string | undefined;
   do {

@@ -19,7 +19,7 @@ interface Scenario {
 /** Output and exit code of a command, against an API that streams these events. */
 async function ran(argv: readonly string[], { events = [], files = {} }: Scenario = {}) {
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
-  const door = {
+  const backend = {
     kind: 'http',
     words: { place: 'in tenant acme', flags: '' },
     agents: {
@@ -48,7 +48,7 @@ async function ran(argv: readonly string[], { events = [], files = {} }: Scenari
     terminal: { out: (line: string) => out.push(line), note: (line: string) => notes.push(line), live: false },
     files: { read: async (path: string) => files[path] ?? '', manifests: async (path: string) => [path] },
     interrupted: new AbortController().signal,
-    open: { door: async () => door },
+    open: { backend: async () => backend },
   } as unknown as World;
   let code: number | undefined;
   const launch = createLaunch(world, (exit) => (code = exit));

@@ -30,7 +30,7 @@ export function getCommand(launch: Launch): Command {
 }
 
 const get: Run<GetOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
-  const { executions, words } = await session.door();
+  const { executions, words } = await session.backend();
   const execution = await executions.read(name);
   if (options.watch) return watchToEnd(session, execution);
   const shown = options.full ? await executions.inFull(execution) : execution;

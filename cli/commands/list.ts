@@ -32,7 +32,7 @@ export function listCommand(launch: Launch): Command {
 }
 
 const list: Run<ListOptions> = async (session, _, options): Promise<ExitCode> => {
-  const { executions, words } = await session.door();
+  const { executions, words } = await session.backend();
   const { allNamespaces: everywhere = false, ...filter } = options;
   const found = await executions.list({ everywhere, ...filter });
   const shown = found.toSorted(newestFirst);

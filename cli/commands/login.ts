@@ -82,8 +82,8 @@ const logout: Run<object> = async ({ terminal, open, options }): Promise<ExitCod
 };
 
 const whoami: Run<object> = async (session): Promise<ExitCode> => {
-  const door = await session.door();
-  const { user, facts } = await door.whoAmI();
+  const backend = await session.backend();
+  const { user, facts } = await backend.whoAmI();
   if (await printedValue(session, { user, ...facts })) return ok;
   session.terminal.out(user);
   if (session.format === 'name') return ok;

@@ -46,7 +46,7 @@ export function logsCommand(launch: Launch): Command {
 
 const logs: Run<LogsOptions> = async (session, [name = '', state], options): Promise<ExitCode> => {
   const choice = { state, visit: visitOf(options.visit), step: options.step };
-  const { executions, logs: own } = await session.door();
+  const { executions, logs: own } = await session.backend();
   const execution = await executions.read(name);
   const deps = { ...session, logs: own, sink: sinkOf(session, options) };
   if (options.follow) return followLogs(deps, execution, choice);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { StartRequest } from '../doors/door.ts';
+import type { StartRequest } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { assertInput } from '../input-problems.ts';
@@ -64,10 +64,10 @@ const run: Run<RunOptions> = async (session, [name = ''], options): Promise<Exit
   assertTogether(options);
   const timeoutMs = options.timeout === undefined ? undefined : parseTimeout(options.timeout);
   const input = await readInput(session.files, options);
-  const door = await session.door();
-  const workflow = await door.workflows.read(name, options.version);
+  const backend = await session.backend();
+  const workflow = await backend.workflows.read(name, options.version);
   await assertInput(workflow.spec.input_schema, input ?? {});
-  const created = await door.executions.start({ ...requestOf(options), workflow, input });
+  const created = await backend.executions.start({ ...requestOf(options), workflow, input });
   if (!options.wait && !options.watch) return started(session, created);
   session.terminal.note(`execution ${created.metadata.name} started`);
   if (options.watch) return watchToEnd(session, created);
@@ -91,7 +91,7 @@ function assertTogether({ wait, watch, timeout }: RunOptions): void {
 
 /** Says that an execution began, and how to watch it. */
 export async function started(session: Session, created: WorkflowExecution): Promise<ExitCode> {
-  const { words } = await session.door();
+  const { words } = await session.backend();
   if (await printedObject(session, created)) return ok;
   const { name } = created.metadata;
   session.terminal.out(`execution ${name} started`);

@@ -9,7 +9,10 @@ import { stimulusCommand } from './stimulus.ts';
 /** The error of `stimulus send` where the API answers so. */
 async function refusedWith(status: number, body: { error: string; [field: string]: unknown }): Promise<unknown> {
   const stimuli = { send: () => Promise.reject(new WindlassApiError(status, body)) };
-  const world = { terminal: { out: () => undefined }, open: { door: async () => ({ stimuli }) } } as unknown as World;
+  const world = {
+    terminal: { out: () => undefined },
+    open: { backend: async () => ({ stimuli }) },
+  } as unknown as World;
   const command = stimulusCommand(createLaunch(world, () => undefined));
   const argv = ['send', 'the page is down', '--source', 'tickets', '--key', '4711'];
   return command.parseAsync(argv, { from: 'user' }).then(

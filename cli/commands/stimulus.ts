@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { WindlassApiError } from '../../client/api-error.ts';
-import type { Stimulus } from '../doors/door.ts';
+import type { Stimulus } from '../backends/backend.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
@@ -36,7 +36,7 @@ function sendCommand(launch: Launch): Command {
 }
 
 const send: Run<SendOptions> = async (session, [content = ''], { source, key }): Promise<ExitCode> => {
-  const { stimuli } = await session.door();
+  const { stimuli } = await session.backend();
   const text = content === '-' ? await session.files.read('-') : content;
   const stimulus = { source, content: text, key };
   const accepted = await stimuli.send(stimulus).catch((error: unknown) => Promise.reject(refusalOf(error, stimulus)));

@@ -23,8 +23,8 @@ const version: Run<VersionOptions> = async (session, _, { client }): Promise<Exi
     if (!(await printedValue(session, { client: manifest.version }))) terminal.out(`windlass ${manifest.version}`);
     return ok;
   }
-  const door = await session.door();
-  const other = await door.version();
+  const backend = await session.backend();
+  const other = await backend.version();
   if (await printedValue(session, { client: manifest.version, [other.name]: other.version })) return ok;
   terminal.out(`windlass ${manifest.version}`);
   terminal.out(`${other.name} ${other.version}`);

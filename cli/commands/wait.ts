@@ -32,13 +32,13 @@ export function waitCommand(launch: Launch): Command {
 
 const wait: Run<WaitOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
   const timeoutMs = options.timeout === undefined ? undefined : parseTimeout(options.timeout);
-  const door = await session.door();
-  const execution = await door.executions.read(name);
+  const backend = await session.backend();
+  const execution = await backend.executions.read(name);
   const phase = options.for;
   if (phase === undefined) return waitToEnd(session, execution, timeoutMs);
   const until = (latest: WorkflowExecution) => phaseOf(latest) === phase || finished(latest);
   const reached = await waitFor(session, execution, { until, timeoutMs });
-  if (reached === undefined) return interrupted(session, door, execution);
+  if (reached === undefined) return interrupted(session, backend, execution);
   const end = phaseOf(reached);
   const { name: shown } = execution.metadata;
   if (end === phase) {

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { Scope } from '../../lib/catalogue/scope.ts';
-import type { Moved } from '../doors/door.ts';
+import type { Moved } from '../backends/backend.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
@@ -51,7 +51,7 @@ export function workflowDemoteCommand(launch: Launch): Command {
 }
 
 const remove: Run<{ readonly scope?: Scope }> = async (session, [name = ''], { scope }): Promise<ExitCode> => {
-  const { workflows } = await session.door();
+  const { workflows } = await session.backend();
   const deleted = await workflows.delete(name, scope);
   if (await printedValue(session, { workflow: deleted, deleted: true })) return ok;
   session.terminal.out(session.format === 'name' ? deleted : `workflow ${deleted} deleted`);
@@ -59,12 +59,12 @@ const remove: Run<{ readonly scope?: Scope }> = async (session, [name = ''], { s
 };
 
 const promote: Run<MoveOptions<'tenant' | 'global'>> = async (session, [name = ''], { to, force = false }) => {
-  const { workflows } = await session.door();
+  const { workflows } = await session.backend();
   return printMove(session, await workflows.promote(name, { to, force }));
 };
 
 const demote: Run<MoveOptions<'user' | 'tenant'>> = async (session, [name = ''], { to, force = false }) => {
-  const { workflows } = await session.door();
+  const { workflows } = await session.backend();
   return printMove(session, await workflows.demote(name, { to, force }));
 };
 

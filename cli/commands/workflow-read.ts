@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { annotations as ours } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import type { VersionRow, WorkflowRow } from '../doors/door.ts';
+import type { VersionRow, WorkflowRow } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -41,7 +41,7 @@ export function workflowVersionsCommand(launch: Launch): Command {
 }
 
 const list: Run<{ readonly allNamespaces?: boolean }> = async (session, _, { allNamespaces }): Promise<ExitCode> => {
-  const { workflows, words } = await session.door();
+  const { workflows, words } = await session.backend();
   const rows = await workflows.list({ everywhere: allNamespaces === true });
   if (
     await printedList(
@@ -60,7 +60,7 @@ const list: Run<{ readonly allNamespaces?: boolean }> = async (session, _, { all
 };
 
 const get: Run<{ readonly version?: string }> = async (session, [name = ''], { version }): Promise<ExitCode> => {
-  const { workflows } = await session.door();
+  const { workflows } = await session.backend();
   const workflow = await workflows.read(name, version);
   if (await printedObject(session, workflow)) return ok;
   session.terminal.out(await serialised(brief(workflow), 'yaml'));
@@ -83,7 +83,7 @@ function withoutNotes(annotations: Readonly<Record<string, string>> = {}): Recor
 }
 
 const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const { workflows } = await session.door();
+  const { workflows } = await session.backend();
   const rows = await workflows.versions(name);
   if (await printedValue(session, rows.map(versionObject))) return ok;
   const now = session.clock.now();

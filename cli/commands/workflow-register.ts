@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { Scope } from '../../lib/catalogue/scope.ts';
 import { workflowName } from '../../lib/manifest/object-name.ts';
-import type { Door } from '../doors/door.ts';
+import type { Backend } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -47,12 +47,12 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
     noteProblems(session, found);
     return exitCodes.failed;
   }
-  const door = await session.door();
+  const backend = await session.backend();
   const { scope = 'tenant', force = false } = options;
   const written: Workflow[] = [];
   for (const { workflow } of usable) {
-    const { result, workflow: object, where } = await door.workflows.register(workflow, { scope, force });
-    if (options.wait) await accepted(session, door, object, timeoutMs);
+    const { result, workflow: object, where } = await backend.workflows.register(workflow, { scope, force });
+    if (options.wait) await accepted(session, backend, object, timeoutMs);
     if (session.format === undefined || session.format === 'wide') {
       session.terminal.out(`workflow ${workflowName(object.metadata)} ${object.spec.version} ${result} ${where}`);
     }
@@ -65,11 +65,11 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
 const lookAgainMs = 200;
 
 /** Resolves when the controllers have accepted what was registered; throws what they refuse, or a timeout. */
-async function accepted(session: Session, door: Door, workflow: Workflow, timeoutMs: number): Promise<void> {
+async function accepted(session: Session, backend: Backend, workflow: Workflow, timeoutMs: number): Promise<void> {
   const deadline = session.clock.now() + timeoutMs;
   const name = workflowName(workflow.metadata);
   for (;;) {
-    const verdict = await door.workflows.verdict(workflow);
+    const verdict = await backend.workflows.verdict(workflow);
     if (verdict?.accepted) return;
     if (verdict !== undefined) {
       throw new CliError('failed', `workflow ${name} was refused: ${verdict.reason}: ${verdict.message}`);

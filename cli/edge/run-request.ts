@@ -1,7 +1,7 @@
 import type { InvokeFleetRequest } from '../../client/index.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError } from '../exit-codes.ts';
-import type { EdgeDoor } from '../doors/door.ts';
+import type { EdgeBackend } from '../backends/backend.ts';
 import { parsePairs } from '../parse-pairs.ts';
 import { groupIdOf, hostIdOf } from './names.ts';
 import { selectorOf, type SelectorOptions } from './selector.ts';
@@ -26,7 +26,7 @@ type Body = InvokeFleetRequest['body'];
 export type Target = Body['target'];
 
 /** The one target that the options name. Throws a usage error for none and for several. */
-export async function targetOf(edge: EdgeDoor, options: TargetOptions): Promise<Target> {
+export async function targetOf(edge: EdgeBackend, options: TargetOptions): Promise<Target> {
   const { host, group, all } = options;
   const selector = selectorOf(options);
   const given = [host, group, all, selector].filter((value) => value !== undefined);

@@ -15,11 +15,11 @@ const connections = 256;
  * before are answered, so that a server that hangs is not spared the calls of that time.
  */
 export async function pacedCalls(side: Side, { perSecond, seconds }: Pace): Promise<number[]> {
-  const door = new Pool(side.url.origin, { connections });
+  const pool = new Pool(side.url.origin, { connections });
   const bodies = side.bodies(Math.round(perSecond * seconds));
   const latencies: number[] = [];
   const call = async (body: Buffer, due: number): Promise<void> => {
-    await send(door, post(side.path, body));
+    await send(pool, post(side.path, body));
     latencies.push(performance.now() - due);
   };
   try {
@@ -34,6 +34,6 @@ export async function pacedCalls(side: Side, { perSecond, seconds }: Pace): Prom
     await Promise.all(calls);
     return latencies;
   } finally {
-    await door.destroy();
+    await pool.destroy();
   }
 }

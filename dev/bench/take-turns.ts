@@ -33,11 +33,11 @@ export const post = (path: string, body: Buffer): Dispatcher.DispatchOptions => 
 });
 
 /** Sends one request, and reads the answer with as little beside it as a client can do. */
-export function send(door: Dispatcher, request: Dispatcher.DispatchOptions): Promise<void> {
+export function send(pool: Dispatcher, request: Dispatcher.DispatchOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     let status = 0;
     let text = '';
-    door.dispatch(request, {
+    pool.dispatch(request, {
       onRequestStart: () => undefined,
       onResponseStart: (_, statusCode) => {
         status = statusCode;
@@ -53,11 +53,11 @@ export function send(door: Dispatcher, request: Dispatcher.DispatchOptions): Pro
 }
 
 /** Requests a second. */
-async function round(door: Pool, side: Side, { each, inFlight }: Turns): Promise<number> {
+async function round(pool: Pool, side: Side, { each, inFlight }: Turns): Promise<number> {
   const bodies = side.bodies(each);
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) await send(door, post(side.path, body));
+    for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) await send(pool, post(side.path, body));
   };
   const started = performance.now();
   await Promise.all(Array.from({ length: inFlight }, worker));
@@ -66,28 +66,28 @@ async function round(door: Pool, side: Side, { each, inFlight }: Turns): Promise
 
 /** The ratio is the median of the rounds' ratios: whatever else the machine does meets both of a pair. */
 export async function takeTurns(ours: Side, bare: Side, turns: Turns) {
-  const doors = [ours, bare].map(({ url }) => new Pool(url.origin, { connections: turns.inFlight }));
-  const [ourDoor, bareDoor] = doors as [Pool, Pool];
+  const pools = [ours, bare].map(({ url }) => new Pool(url.origin, { connections: turns.inFlight }));
+  const [ourPool, barePool] = pools as [Pool, Pool];
   const [mine, other]: [Measured, Measured] = [
     { perSecond: [], cpuSeconds: 0 },
     { perSecond: [], cpuSeconds: 0 },
   ];
-  const one = async (door: Pool, side: Side, measured: Measured): Promise<void> => {
+  const one = async (pool: Pool, side: Side, measured: Measured): Promise<void> => {
     const before = await processCpuSeconds(side.pid);
-    measured.perSecond.push(await round(door, side, turns));
+    measured.perSecond.push(await round(pool, side, turns));
     measured.cpuSeconds += (await processCpuSeconds(side.pid)) - before;
   };
   try {
     for (let turn = 0; turn < turns.warmUps; turn++) {
-      await round(bareDoor, bare, turns);
-      await round(ourDoor, ours, turns);
+      await round(barePool, bare, turns);
+      await round(ourPool, ours, turns);
     }
     for (let turn = 0; turn < turns.rounds; turn++) {
-      await one(bareDoor, bare, other);
-      await one(ourDoor, ours, mine);
+      await one(barePool, bare, other);
+      await one(ourPool, ours, mine);
     }
   } finally {
-    await Promise.all(doors.map((door) => door.destroy()));
+    await Promise.all(pools.map((pool) => pool.destroy()));
   }
   return summary(mine, other, turns);
 }
@@ -108,12 +108,12 @@ function summary(ours: Measured, bare: Measured, { rounds, each }: Turns) {
 
 /** So many calls of one side alone, signed some at a time, since a signature is fresh for half a minute. */
 export async function callRepeatedly(side: Side, count: number): Promise<void> {
-  const door = new Pool(side.url.origin, { connections: 32 });
+  const pool = new Pool(side.url.origin, { connections: 32 });
   try {
     for (let done = 0; done < count; done += 1_000)
-      await round(door, side, { ...once, each: Math.min(1_000, count - done) });
+      await round(pool, side, { ...once, each: Math.min(1_000, count - done) });
   } finally {
-    await door.destroy();
+    await pool.destroy();
   }
 }
 

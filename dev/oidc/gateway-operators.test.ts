@@ -209,7 +209,7 @@ describe('operators with tokens of a real provider', () => {
 });
 
 describe('the routes of the control plane', () => {
-  // The lane's door for MCP takes tokens of sessions and signatures, and answers 401 without them (ADR 0081).
+  // The route for MCP of the lane takes tokens of sessions and signatures, and answers 401 without them (ADR 0081).
   const open_ = new Set(['/v1/invoke', '/v1/seal/invoke', '/v1/mcp']);
 
   it('GEN-11 begin with /v1, but for the health and the description', () => {

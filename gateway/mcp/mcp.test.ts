@@ -182,7 +182,7 @@ describe('POST /v1/mcp', () => {
     },
   );
 
-  it('GW-INV-17 AMB-001 runs one call once, over this door and the other', async () => {
+  it('GW-INV-17 AMB-001 runs one call once, over this route and the other', async () => {
     const session = await begin();
     const body = call('once');
     const headers = seal(session, body);

@@ -10,7 +10,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createAnnouncedGenerations, type AnnouncedGenerations, type Turn } from './announced-generations.ts';
 
-/** The events `WorkflowRegistered` of tool workflows: one for each generation, whichever door it came through. */
+/** The events `WorkflowRegistered` of tool workflows: one for each generation, however it was registered. */
 export interface RegistrationEvents {
   /**
    * Tells of a workflow that an operator has registered over HTTP.

@@ -20,7 +20,7 @@ export interface Session {
   /** Uid of the tenant's namespace when it was made. Absent: made by a version before, or in a namespace without a label. */
   readonly namespace_uid?: string;
   readonly allowed_tool_patterns: readonly string[];
-  /** Tools that a person must approve (ADR 0082): no signed call of them, at whichever door, is taken. */
+  /** Tools that a person must approve (ADR 0082): no signed call of them, over any route, is taken. */
   readonly waiting_tool_patterns?: readonly string[];
   /** RFC 3339. */
   readonly expires_at: string;

@@ -19,7 +19,7 @@ describe('a workflow in either form', () => {
     ['the version under metadata', 'manifest', text({ version }, {})],
     ['the version under spec', 'resource', text({}, { version })],
     ['what kubectl prints', 'resource', text({ namespace: 'a', uid: 'u' }, { version }, { status: {} })],
-  ])('AMB-060 with %s is the same workflow at every door', (_name, form, source) => {
+  ])('AMB-060 with %s is the same workflow over every interface', (_name, form, source) => {
     const [file] = readWorkflows(source);
     const body = readManifest(source);
     expect([file?.form, body.form]).toEqual([form, form]);

@@ -87,11 +87,11 @@ describe('the invocation lanes of the API and of the gateway', () => {
     ['GW-INV-23 no envelope', () => '{"protocol":"seal/v1"}', [400, -32_600, null]],
     ['GW-INV-27 a body that is too large', () => `{"x":"${'y'.repeat(2_097_152)}"}`, [413, -32_600, null]],
   ])('AMB-002 refuse alike, at both paths: %s', async (_title, bodyOf, [status, code, data]) => {
-    const doors = Object.values(lanes).flatMap((lane) =>
+    const routes = Object.values(lanes).flatMap((lane) =>
       ['/v1/invoke', '/v1/seal/invoke'].map((path) => ({ lane, path })),
     );
-    // Both lanes remember calls in one memory, so that each door gets a call of its own.
-    const answers = await Promise.all(doors.map(({ lane, path }, at) => post(lane, path, bodyOf(at))));
+    // Both lanes remember calls in one memory, so that each route gets a call of its own.
+    const answers = await Promise.all(routes.map(({ lane, path }, at) => post(lane, path, bodyOf(at))));
     const want = { jsonrpc: '2.0', error: { code, message: messageOf(answers[0]?.[1]), data } };
     for (const [got, body] of answers) expect([got, body]).toMatchObject([status, want]);
     expect(answers).toHaveLength(4);

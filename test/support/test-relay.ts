@@ -37,7 +37,7 @@ export interface TestRelayOptions {
   readonly logger?: Logger;
 }
 
-/** The gRPC door of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */
+/** The gRPC server of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */
 export async function startTestRelay(options: TestRelayOptions): Promise<TestRelay> {
   const { bus, hosts, relayKey, edgePublicKey, clock = systemClock, steadyMs = monotonicMs } = options;
   const { logger = silentLogger } = options;

@@ -4,7 +4,7 @@ import type { OpenConversation } from '../../agents/driven.ts';
 import type { Drivers } from '../../agents/drivers.ts';
 import { type ConversationFeed, recordsBehind } from '../../agents/feed.ts';
 import { needsDriving } from '../../agents/needs-driving.ts';
-import { checkReported, type Offered } from '../../agents/pod-door.ts';
+import { checkReported, type Offered } from '../../agents/pod-channel.ts';
 import type { PodSaying } from '../../agents/pod-sayings.ts';
 import type { PodIdentity } from '../../agents/pod-identity.ts';
 import { emptyState, fold, type ConversationState } from '../../../lib/conversation/state.ts';
@@ -159,7 +159,7 @@ async function converse(deps: AgentPodDeps, exchanged: Exchange, signal: AbortSi
     const conversation = await deps.drivers.open(current, signal);
     if (conversation === undefined) continue;
     await hand(exchanged, conversation, signal);
-    const reply = replyOf(await conversation.door.ask(podUid, signal), conversation.state);
+    const reply = replyOf(await conversation.channel.ask(podUid, signal), conversation.state);
     if (reply !== undefined) return reply;
   }
   return { kind: 'no_content' };
@@ -169,7 +169,7 @@ async function converse(deps: AgentPodDeps, exchanged: Exchange, signal: AbortSi
 async function hand(exchanged: Exchange, conversation: OpenConversation, signal: AbortSignal): Promise<void> {
   const { unheard, unreported } = exchanged;
   if (unheard !== undefined) await conversation.hear(unheard, signal);
-  if (unreported !== undefined) await conversation.door.report(unreported.dispatch_id, unreported, signal);
+  if (unreported !== undefined) await conversation.channel.report(unreported.dispatch_id, unreported, signal);
   exchanged.unheard = undefined;
   exchanged.unreported = undefined;
   exchanged.dropBody();

@@ -70,7 +70,7 @@ async function serve(take: (tenant: string) => Promise<void> = async () => undef
     callerOf: async ({ tenant }) => caller && { ...caller, tenant },
     events: { raise: (event) => void raised.push(event) },
     newId: () => 'id',
-    // The door itself is proved with drivers, in api/agents/container-calls.test.ts.
+    // The channel itself is proved with drivers, in api/agents/container-calls.test.ts.
     container: {
       problem: () => containerProblem,
       run: async (call) => {

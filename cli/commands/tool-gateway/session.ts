@@ -80,14 +80,14 @@ const create: Run<CreateOptions> = async (session, [execution = ''], options): P
   const ttlMs = parseTimeout(options.ttl);
   const pem = keyFile === undefined ? newKey() : await files.read(keyFile);
   const key = ed25519Key(pem, keyFile ?? 'the key');
-  const door = await session.gateway();
+  const backend = await session.gateway();
   const token = await tokenOf(session, options, ttlMs);
-  const made = await door.client
+  const made = await backend.client
     .createSession({ body: bodyOf(session, execution, { ...options, ttlMs, token, key }) })
     .catch((error: unknown) => Promise.reject(taken(error, execution)));
   const { expires_at } = made;
   const file: SessionFile = {
-    gateway: door.address,
+    gateway: backend.address,
     execution_id: execution,
     expires_at,
     security_token: token,

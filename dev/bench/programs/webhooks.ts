@@ -70,11 +70,11 @@ async function define({ kube, namespace }: BenchCluster): Promise<void> {
 }
 
 /** Sends one and reads the answer, with as little beside it as a client can do. */
-function deliver(door: Dispatcher, delivery: Delivery): Promise<void> {
+function deliver(pool: Dispatcher, delivery: Delivery): Promise<void> {
   return new Promise((resolve, reject) => {
     let status = 0;
     let text = '';
-    door.dispatch(delivery, {
+    pool.dispatch(delivery, {
       onRequestStart: () => undefined,
       onResponseStart: (_, statusCode) => {
         status = statusCode;
@@ -90,9 +90,9 @@ function deliver(door: Dispatcher, delivery: Delivery): Promise<void> {
 }
 
 /** Signed before the clock runs: that is the sender's work. */
-async function deliverRound(door: Dispatcher, run: string, spent: Spent): Promise<void> {
+async function deliverRound(pool: Dispatcher, run: string, spent: Spent): Promise<void> {
   const deliveries = Array.from({ length: each }, (_, index) => deliveryOf(run, index));
-  await round((index) => deliver(door, deliveries[index] as Delivery), spent);
+  await round((index) => deliver(pool, deliveries[index] as Delivery), spent);
 }
 
 /** The objects that the webhooks make, made without them: same size, same client, same number at once. */
@@ -125,7 +125,7 @@ async function measure(bench: BenchCluster, say: (text: string) => void): Promis
     SVC_WEBHOOK_SECRET_BENCH: secret,
   };
   const api = await startApiReplica({ name: 'bench-webhooks', program: await buildApi(), env });
-  const door = new Pool(api.url, { connections: inFlight });
+  const pool = new Pool(api.url, { connections: inFlight });
   first = undefined;
   try {
     await define(bench);
@@ -134,14 +134,14 @@ async function measure(bench: BenchCluster, say: (text: string) => void): Promis
       { seconds: 0, machineSeconds: 0 },
     ];
     for (let turn = 1; turn <= warmUps; turn++) {
-      await deliverRound(door, `warm-${turn}`, { ...ours });
+      await deliverRound(pool, `warm-${turn}`, { ...ours });
       await round((index) => createBare(bench, `warm-${turn}`, index), { ...bare });
     }
     const before = await processCpuSeconds(api.pid);
     // In turns, so that whatever else the machine does meets both.
     for (let turn = 1; turn <= rounds; turn++) {
       await round((index) => createBare(bench, `run-${turn}`, index), bare);
-      await deliverRound(door, `run-${turn}`, ours);
+      await deliverRound(pool, `run-${turn}`, ours);
     }
     const apiSeconds = (await processCpuSeconds(api.pid)) - before;
     const count = rounds * each;
@@ -157,7 +157,7 @@ async function measure(bench: BenchCluster, say: (text: string) => void): Promis
       },
     };
   } finally {
-    await door.destroy();
+    await pool.destroy();
     await api.stop();
     await nats.stop();
   }

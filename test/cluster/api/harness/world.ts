@@ -34,7 +34,7 @@ export interface ApiWorldOptions {
  * cluster, a nats-server and an identity provider that are real, and two tenants of its own.
  */
 export interface ApiWorld {
-  /** The administrator's door to the cluster. */
+  /** The administrator's access to the cluster. */
   readonly kube: KubeClient;
   readonly provider: OidcServer;
   /** Not started where the options say so. */

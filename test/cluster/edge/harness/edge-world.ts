@@ -72,8 +72,8 @@ export async function openEdgeWorld(purpose: string): Promise<EdgeWorld> {
 
 /** The same for a tenant of the test's own, which stays when the world is closed. */
 export async function openEdgeWorldOf(kube: KubeClient, tenant: string): Promise<EdgeWorld> {
-  const door = await openApi(kube, tenant);
-  const client = createHttpClient(door.url);
+  const api = await openApi(kube, tenant);
+  const client = createHttpClient(api.url);
   const token = tokenSource(tenant);
   const http = async (path: string, sending: Sending = {}): Promise<Received> =>
     client.send(path, { token: await token(), ...sending });
@@ -101,7 +101,7 @@ export async function openEdgeWorldOf(kube: KubeClient, tenant: string): Promise
       ),
     async close() {
       await client.close();
-      await door.close();
+      await api.close();
     },
   };
 }
