@@ -1080,8 +1080,8 @@ export interface Operations {
    *
    * `POST /v1/invoke`
    *
-   * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: The tool made an invalid request of the
-   *   arguments: `data.error` is `Validation`.
+   * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: The controllers refuse the tool or its
+   *   API, or it made an invalid request of the arguments: `data.error` is `Validation`.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
    * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With
@@ -1105,8 +1105,8 @@ export interface Operations {
    *
    * `POST /v1/seal/invoke`
    *
-   * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: The tool made an invalid request of the
-   *   arguments: `data.error` is `Validation`.
+   * - 400 `-32600`: The envelope is malformed, or names no tool. `-32602`: The controllers refuse the tool or its
+   *   API, or it made an invalid request of the arguments: `data.error` is `Validation`.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.
    * - 403 `-32000`: The session is not active, or the session or a policy does not permit the call. With

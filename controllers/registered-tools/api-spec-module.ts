@@ -11,6 +11,7 @@ import { wakeItself } from '../runtime/wakes.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { apiSpecInformer } from './informers.ts';
+import { claimants, inhabitants } from './wakes.ts';
 import { workerUrl } from './worker-url.ts';
 import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
 
@@ -21,7 +22,10 @@ const missingPartsMs = 5_000;
 export const apiSpecModule = defineModule({
   kind: 'ApiSpec',
   informers: { specs: apiSpecInformer, tenants: tenantInformer },
-  wakes: { specs: wakeItself },
+  wakes: {
+    specs: (change, { specs }) => [...wakeItself(change), ...claimants(change, specs.cache)],
+    tenants: (change, { specs }) => inhabitants(change, specs.cache),
+  },
   reconcile({ kube, clock, tenants, informers: { specs } }) {
     const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
     const documents = createApiDocuments({ kube, reader, whole: specs.whole });

@@ -10,12 +10,17 @@ import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { cliToolInformer, toolWorkflowInformer } from './informers.ts';
 import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { claimants, inhabitants } from './wakes.ts';
 
 /** Checks the templates and the schema of each CliTool, and whether its name is free. */
 export const cliToolModule = defineModule({
   kind: 'CliTool',
   informers: { tools: cliToolInformer, workflows: toolWorkflowInformer, tenants: tenantInformer },
-  wakes: { tools: wakeItself },
+  wakes: {
+    tools: (change, { tools }) => [...wakeItself(change), ...claimants(change, tools.cache)],
+    workflows: (change, { tools }) => claimants(change, tools.cache),
+    tenants: (change, { tools }) => inhabitants(change, tools.cache),
+  },
   reconcile({ kube, clock, tenants, turns, informers: { tools, workflows } }) {
     const judge = async (tool: CliTool): Promise<void> => {
       const { namespace = '' } = tool.metadata;

@@ -1,5 +1,4 @@
 import type { ToolWorkflowReason } from '../../crds/conditions.ts';
-import { globalNamespace } from '../../crds/labels.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { type ApiDocuments, createApiDocuments, findApiSpec, problemText } from '../../lib/api-spec/index.ts';
@@ -13,6 +12,7 @@ import { defineModule } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
+import { claimants, inhabitants, seers } from './wakes.ts';
 import { workerUrl } from './worker-url.ts';
 import { apiSpecInformer, cliToolInformer, toolWorkflowInformer } from './informers.ts';
 import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
@@ -27,8 +27,12 @@ export const toolWorkflowModule = defineModule({
     tenants: tenantInformer,
   },
   wakes: {
-    workflows: wakeItself,
-    specs: ({ before, after }, { workflows }) => namers(workflows.cache, (after ?? before)?.metadata.namespace ?? ''),
+    workflows: (change, { workflows }) => [...wakeItself(change), ...claimants(change, workflows.cache)],
+    tools: (change, { workflows }) => claimants(change, workflows.cache),
+    specs: ({ before, after }, { workflows }) =>
+      // Any may name a shared one.
+      seers(workflows.cache, (after ?? before)?.metadata.namespace ?? '').map(keyOf),
+    tenants: (change, { workflows }) => inhabitants(change, workflows.cache),
   },
   reconcile({ kube, clock, tenants, turns, informers: { workflows, tools, specs } }) {
     const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
@@ -63,15 +67,6 @@ export const toolWorkflowModule = defineModule({
     };
   },
 });
-
-interface WorkflowCache {
-  byIndex(index: 'namespace', key: string): readonly ToolWorkflow[];
-  values(): Iterable<ToolWorkflow>;
-}
-
-/** Keys of the workflows that may name an ApiSpec of a namespace: any may name a shared one. */
-export const namers = (cache: WorkflowCache, namespace: string): string[] =>
-  [...(namespace === globalNamespace ? cache.values() : cache.byIndex('namespace', namespace))].map(keyOf);
 
 export async function judgeToolWorkflow(
   documents: Pick<ApiDocuments, 'indexOf'>,

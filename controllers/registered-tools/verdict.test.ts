@@ -8,7 +8,7 @@ import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import { judgeApiSpec } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
-import { judgeToolWorkflow, namers } from './tool-workflow-module.ts';
+import { judgeToolWorkflow } from './tool-workflow-module.ts';
 import { isCallable, placeVerdict } from './verdict.ts';
 
 const apiVersion = 'windlass.dev/v1';
@@ -131,16 +131,5 @@ describe('the condition Ready of registered tools', () => {
       true,
       false,
     ]);
-  });
-
-  it('judges every ToolWorkflow again after a change of a shared ApiSpec', () => {
-    const of = (namespace: string): ToolWorkflow => ({ ...workflow(), metadata: { name: 'order', namespace } });
-    const all = [of('tenant-acme'), of('tenant-other'), of('windlass-global')];
-    const cache = {
-      byIndex: (_index: string, place: string) => all.filter(({ metadata }) => metadata.namespace === place),
-      values: () => all,
-    };
-    expect(namers(cache, 'tenant-acme')).toEqual(['tenant-acme/order']);
-    expect(namers(cache, 'windlass-global')).toHaveLength(3);
   });
 });

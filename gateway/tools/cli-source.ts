@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { ExecutionReason } from '../../crds/conditions.ts';
-import { readyOf } from '../../crds/ready.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
@@ -22,6 +21,7 @@ import { cliAnswer } from './cli-answer.ts';
 import { refusedRun } from './cli-refusal.ts';
 import type { CliRun, CliRuns } from './cli-runs.ts';
 import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
+import { requireAccepted } from './require-accepted.ts';
 import { stoppedAnswer } from './stopped-answer.ts';
 import { requireFitting } from './tool-registry.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
@@ -101,8 +101,7 @@ async function wholeOf(deps: InvokeDeps, { tool }: Invocation): Promise<CliTool>
 
 async function assertCallable(deps: InvokeDeps, invocation: Invocation): Promise<void> {
   const tool = await wholeOf(deps, invocation);
-  const ready = readyOf(tool);
-  if (ready?.status === 'False') throw invalid(`the tool cannot run: ${ready.reason}: ${ready.message}`);
+  requireAccepted('the tool', tool);
   const schema = keptSchema(tool.spec.input_schema) as JsonObject;
   requireFitting({ name: registeredNameOf(tool), input_schema: schema }, invocation.args);
 }

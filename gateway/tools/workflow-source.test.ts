@@ -97,6 +97,9 @@ interface Scene {
   readonly steps?: ToolWorkflow['spec']['steps'];
   readonly isApiGone?: boolean;
   readonly isGone?: boolean;
+  /** Reason for which the controllers refuse the workflow, or its API. */
+  readonly refused?: string;
+  readonly apiRefused?: string;
   readonly isAuditAway?: boolean;
   /** In place of a list of events. */
   readonly audit?: AuditChain;
@@ -126,12 +129,18 @@ const caller: GatewayCaller = {
   namespace: 'tenant-acme',
 };
 
+const refusedFor = (reason: string | undefined) =>
+  reason === undefined
+    ? {}
+    : { status: { conditions: [{ type: 'Ready', status: 'False', reason, message: 'a place' }] } };
+
 function open(scene: Scene = {}) {
   const events: GatewayEvent[] = [];
   const api = {
     metadata: { name: 'shop', namespace: 'tenant-acme', uid: '11111111-1111-4111-8111-111111111111' },
     spec: { allow_internal_addresses: ['127.0.0.0/8'], credentials: scene.credentials },
-  } as ApiSpec;
+    ...refusedFor(scene.apiRefused),
+  } as unknown as ApiSpec;
   const workflow = {
     metadata: {
       name: 'buy',
@@ -145,6 +154,7 @@ function open(scene: Scene = {}) {
       api_spec_id: api.metadata.uid,
       steps: scene.steps ?? two,
     },
+    ...refusedFor(scene.refused),
   } as unknown as ToolWorkflow;
   let isListed = true;
   const secret: Secret = {
@@ -278,6 +288,34 @@ describe('a tool workflow as a tool', () => {
   ])('%s sends nothing', async (_title, scene, code) => {
     await expect(open(scene).call()).rejects.toMatchObject({ code });
     expect(sent).toEqual([]);
+  });
+
+  it.each<[string, Scene, string]>([
+    ['itself', { refused: 'InvalidDefinition' }, 'the tool cannot run: InvalidDefinition: a place'],
+    ['in a namespace of no tenant', { refused: 'NotATenant' }, 'the tool cannot run: NotATenant: a place'],
+    ['of an older name', { refused: 'NameTaken' }, 'the tool cannot run: NameTaken: a place'],
+    [
+      'by its API',
+      { refused: 'ApiSpecNotReady', apiRefused: 'InvalidDefinition' },
+      "the tool's API spec shop cannot run: InvalidDefinition: a place",
+    ],
+    [
+      'by its operations',
+      { refused: 'OperationNotFound', steps: [step('find', 'find'), step('order', 'missing')] },
+      "step 'order': 'missing' is no operationId of the API spec",
+    ],
+  ])('GW-WF-07 GW-WF-39 that the controllers refuse, %s, is not run, and says why', async (_title, scene, message) => {
+    const { call } = open(scene);
+    await expect(call()).rejects.toMatchObject({ code: 'invalid', reason: 'Validation', message });
+    expect(sent).toEqual([]);
+  });
+
+  it.each<[string, Scene]>([
+    ['not accepted yet', { refused: 'ApiSpecNotReady' }],
+    ['not found then', { refused: 'ApiSpecNotFound' }],
+    ['without parts of its document then', { refused: 'ApiSpecNotReady', apiRefused: 'DocumentMissing' }],
+  ])('runs with an API that was %s and is there now', async (_title, scene) => {
+    expect(await open(scene).call()).toMatchObject({ isError: false });
   });
 
   it('GW-WF-41 GW-EVT-08 is not found once it was deleted, by its own tenant, and no event tells of that', async () => {

@@ -1,3 +1,4 @@
+import type { ApiSpecReason, ToolWorkflowReason } from '../../crds/conditions.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { type ApiDocuments, type ApiSpecCache, findApiSpec, registeredNameOf } from '../../lib/api-spec/index.ts';
@@ -6,6 +7,7 @@ import type { Credential, Credentials } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
@@ -16,6 +18,7 @@ import type { FormerNames } from './former-names.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
 import { brokenOff } from './broken-off.ts';
 import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
+import { requireAccepted } from './require-accepted.ts';
 import { createSendStep } from './send-step.ts';
 import { requireFitting } from './tool-registry.ts';
 import type {
@@ -70,6 +73,11 @@ interface Invocation {
   readonly context: GatewayCallContext;
 }
 
+/** Reasons of which the API of the workflow is the cause: it is looked at as it is now. */
+const ofItsApi = ['ApiSpecNotFound', 'ApiSpecNotReady', 'OperationNotFound'] satisfies ToolWorkflowReason[];
+/** Parts of a document come behind their object; the reading of the document finds out. */
+const ofItsDocument = ['DocumentMissing'] satisfies ApiSpecReason[];
+
 interface ChainSourceDeps extends WorkflowSourceDeps {
   readonly turns: ReadingTurns;
   readonly room: AnswerRoom;
@@ -79,6 +87,7 @@ async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<Ga
   const { caller, args, context } = invocation;
   const workflow = await deps.whole(invocation.workflow);
   if (workflow === undefined) throw gone('the workflow was deleted');
+  requireAccepted('the tool', workflow, ofItsApi);
   requireFitting({ name: registeredNameOf(workflow), input_schema: workflow.spec.input_schema as JsonObject }, args);
   const audit = createInvocationAudit(deps, { caller, context, workflow });
   audit.started();
@@ -112,7 +121,9 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
   }
   const api = findApiSpec(deps.apiSpecs, deps.tenancy.visibleTo(caller.tenant), workflow.spec);
   if (api === undefined) throw gone('the API spec of the workflow was deleted');
+  requireAccepted(`the tool's API spec ${registeredNameOf(api)}`, api, ofItsDocument);
   const index = await deps.documents.indexOf(api);
+  requireOperations(steps, index);
   const tenant = caller.tenant ?? '';
   const credential = await resolve(deps, { api, tenant, server: index.server }, audit);
   if (typeof credential === 'string') return { kind: 'failed', step: first.name, reason: credential };
@@ -120,6 +131,14 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
   const send = createSendStep(deps.upstream, { api, index, credential, tenant, responseBytes, room: deps.room });
   const inTurn = deps.turns.of(tenant);
   return runToolChain({ ...deps, limits, send, inTurn, observer: audit }, steps, args, { signal: context.signal });
+}
+
+/** Before a step is sent. @throws AppError `invalid`, Validation. */
+function requireOperations(steps: ToolWorkflow['spec']['steps'], { operations }: OpenApiIndex): void {
+  const step = steps.find(({ operation_id: id }) => !operations.has(id));
+  if (step === undefined) return;
+  const message = `step '${step.name}': '${step.operation_id}' is no operationId of the API spec`;
+  throw new AppError('invalid', message, { reason: 'Validation' });
 }
 
 interface Exchange {

@@ -35,7 +35,7 @@ const invoke = {
       status: 400,
       error: '-32602',
       rpc: -32_602,
-      when: 'The tool made an invalid request of the arguments: `data.error` is `Validation`.',
+      when: 'The controllers refuse the tool or its API, or it made an invalid request of the arguments: `data.error` is `Validation`.',
     },
     {
       status: 404,

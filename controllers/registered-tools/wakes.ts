@@ -1,0 +1,35 @@
+import { globalNamespace } from '../../crds/labels.ts';
+import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import type { InformerChange } from '../../lib/informer/index.ts';
+import { keyOf, type KubeObject, type Namespace } from '../../lib/kube/index.ts';
+
+type RegisteredObject = KubeObject & Registered;
+
+interface Cache<T extends RegisteredObject> {
+  byIndex(index: 'namespace', key: string): readonly T[];
+  values(): Iterable<T>;
+}
+
+/** Keys of the objects that see a namespace: all see what is shared. */
+export const seers = <T extends RegisteredObject>(cache: Cache<T>, namespace: string): readonly T[] =>
+  namespace === globalNamespace ? [...cache.values()] : cache.byIndex('namespace', namespace);
+
+/** Keys of the objects that claim the name which a change has set free: one of them has it now. */
+export function claimants<T extends RegisteredObject>(
+  { before, after }: InformerChange<RegisteredObject>,
+  cache: Cache<T>,
+): string[] {
+  if (before === undefined) return [];
+  const name = registeredNameOf(before);
+  const isHeld = after !== undefined && after.metadata.uid === before.metadata.uid && registeredNameOf(after) === name;
+  if (isHeld) return [];
+  return seers(cache, before.metadata.namespace ?? '')
+    .filter((object) => registeredNameOf(object) === name)
+    .map(keyOf);
+}
+
+/** Keys of the objects of a namespace that has become a tenant, or ceased to be one. */
+export const inhabitants = <T extends RegisteredObject>(
+  { key, before, after }: InformerChange<Namespace>,
+  cache: Cache<T>,
+): string[] => ((before === undefined) === (after === undefined) ? [] : cache.byIndex('namespace', key).map(keyOf));

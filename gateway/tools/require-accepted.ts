@@ -1,0 +1,13 @@
+import { readyOf } from '../../crds/ready.ts';
+import { AppError } from '../../lib/errors.ts';
+
+/**
+ * Keeps a call from an object that the controllers refuse; before they have judged it, it is called. `lookedUp` are reasons
+ * that the call itself finds out, from what is there now.
+ * @throws AppError `invalid`, Validation, with the text of the condition.
+ */
+export function requireAccepted(what: string, object: Parameters<typeof readyOf>[0], lookedUp: readonly string[] = []) {
+  const ready = readyOf(object);
+  if (ready?.status !== 'False' || lookedUp.includes(ready.reason)) return;
+  throw new AppError('invalid', `${what} cannot run: ${ready.reason}: ${ready.message}`, { reason: 'Validation' });
+}
