@@ -38,8 +38,7 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
       const result = { content: [{ type: 'text', text: content }], ...more, isError };
       return json({ jsonrpc: '2.0', id: envelope.id, result });
     } catch (error) {
-      await deps.noteRefusal(error, envelope.tool);
-      throw answerTo(error, envelope.id);
+      throw answerTo(await deps.noteRefusal(error, envelope.tool), envelope.id);
     }
   };
   return [
@@ -53,8 +52,7 @@ async function vouchFor({ vouch, noteRefusal }: InvokeRoutesDeps, body: Buffer):
   try {
     await vouch(body);
   } catch (error) {
-    await noteRefusal(error, '');
-    throw callError(error, null);
+    throw callError(await noteRefusal(error, ''), null);
   }
 }
 

@@ -42,8 +42,8 @@ export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
       const headers = rawHeaders.filter(([name]) => isOfProtocol(name));
       const answer = await mcp.serve({ sealed, headers, signal });
       return answer === undefined ? unknownMethod(sealed) : replyOf(answer);
-    } catch (error) {
-      await noteRefusal(error, toolOf(sealed));
+    } catch (cause) {
+      const error = await noteRefusal(cause, toolOf(sealed));
       throw error instanceof HttpError && error.options.body !== undefined ? error : callError(error, sealed.id);
     }
   };
@@ -71,8 +71,7 @@ async function read(deps: McpRoutesDeps, headers: Headers, body: Buffer): Promis
     if (sealed.method === 'tools/call') callIn(sealed);
     return sealed;
   } catch (error) {
-    await noteRefusal(error, '');
-    throw callError(error, null);
+    throw callError(await noteRefusal(error, ''), null);
   }
 }
 
