@@ -1,4 +1,3 @@
-import { Validator } from '@seriousme/openapi-schema-validator';
 import type { TSchema } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { createValidator } from '../../crds/validators.ts';
@@ -33,12 +32,6 @@ const cases = contracts.map((contract) => [contract.operationId, contract] as co
 const problems = (schema: TSchema, value: unknown): readonly unknown[] => createValidator(schema)(value);
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1', async () => {
-    const result = await new Validator().validate(structuredClone(openApiDocument()));
-    expect(result.errors).toBeUndefined();
-    expect(result.valid).toBe(true);
-  });
-
   it('has references to nothing but its own components', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)];
     expect(references.length).toBeGreaterThan(50);

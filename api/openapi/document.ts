@@ -1,9 +1,10 @@
 import { type TSchema, Type } from 'typebox';
 import { labelNamePattern } from '../../crds/label-name.ts';
+import { State } from '../../crds/schema/state.ts';
 import { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import { createOpenApiDocument } from '../../lib/http/openapi/document.ts';
 import { pascalCase } from '../../lib/http/openapi/pascal-case.ts';
-import type { JsonObject } from '../../lib/http/openapi/schema-writer.ts';
+import { type JsonObject, variantSchemas } from '../../lib/http/openapi/schema-writer.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { contracts } from '../routes/contracts.ts';
 import { Execution, ExecutionSummary } from '../routes/executions/execution-object.ts';
@@ -71,6 +72,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
   WorkflowRegistration,
   WorkflowSummary,
   WorkflowVersion,
+  ...variantSchemas(State, 'State'),
 };
 
 const callerHeaders = Type.Object({

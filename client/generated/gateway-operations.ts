@@ -2,6 +2,101 @@
 
 import type { CallOptions, Operation } from '../operation.ts';
 
+/** No credentials. */
+export type NoneApiCredentials = {
+  readonly kind: "none";
+};
+
+/** A fixed header. */
+export type StaticHeaderApiCredentials = {
+  readonly kind: "static_header";
+  /**
+   * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+   * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+   */
+  readonly secret: {
+    /** A Secret of this namespace with the label windlass.dev/credential=true. */
+    readonly name: string;
+  };
+  /** Header that carries the value. */
+  readonly header: string;
+};
+
+/** User name and password. */
+export type BasicApiCredentials = {
+  readonly kind: "basic";
+  /**
+   * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+   * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+   */
+  readonly secret: {
+    /** A Secret of this namespace with the label windlass.dev/credential=true. */
+    readonly name: string;
+  };
+};
+
+/** A fixed bearer token. */
+export type BearerApiCredentials = {
+  readonly kind: "bearer";
+  /**
+   * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+   * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+   */
+  readonly secret: {
+    /** A Secret of this namespace with the label windlass.dev/credential=true. */
+    readonly name: string;
+  };
+};
+
+/** A key in a header. */
+export type ApiKeyHeaderApiCredentials = {
+  readonly kind: "api_key_header";
+  /**
+   * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+   * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+   */
+  readonly secret: {
+    /** A Secret of this namespace with the label windlass.dev/credential=true. */
+    readonly name: string;
+  };
+  /** Header that carries the key. */
+  readonly header: string;
+};
+
+/** A key in the query. */
+export type ApiKeyQueryApiCredentials = {
+  readonly kind: "api_key_query";
+  /**
+   * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+   * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+   */
+  readonly secret: {
+    /** A Secret of this namespace with the label windlass.dev/credential=true. */
+    readonly name: string;
+  };
+  /** Query parameter that carries the key. */
+  readonly param: string;
+};
+
+/** A token of an OAuth 2.0 server, for a client. */
+export type Oauth2ClientCredentialsApiCredentials = {
+  readonly kind: "oauth2_client_credentials";
+  /**
+   * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+   * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+   */
+  readonly secret: {
+    /** A Secret of this namespace with the label windlass.dev/credential=true. */
+    readonly name: string;
+  };
+  /** Where tokens are issued. */
+  readonly token_url: string;
+  /** Scopes that are asked for. */
+  readonly scopes?: readonly string[];
+  /** Audience that is asked for. */
+  readonly audience?: string;
+};
+
 export type ListAuditEventsAnswer = {
   readonly items: readonly ({
     readonly specversion: "1.0";
@@ -74,81 +169,7 @@ export type RegisterApiSpecBody = {
   /** The OpenAPI 3.0 or 3.1 document, JSON or YAML, as text; 5 MiB at most. */
   readonly document: string;
   /** How calls to the upstream are authenticated. */
-  readonly credentials?: {
-    readonly kind: "none";
-  } | {
-    readonly kind: "static_header";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Header that carries the value. */
-    readonly header: string;
-  } | {
-    readonly kind: "basic";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-  } | {
-    readonly kind: "bearer";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-  } | {
-    readonly kind: "api_key_header";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Header that carries the key. */
-    readonly header: string;
-  } | {
-    readonly kind: "api_key_query";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Query parameter that carries the key. */
-    readonly param: string;
-  } | {
-    readonly kind: "oauth2_client_credentials";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Where tokens are issued. */
-    readonly token_url: string;
-    /** Scopes that are asked for. */
-    readonly scopes?: readonly string[];
-    /** Audience that is asked for. */
-    readonly audience?: string;
-  };
+  readonly credentials?: NoneApiCredentials | StaticHeaderApiCredentials | BasicApiCredentials | BearerApiCredentials | ApiKeyHeaderApiCredentials | ApiKeyQueryApiCredentials | Oauth2ClientCredentialsApiCredentials;
   /** Internal networks in which the upstream may be, in CIDR form; an svc:admin sets it. */
   readonly allow_internal_addresses?: readonly string[];
   /** The tenant of the token; another one is refused. */
@@ -183,81 +204,7 @@ export type ReadApiSpecAnswer = {
   /** As registered. */
   readonly server_url?: string;
   /** How calls to the upstream are authenticated. */
-  readonly credentials?: {
-    readonly kind: "none";
-  } | {
-    readonly kind: "static_header";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Header that carries the value. */
-    readonly header: string;
-  } | {
-    readonly kind: "basic";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-  } | {
-    readonly kind: "bearer";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-  } | {
-    readonly kind: "api_key_header";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Header that carries the key. */
-    readonly header: string;
-  } | {
-    readonly kind: "api_key_query";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Query parameter that carries the key. */
-    readonly param: string;
-  } | {
-    readonly kind: "oauth2_client_credentials";
-    /**
-     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
-     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
-     */
-    readonly secret: {
-      /** A Secret of this namespace with the label windlass.dev/credential=true. */
-      readonly name: string;
-    };
-    /** Where tokens are issued. */
-    readonly token_url: string;
-    /** Scopes that are asked for. */
-    readonly scopes?: readonly string[];
-    /** Audience that is asked for. */
-    readonly audience?: string;
-  };
+  readonly credentials?: NoneApiCredentials | StaticHeaderApiCredentials | BasicApiCredentials | BearerApiCredentials | ApiKeyHeaderApiCredentials | ApiKeyQueryApiCredentials | Oauth2ClientCredentialsApiCredentials;
   /** Internal networks in which the upstream may be, in CIDR form; an svc:admin sets it. */
   readonly allow_internal_addresses?: readonly string[];
   /** Title in the document. */

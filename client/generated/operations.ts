@@ -373,408 +373,7 @@ export type WorkflowManifestSpec = {
     })[];
   };
   /** States by name. */
-  readonly states: Readonly<Record<string, {
-    readonly kind: "Agent";
-    /** How often the state may be entered; one entry more ends the workflow. */
-    readonly max_state_visits?: number;
-    /**
-     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
-     * container or child; a Human state without it waits for ever.
-     */
-    readonly timeout?: string;
-    /** Ordered rules; an empty list makes the state terminal. */
-    readonly transitions: readonly ({
-      /** When the rule matches. Absent: always. */
-      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-      /** The next state, a key of spec.states. */
-      readonly target: string;
-      /** Template; the next state reads it as {{state.feedback}}. */
-      readonly feedback?: string;
-      /** Bound of a score, confidence or consensus. */
-      readonly threshold?: number;
-      /** Least confidence of a consensus. */
-      readonly agreement?: number;
-      /** Exact value for exit_code and input_equals. */
-      readonly value?: string;
-      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
-      readonly expression?: string;
-      /** Lower bound of score_between, inclusive. */
-      readonly min?: number;
-      /** Upper bound of score_between, inclusive. */
-      readonly max?: number;
-    })[];
-    /** Name or uid of a deployed agent. */
-    readonly agent: string;
-    /** Template; steering for this state. Falls back to the intent of the execution. */
-    readonly intent?: string;
-    /** Template; the task input. */
-    readonly input?: string;
-    /** Isolation of the agent from others. */
-    readonly isolation?: "inherit" | "firecracker" | "docker" | "process";
-    /** Volumes that are mounted into the container. */
-    readonly volumes?: readonly ({
-      /** Template that gives the volume. */
-      readonly volume: string;
-      /** Absolute path in the container. */
-      readonly mount_path: string;
-      /** Whether it may be written to. */
-      readonly access_mode: "read-write" | "read-only";
-    })[];
-  } | {
-    readonly kind: "System";
-    /** How often the state may be entered; one entry more ends the workflow. */
-    readonly max_state_visits?: number;
-    /**
-     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
-     * container or child; a Human state without it waits for ever.
-     */
-    readonly timeout?: string;
-    /** Ordered rules; an empty list makes the state terminal. */
-    readonly transitions: readonly ({
-      /** When the rule matches. Absent: always. */
-      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-      /** The next state, a key of spec.states. */
-      readonly target: string;
-      /** Template; the next state reads it as {{state.feedback}}. */
-      readonly feedback?: string;
-      /** Bound of a score, confidence or consensus. */
-      readonly threshold?: number;
-      /** Least confidence of a consensus. */
-      readonly agreement?: number;
-      /** Exact value for exit_code and input_equals. */
-      readonly value?: string;
-      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
-      readonly expression?: string;
-      /** Lower bound of score_between, inclusive. */
-      readonly min?: number;
-      /** Upper bound of score_between, inclusive. */
-      readonly max?: number;
-    })[];
-    /** Shell command, or update_context, finalize or call_tool. Template. */
-    readonly command: string;
-    /** Environment variables. Each value is a template. */
-    readonly env?: Readonly<Record<string, string>>;
-    /** Where the command runs. */
-    readonly workdir?: string;
-    /**
-     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
-     * NeverStarted.
-     */
-    readonly queue_timeout?: string;
-    /**
-     * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
-     * most and beside retry.max_attempts. By default only where retry is declared.
-     */
-    readonly retry_on_disruption?: boolean;
-  } | {
-    readonly kind: "Human";
-    /** How often the state may be entered; one entry more ends the workflow. */
-    readonly max_state_visits?: number;
-    /**
-     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
-     * container or child; a Human state without it waits for ever.
-     */
-    readonly timeout?: string;
-    /** Ordered rules; an empty list makes the state terminal. */
-    readonly transitions: readonly ({
-      /** When the rule matches. Absent: always. */
-      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-      /** The next state, a key of spec.states. */
-      readonly target: string;
-      /** Template; the next state reads it as {{state.feedback}}. */
-      readonly feedback?: string;
-      /** Bound of a score, confidence or consensus. */
-      readonly threshold?: number;
-      /** Least confidence of a consensus. */
-      readonly agreement?: number;
-      /** Exact value for exit_code and input_equals. */
-      readonly value?: string;
-      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
-      readonly expression?: string;
-      /** Lower bound of score_between, inclusive. */
-      readonly min?: number;
-      /** Upper bound of score_between, inclusive. */
-      readonly max?: number;
-    })[];
-    /** Template; the message for the reviewer. */
-    readonly prompt: string;
-    /** Signal that is applied when the timeout elapses. */
-    readonly default_response?: string;
-  } | {
-    readonly kind: "ParallelAgents";
-    /** How often the state may be entered; one entry more ends the workflow. */
-    readonly max_state_visits?: number;
-    /**
-     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
-     * container or child; a Human state without it waits for ever.
-     */
-    readonly timeout?: string;
-    /** Ordered rules; an empty list makes the state terminal. */
-    readonly transitions: readonly ({
-      /** When the rule matches. Absent: always. */
-      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-      /** The next state, a key of spec.states. */
-      readonly target: string;
-      /** Template; the next state reads it as {{state.feedback}}. */
-      readonly feedback?: string;
-      /** Bound of a score, confidence or consensus. */
-      readonly threshold?: number;
-      /** Least confidence of a consensus. */
-      readonly agreement?: number;
-      /** Exact value for exit_code and input_equals. */
-      readonly value?: string;
-      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
-      readonly expression?: string;
-      /** Lower bound of score_between, inclusive. */
-      readonly min?: number;
-      /** Upper bound of score_between, inclusive. */
-      readonly max?: number;
-    })[];
-    /** The agents that judge. */
-    readonly agents: readonly ({
-      /** Name or uid of a deployed agent. */
-      readonly agent: string;
-      /** Template; the task input. */
-      readonly input?: string;
-      /** How much the judge counts. */
-      readonly weight?: number;
-      /** How long the judge may take. */
-      readonly timeout_seconds?: number;
-      /** How often it is asked whether it has ended. */
-      readonly poll_interval_ms?: number;
-    })[];
-    /** How the judges come to one score. */
-    readonly consensus: {
-      /** How the scores become one. */
-      readonly strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-      /** A judge agrees from this score on. */
-      readonly threshold?: number;
-      /** The least confidence of a consensus. */
-      readonly min_agreement_confidence?: number;
-      /** Another name of min_agreement_confidence. */
-      readonly agreement?: number;
-      /** How many of the best judges count; best_of_n only. */
-      readonly n?: number;
-      /** The state fails when fewer judges complete. */
-      readonly min_judges_required?: number;
-      /** Weights of the two parts of confidence; they add up to 1. */
-      readonly confidence_weighting?: {
-        /** Weight of how much the judges agree. */
-        readonly agreement_factor?: number;
-        /** Weight of how sure they say they are. */
-        readonly self_confidence_factor?: number;
-      };
-    };
-  } | {
-    readonly kind: "ContainerRun";
-    /** How often the state may be entered; one entry more ends the workflow. */
-    readonly max_state_visits?: number;
-    /**
-     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
-     * container or child; a Human state without it waits for ever.
-     */
-    readonly timeout?: string;
-    /** Ordered rules; an empty list makes the state terminal. */
-    readonly transitions: readonly ({
-      /** When the rule matches. Absent: always. */
-      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-      /** The next state, a key of spec.states. */
-      readonly target: string;
-      /** Template; the next state reads it as {{state.feedback}}. */
-      readonly feedback?: string;
-      /** Bound of a score, confidence or consensus. */
-      readonly threshold?: number;
-      /** Least confidence of a consensus. */
-      readonly agreement?: number;
-      /** Exact value for exit_code and input_equals. */
-      readonly value?: string;
-      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
-      readonly expression?: string;
-      /** Lower bound of score_between, inclusive. */
-      readonly min?: number;
-      /** Upper bound of score_between, inclusive. */
-      readonly max?: number;
-    })[];
-    /** Display label. */
-    readonly name?: string;
-    /** Reference of the container image, as registry.example.org/team/app:1.2. */
-    readonly image: string;
-    /** When the image is pulled. */
-    readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
-    /** Runs instead of the image's entry point. Each element is a template. */
-    readonly command: readonly string[];
-    /** Join the elements with blanks and pass them to sh -c. */
-    readonly shell?: boolean;
-    /** Environment variables. Each value is a template. */
-    readonly env?: Readonly<Record<string, string>>;
-    /** Where the command runs. */
-    readonly workdir?: string;
-    /** Volumes that are mounted into the container. */
-    readonly volumes?: readonly ({
-      /** workspace, or the name of a shared volume. */
-      readonly name: string;
-      /** Absolute path in the container. */
-      readonly mount_path: string;
-      /** Whether it may only be read. */
-      readonly read_only?: boolean;
-    })[];
-    /** Limits of the command. */
-    readonly resources?: {
-      /** Millicores. */
-      readonly cpu?: number;
-      /** A quantity of Kubernetes above zero, as 512Mi, 1.5Gi or 512M. */
-      readonly memory?: string;
-      /** Hard limit of one attempt. */
-      readonly timeout?: string;
-    };
-    /**
-     * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
-     * as kubelets read no other.
-     */
-    readonly registry_credentials?: string;
-    /** How often a failed command is run again. */
-    readonly retry?: {
-      /** Attempts in all, the first included. */
-      readonly max_attempts?: number;
-      /** Delay before the second attempt; doubles after. */
-      readonly backoff?: string;
-    };
-    /**
-     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
-     * NeverStarted.
-     */
-    readonly queue_timeout?: string;
-    /**
-     * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
-     * most and beside retry.max_attempts. By default only where retry is declared.
-     */
-    readonly retry_on_disruption?: boolean;
-  } | {
-    readonly kind: "ParallelContainerRun";
-    /** How often the state may be entered; one entry more ends the workflow. */
-    readonly max_state_visits?: number;
-    /**
-     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
-     * container or child; a Human state without it waits for ever.
-     */
-    readonly timeout?: string;
-    /** Ordered rules; an empty list makes the state terminal. */
-    readonly transitions: readonly ({
-      /** When the rule matches. Absent: always. */
-      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-      /** The next state, a key of spec.states. */
-      readonly target: string;
-      /** Template; the next state reads it as {{state.feedback}}. */
-      readonly feedback?: string;
-      /** Bound of a score, confidence or consensus. */
-      readonly threshold?: number;
-      /** Least confidence of a consensus. */
-      readonly agreement?: number;
-      /** Exact value for exit_code and input_equals. */
-      readonly value?: string;
-      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
-      readonly expression?: string;
-      /** Lower bound of score_between, inclusive. */
-      readonly min?: number;
-      /** Upper bound of score_between, inclusive. */
-      readonly max?: number;
-    })[];
-    /** The commands, by name. */
-    readonly steps: readonly ({
-      /** Unique; the key of the result in the Blackboard entry. */
-      readonly name: string;
-      /** Reference of the container image, as registry.example.org/team/app:1.2. */
-      readonly image: string;
-      /** When the image is pulled. */
-      readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
-      /** Runs instead of the image's entry point. Each element is a template. */
-      readonly command: readonly string[];
-      /** Join the elements with blanks and pass them to sh -c. */
-      readonly shell?: boolean;
-      /** Environment variables. Each value is a template. */
-      readonly env?: Readonly<Record<string, string>>;
-      /** Where the command runs. */
-      readonly workdir?: string;
-      /** Volumes that are mounted into the container. */
-      readonly volumes?: readonly ({
-        /** workspace, or the name of a shared volume. */
-        readonly name: string;
-        /** Absolute path in the container. */
-        readonly mount_path: string;
-        /** Whether it may only be read. */
-        readonly read_only?: boolean;
-      })[];
-      /** Limits of the command. */
-      readonly resources?: {
-        /** Millicores. */
-        readonly cpu?: number;
-        /** A quantity of Kubernetes above zero, as 512Mi, 1.5Gi or 512M. */
-        readonly memory?: string;
-        /** Hard limit of one attempt. */
-        readonly timeout?: string;
-      };
-      /**
-       * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
-       * as kubelets read no other.
-       */
-      readonly registry_credentials?: string;
-    })[];
-    /** Which steps must succeed for the state to succeed; best_effort asks for none. */
-    readonly completion?: "all_succeed" | "any_succeed" | "best_effort";
-    /**
-     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
-     * NeverStarted.
-     */
-    readonly queue_timeout?: string;
-    /**
-     * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
-     * most and beside retry.max_attempts. By default only where retry is declared.
-     */
-    readonly retry_on_disruption?: boolean;
-  } | {
-    readonly kind: "Subworkflow";
-    /** How often the state may be entered; one entry more ends the workflow. */
-    readonly max_state_visits?: number;
-    /**
-     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
-     * container or child; a Human state without it waits for ever.
-     */
-    readonly timeout?: string;
-    /** Ordered rules; an empty list makes the state terminal. */
-    readonly transitions: readonly ({
-      /** When the rule matches. Absent: always. */
-      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-      /** The next state, a key of spec.states. */
-      readonly target: string;
-      /** Template; the next state reads it as {{state.feedback}}. */
-      readonly feedback?: string;
-      /** Bound of a score, confidence or consensus. */
-      readonly threshold?: number;
-      /** Least confidence of a consensus. */
-      readonly agreement?: number;
-      /** Exact value for exit_code and input_equals. */
-      readonly value?: string;
-      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
-      readonly expression?: string;
-      /** Lower bound of score_between, inclusive. */
-      readonly min?: number;
-      /** Upper bound of score_between, inclusive. */
-      readonly max?: number;
-    })[];
-    /** Name or uid of a deployed workflow. */
-    readonly workflow_id: string;
-    /** Whether the state waits for the end of the child. */
-    readonly mode?: "blocking" | "fire_and_forget";
-    /** Blackboard key for the child's final Blackboard; blocking only. */
-    readonly result_key?: string;
-    /** Template; the child's start input. Text that is not a JSON object becomes the value of its key input. */
-    readonly input?: string;
-    /**
-     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
-     * NeverStarted.
-     */
-    readonly queue_timeout?: string;
-  }>>;
+  readonly states: Readonly<Record<string, State>>;
 };
 
 export type WorkflowRegistration = {
@@ -821,6 +420,430 @@ export type WorkflowVersion = {
   readonly registered_at: string;
   /** The version that runs unless another is asked for. */
   readonly current: boolean;
+};
+
+export type State = AgentState | SystemState | HumanState | ParallelAgentsState | ContainerRunState | ParallelContainerRunState | SubworkflowState;
+
+/** Runs a deployed agent. */
+export type AgentState = {
+  readonly kind: "Agent";
+  /** How often the state may be entered; one entry more ends the workflow. */
+  readonly max_state_visits?: number;
+  /**
+   * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+   * container or child; a Human state without it waits for ever.
+   */
+  readonly timeout?: string;
+  /** Ordered rules; an empty list makes the state terminal. */
+  readonly transitions: readonly ({
+    /** When the rule matches. Absent: always. */
+    readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+    /** The next state, a key of spec.states. */
+    readonly target: string;
+    /** Template; the next state reads it as {{state.feedback}}. */
+    readonly feedback?: string;
+    /** Bound of a score, confidence or consensus. */
+    readonly threshold?: number;
+    /** Least confidence of a consensus. */
+    readonly agreement?: number;
+    /** Exact value for exit_code and input_equals. */
+    readonly value?: string;
+    /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
+    readonly expression?: string;
+    /** Lower bound of score_between, inclusive. */
+    readonly min?: number;
+    /** Upper bound of score_between, inclusive. */
+    readonly max?: number;
+  })[];
+  /** Name or uid of a deployed agent. */
+  readonly agent: string;
+  /** Template; steering for this state. Falls back to the intent of the execution. */
+  readonly intent?: string;
+  /** Template; the task input. */
+  readonly input?: string;
+  /** Isolation of the agent from others. */
+  readonly isolation?: "inherit" | "firecracker" | "docker" | "process";
+  /** Volumes that are mounted into the container. */
+  readonly volumes?: readonly ({
+    /** Template that gives the volume. */
+    readonly volume: string;
+    /** Absolute path in the container. */
+    readonly mount_path: string;
+    /** Whether it may be written to. */
+    readonly access_mode: "read-write" | "read-only";
+  })[];
+};
+
+/** Runs a shell command with the workspace, or one of the built-in commands. */
+export type SystemState = {
+  readonly kind: "System";
+  /** How often the state may be entered; one entry more ends the workflow. */
+  readonly max_state_visits?: number;
+  /**
+   * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+   * container or child; a Human state without it waits for ever.
+   */
+  readonly timeout?: string;
+  /** Ordered rules; an empty list makes the state terminal. */
+  readonly transitions: readonly ({
+    /** When the rule matches. Absent: always. */
+    readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+    /** The next state, a key of spec.states. */
+    readonly target: string;
+    /** Template; the next state reads it as {{state.feedback}}. */
+    readonly feedback?: string;
+    /** Bound of a score, confidence or consensus. */
+    readonly threshold?: number;
+    /** Least confidence of a consensus. */
+    readonly agreement?: number;
+    /** Exact value for exit_code and input_equals. */
+    readonly value?: string;
+    /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
+    readonly expression?: string;
+    /** Lower bound of score_between, inclusive. */
+    readonly min?: number;
+    /** Upper bound of score_between, inclusive. */
+    readonly max?: number;
+  })[];
+  /** Shell command, or update_context, finalize or call_tool. Template. */
+  readonly command: string;
+  /** Environment variables. Each value is a template. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the command runs. */
+  readonly workdir?: string;
+  /**
+   * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+   * NeverStarted.
+   */
+  readonly queue_timeout?: string;
+  /**
+   * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
+   * most and beside retry.max_attempts. By default only where retry is declared.
+   */
+  readonly retry_on_disruption?: boolean;
+};
+
+/** Waits for a person. */
+export type HumanState = {
+  readonly kind: "Human";
+  /** How often the state may be entered; one entry more ends the workflow. */
+  readonly max_state_visits?: number;
+  /**
+   * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+   * container or child; a Human state without it waits for ever.
+   */
+  readonly timeout?: string;
+  /** Ordered rules; an empty list makes the state terminal. */
+  readonly transitions: readonly ({
+    /** When the rule matches. Absent: always. */
+    readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+    /** The next state, a key of spec.states. */
+    readonly target: string;
+    /** Template; the next state reads it as {{state.feedback}}. */
+    readonly feedback?: string;
+    /** Bound of a score, confidence or consensus. */
+    readonly threshold?: number;
+    /** Least confidence of a consensus. */
+    readonly agreement?: number;
+    /** Exact value for exit_code and input_equals. */
+    readonly value?: string;
+    /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
+    readonly expression?: string;
+    /** Lower bound of score_between, inclusive. */
+    readonly min?: number;
+    /** Upper bound of score_between, inclusive. */
+    readonly max?: number;
+  })[];
+  /** Template; the message for the reviewer. */
+  readonly prompt: string;
+  /** Signal that is applied when the timeout elapses. */
+  readonly default_response?: string;
+};
+
+/** Asks several agents at once and weighs their answers. */
+export type ParallelAgentsState = {
+  readonly kind: "ParallelAgents";
+  /** How often the state may be entered; one entry more ends the workflow. */
+  readonly max_state_visits?: number;
+  /**
+   * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+   * container or child; a Human state without it waits for ever.
+   */
+  readonly timeout?: string;
+  /** Ordered rules; an empty list makes the state terminal. */
+  readonly transitions: readonly ({
+    /** When the rule matches. Absent: always. */
+    readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+    /** The next state, a key of spec.states. */
+    readonly target: string;
+    /** Template; the next state reads it as {{state.feedback}}. */
+    readonly feedback?: string;
+    /** Bound of a score, confidence or consensus. */
+    readonly threshold?: number;
+    /** Least confidence of a consensus. */
+    readonly agreement?: number;
+    /** Exact value for exit_code and input_equals. */
+    readonly value?: string;
+    /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
+    readonly expression?: string;
+    /** Lower bound of score_between, inclusive. */
+    readonly min?: number;
+    /** Upper bound of score_between, inclusive. */
+    readonly max?: number;
+  })[];
+  /** The agents that judge. */
+  readonly agents: readonly ({
+    /** Name or uid of a deployed agent. */
+    readonly agent: string;
+    /** Template; the task input. */
+    readonly input?: string;
+    /** How much the judge counts. */
+    readonly weight?: number;
+    /** How long the judge may take. */
+    readonly timeout_seconds?: number;
+    /** How often it is asked whether it has ended. */
+    readonly poll_interval_ms?: number;
+  })[];
+  /** How the judges come to one score. */
+  readonly consensus: {
+    /** How the scores become one. */
+    readonly strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
+    /** A judge agrees from this score on. */
+    readonly threshold?: number;
+    /** The least confidence of a consensus. */
+    readonly min_agreement_confidence?: number;
+    /** Another name of min_agreement_confidence. */
+    readonly agreement?: number;
+    /** How many of the best judges count; best_of_n only. */
+    readonly n?: number;
+    /** The state fails when fewer judges complete. */
+    readonly min_judges_required?: number;
+    /** Weights of the two parts of confidence; they add up to 1. */
+    readonly confidence_weighting?: {
+      /** Weight of how much the judges agree. */
+      readonly agreement_factor?: number;
+      /** Weight of how sure they say they are. */
+      readonly self_confidence_factor?: number;
+    };
+  };
+};
+
+/** Runs one command in a container. */
+export type ContainerRunState = {
+  readonly kind: "ContainerRun";
+  /** How often the state may be entered; one entry more ends the workflow. */
+  readonly max_state_visits?: number;
+  /**
+   * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+   * container or child; a Human state without it waits for ever.
+   */
+  readonly timeout?: string;
+  /** Ordered rules; an empty list makes the state terminal. */
+  readonly transitions: readonly ({
+    /** When the rule matches. Absent: always. */
+    readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+    /** The next state, a key of spec.states. */
+    readonly target: string;
+    /** Template; the next state reads it as {{state.feedback}}. */
+    readonly feedback?: string;
+    /** Bound of a score, confidence or consensus. */
+    readonly threshold?: number;
+    /** Least confidence of a consensus. */
+    readonly agreement?: number;
+    /** Exact value for exit_code and input_equals. */
+    readonly value?: string;
+    /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
+    readonly expression?: string;
+    /** Lower bound of score_between, inclusive. */
+    readonly min?: number;
+    /** Upper bound of score_between, inclusive. */
+    readonly max?: number;
+  })[];
+  /** Display label. */
+  readonly name?: string;
+  /** Reference of the container image, as registry.example.org/team/app:1.2. */
+  readonly image: string;
+  /** When the image is pulled. */
+  readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
+  /** Runs instead of the image's entry point. Each element is a template. */
+  readonly command: readonly string[];
+  /** Join the elements with blanks and pass them to sh -c. */
+  readonly shell?: boolean;
+  /** Environment variables. Each value is a template. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the command runs. */
+  readonly workdir?: string;
+  /** Volumes that are mounted into the container. */
+  readonly volumes?: readonly ({
+    /** workspace, or the name of a shared volume. */
+    readonly name: string;
+    /** Absolute path in the container. */
+    readonly mount_path: string;
+    /** Whether it may only be read. */
+    readonly read_only?: boolean;
+  })[];
+  /** Limits of the command. */
+  readonly resources?: {
+    /** Millicores. */
+    readonly cpu?: number;
+    /** A quantity of Kubernetes above zero, as 512Mi, 1.5Gi or 512M. */
+    readonly memory?: string;
+    /** Hard limit of one attempt. */
+    readonly timeout?: string;
+  };
+  /**
+   * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
+   * as kubelets read no other.
+   */
+  readonly registry_credentials?: string;
+  /** How often a failed command is run again. */
+  readonly retry?: {
+    /** Attempts in all, the first included. */
+    readonly max_attempts?: number;
+    /** Delay before the second attempt; doubles after. */
+    readonly backoff?: string;
+  };
+  /**
+   * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+   * NeverStarted.
+   */
+  readonly queue_timeout?: string;
+  /**
+   * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
+   * most and beside retry.max_attempts. By default only where retry is declared.
+   */
+  readonly retry_on_disruption?: boolean;
+};
+
+/** Runs several commands at once and waits for all. */
+export type ParallelContainerRunState = {
+  readonly kind: "ParallelContainerRun";
+  /** How often the state may be entered; one entry more ends the workflow. */
+  readonly max_state_visits?: number;
+  /**
+   * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+   * container or child; a Human state without it waits for ever.
+   */
+  readonly timeout?: string;
+  /** Ordered rules; an empty list makes the state terminal. */
+  readonly transitions: readonly ({
+    /** When the rule matches. Absent: always. */
+    readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+    /** The next state, a key of spec.states. */
+    readonly target: string;
+    /** Template; the next state reads it as {{state.feedback}}. */
+    readonly feedback?: string;
+    /** Bound of a score, confidence or consensus. */
+    readonly threshold?: number;
+    /** Least confidence of a consensus. */
+    readonly agreement?: number;
+    /** Exact value for exit_code and input_equals. */
+    readonly value?: string;
+    /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
+    readonly expression?: string;
+    /** Lower bound of score_between, inclusive. */
+    readonly min?: number;
+    /** Upper bound of score_between, inclusive. */
+    readonly max?: number;
+  })[];
+  /** The commands, by name. */
+  readonly steps: readonly ({
+    /** Unique; the key of the result in the Blackboard entry. */
+    readonly name: string;
+    /** Reference of the container image, as registry.example.org/team/app:1.2. */
+    readonly image: string;
+    /** When the image is pulled. */
+    readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
+    /** Runs instead of the image's entry point. Each element is a template. */
+    readonly command: readonly string[];
+    /** Join the elements with blanks and pass them to sh -c. */
+    readonly shell?: boolean;
+    /** Environment variables. Each value is a template. */
+    readonly env?: Readonly<Record<string, string>>;
+    /** Where the command runs. */
+    readonly workdir?: string;
+    /** Volumes that are mounted into the container. */
+    readonly volumes?: readonly ({
+      /** workspace, or the name of a shared volume. */
+      readonly name: string;
+      /** Absolute path in the container. */
+      readonly mount_path: string;
+      /** Whether it may only be read. */
+      readonly read_only?: boolean;
+    })[];
+    /** Limits of the command. */
+    readonly resources?: {
+      /** Millicores. */
+      readonly cpu?: number;
+      /** A quantity of Kubernetes above zero, as 512Mi, 1.5Gi or 512M. */
+      readonly memory?: string;
+      /** Hard limit of one attempt. */
+      readonly timeout?: string;
+    };
+    /**
+     * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
+     * as kubelets read no other.
+     */
+    readonly registry_credentials?: string;
+  })[];
+  /** Which steps must succeed for the state to succeed; best_effort asks for none. */
+  readonly completion?: "all_succeed" | "any_succeed" | "best_effort";
+  /**
+   * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+   * NeverStarted.
+   */
+  readonly queue_timeout?: string;
+  /**
+   * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
+   * most and beside retry.max_attempts. By default only where retry is declared.
+   */
+  readonly retry_on_disruption?: boolean;
+};
+
+/** Runs another workflow as a child. */
+export type SubworkflowState = {
+  readonly kind: "Subworkflow";
+  /** How often the state may be entered; one entry more ends the workflow. */
+  readonly max_state_visits?: number;
+  /**
+   * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+   * container or child; a Human state without it waits for ever.
+   */
+  readonly timeout?: string;
+  /** Ordered rules; an empty list makes the state terminal. */
+  readonly transitions: readonly ({
+    /** When the rule matches. Absent: always. */
+    readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+    /** The next state, a key of spec.states. */
+    readonly target: string;
+    /** Template; the next state reads it as {{state.feedback}}. */
+    readonly feedback?: string;
+    /** Bound of a score, confidence or consensus. */
+    readonly threshold?: number;
+    /** Least confidence of a consensus. */
+    readonly agreement?: number;
+    /** Exact value for exit_code and input_equals. */
+    readonly value?: string;
+    /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
+    readonly expression?: string;
+    /** Lower bound of score_between, inclusive. */
+    readonly min?: number;
+    /** Upper bound of score_between, inclusive. */
+    readonly max?: number;
+  })[];
+  /** Name or uid of a deployed workflow. */
+  readonly workflow_id: string;
+  /** Whether the state waits for the end of the child. */
+  readonly mode?: "blocking" | "fire_and_forget";
+  /** Blackboard key for the child's final Blackboard; blocking only. */
+  readonly result_key?: string;
+  /** Template; the child's start input. Text that is not a JSON object becomes the value of its key input. */
+  readonly input?: string;
+  /**
+   * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+   * NeverStarted.
+   */
+  readonly queue_timeout?: string;
 };
 
 export type ListWorkflowsAnswer = {

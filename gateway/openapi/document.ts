@@ -1,5 +1,6 @@
+import { ApiCredentials } from '../../crds/schema/api-spec.ts';
 import { createOpenApiDocument } from '../../lib/http/openapi/document.ts';
-import type { JsonObject } from '../../lib/http/openapi/schema-writer.ts';
+import { type JsonObject, variantSchemas } from '../../lib/http/openapi/schema-writer.ts';
 import { Type } from 'typebox';
 import manifest from '../../package.json' with { type: 'json' };
 import { contracts } from '../routes/contracts.ts';
@@ -25,6 +26,13 @@ const securitySchemes = {
     bearerFormat: 'JWT',
     description: 'An access token whose role claim is `svc:operator` or `svc:admin`.',
   },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Seal-Signature',
+    description:
+      "Base64 of the Ed25519 signature by the session's key; the session's token is the bearer token of the same request.",
+  },
 };
 
 /** The OpenAPI document of the public listener. */
@@ -37,7 +45,7 @@ export function openApiDocument(): JsonObject {
     license,
     tags,
     securitySchemes,
-    schemas: {},
+    schemas: variantSchemas(ApiCredentials, 'ApiCredentials'),
     callerHeaders: Type.Object({}),
   });
 }

@@ -59,7 +59,7 @@ function requestBody(body: BodyContract, writer: SchemaWriter): JsonObject {
     case 'bytes':
       if (body.document !== undefined) return documentBody(body.document, description, writer);
       // Tools that know no wildcard find a type that they can send.
-      return { required: false, description, content: { 'application/octet-stream': binary, '*/*': {} } };
+      return { required: false, description, content: { 'application/octet-stream': binary, '*/*': binary } };
   }
 }
 

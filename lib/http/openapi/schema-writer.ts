@@ -1,6 +1,7 @@
-import type { TSchema } from 'typebox';
+import type { TSchema, TUnion } from 'typebox';
 import { toJsonSchema } from '../../../crds/json-schema.ts';
-import { sourceOf } from '../../../crds/source-schema.ts';
+import { type SourceSchema, sourceOf } from '../../../crds/source-schema.ts';
+import { pascalCase } from './pascal-case.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -24,7 +25,19 @@ export function createSchemaWriter(named: Readonly<Record<string, TSchema>>): Sc
     if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
     if (Array.isArray(value)) return value.map((item) => withReferences(item));
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withReferences(child)]));
+    const schema = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withReferences(child)]));
+    return isTagged(value) ? { ...schema, discriminator: { ...value.discriminator, mapping: mapping(value) } } : schema;
+  }
+
+  /** OpenAPI's discriminator counts references alone, and generators ask for the value that leads to each. */
+  function mapping({ discriminator, anyOf }: TaggedUnion): Readonly<Record<string, string>> {
+    const targets = anyOf.map((variant) => {
+      const name = names.get(variant);
+      const value = tagOf(variant, discriminator.propertyName);
+      if (name === undefined) throw new TypeError(`the variant ${value} of a union needs a name: see variantSchemas`);
+      return [value, `#/components/schemas/${name}`] as const;
+    });
+    return Object.fromEntries(targets);
   }
 
   const lower = (value: unknown): JsonObject => toJsonSchema(sourceOf(value as TSchema)) as JsonObject;
@@ -32,5 +45,25 @@ export function createSchemaWriter(named: Readonly<Record<string, TSchema>>): Sc
     write: (schema) => lower(withReferences(schema)),
     components: () =>
       Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, lower(withReferences(schema, true))])),
+  };
+}
+
+type TaggedUnion = SourceSchema & Required<Pick<SourceSchema, 'anyOf' | 'discriminator'>>;
+
+const isTagged = (value: object): value is TaggedUnion => 'discriminator' in value && 'anyOf' in value;
+
+function tagOf(variant: SourceSchema, tag: string): string {
+  const values = variant.properties?.[tag]?.enum ?? [];
+  const [value] = values;
+  if (value === undefined || values.length !== 1) throw new TypeError(`a variant needs one value of ${tag}`);
+  return value;
+}
+
+/** The union and its variants under names of their own: `State` and `HumanState` for `as` State. */
+export function variantSchemas(union: TUnion, as: string): Readonly<Record<string, TSchema>> {
+  const tag = sourceOf(union).discriminator?.propertyName ?? '';
+  return {
+    [as]: union,
+    ...Object.fromEntries(union.anyOf.map((variant) => [`${pascalCase(tagOf(sourceOf(variant), tag))}${as}`, variant])),
   };
 }
