@@ -35,6 +35,16 @@ export async function sleepAwake(clock: Clock, ms: number, signal?: AbortSignal)
   if (lateMs > 0 && signal?.aborted !== true) await clock.sleep(lateMs, signal);
 }
 
+/** The result of the work; undefined where it takes longer than `ms` milliseconds. Rejects as the work does. */
+export async function resultWithin<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, clock.sleep(ms, over.signal).then(() => undefined)]);
+  } finally {
+    over.abort('over');
+  }
+}
+
 /**
  * Runs the task after `ms` milliseconds, unless the returned function calls it off before. On the machine's own clock that
  * is a timer alone: a sleep has a promise, a signal and a listener beside it, and a signed call has three deadlines.

@@ -34,3 +34,13 @@ it('one that does not listen any more hears nothing, and leaves nothing at the s
   off();
   expect(heard).toEqual(['c']);
 });
+
+it('one that listens to a signal which has aborted hears of it at once, and leaves nothing there', () => {
+  const signal = AbortSignal.abort();
+  const added = vi.spyOn(signal, 'addEventListener');
+  const heard: string[] = [];
+  const off = onAbort(signal, () => heard.push('a'));
+  expect(heard).toEqual(['a']);
+  off();
+  expect(added).not.toHaveBeenCalled();
+});

@@ -6,10 +6,14 @@ interface Listening {
 const listening = new WeakMap<AbortSignal, Listening>();
 
 /**
- * Calls `act` when the signal aborts, unless the answer was called before. All that wait with one signal share one listener: a signal
- * looks through those that it has for each one more or less, and the commands of a fleet run are thousands.
+ * Calls `act` when the signal aborts, at once where it has, unless the answer was called before. All that wait with one signal
+ * share one listener: a signal looks through those that it has for each one more or less, and a fleet run has thousands.
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  if (signal.aborted) {
+    act();
+    return () => undefined;
+  }
   const { acts, run } = listening.get(signal) ?? listen(signal);
   acts.add(act);
   return () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, resultWithin } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { LeavingTimes } from '../leaving-times.ts';
 import { Stopped } from './log.ts';
@@ -32,19 +32,12 @@ export async function leaveAll(
   { repeatableMs, callsMs }: LeavingTimes,
 ): Promise<void> {
   let left = driven.length;
-  const ended = Promise.all(driven.map((one) => one.ended.then(() => (left -= 1))));
+  const ended = Promise.all(driven.map((one) => one.ended.then(() => (left -= 1)))).then(() => true);
   for (const { leave } of driven) leave.abort();
-  if (await endsWithin(clock, ended, repeatableMs)) return;
+  if (await resultWithin(clock, repeatableMs, ended)) return;
   for (const { giveUp } of driven) giveUp.abort(new Stopped());
-  if (await endsWithin(clock, ended, callsMs - repeatableMs)) return;
+  if (await resultWithin(clock, callsMs - repeatableMs, ended)) return;
   logger.warn({ conversations: left }, 'tool calls given up at the end of the grace: their outcome is unknown');
   for (const { cancel } of driven) cancel.abort(new Stopped());
-  await endsWithin(clock, ended, lastMs);
-}
-
-async function endsWithin(clock: Clock, work: Promise<unknown>, ms: number): Promise<boolean> {
-  const over = new AbortController();
-  const isEnded = await Promise.race([work.then(() => true), clock.sleep(ms, over.signal).then(() => false)]);
-  over.abort();
-  return isEnded;
+  await resultWithin(clock, lastMs, ended);
 }

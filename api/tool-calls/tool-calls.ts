@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ToolCall, ToolCallStatus } from '../../crds/schema/tool-call.ts';
 import { aborted } from '../../lib/aborted.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { resultWithin } from '../../lib/clock.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -205,7 +206,7 @@ class CallRunner implements ToolCalls {
     for (const [uid, one] of all) if (isRepeatable(informer.cache.getByUid(uid)?.spec.tool ?? '')) stop(one);
     const ended = Promise.all(all.map(([, one]) => one.ended));
     void clock.sleep(graceMs + lastWordMs).then(() => this.#silent.abort());
-    await Promise.race([ended, clock.sleep(graceMs)]);
+    await resultWithin(clock, graceMs, ended);
     for (const [, one] of all) stop(one);
     await ended;
   }

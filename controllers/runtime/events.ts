@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, resultWithin } from '../../lib/clock.ts';
 import { cutMiddle } from '../../lib/cut-text.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
@@ -119,10 +119,8 @@ class Recorder implements EventRecorder {
   }
 
   async flush(): Promise<void> {
-    const patience = new AbortController();
     const sent = Promise.all([...this.#lines.values()].map((line) => line.sent));
-    await Promise.race([sent, this.#deps.clock.sleep(sendTimeoutMs, patience.signal)]);
-    patience.abort();
+    await resultWithin(this.#deps.clock, sendTimeoutMs, sent);
   }
 
   #spend(uid: string, now: number): boolean {

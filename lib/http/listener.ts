@@ -1,6 +1,7 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { listenBacklog } from '../listen-backlog.ts';
+import { onAbort } from '../on-abort.ts';
 import type { HttpApp } from './http-app.ts';
 
 export interface ListenOptions {
@@ -117,20 +118,12 @@ interface Ends {
 }
 
 async function close(app: HttpApp, { server, endIdle }: Opened, { abandon, breakOff }: Ends): Promise<void> {
-  const over = new AbortController();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   app.stop();
   endIdle();
-  onAbort(abandon, over.signal, () => app.abandon());
-  onAbort(breakOff, over.signal, () => server.closeAllConnections());
+  const offs = [onAbort(abandon, () => app.abandon()), onAbort(breakOff, () => server.closeAllConnections())];
   await closed;
-  over.abort();
-}
-
-/** Calls at once where `signal` has aborted, else when it does; no longer once `over` has aborted. */
-function onAbort(signal: AbortSignal, over: AbortSignal, call: () => void): void {
-  if (signal.aborted) call();
-  else signal.addEventListener('abort', call, { once: true, signal: over });
+  for (const off of offs) off();
 }
 
 /** An error of a client that never became a request. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, resultWithin } from '../../../lib/clock.ts';
 import type { Page, PageSource } from '../../../lib/process/health-server.ts';
 
 /** Pages that another thread makes. */
@@ -22,11 +22,9 @@ export function createAskedPages(clock: Clock, ask: (id: number, path: string) =
     pageOf: (path) => async () => {
       if (asked.size >= askedMost) return silent;
       const id = (ids += 1);
-      const answered = new AbortController();
       const answer = new Promise<Page>((resolve) => asked.set(id, resolve));
       ask(id, path);
-      const page = await Promise.race([answer, clock.sleep(answerMs, answered.signal)]);
-      answered.abort();
+      const page = await resultWithin(clock, answerMs, answer);
       asked.delete(id);
       return page ?? silent;
     },

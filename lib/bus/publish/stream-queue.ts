@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../errors.ts';
-import type { Clock } from '../../clock.ts';
+import { type Clock, resultWithin } from '../../clock.ts';
 import { mayHold } from '../../fair-pool.ts';
 import type { Logger } from '../../logger.ts';
 import type { BusObserver } from '../bus-observer.ts';
@@ -76,9 +76,7 @@ export class StreamQueue {
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     this.#hurry.abort();
-    const patience = new AbortController();
-    await Promise.race([this.#sending, this.#deps.clock.sleep(graceMs, patience.signal)]);
-    patience.abort();
+    if (this.#sending !== undefined) await resultWithin(this.#deps.clock, graceMs, this.#sending);
     this.#abandon.abort();
     if (this.#queue.length === 0) return;
     const { logger, observer, stream } = this.#deps;

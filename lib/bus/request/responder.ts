@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import type { Clock } from '../../clock.ts';
+import { type Clock, resultWithin } from '../../clock.ts';
 import { AppError, messageOf } from '../../errors.ts';
 import { halfJitter } from '../../informer/backoff.ts';
 import type { Logger } from '../../logger.ts';
@@ -63,10 +63,8 @@ class NatsResponder implements Responder {
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
     await this.#serving;
-    const patience = new AbortController();
     const answered = Promise.all(this.#running.values());
-    await Promise.race([answered, this.#deps.clock.sleep(graceMs, patience.signal)]);
-    patience.abort();
+    await resultWithin(this.#deps.clock, graceMs, answered);
     for (const request of this.#running.keys()) request.giveUp();
     await answered;
   }
@@ -150,9 +148,7 @@ class NatsResponder implements Responder {
 /** Undefined where the session ends first: the library never settles an exchange whose connection is lost in it. */
 async function unlessOver<T>(over: AbortSignal, exchange: Promise<T>): Promise<T | undefined> {
   const { promise: lost, resolve } = Promise.withResolvers<undefined>();
-  const stop = (): void => resolve(undefined);
-  const off = onAbort(over, stop);
-  if (over.aborted) stop();
+  const off = onAbort(over, () => resolve(undefined));
   try {
     return await Promise.race([exchange, lost]);
   } finally {
@@ -161,15 +157,9 @@ async function unlessOver<T>(over: AbortSignal, exchange: Promise<T>): Promise<T
 }
 
 /** Leaves nothing at the session, which outlives many an address. */
-function eitherAborts(first: AbortSignal, second: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      first.removeEventListener('abort', done);
-      second.removeEventListener('abort', done);
-      resolve();
-    };
-    if (first.aborted || second.aborted) return done();
-    first.addEventListener('abort', done);
-    second.addEventListener('abort', done);
-  });
+async function eitherAborts(first: AbortSignal, second: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const offs = [first, second].map((signal) => onAbort(signal, resolve));
+  await promise;
+  for (const off of offs) off();
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Consumer } from '@nats-io/jetstream';
+import { resultWithin } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { createFairPool } from '../../fair-pool.ts';
 import { busLimits } from '../limits.ts';
@@ -61,10 +62,8 @@ class DurableSubscription implements Subscription {
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
     for (const tenant of this.#lanes.keys()) this.#end(tenant);
-    const patience = new AbortController();
     const ended = Promise.all(this.#ending);
-    await Promise.race([ended, this.#deps.clock.sleep(graceMs, patience.signal)]);
-    patience.abort();
+    await resultWithin(this.#deps.clock, graceMs, ended);
     this.#abandon.abort();
     await ended;
   }
