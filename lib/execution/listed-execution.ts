@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { BlobRef, CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import { defined } from '../defined.ts';
 import { shortened } from './slim-cancel.ts';
-import { slimExecution } from './slim-execution.ts';
+import { briefStatus, slimExecution } from './slim-execution.ts';
 
 /** Characters of what a person is asked that a list shows: a tenant may have ten thousand executions that ask. */
 const promptLength = 1_024;
@@ -27,19 +27,9 @@ export function listedExecution(execution: WorkflowExecution): WorkflowExecution
 type Status = NonNullable<WorkflowExecution['status']>;
 
 function listedStatus(slim: Status, whole: CurrentState | undefined): Status {
-  const { phase, reason, message, workflow, state, transitions, started_at, finished_at, current } = slim;
+  const { current } = slim;
   const asked = current === undefined ? undefined : { ...current, ...listedPrompt(whole ?? current) };
-  return defined({
-    phase,
-    reason,
-    message,
-    workflow,
-    state,
-    transitions,
-    started_at,
-    finished_at,
-    current: asked,
-  });
+  return defined({ ...briefStatus(slim), current: asked });
 }
 
 function listedPrompt({ prompt, prompt_ref: ref }: CurrentState): Pick<CurrentState, 'prompt' | 'prompt_ref'> {

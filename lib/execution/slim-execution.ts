@@ -46,20 +46,18 @@ function slimSignals(signals: readonly Signal[], current: CurrentState | undefin
 const slimSignal = ({ state, visit }: Signal): Signal =>
   defined({ id: '', state, visit, response: '', by: '', at: '' });
 
+/** The fields of a status that decisions and lists need: what runs, how far it is, and since when. */
+export function briefStatus(status: WorkflowExecutionStatus) {
+  const { phase, reason, message, workflow, state, transitions, started_at, finished_at } = status;
+  return { phase, reason, message, workflow, state, transitions, started_at, finished_at };
+}
+
 function slimStatus(status: WorkflowExecutionStatus, refused: number): WorkflowExecutionStatus {
-  const { observedGeneration, phase, reason, message, workflow, state, current, transitions } = status;
-  const { started_at, finished_at, archived_at, stored_bytes, successors, stimulus } = status;
+  const { observedGeneration, current, archived_at, stored_bytes, successors, stimulus } = status;
   return defined({
     observedGeneration,
-    conditions: withOneText(status.conditions, message),
-    phase,
-    reason,
-    message,
-    workflow,
-    state,
-    transitions,
-    started_at,
-    finished_at,
+    conditions: withOneText(status.conditions, status.message),
+    ...briefStatus(status),
     archived_at,
     stored_bytes,
     successors,
