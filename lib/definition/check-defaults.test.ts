@@ -57,7 +57,17 @@ it('a default that one template fills in and another one does not gets it as wel
 it.each([
   ['a template fills in', { type: 'object', properties }, 'head -n {{default input.limit 3}}'],
   ['no template reads', { type: 'object', properties }, 'head -n {{input.limits}}'],
+  ['a text beside the braces names', { type: 'object', properties }, 'echo input.limit {{default input.limit 3}}'],
   ['a required field has', { type: 'object', properties, required: ['limit'] }, 'head -n {{input.limit}}'],
 ])('a default that %s gets none', (_what, schema, command) => {
   expect(warned(schema, command)).toEqual([]);
+});
+
+it.each([
+  ['in an object', '{{input.limit.[0]}} {{@root.input.limit}}'],
+  ['as the fallback of another one', '{{default input.other input.limit}}'],
+  ['as the subject of a block', '{{#if input.limit}}some{{/if}}'],
+  ['within another helper', '{{default (json input.limit) 3}}'],
+])('a default of a field that a template reads %s gets a warning', (_where, command) => {
+  expect(warned({ type: 'object', properties }, command)).toHaveLength(1);
 });

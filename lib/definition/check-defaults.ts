@@ -1,14 +1,14 @@
 import { limits } from '../../crds/limits.ts';
 import { formatPlace, warningAt } from '../../crds/problem.ts';
 import { isJsonObject } from '../json-object.ts';
+import type { Work } from '../work/work.ts';
 import type { Check, Definition } from './definition.ts';
-import { templateFields } from './template-fields.ts';
 
 /** A default of an input that a template reads as it is: as in JSON Schema itself, `default` is a remark (AMB-166). */
-export const checkDefaults: Check = (definition) => {
+export const checkDefaults: Check = (definition, work) => {
   const found = defaultsOf(definition.spec.input_schema, []);
   if (found.length === 0) return [];
-  const bare = readBare(definition);
+  const bare = readBare(definition, work);
   const at = ['spec', 'input_schema'];
   return found
     .filter(({ path }) => bare.has(`input.${path.join('.')}`))
@@ -43,12 +43,11 @@ function defaultsOf(schema: unknown, above: readonly string[]): Default[] {
   });
 }
 
-const reading = /(\bdefault\s+)?\b(input\.[\w.-]+)/g;
-
-/** What some template reads without the helper `default`. */
-function readBare(definition: Definition): ReadonlySet<string> {
-  const readings = templateFields(definition).flatMap(({ source }) => [...source.matchAll(reading)]);
-  return new Set(readings.filter(([, helper]) => helper === undefined).map(([, , name = '']) => name));
+/** Names that some template reads without the helper `default`. */
+function readBare(definition: Definition, work: Work): ReadonlySet<string> {
+  const checked = definition.templates.checked(definition, work);
+  const references = checked.flatMap(({ result }) => (result.ok ? result.bareReferences : []));
+  return new Set(references.map((parts) => parts.join('.')));
 }
 
 /** Longest text that a message repeats. */

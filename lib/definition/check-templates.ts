@@ -1,14 +1,11 @@
 import { errorAt, type Problem } from '../../crds/problem.ts';
-import { checkTemplate } from '../template/parse.ts';
 import type { Work } from '../work/work.ts';
 import { checkReferences } from './check-references.ts';
 import type { Definition } from './definition.ts';
-import { templateFields } from './template-fields.ts';
 
 /** Every template can be parsed and what it reads exists (spec 1 §2.6, "Template variables"). */
 export function checkTemplates(definition: Definition, work: Work): readonly Problem[] {
-  return templateFields(definition).flatMap(({ at, source }) => {
-    const result = checkTemplate(source, work);
+  return definition.templates.checked(definition, work).flatMap(({ at, result }) => {
     if (result.ok) return checkReferences(result.references, at, definition);
     return [
       errorAt(at, 'template', `${result.message} (line ${result.line}, column ${result.column} of the template)`),

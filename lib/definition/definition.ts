@@ -3,6 +3,7 @@ import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { Work } from '../work/work.ts';
+import { CheckedTemplates } from './checked-templates.ts';
 import { Hints } from './hints.ts';
 
 /** A state that satisfies the schema. */
@@ -27,6 +28,8 @@ export interface Definition {
   readonly isComplete: boolean;
   /** Probable meanings of mistyped names in it. */
   readonly hints: Hints;
+  /** Its templates, which are parsed once however many checks read them. */
+  readonly templates: CheckedTemplates;
 }
 
 /**
@@ -52,5 +55,6 @@ export function soundParts(spec: unknown, problems: readonly Problem[]): Definit
       .map((name) => ({ name, at: ['spec', 'states', name], state: states[name] as State })),
     isComplete: names.length > 0 && brokenStates.size === 0,
     hints: new Hints(),
+    templates: new CheckedTemplates(),
   };
 }

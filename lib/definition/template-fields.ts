@@ -2,12 +2,18 @@ import type { Place } from '../../crds/problem.ts';
 import type { ContainerFields } from '../../crds/schema/container.ts';
 import type { State, StateOf } from '../../crds/schema/state.ts';
 import type { StateKind } from '../../crds/schema/state-kinds.ts';
-import type { Definition } from './definition.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 
 /** A field that holds a template. */
 interface TemplateField {
   readonly at: Place;
   readonly source: string;
+}
+
+/** The parts of a definition that hold templates. */
+export interface Templated {
+  readonly spec: Readonly<Partial<Pick<WorkflowSpec, 'output_template'>>>;
+  readonly states: readonly { readonly at: Place; readonly state: State }[];
 }
 
 type Fields<T> = (state: T, at: Place) => (TemplateField | undefined)[];
@@ -40,7 +46,7 @@ const fieldsOf: { readonly [K in StateKind]: Fields<StateOf<K>> } = {
 };
 
 /** Every template of a definition, in its order. */
-export function templateFields({ spec, states }: Definition): readonly TemplateField[] {
+export function templateFields({ spec, states }: Templated): readonly TemplateField[] {
   return [
     ...mapFields(['spec', 'output_template'], spec.output_template),
     ...states.flatMap(({ at, state }) => stateFields(state, at)),

@@ -21,6 +21,8 @@ const known = `known are ${[...helperNames, ...blockNames, 'else'].join(', ')}`;
 export class Converter {
   readonly #scanned: Scanned;
   readonly #references: (readonly string[])[] = [];
+  /** Those of them that the helper `default` reads. */
+  readonly #filled = new Set<readonly string[]>();
   /** Names of block parameters for each `each` around the current node. */
   readonly #loops: (readonly string[])[] = [];
 
@@ -29,7 +31,10 @@ export class Converter {
   }
 
   convert(program: hbs.AST.Program): Template {
-    return { nodes: this.#body(program), references: this.#references, cost: this.#scanned.cost };
+    const nodes = this.#body(program);
+    const references = this.#references;
+    const bareReferences = references.filter((parts) => !this.#filled.has(parts));
+    return { nodes, references, bareReferences, cost: this.#scanned.cost };
   }
 
   #body(program: hbs.AST.Program | undefined): TemplateNode[] {
@@ -99,7 +104,10 @@ export class Converter {
     if (node.params.length !== wanted) {
       return this.#refuse(`helper '${helper}' takes ${wanted === 1 ? 'one argument' : 'a value and a fallback'}`, node);
     }
-    return { kind: 'call', helper, args: node.params.map((param) => this.#expression(param)) };
+    const args = node.params.map((param) => this.#expression(param));
+    const [value] = args;
+    if (helper === 'default' && value?.kind === 'path') this.#filled.add(value.parts);
+    return { kind: 'call', helper, args };
   }
 
   #path(node: hbs.AST.PathExpression): PathExpression {

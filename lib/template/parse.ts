@@ -10,8 +10,8 @@ import type { Template } from './template.ts';
 import { placeOf, TemplateError } from './template-error.ts';
 
 /** Result of checking a template when a workflow is registered. */
-type TemplateCheck =
-  | { readonly ok: true; readonly references: readonly (readonly string[])[] }
+export type TemplateCheck =
+  | ({ readonly ok: true } & Pick<Template, 'references' | 'bareReferences'>)
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 
 /** A template whose price is known, and which is parsed when it is paid for. */
@@ -61,7 +61,8 @@ class Prepared implements PreparedTemplate {
   #parse(): Template {
     const { text, cost } = this.#scanned;
     // Most fields are plain texts.
-    if (cost === 0) return { nodes: text === '' ? [] : [{ kind: 'text', text }], references: [], cost };
+    if (cost === 0)
+      return { nodes: text === '' ? [] : [{ kind: 'text', text }], references: [], bareReferences: [], cost };
     return new Converter(this.#scanned).convert(parseHandlebars(this.#scanned));
   }
 }
@@ -74,7 +75,8 @@ export function checkTemplate(source: string, work = new Work()): TemplateCheck 
   try {
     const prepared = prepareTemplate(source);
     work.spend(prepared.cost);
-    return { ok: true, references: prepared.template.references };
+    const { references, bareReferences } = prepared.template;
+    return { ok: true, references, bareReferences };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     return { ok: false, message: error.message, ...placeOf(String(source), error.offset) };

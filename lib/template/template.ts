@@ -30,6 +30,8 @@ export interface Template {
   readonly nodes: readonly TemplateNode[];
   /** Paths from the scope's root that the template may read, in order of appearance, repeated as written. */
   readonly references: readonly (readonly string[])[];
+  /** Those of them for which the template has no fallback: a missing value renders as a placeholder. */
+  readonly bareReferences: readonly (readonly string[])[];
   /** Units of work that parsing takes. */
   readonly cost: number;
 }
