@@ -95,6 +95,7 @@ export const agentExecutionReasons = {
   MalformedReply: 'The answer of the provider could not be read.',
   ContextTooLong: 'The conversation is longer than the model takes.',
   BudgetExceeded: 'The execution used up max_tokens or max_cost_usd.',
+  PriceUnknown: 'The agent has max_cost_usd, and the node configuration has no price of its model.',
   NotAccepted: 'None of max_iterations answers was accepted by the judge or by output_schema.',
   ValidationFailed: 'The judge of an answer or of a tool call gave no verdict.',
   ConversationTooLarge: 'The conversation holds more text than is kept of one.',

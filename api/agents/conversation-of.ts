@@ -1,5 +1,7 @@
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { defined } from '../../lib/defined.ts';
+import { least } from '../../lib/least.ts';
 import { callerOf } from './caller-of.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import type { DriversDeps } from './drivers-deps.ts';
@@ -22,7 +24,7 @@ export async function conversationOf(
   if (whole === undefined) throw new Stopped();
   const definition = await definitionOf(whole);
   const { security } = definition;
-  const spec = withinTokens(definition.spec, whole.spec.max_tokens);
+  const spec = bounded(definition.spec, whole.spec);
   const { metadata, status } = whole;
   return {
     ...parts,
@@ -42,9 +44,17 @@ export async function conversationOf(
   };
 }
 
-/** The definition with the lower one of two bounds of tokens: its own, and that of the execution. */
-function withinTokens(spec: AgentSpec, most: number | undefined): AgentSpec {
-  if (most === undefined) return spec;
-  const { max_tokens: own = most } = spec.execution ?? {};
-  return { ...spec, execution: { ...spec.execution, max_tokens: Math.min(own, most) } };
+/** The definition with the lower one of two bounds each: its own, and that of the execution. */
+function bounded(spec: AgentSpec, { max_tokens, max_cost_usd }: AgentExecution['spec']): AgentSpec {
+  const own = spec.execution;
+  return {
+    ...spec,
+    execution: {
+      ...own,
+      ...defined({
+        max_tokens: least(own?.max_tokens, max_tokens),
+        max_cost_usd: least(own?.max_cost_usd, max_cost_usd),
+      }),
+    },
+  };
 }

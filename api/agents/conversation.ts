@@ -1,10 +1,14 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import { answerBound } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { fitting } from '../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../lib/conversation/next.ts';
+import { sizeOfAll } from '../../lib/conversation/state.ts';
 import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
+import { least } from '../../lib/least.ts';
+import { lengthOfDefinitions } from '../../lib/models/cost.ts';
 import { ModelError, type ModelReply } from '../../lib/models/models.ts';
 import { Parked } from './approvals.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
@@ -103,11 +107,15 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
   }
   const tools = [...deps.toolbox.offered(caller), ...(await registeredTools(deps, signal))];
   const limits = models.limitsOf(alias, provider);
-  const maxOutputTokens = least(effect.maxOutputTokens, limits?.maxOutputTokens);
+  const definitions = lengthOfDefinitions({ tools, ...defined({ outputSchema: spec.output_schema }) });
+  const most = least(effect.budget.tokens, limits?.maxOutputTokens) ?? 0;
+  const sent = fitting(messages, { contextWindow: limits?.contextWindow, maxOutputTokens: most, definitions });
+  const bound = answerBound(effect.budget, { units: definitions + sizeOfAll(sent), alias, limits });
+  const maxOutputTokens = least(bound, limits?.maxOutputTokens);
   const question = {
     alias,
     tenant: caller.tenant,
-    messages: fitting(messages, { contextWindow: limits?.contextWindow, maxOutputTokens: maxOutputTokens ?? 0 }),
+    messages: sent,
     tools,
     ...defined({ provider, maxOutputTokens, outputSchema: spec.output_schema }),
     onText: (text: string) => tell({ text }),
@@ -115,11 +123,6 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
   const reply = await repeatable(deps, signal, (until) => models.ask({ ...question, signal: until }));
   await record(deps, { kind: 'model_replied', ...kept(reply, log.state.modelCalls) });
 }
-
-const least = (...bounds: readonly (number | undefined)[]): number | undefined => {
-  const known = bounds.filter((bound) => bound !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
-};
 
 /**
  * A reply within our bounds. Calls get ids of our own: a provider, or a substitute for one, may repeat ids, and two
@@ -164,7 +167,7 @@ async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answ
   const { models, caller } = deps;
   const { spec } = caller.agent;
   const alias = spec.execution?.validation?.model ?? modelAliasOf(spec);
-  const question = { alias, maxOutputTokens: effect.maxOutputTokens, withinMs: judgeMs };
+  const question = { alias, budget: effect.budget, withinMs: judgeMs };
   const { reply, ...verdict } = await repeatable(deps, signal, (until) =>
     judgeAnswer({ models, tenant: caller.tenant }, judgedAnswer(deps, effect.answer), { ...question, signal: until }),
   );
@@ -176,9 +179,9 @@ async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answ
 /** Nothing is held meanwhile: the replica that continues finds the same execution of the judge (ADR 0112). */
 async function judgeByAgent(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, agent: string) {
   const { judges, execution, caller } = deps;
-  const { iteration, maxOutputTokens: maxTokens } = effect;
+  const { iteration, budget } = effect;
   const answer = judgedAnswer(deps, effect.answer);
-  const result = await judges.result({ execution, caller, agent, iteration, answer, ...defined({ maxTokens }) });
+  const result = await judges.result({ execution, caller, agent, iteration, answer, budget });
   if (result === undefined) throw new Parked();
   const { output, ...usage } = result;
   return { ...verdictOf(output), ...usage };

@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { annotations, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import type { ModelRequest } from '../../lib/models/models.ts';
+import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import { executionOf, replyOf, SharedExecutions, specOf } from '../../test/agents/replica.ts';
 import { useReplicas } from '../../test/agents/replicas.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
@@ -92,12 +93,9 @@ const verdict = (score: number, more: object = {}): Partial<AgentResult> => ({
   output: JSON.stringify({ score, ...more }),
 });
 
-const judgedBy = (agent: string, most?: number) =>
+const judgedBy = (agent: string, most: AgentSpec['execution'] = {}) =>
   specOf({
-    execution: {
-      validation: { agent, threshold: 0.7, criteria: 'No claim without a source.' },
-      ...(most !== undefined && { max_tokens: most }),
-    },
+    execution: { validation: { agent, threshold: 0.7, criteria: 'No claim without a source.' }, ...most },
   });
 
 /** Records about a judge that a replica has written. */
@@ -133,7 +131,9 @@ const answers = async ({ messages }: ModelRequest) =>
 
 interface More {
   readonly agent?: string;
-  readonly most?: number | undefined;
+  /** Bounds of the agent. */
+  readonly most?: AgentSpec['execution'];
+  readonly ask?: (request: ModelRequest) => Promise<ModelReply>;
   readonly poolBytes?: number;
   readonly bus?: EventBus;
   readonly troubles?: Error[];
@@ -211,22 +211,34 @@ describe('an agent that judges answers', () => {
 
   it('bounds a judge by the tokens that are left to the execution', async () => {
     const shared = new SharedExecutions();
-    startOn(shared, { most: 1_000 });
+    startOn(shared, { most: { max_tokens: 1_000 } });
     shared.put(executionOf('bounded'));
     const [judge] = await judges(shared, 1);
     expect(judge?.spec.max_tokens).toBeGreaterThan(0);
     expect(judge?.spec.max_tokens).toBeLessThanOrEqual(998);
   });
 
+  it('bounds a judge by the cost that is left to the execution', async () => {
+    const shared = new SharedExecutions();
+    const ask = async () => ({ ...replyOf('answer'), cost_usd: 0.25 });
+    startOn(shared, { most: { max_cost_usd: 0.5 }, ask });
+    shared.put(executionOf('dear'));
+    const [judge] = await judges(shared, 1);
+    expect(judge?.spec.max_cost_usd).toBe(0.25);
+  });
+
   it.each([
-    ['no bound', undefined],
-    ['a higher bound', 1_000],
+    ['no bound', {}],
+    ['a higher bound', { max_tokens: 1_000 }],
   ])('ends an execution whose own bound is used up where the agent has %s', async (what, most) => {
     const shared = new SharedExecutions();
     startOn(shared, { most });
     const execution = executionOf(what.replaceAll(' ', '-'));
     shared.put({ ...execution, spec: { ...execution.spec, max_tokens: 1 } });
-    expect(await outcome(shared)).toMatchObject({ reason: 'BudgetExceeded', message: 'max_tokens of 1 is used up' });
+    expect(await outcome(shared)).toMatchObject({
+      reason: 'BudgetExceeded',
+      message: expect.stringMatching(/^max_tokens is used up but for 1 of them; the next question has about \d+$/),
+    });
   });
 
   it('leaves its place to others while it judges', async () => {

@@ -3,6 +3,7 @@ import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { lineageOf } from '../../lib/agent/lineage.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Budget } from '../../lib/conversation/budget.ts';
 import { defined } from '../../lib/defined.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -29,8 +30,8 @@ export interface JudgeQuestion {
   readonly agent: string;
   readonly iteration: number;
   readonly answer: JudgedAnswer;
-  /** Tokens that are left of the budget of the execution. */
-  readonly maxTokens?: number;
+  /** What is left of the bounds of the execution. */
+  readonly budget: Budget;
 }
 
 /** The agent's answer, and the tokens that it took. */
@@ -133,7 +134,7 @@ function noVerdict({ agent }: JudgeQuestion, { metadata, spec, status }: AgentEx
 
 /** @throws JudgeFailed for what no attempt mends. */
 async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: string): Promise<AgentExecution> {
-  const { execution, caller, agent: asked, answer, maxTokens } = question;
+  const { execution, caller, agent: asked, answer, budget } = question;
   const input = JSON.stringify(answer);
   if (input.length > limits.agentInputLength)
     throw new JudgeFailed(
@@ -146,7 +147,7 @@ async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: str
   try {
     const marks = deps.lineages.marksFor({ callingExecution: uid });
     const known = { name, request: canonicalHash(body) };
-    const judge = await start(deps, { agent, body, caller, namespace, known, marks, serves: execution, maxTokens });
+    const judge = await start(deps, { agent, body, caller, namespace, known, marks, serves: execution, budget });
     const data = { agent: agent.metadata.name, agent_id: body.agent_id };
     deps.audit.record({
       type: 'AgentExecutionStarted',

@@ -1,19 +1,21 @@
 import { isFraction, jsonOf } from '../../lib/conversation/answer.ts';
+import { answerBound, type Budget } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
+import { sizeOfAll } from '../../lib/conversation/state.ts';
 import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { ModelError, type ModelReply, type Models } from '../../lib/models/models.ts';
 
 interface JudgeDeps {
-  readonly models: Pick<Models, 'ask'>;
+  readonly models: Pick<Models, 'ask' | 'limitsOf'>;
   readonly tenant: string;
 }
 
 interface Question {
   readonly alias: string;
-  /** Tokens that the verdict may take, of the execution's budget. */
-  readonly maxOutputTokens?: number | undefined;
+  /** What is left to the execution, of which the question and its verdict take their part. */
+  readonly budget: Budget;
   /** Milliseconds of the verdict, from the provider's turn on: a judge that waits for others has not begun. */
   readonly withinMs: number;
   readonly signal: AbortSignal;
@@ -89,14 +91,15 @@ function verdictIn({ score, feedback, reasoning }: Readonly<Record<string, unkno
 
 /** The judged text is one JSON string among others, so that it ends where it ends. */
 async function ask(deps: JudgeDeps, rules: string, data: object, question: Question) {
-  const { alias, maxOutputTokens, withinMs, signal } = question;
+  const { alias, budget, withinMs, signal } = question;
   const messages = [
     { role: 'system', content: rules },
     { role: 'user', content: JSON.stringify(data) },
   ] as const;
+  const limits = deps.models.limitsOf(alias);
+  const bound = defined({ maxOutputTokens: answerBound(budget, { units: sizeOfAll(messages), alias, limits }) });
   let reply: ModelReply;
   try {
-    const bound = defined({ maxOutputTokens });
     reply = await deps.models.ask({ alias, tenant: deps.tenant, messages, tools: [], withinMs, signal, ...bound });
   } catch (error) {
     signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import type { Budget } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { shortened } from '../../lib/conversation/shorten.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -38,7 +39,7 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     if (admitted.kind === 'policy') raiseStorageEvent(deps, { id, tool, args, outcome: 'denied' });
     return refuse(deps, effect, refusalText(admitted));
   }
-  const asked = { call, args, maxOutputTokens: effect.maxOutputTokens };
+  const asked = { call, args, budget: effect.budget ?? {} };
   // A person is not asked about what the judge refuses.
   const verdict =
     (await verdictOf(deps, admitted, asked, signal)) ?? (await refusalByPerson(deps, admitted, asked, signal));
@@ -65,7 +66,7 @@ const refuse = ({ log, tell }: ConversationDeps, { call }: CallTool, content: st
 interface Judged {
   readonly call: CallTool['call'];
   readonly args: ToolArguments;
-  readonly maxOutputTokens: number | undefined;
+  readonly budget: Budget;
 }
 
 const judgeSecondsDefault = 30;
@@ -97,7 +98,7 @@ function isJudged({ caller, toolbox }: ConversationDeps, tool: Tool): boolean {
 
 async function askJudge(
   deps: ConversationDeps,
-  { call, args, maxOutputTokens }: Judged,
+  { call, args, budget }: Judged,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { spec } = deps.caller.agent;
@@ -108,7 +109,7 @@ async function askJudge(
   const { allowed, reason, reply } = await repeatable(deps, signal, (until) =>
     judgeCall({ models: deps.models, tenant: deps.caller.tenant }, asked, {
       alias,
-      maxOutputTokens,
+      budget,
       withinMs,
       signal: until,
     }),

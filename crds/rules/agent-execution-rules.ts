@@ -20,6 +20,7 @@ export const agentExecutionRules: CelRule[] = [
   // The deadline is fixed when the execution begins: a change would be accepted and do nothing.
   { rule: isSame('timeout'), message: 'timeout: is immutable; cancel this execution, or start another one' },
   { rule: isSame('max_tokens'), message: 'max_tokens: is immutable; cancel this execution, or start another one' },
+  { rule: isSame('max_cost_usd'), message: 'max_cost_usd: is immutable; cancel this execution, or start another one' },
   {
     rule: '!has(oldSelf.signals) || oldSelf.signals.size() == 0 || has(self.signals)',
     message: 'signals: can only be appended; none may be removed',

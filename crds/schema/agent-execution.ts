@@ -128,6 +128,13 @@ export const AgentExecutionSpec = Type.Object(
         description: 'Most tokens, input and output. The lower one of this and the bound of the agent counts.',
       }),
     ),
+    max_cost_usd: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'Most cost by the prices of the node configuration; the lower one counts here as well.',
+      }),
+    ),
     ttl_seconds_after_finished: Type.Optional(
       Type.Integer({
         minimum: 0,

@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { ModelMessage } from '../models/models.ts';
+import { AppError } from '../errors.ts';
+import { answerBound } from './budget.ts';
 import { fitting } from './messages.ts';
-import { type Effect, next } from './next.ts';
+import { type Effect, failure, next } from './next.ts';
 import type { ConversationRecord } from './record.ts';
-import { type ConversationState, emptyState, fold, sizeOf } from './state.ts';
+import { type ConversationState, emptyState, fold, sizeOf, sizeOfAll } from './state.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 
@@ -51,7 +53,12 @@ class World {
       if (dies(step)) state = this.state();
       const effect = next(state, spec);
       if (effect.kind === 'none') return state;
-      this.#act(state, effect, spec);
+      try {
+        this.#act(state, effect, spec);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        this.#put(state, { kind: 'ended', result: { ...failure(state, error.reason, error.message), at } });
+      }
     }
     throw new Error('the conversation has no end');
   }
@@ -83,7 +90,7 @@ class World {
         if (spec.execution?.tool_validation?.enabled === true) this.#judgeCall(state, effect);
         return this.#callTool(state, effect);
       case 'judge_answer': {
-        this.#judge(state, effect.maxOutputTokens);
+        this.#judge(state, answerBound(effect.budget, questionOf(effect.answer.length)));
         const score = this.#scores[Math.min(this.#judged++, this.#scores.length - 1)] ?? 1;
         return put({ kind: 'iteration_judged', iteration: effect.iteration, score, feedback: `worth ${score}` });
       }
@@ -98,7 +105,7 @@ class World {
 
   #reply(state: ConversationState, effect: EffectOf<'ask_model'>): void {
     const put = (fields: NewRecord): void => this.#put(state, fields);
-    this.asked.push(effect.maxOutputTokens);
+    this.asked.push(answerBound(effect.budget, questionOf(sizeOfAll(state.messages))));
     put({ kind: 'model_asked', iteration: effect.iteration, call: state.modelCalls + 1 });
     const reply = this.#replies[Math.min(this.#turn++, this.#replies.length - 1)] ?? { content: 'done', calls: 0 };
     const calls = Array.from({ length: reply.calls }, (_, index) => ({
@@ -119,8 +126,8 @@ class World {
     });
   }
 
-  #judgeCall(state: ConversationState, { call, maxOutputTokens }: EffectOf<'call_tool'>): void {
-    this.#judge(state, maxOutputTokens);
+  #judgeCall(state: ConversationState, { call, budget = {} }: EffectOf<'call_tool'>): void {
+    this.#judge(state, answerBound(budget, questionOf(call.arguments.length)));
     this.#put(state, { kind: 'call_judged', call_id: call.id, allowed: true, reason: '' });
   }
 
@@ -146,6 +153,9 @@ class World {
     });
   }
 }
+
+/** Of a model whose price is not bounded by anything. */
+const questionOf = (units: number) => ({ units, alias: 'default', limits: { maxOutputTokens: 1_000 } });
 
 interface Reply {
   readonly content: string;
@@ -385,28 +395,44 @@ describe('the messages for a model', () => {
 
   it('fit the window, keep the task, and never cut an exchange with a tool', () => {
     fc.assert(
-      fc.property(conversation, fc.integer({ min: 100, max: 2_000 }), (messages, contextWindow) => {
-        const sent = fitting(messages, { contextWindow, maxOutputTokens: 10 });
-        expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2));
-        const called = sent.flatMap((one) =>
-          one.role === 'assistant' ? (one.tool_calls ?? []).map(({ id }) => id) : [],
-        );
-        const answered = sent.flatMap((one) => (one.role === 'tool' ? [one.tool_call_id] : []));
-        expect(answered).toEqual(called);
-        const size = sent.reduce((sum, one) => sum + sizeOf(one), 0);
-        const whole = messages.reduce((sum, one) => sum + sizeOf(one), 0);
-        const fits = whole <= (contextWindow * 0.9 - 10) * 3;
-        expect(fits ? sent : messages).toEqual(messages);
-        expect(size).toBeLessThan(whole + (fits ? 1 : 200));
-      }),
+      fc.property(
+        conversation,
+        fc.integer({ min: 100, max: 2_000 }),
+        fc.nat(200),
+        (messages, contextWindow, definitions) => {
+          const sent = fitting(messages, { contextWindow, maxOutputTokens: 10, definitions });
+          expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2));
+          const called = sent.flatMap((one) =>
+            one.role === 'assistant' ? (one.tool_calls ?? []).map(({ id }) => id) : [],
+          );
+          const answered = sent.flatMap((one) => (one.role === 'tool' ? [one.tool_call_id] : []));
+          expect(answered).toEqual(called);
+          const size = sent.reduce((sum, one) => sum + sizeOf(one), 0);
+          const whole = messages.reduce((sum, one) => sum + sizeOf(one), 0);
+          const fits = whole + definitions <= (contextWindow * 0.9 - 10) * 3;
+          expect(fits ? sent : messages).toEqual(messages);
+          expect(size).toBeLessThan(whole + (fits ? 1 : 200));
+        },
+      ),
       { numRuns: 200 },
     );
+  });
+
+  it('leave room for the definitions of tools, at the boundary', () => {
+    const exchange = (content: string): ModelMessage => ({ role: 'user', content });
+    const messages = [exchange('Work.'), exchange('task'), exchange('first'), exchange('second')];
+    const contextWindow = 1_000;
+    const room = (contextWindow * 0.9 - 100) * 3 - sizeOfAll(messages);
+    const sent = (definitions: number) => fitting(messages, { contextWindow, maxOutputTokens: 100, definitions });
+    expect(sent(room - 1)).toEqual(messages);
+    expect(sent(room)).toEqual(messages);
+    expect(sent(room + 1).map(({ content }) => content)).toEqual(['Work.', 'task', expect.any(String), 'second']);
   });
 
   it('hold no arguments that are no JSON object', () => {
     const sent = fitting(
       [{ role: 'assistant', content: '', tool_calls: [{ id: '1', name: 'fs.read', arguments: '[1' }] }],
-      { maxOutputTokens: 1 },
+      { maxOutputTokens: 1, definitions: 0 },
     );
     expect(sent[0]).toMatchObject({ tool_calls: [{ arguments: '{}' }] });
   });

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json-object.ts';
 import type { ModelMessage } from '../models/models.ts';
 import { conversationLimits } from './limits.ts';
-import { sizeOf } from './state.ts';
+import { sizeOfAll } from './state.ts';
 
 /** Part of a window that the conversation may fill; the rest is for what the estimate misses. */
 const filled = 0.9;
@@ -15,6 +15,8 @@ interface Window {
   /** Tokens of the model's context; absent: nothing is left out. */
   readonly contextWindow?: number | undefined;
   readonly maxOutputTokens: number;
+  /** Text units of what the model reads beside the messages: definitions of tools, and the schema of the answer. */
+  readonly definitions: number;
 }
 
 /**
@@ -22,15 +24,17 @@ interface Window {
  * task on, the oldest first: an assistant's message is left out with the answers to all its calls, and never without
  * them.
  */
-export function fitting(messages: readonly ModelMessage[], { contextWindow, maxOutputTokens }: Window): ModelMessage[] {
+export function fitting(messages: readonly ModelMessage[], window: Window): ModelMessage[] {
+  const { contextWindow, maxOutputTokens, definitions } = window;
   const sound = messages.map(withSoundCalls);
   if (contextWindow === undefined) return sound;
-  const room = Math.max(0, contextWindow * filled - maxOutputTokens) * conversationLimits.unitsPerToken;
+  const tokens = Math.max(0, contextWindow * filled - maxOutputTokens);
+  const room = Math.max(0, tokens * conversationLimits.unitsPerToken - definitions);
   const [head, exchanges] = [sound.slice(0, taskMessages), exchangesOf(sound.slice(taskMessages))];
-  let size = [...head, ...exchanges.flat()].reduce((sum, message) => sum + sizeOf(message), 0);
+  let size = sizeOfAll(sound);
   let dropped = 0;
   while (size > room && dropped < exchanges.length - 1) {
-    size -= (exchanges[dropped] ?? []).reduce((sum, message) => sum + sizeOf(message), 0);
+    size -= sizeOfAll(exchanges[dropped] ?? []);
     dropped += 1;
   }
   if (dropped === 0) return sound;

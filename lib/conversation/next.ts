@@ -4,8 +4,9 @@ import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
 import type { ModelToolCall } from '../models/models.ts';
 import { answerFacts, schemaProblem } from './answer.ts';
+import { type Budget, remaining, usedUp } from './budget.ts';
 import { conversationLimits } from './limits.ts';
-import { type ConversationState, sizeOf } from './state.ts';
+import type { ConversationState } from './state.ts';
 
 /** The next effects. Each effect ends in at least one record, so that the next decision sees it. */
 export type Effect =
@@ -16,19 +17,20 @@ export type Effect =
       readonly action: string;
       readonly feedback?: string;
     }
-  | { readonly kind: 'ask_model'; readonly iteration: number; readonly maxOutputTokens?: number }
-  /** `refusal`: the call may not run, and the model gets these words. `maxOutputTokens` bounds its judge. */
+  /** `budget` bounds the question together with its answer. */
+  | { readonly kind: 'ask_model'; readonly iteration: number; readonly budget: Budget }
+  /** `refusal`: the call may not run, and the model gets these words. `budget` bounds its judge. */
   | {
       readonly kind: 'call_tool';
       readonly call: ModelToolCall;
       readonly refusal?: string;
-      readonly maxOutputTokens?: number;
+      readonly budget?: Budget;
     }
   | {
       readonly kind: 'judge_answer';
       readonly iteration: number;
       readonly answer: string;
-      readonly maxOutputTokens?: number;
+      readonly budget: Budget;
     }
   | {
       readonly kind: 'complete_iteration';
@@ -98,8 +100,7 @@ function callTool(state: ConversationState, call: ModelToolCall, spec: AgentSpec
 const asksJudge = ({ execution }: AgentSpec): boolean => execution?.tool_validation?.enabled === true;
 
 function judgedCall(state: ConversationState, call: ModelToolCall, spec: AgentSpec): Effect {
-  const size = (state.started?.system.length ?? 0) + call.name.length + call.arguments.length;
-  return withinBudgets(state, spec, size, (bound) => ({ kind: 'call_tool', call, ...bound }));
+  return withinBudget(state, spec, (budget) => ({ kind: 'call_tool', call, budget }));
 }
 
 function withAnswer(state: ConversationState, spec: AgentSpec, answer: { text: string; isCut: boolean }): Effect {
@@ -127,37 +128,22 @@ function withAnswer(state: ConversationState, spec: AgentSpec, answer: { text: s
 }
 
 function judgeAnswer(state: ConversationState, spec: AgentSpec, answer: string): Effect {
-  const { started, iteration } = state;
-  const size = (started?.system.length ?? 0) + (started?.input.length ?? 0) + answer.length;
-  return withinBudgets(state, spec, size, (bound) => ({ kind: 'judge_answer', iteration, answer, ...bound }));
+  const { iteration } = state;
+  return withinBudget(state, spec, (budget) => ({ kind: 'judge_answer', iteration, answer, budget }));
 }
 
 const scored = (score: number | undefined) => (score === undefined ? {} : { score });
 
 function askModel(state: ConversationState, spec: AgentSpec): Effect {
-  const size = state.messages.reduce((sum, message) => sum + sizeOf(message), 0);
   const { iteration } = state;
-  return withinBudgets(state, spec, size, (bound) => ({ kind: 'ask_model', iteration, ...bound }));
+  return withinBudget(state, spec, (budget) => ({ kind: 'ask_model', iteration, budget }));
 }
 
-/**
- * Budgets are checked before a model is asked, as the agent or as a judge: its answer is clamped to the tokens that remain
- * behind a question of `size` text units.
- */
-function withinBudgets(
-  state: ConversationState,
-  spec: AgentSpec,
-  size: number,
-  ask: (bound: { readonly maxOutputTokens?: number }) => Effect,
-): Effect {
-  const { max_tokens: tokens, max_cost_usd: cost } = spec.execution ?? {};
-  if (cost !== undefined && (state.costUsd ?? 0) >= cost) {
-    return failed(state, 'BudgetExceeded', `max_cost_usd of ${cost} is used up`);
-  }
-  if (tokens === undefined) return ask({});
-  const left = Math.floor(tokens - state.inputTokens - state.outputTokens - size / conversationLimits.unitsPerToken);
-  if (left < 1) return failed(state, 'BudgetExceeded', `max_tokens of ${tokens} is used up`);
-  return ask({ maxOutputTokens: left });
+/** A model is asked, as the agent or as a judge, only while something is left of each bound. */
+function withinBudget(state: ConversationState, { execution }: AgentSpec, ask: (budget: Budget) => Effect): Effect {
+  const budget = remaining(state, execution);
+  const problem = usedUp(budget, execution);
+  return problem === undefined ? ask(budget) : failed(state, 'BudgetExceeded', problem);
 }
 
 const failed = (state: ConversationState, reason: string, message: string): Effect => ({

@@ -214,3 +214,6 @@ export function sizeOf(message: ModelMessage): number {
   const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
   return calls.reduce((sum, call) => sum + call.arguments.length + call.name.length + 32, message.content.length + 32);
 }
+
+export const sizeOfAll = (messages: readonly ModelMessage[]): number =>
+  messages.reduce((sum, message) => sum + sizeOf(message), 0);

@@ -7,7 +7,7 @@ import { openAnthropic } from './anthropic.ts';
 import type { Allowance } from './allowance.ts';
 import { AttemptError } from './attempt-error.ts';
 import { type Breaker, createBreaker, type Pass } from './breaker.ts';
-import { costOf, estimatedTokens, textOfMessages } from './cost.ts';
+import { costOf, estimatedTokens, lengthOfDefinitions, textOfMessages } from './cost.ts';
 import { openExchange } from './exchange.ts';
 import { modelLimits } from './limits.ts';
 import type { ModelLimit, ModelObserver, RequestOutcome } from './metrics.ts';
@@ -165,7 +165,7 @@ class SharedConnection implements Connection {
   #priced({ model }: Target, request: ModelRequest, reply: WireReply): ModelReply {
     const input = reply.input_tokens ?? inputOf(request);
     const written = (): string => reply.content + reply.tool_calls.map((call) => call.name + call.arguments).join('');
-    const output = reply.output_tokens ?? estimatedTokens(written());
+    const output = reply.output_tokens ?? estimatedTokens(written().length);
     const cost = costOf(this.#deps.prices, model.model, { input, output });
     return {
       content: reply.content,
@@ -181,7 +181,8 @@ class SharedConnection implements Connection {
 }
 
 /** As far as it can be known before the provider has counted. */
-const inputOf = ({ messages }: ModelRequest): number => estimatedTokens(textOfMessages(messages));
+const inputOf = (request: ModelRequest): number =>
+  estimatedTokens(textOfMessages(request.messages).length + lengthOfDefinitions(request));
 
 const outputBound = ({ max_output_tokens: most }: Target['model'], { maxOutputTokens = most }: ModelRequest): number =>
   Math.min(maxOutputTokens, most);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, estimatedTokens, textOfMessages } from './cost.ts';
+import { costOf, estimatedTokens, lengthOfDefinitions, textOfMessages } from './cost.ts';
 
 const prices = {
   m: { input_per_million: 2, output_per_million: 10 },
@@ -25,5 +25,13 @@ it('tokens are estimated from everything that a model reads', () => {
     { role: 'assistant', content: 'ef', tool_calls: [{ id: 'not counted', name: 'gh', arguments: '{}' }] },
   ]);
   expect(text).toBe('abcdefgh{}');
-  expect([0, 1, 4, 5].map((length) => estimatedTokens('x'.repeat(length)))).toEqual([0, 1, 1, 2]);
+  expect([0, 1, 4, 5].map((length) => estimatedTokens(length))).toEqual([0, 1, 1, 2]);
+});
+
+it('definitions of tools and the schema of an answer are read with each question', () => {
+  const tool = { name: 'fs.read', description: 'Reads.', input_schema: { type: 'object' } };
+  const asJson = '{"name":"fs.read","description":"Reads.","input_schema":{"type":"object"}}';
+  expect(lengthOfDefinitions({ tools: [] })).toBe(0);
+  expect(lengthOfDefinitions({ tools: [tool, tool] })).toBe(2 * asJson.length);
+  expect(lengthOfDefinitions({ tools: [tool], outputSchema: { type: 'string' } })).toBe(asJson.length + 17);
 });

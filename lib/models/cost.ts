@@ -1,6 +1,6 @@
 import { ownMember } from '../own-member.ts';
 import type { ModelPrice } from '../node-config/node-config.ts';
-import type { ModelMessage } from './models.ts';
+import type { ModelMessage, ModelRequest } from './models.ts';
 
 /** USD of one answer; undefined where no price is known for the model. */
 export function costOf(
@@ -17,7 +17,7 @@ export function costOf(
 const charactersPerToken = 4;
 
 /** Tokens of an answer whose provider does not count, so that limits of tokens hold there as well. */
-export const estimatedTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
+export const estimatedTokens = (characters: number): number => Math.ceil(characters / charactersPerToken);
 
 /** Everything that a model read, as far as it is text of the conversation. */
 export const textOfMessages = (messages: readonly ModelMessage[]): string =>
@@ -27,3 +27,11 @@ export const textOfMessages = (messages: readonly ModelMessage[]): string =>
       return message.content + calls.map((call) => call.name + call.arguments).join('');
     })
     .join('');
+
+type Definitions = Pick<ModelRequest, 'tools' | 'outputSchema'>;
+
+/** Characters of the definitions of tools and of the answer's schema, which a model reads with each question. */
+export function lengthOfDefinitions({ tools, outputSchema }: Definitions): number {
+  const texts = tools.map(({ name, description, input_schema }) => JSON.stringify({ name, description, input_schema }));
+  return [...texts, outputSchema === undefined ? '' : JSON.stringify(outputSchema)].join('').length;
+}

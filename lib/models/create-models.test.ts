@@ -37,16 +37,18 @@ describe('createModels', () => {
     endpoint: servers.home.url,
     models: models.length > 0 ? models : [model('default')],
   });
-  const configOf = (providers: readonly object[], selection: object = {}): NodeConfig =>
-    readNodeConfig(JSON.stringify({ spec: { llm_providers: providers, llm_selection: selection } }), { KEY: key });
+  const configOf = (providers: readonly object[], selection: object, prices: object): NodeConfig =>
+    readNodeConfig(JSON.stringify({ spec: { llm_providers: providers, llm_selection: selection, prices } }), {
+      KEY: key,
+    });
 
-  function world(providers: readonly object[], selection: object = {}) {
+  function world(providers: readonly object[], selection: object = {}, prices: object = {}) {
     const lines: string[] = [];
     const clock = createManualClock();
     const registry = new Registry();
     const destination = { write: (line: string) => void lines.push(line) };
     const logger = createLogger({ level: 'debug', service: 'test', destination });
-    const config = configOf(providers, { max_retries: 0, ...selection });
+    const config = configOf(providers, { max_retries: 0, ...selection }, prices);
     const models = createModels({ clock, logger, random: () => 0, registry }, config);
     const ask = (request: Partial<ModelRequest> = {}) =>
       models.ask({
@@ -406,9 +408,10 @@ describe('createModels', () => {
       cloud('one', model('default', { context_window: 1_000, max_output_tokens: 10 })),
       cloud('two', model('default', { context_window: 500 }), model('fast')),
     ]);
-    expect(models.limitsOf('default', 'one')).toEqual({ contextWindow: 1_000, maxOutputTokens: 10 });
-    expect(models.limitsOf('default')).toEqual({ contextWindow: 500, maxOutputTokens: 10 });
-    expect(models.limitsOf('fast')).toEqual({ maxOutputTokens: 8_192 });
+    const [unpriced, fast] = ['default-model', 'fast-model'];
+    expect(models.limitsOf('default', 'one')).toEqual({ contextWindow: 1_000, maxOutputTokens: 10, unpriced });
+    expect(models.limitsOf('default')).toEqual({ contextWindow: 500, maxOutputTokens: 10, unpriced });
+    expect(models.limitsOf('fast')).toEqual({ maxOutputTokens: 8_192, unpriced: fast });
     expect(models.limitsOf('fast', 'one')).toBeUndefined();
     expect(models.limitsOf('absent')).toBeUndefined();
     expect(models.limitsOf('default', 'absent')).toBeUndefined();
@@ -421,7 +424,18 @@ describe('createModels', () => {
     [1, 1],
   ])('LLM-12 leaves half of a window of %i tokens to the conversation: %i for an answer', (contextWindow, most) => {
     const { models } = world([cloud('one', model('default', { context_window: contextWindow }))]);
-    expect(models.limitsOf('default')).toEqual({ contextWindow, maxOutputTokens: most });
+    expect(models.limitsOf('default')).toMatchObject({ contextWindow, maxOutputTokens: most });
+  });
+
+  it('knows the dearest price of an alias, and a model that has none', () => {
+    const priced = (name: 'one' | 'two', id: string): object => cloud(name, { alias: 'default', model: id });
+    const dear = { input_per_million: 2, output_per_million: 10 };
+    const prices = { dear, odd: { input_per_million: 3, output_per_million: 1 } };
+    const limitsOf = (second: string, provider?: string) =>
+      world([priced('one', 'dear'), priced('two', second)], {}, prices).models.limitsOf('default', provider);
+    expect(limitsOf('odd')).toEqual({ maxOutputTokens: 8_192, price: { ...dear, input_per_million: 3 } });
+    expect(limitsOf('toString')).toEqual({ maxOutputTokens: 8_192, price: dear, unpriced: 'toString' });
+    expect(limitsOf('toString', 'one')).toEqual({ maxOutputTokens: 8_192, price: dear });
   });
 
   it('asks nothing for a caller who has given up', async () => {

@@ -2,7 +2,8 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Logger } from '../logger.ts';
-import type { NodeConfig } from '../node-config/node-config.ts';
+import type { NodeConfig, NodeModel } from '../node-config/node-config.ts';
+import { ownMember } from '../own-member.ts';
 import { tryPaced } from '../retry.ts';
 import { type Allowance, createAllowance } from './allowance.ts';
 import { AttemptError } from './attempt-error.ts';
@@ -165,5 +166,16 @@ function limitsOf(config: NodeConfig, alias: string, provider?: string): ModelLi
     // An answer leaves half of the window to the conversation, whose start would otherwise be left out.
     maxOutputTokens: Math.max(1, Math.min(...outputs, Math.floor((contextWindow ?? Number.POSITIVE_INFINITY) / 2))),
     ...defined({ contextWindow }),
+    ...pricesOf(config, models),
   };
+}
+
+function pricesOf({ prices }: NodeConfig, models: readonly NodeModel[]): Pick<ModelLimits, 'price' | 'unpriced'> {
+  const known = models.flatMap(({ model }) => ownMember(prices, model) ?? []);
+  const price = {
+    input_per_million: Math.max(...known.map(({ input_per_million: usd }) => usd)),
+    output_per_million: Math.max(...known.map(({ output_per_million: usd }) => usd)),
+  };
+  const unpriced = models.find(({ model }) => ownMember(prices, model) === undefined)?.model;
+  return defined({ price: known.length === 0 ? undefined : price, unpriced });
 }

@@ -1,3 +1,5 @@
+import type { ModelPrice } from '../node-config/node-config.ts';
+
 /** One message of a conversation with a model. */
 export type ModelMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
@@ -79,10 +81,15 @@ export class ModelError extends Error {
   }
 }
 
-/** Context window of an alias, in tokens. */
+/** Bounds of the answers of an alias. Where several models may answer, those that hold for each of them. */
 export interface ModelLimits {
+  /** In tokens. */
   readonly contextWindow?: number;
   readonly maxOutputTokens: number;
+  /** The dearest; absent where no model has one. */
+  readonly price?: ModelPrice;
+  /** A model that may answer and has no price. */
+  readonly unpriced?: string;
 }
 
 /** Every model of the node configuration (spec 1 §2.7). Provider calls are made by the orchestrator alone (LLM-18). */

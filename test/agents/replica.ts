@@ -14,7 +14,7 @@ import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
-import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
+import type { ModelLimits, ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 
@@ -160,6 +160,7 @@ interface ReplicaOptions {
   readonly security?: SecurityContextSpec;
   /** Default: no agent judges. */
   readonly judges?: JudgeAgents;
+  readonly limits?: ModelLimits;
   /** Whether its node configuration has the model. */
   readonly isModelKnown?: boolean;
   /** Bytes of heap for its conversations. */
@@ -201,6 +202,7 @@ export function startReplica({
   spec = specOf(),
   security = {},
   judges = noJudges,
+  limits = { maxOutputTokens: 1_000 },
   isModelKnown = true,
   poolBytes,
   leaving = leavingTimesOf(20_000),
@@ -224,7 +226,7 @@ export function startReplica({
     clock: systemClock,
     logger: silentLogger,
     newId,
-    models: { ask, limitsOf: () => ({ maxOutputTokens: 1_000 }) },
+    models: { ask, limitsOf: () => limits },
     toolbox,
     registered,
     calls: createCallCounter(bus),

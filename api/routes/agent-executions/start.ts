@@ -4,6 +4,7 @@ import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { isUid } from '../../../crds/uid.ts';
 import type { AuditTrail } from '../../../lib/bus/index.ts';
+import type { Budget } from '../../../lib/conversation/budget.ts';
 import { defined } from '../../../lib/defined.ts';
 import { canonicalHash } from '../../../lib/definition/canonical.ts';
 import { notYetMessage } from '../../../lib/caller-error.ts';
@@ -74,8 +75,8 @@ export interface StartAsk {
   readonly marks: Readonly<Record<string, string>>;
   /** The execution that it works for; the garbage collector deletes it with that one. */
   readonly serves?: AgentExecution;
-  /** Tokens that it may take, beside the bound of its agent. */
-  readonly maxTokens?: number | undefined;
+  /** Bounds beside those of its agent. */
+  readonly budget?: Budget;
 }
 
 const suffixLength = 10;
@@ -118,7 +119,7 @@ function assertReady(agent: Agent, version: string | undefined): void {
 }
 
 function executionOf(agent: Agent, ask: StartAsk, name: string): AgentExecution {
-  const { body, caller, namespace, known, marks, serves, maxTokens } = ask;
+  const { body, caller, namespace, known, marks, serves, budget } = ask;
   const { uid = '', name: agentName } = agent.metadata;
   const { version, input, intent } = body;
   return {
@@ -135,9 +136,11 @@ function executionOf(agent: Agent, ask: StartAsk, name: string): AgentExecution 
         ...(known === undefined ? {} : { [annotations.request]: known.request }),
       },
     },
-    spec: { agent: uid, input, ...defined({ version, intent, max_tokens: maxTokens }) },
+    spec: { agent: uid, input, ...defined({ version, intent }), ...boundsOf(budget) },
   };
 }
+
+const boundsOf = ({ tokens, costUsd }: Budget = {}) => defined({ max_tokens: tokens, max_cost_usd: costUsd });
 
 const servedLabel = ({ metadata: { uid = '' } }: AgentExecution) => ({ [labels.parentUid]: uid });
 
