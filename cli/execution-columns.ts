@@ -9,7 +9,7 @@ export const namespaceColumn: Column<WorkflowExecution> = {
   cell: ({ metadata }) => metadata.namespace,
 };
 
-/** What a list shows of an execution at the moment `now` (milliseconds since the epoch). */
+/** The columns of an execution in a list at the moment `now` (milliseconds since the epoch). */
 export function columnsAt(now: number): Column<WorkflowExecution>[] {
   return [
     { heading: 'NAME', cell: ({ metadata }) => metadata.name },

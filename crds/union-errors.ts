@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /**
- * The errors of a value without those of alternatives that it was not meant as. Of a union that no alternative fits, ajv
+ * The errors of a value without those of alternatives that it was not meant as. For a union that no alternative fits, ajv
  * reports every alternative: a number out of bounds in the map of a union would be called no string first. The alternative
  * of the value's own type keeps its errors; where there is none, the union has one error.
  */

@@ -230,7 +230,7 @@ describe('windlass-edge run', () => {
   it.each<readonly [title: string, bytes: Uint8Array]>([
     ['is damaged', Uint8Array.of(0xff, 0xff, 0xff)],
     ['is empty', new Uint8Array()],
-  ])('AMB-200 reports OutcomeUnknown for a result whose file %s, and goes on', async (title, bytes) => {
+  ])('AMB-200 reports OutcomeUnknown for a result whose file %s, and continues', async (title, bytes) => {
     relay.acknowledges = false;
     await enroll();
     const child = await runDaemon();

@@ -40,7 +40,7 @@ const unavailable =
   (message: string): Answer =>
   () => ({ code: 'unavailable', message });
 
-/** What a namespace lacks in its first moments, and a server that has just begun: the same request succeeds soon. */
+/** Refusals of a namespace in its first moments, or of a server that has just begun: the same request succeeds soon. */
 const notYet: readonly Row[] = [
   [
     lacksRights,

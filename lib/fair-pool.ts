@@ -207,7 +207,7 @@ class SharedPool implements FairPool {
       this.#serve();
     };
     const leave = (): void => keep(0);
-    // What is given back stays given back: another one has it, or the lane is gone.
+    // A place that was given back stays so: another one has it, or the lane is gone.
     const grow = (wanted: number): boolean => {
       const more = Math.min(wanted, this.#size) - held;
       if (more <= 0) return true;

@@ -84,7 +84,7 @@ async function startRelay(
 
 const tokenFor = (jti: string): Promise<string> =>
   mintEnrollmentToken(edgeKey.privateKey, { jti, tid: 'acme', issuedBy: 'ops', now: Date.now(), ttlSeconds: 900 });
-/** Of a busy machine. */
+/** For a busy machine. */
 const within = { timeout: 10_000 };
 const anyAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 const enroll = async ({ client }: Relay, jti = randomUUID(), keys = edgeKeys()): Promise<EdgeIdentity> =>

@@ -312,7 +312,7 @@ describe('drivers on a real NATS server', () => {
     expect(shared.outcomes[0]).toMatchObject({ tool_calls: 1, output: 'ok' });
   });
 
-  it('AMB-197 a command that is not idempotent goes to one of two pods that ask at once', async () => {
+  it('AMB-197 a command that is not idempotent is given to one of two pods that ask at once', async () => {
     const shared = new SharedExecutions();
     const ask = script(replyOf('', [['fs.write', {}]]), replyOf('ok'));
     const { drivers } = replicas.start({ shared, ask, tools: [podTool(false)] });

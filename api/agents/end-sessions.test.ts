@@ -107,7 +107,7 @@ describe('the sessions of an execution of an agent', () => {
     await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
   });
 
-  it('are revoked where the namespace of the tenant goes with the execution', async () => {
+  it('are revoked where the namespace of the tenant is deleted with the execution', async () => {
     const [pod] = await begin();
     tell({ before: anExecution(), after: undefined });
     namespaces.clear();

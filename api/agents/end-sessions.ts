@@ -46,7 +46,7 @@ export function createEndSessions(deps: EndSessionsDeps): EndSessions {
   let wake = (): void => undefined;
   const note = ({ uid, namespace = '' }: Partial<AgentExecution['metadata']> = {}): void => {
     if (uid === undefined) return;
-    // Now, since a tenant's namespace may go with its executions; or later, where namespaces are not known yet. What was known
+    // Now, since a tenant's namespace may go with its executions; or later, where namespaces are not known yet. Everything known
     // before counts: the namespace may go before the execution.
     const tenant = tenants.tenantOf(namespace) ?? waiting.get(uid)?.();
     waiting.set(uid, () => tenant ?? tenants.tenantOf(namespace));

@@ -110,7 +110,7 @@ describe('what the pod of an execution says', () => {
     expect(await sayingsOf('empty')).toBe(0);
   });
 
-  it('is refused beyond so many, and beyond what a conversation holds, and the execution goes on', async () => {
+  it('is refused beyond so many, and beyond what a conversation holds, and the execution continues', async () => {
     const { shared, conversation, outcome, answer } = await asking('floods');
     const long = 'x'.repeat(500_000);
     const large = async (): Promise<void> => {

@@ -11,7 +11,7 @@ const subscription = (status: string, created = 0): ProviderSubscription => ({
 });
 
 describe('BILL-07 the status of a subscription', () => {
-  it.each<[status: string, entitles: boolean, goesOn: boolean]>([
+  it.each<[status: string, entitles: boolean, isActive: boolean]>([
     ['active', true, true],
     ['trialing', true, true],
     ['past_due', true, true],
@@ -21,9 +21,9 @@ describe('BILL-07 the status of a subscription', () => {
     ['incomplete_expired', false, false],
     ['canceled', false, false],
     ['a word of tomorrow', false, true],
-  ])('%s: entitles %s, active %s', (status, entitles, goesOn) => {
+  ])('%s: entitles %s, active %s', (status, entitles, isActive) => {
     expect(isEntitling(subscription(status))).toBe(entitles);
-    expect(isOngoing(subscription(status))).toBe(goesOn);
+    expect(isOngoing(subscription(status))).toBe(isActive);
   });
 });
 

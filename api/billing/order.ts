@@ -15,7 +15,7 @@ const seatRoleOf = { monthly: 'seat_monthly', annual: 'seat_annual' } as const s
 >;
 
 /**
- * The order of a request. Only prices that are offered can be bought; anybody could otherwise pay the price of
+ * The order of a request. Only prices that are offered can be bought; any caller could otherwise pay the price of
  * another product of the same account. The price of seats without their number means one (requirements AMB-184).
  * @throws HttpError 400 that names the field.
  */

@@ -5,7 +5,7 @@ import { KubeError } from '../../lib/kube/index.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createLiveReads } from './live-reads.ts';
 
-/** A server whose answers for the tenant `flood` never come; nothing is there for anybody else. */
+/** A server whose answers for the tenant `flood` never come; nothing is there for other tenants. */
 function setUp() {
   const asked: string[] = [];
   const kube = {

@@ -93,7 +93,7 @@ describe('routeStimulus', () => {
       failed('the router agent gave no confidence between 0 and 1'),
     ],
     [
-      'AMB-008 nowhere without anybody who could ask the router agent',
+      'AMB-008 nowhere where no caller could ask the router agent',
       agent,
       undefined,
       'classification_failed',

@@ -179,7 +179,7 @@ describe('files of a volume', () => {
     expect(world.calls.filter(({ operationId }) => operationId === 'cancelExecution')).toHaveLength(2);
   });
 
-  it('AMB-199 a helper that outlives its call goes on; the answer names it and the tools that ask for it', async () => {
+  it('AMB-199 a helper that outlives its call continues; the answer names it and the tools that ask for it', async () => {
     execution = { status: 'running' };
     const time = new AbortController();
     const late = world.run('svc.file.write', { ...at, content: 'x' }, time.signal);
@@ -188,7 +188,7 @@ describe('files of a volume', () => {
     const { content, isError } = await late;
     expect(isError).toBe(true);
     expect(content).toMatch(
-      /^StillRunning: the execution helper-1 .* goes on: .*svc\.workflow\.status .*svc\.workflow\.logs /,
+      /^StillRunning: the execution helper-1 .* continues: .*svc\.workflow\.status .*svc\.workflow\.logs /,
     );
     expect(world.calls.map(({ operationId }) => operationId)).not.toContain('cancelExecution');
     expect(world.raised.map(({ data }) => data)).toMatchObject([{ tool: 'svc.file.write', outcome: 'error' }]);

@@ -163,12 +163,14 @@ describe('svc.git.clone', () => {
     expect(bindings.size).toBe(0);
   });
 
-  it('TOOL-022 goes on where the time of its call is up, and the answer names the binding', async () => {
+  it('TOOL-022 continues where the time of its call is up, and the answer names the binding', async () => {
     controllers = () => undefined;
     const signal = AbortSignal.abort(new DOMException('the time is up', 'TimeoutError'));
     const { content, isError } = await world.run('svc.git.clone', { repo_url: url, label: 'site' }, signal);
     expect(isError).toBe(true);
-    expect(content).toMatch(/^StillRunning: the clone of the binding site, binding_id \S+, goes on: .* svc.git.list /);
+    expect(content).toMatch(
+      /^StillRunning: the clone of the binding site, binding_id \S+, continues: .* svc.git.list /,
+    );
     expect(content).toContain(bindingId);
     expect(bindings.has('site')).toBe(true);
   });
@@ -346,7 +348,7 @@ describe('an operation', () => {
     expect(bindings.get('site')?.spec.request === undefined).toBe(isRefused);
   });
 
-  it('goes on where the time of its call is up; the answer names it, and svc.git.list shows how it ended', async () => {
+  it('continues where the time of its call is up; the answer names it, and svc.git.list shows how it ended', async () => {
     controllers = () => bindings.get('site')?.status;
     const time = new AbortController();
     const late = world.run('svc.git.push', on, time.signal);
@@ -355,7 +357,7 @@ describe('an operation', () => {
     const { id } = bindings.get('site')?.spec.request ?? {};
     expect(await late).toEqual({
       isError: true,
-      content: `StillRunning: the operation ${id} (push) of the binding site goes on: it did not end in the time of this call; svc.git.list shows in operation of the binding how it ended`,
+      content: `StillRunning: the operation ${id} (push) of the binding site continues: it did not end in the time of this call; svc.git.list shows in operation of the binding how it ended`,
     });
     const shown = async () => ((await world.valueOf('svc.git.list')) as { bindings: object[] }).bindings;
     expect(await shown()).toMatchObject([{ operation: { id, op: 'push', phase: 'pending' } }]);

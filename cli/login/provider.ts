@@ -102,7 +102,7 @@ interface Call {
   readonly options: Options;
 }
 
-/** Tokens that travel in clear are anybody's; only this very machine is an exception. */
+/** Anyone on the network can read tokens that travel in clear; only this very machine is an exception. */
 function issuerOf(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) return url;

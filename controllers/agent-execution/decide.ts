@@ -102,7 +102,7 @@ export function decidePod(pod: Pod | undefined, now: number): PodDecision {
   return terminated === undefined && pod.status?.phase !== 'Succeeded' ? starting(pod, now) : ended(pod, now);
 }
 
-/** Anybody may delete a pod, as a drain does: the agent is not to blame. */
+/** A drain or a person may delete a pod: the agent is not to blame. */
 const isLoss = (reason: AgentExecutionReason): boolean =>
   reason === 'PodDeleted' || isDisruption({ reason: reason as 'PodDeleted', message: '' });
 

@@ -56,7 +56,7 @@ export const agentExecutionModule = defineModule({
     const archives = archivesOf(context);
     onGone(executions, (uid) => archives.forget(uid));
     const quota = podQuotaGate(clock, pods, wake);
-    // A policy of networks goes with its execution.
+    // A network policy is deleted with its execution.
     executions.onChange(({ before, after }) => {
       if (after === undefined) quota.freed(before?.metadata.namespace ?? '');
     });

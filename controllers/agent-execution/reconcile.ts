@@ -46,7 +46,7 @@ export interface AgentExecutionDeps extends AfterwardsDeps {
   readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;
   readonly settings: AgentPodSettings;
   readonly recordedEnd: RecordedEnd;
-  /** What counts in a quota is made through it. */
+  /** Makes objects that count in a quota. */
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 

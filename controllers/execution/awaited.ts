@@ -3,7 +3,7 @@ import { finished } from '../../lib/execution/finished.ts';
 
 /**
  * Whether a parent is still in the state that made this child and has not written down that it saw it. Only the
- * parent's own status counts: what a child says of its parent is anybody's to write.
+ * parent's own status counts: any user may write what a child says of its parent.
  */
 export function isAwaited({ spec }: WorkflowExecution, parent: WorkflowExecution | undefined): boolean {
   const reference = spec.parent;

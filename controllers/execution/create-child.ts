@@ -29,7 +29,7 @@ export async function createChild(
   });
 }
 
-/** An object that always goes with the execution: of such a kind only the controllers make one for a visit. */
+/** An object that is always deleted with the execution: of such a kind only the controllers make one for a visit. */
 export const ownedObject = <Kind extends string, Spec>(
   parent: WorkflowExecution,
   kind: Kind,

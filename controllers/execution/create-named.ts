@@ -52,7 +52,7 @@ export async function createNamed<T extends KubeObject>(
 }
 
 /**
- * As the server has it; a watch may lag. The label is anybody's to write, on objects of any number and size: of the list
+ * As the server has it; a watch may lag. Any user may write the label, on objects of any number and size: of the list
  * only the metadata is read, and whole one at a time those with a name that the object may have.
  */
 async function findNamed<T extends KubeObject>(

@@ -51,7 +51,7 @@ export interface ObserveDeps {
 /** Facts that need no call to the API; other workflows and stored values are added as deciding asks for them. */
 export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: number): Omit<Facts, 'workflow'> {
   const { uid = '', namespace } = execution.metadata;
-  // Labels and parents are anybody's to write: what claims to be ours from another tenant's namespace is not.
+  // Any user may write labels and parents: an object that claims to be ours from another tenant's namespace is not.
   const isBeside = ({ metadata }: KubeObject): boolean => metadata.namespace === namespace;
   const pods = deps.caches.pods
     .byIndex('ownerUid', uid)

@@ -29,10 +29,10 @@ export class Unwritten {
 
   /** Whether the next turn may be decided before this one is written: nothing but more turns follows from it. */
   mayTake({ status, blobs, adopted, actions, wakeAt }: Decision, now: number): boolean {
-    const goesOn = wakeAt !== undefined && wakeAt <= now && !isTerminal(status);
+    const continues = wakeAt !== undefined && wakeAt <= now && !isTerminal(status);
     const isBare = blobs.length + adopted.length + actions.length === 0;
     const isEarly = this.#turns + 1 < engineLimits.turnsAWrite && now < this.#writtenBy;
-    return goesOn && isBare && isEarly && !this.#isAlone;
+    return continues && isBare && isEarly && !this.#isAlone;
   }
 
   /** The facts of the next turn; what was too much work for this one is none of them. */

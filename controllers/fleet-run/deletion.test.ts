@@ -60,7 +60,7 @@ describe('a fleet run holds its object', { timeout: 60_000 }, () => {
     await soon(() => expect(run.server.run.metadata.finalizers).toEqual(['other/one']));
   });
 
-  it('where another process goes on with one that an older version began', async () => {
+  it('where another process continues one that an older version began', async () => {
     const { hosts, server, process } = await underWay();
     await process.kill();
     server.change({ metadata: { finalizers: ['other/one'] } });
@@ -68,7 +68,7 @@ describe('a fleet run holds its object', { timeout: 60_000 }, () => {
     await soon(() => expect(server.run.metadata.finalizers).toEqual(['other/one', commandsFinalizer]));
   });
 
-  it('where its namespace is no tenant for a while, and goes on when it is one again', async () => {
+  it('where its namespace is no tenant for a while, and continues when it is one again', async () => {
     const run = await underWay();
     const { hosts, server, process } = run;
     await process.kill();
@@ -98,7 +98,7 @@ describe('a fleet run holds its object', { timeout: 60_000 }, () => {
 
 describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
   it.each(['while a process leads', 'while none leads'])(
-    'EDGE-FLOW-16 goes when the command that was under way has been cancelled and has ended: %s',
+    'EDGE-FLOW-16 is removed when the command that was under way has been cancelled and has ended: %s',
     async (when) => {
       const run = await underWay();
       const { hosts, peer, server, process } = run;
@@ -116,7 +116,7 @@ describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
     },
   );
 
-  it('goes at once where it never began, and sends nothing', async () => {
+  it('is removed at once where it never began, and sends nothing', async () => {
     const hosts = hostsNamed(1);
     const peer = await startRelayPeer(nats.connect(), hosts, silent);
     const server = new FleetServer({});
@@ -127,7 +127,7 @@ describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
     expect([peer.got, events]).toEqual([[], []]);
   });
 
-  it('goes at once where it had ended, and was not let go', async () => {
+  it('is removed at once where it had ended, and was not let go', async () => {
     const run = await underWay();
     await answer(run, ok);
     await soon(() => expect(run.server.status.phase).toBe('Ended'));
@@ -139,7 +139,7 @@ describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
     expect([run.peer.cancels, events]).toEqual([0, []]);
   });
 
-  it('goes where the host does not answer its cancellation', async () => {
+  it('is removed where the host does not answer its cancellation', async () => {
     const { hosts, peer, server, process } = await underWay();
     await process.kill();
     server.delete();
@@ -177,7 +177,7 @@ describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
   });
 
   it.each(['the event bus is away', 'its record is lost', 'the namespace is no tenant'])(
-    'goes when its time is over, with a warning, where %s',
+    'is removed when its time is over, with a warning, where %s',
     async (why) => {
       const bus = await startTestBus();
       try {

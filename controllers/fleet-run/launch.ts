@@ -71,7 +71,7 @@ async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): P
   return sent.isOpen || !isFirst ? unsure : failed(sent.result);
 }
 
-/** What `CommandLane.claim` says; a result where the command is not claimed, and cannot be. */
+/** The answer of `CommandLane.claim`; a result where the command is not claimed, and cannot be. */
 async function claim({ lane }: LaunchDeps, command: FleetCommand): Promise<boolean | EdgeOutcome> {
   try {
     return await lane.claim(command);

@@ -44,7 +44,7 @@ export interface GitBindingDeps {
   readonly isTenant: (namespace: string) => boolean;
   /** Undefined: the installation has no image with git. */
   readonly settings: GitPodSettings | undefined;
-  /** What counts in a quota is made through it. */
+  /** Makes objects that count in a quota. */
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 

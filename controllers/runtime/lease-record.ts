@@ -40,7 +40,7 @@ export function renewed(lease: Lease, now: number): Lease {
   return { ...lease, spec: { ...lease.spec, renewTime: microTime(now) } };
 }
 
-/** Free for anybody at once, instead of after its duration. */
+/** Free for every process at once, instead of after its duration. */
 export function released(lease: Lease, now: number): Lease {
   return { ...lease, spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) } };
 }

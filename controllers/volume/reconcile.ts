@@ -78,7 +78,7 @@ function tellUse({ facts, pods }: VolumeDeps, volume: Volume): void {
   }
 }
 
-/** Makes or deletes the claim; what was made is judged at once, for it may never be changed by anybody else. */
+/** Makes or deletes the claim; what was made is judged at once, for no other process may ever change it. */
 async function bringForward(deps: VolumeDeps, volume: Volume): Promise<VolumeDecision> {
   const now = deps.clock.now();
   const { claim, decision } = await judge(deps, volume, now);

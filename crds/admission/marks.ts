@@ -44,7 +44,7 @@ export function markRules(marks: Marks, may: string, writer: string): readonly A
 const isHeld = (object: string): string =>
   `(has(${object}.metadata.finalizers) && '${archiveFinalizer}' in ${object}.metadata.finalizers)`;
 
-/** Who may write all objects of a kind may let one go without its record: then the archive is away for good (AMB-174). */
+/** A user who may write all objects of a kind may let one go without its record: then the archive is away for good (AMB-174). */
 export const heldForArchive = (resource: string): AdmissionRule => ({
   expression: `oldObject == null || !${isHeld('oldObject')} || ${isHeld('object')} || variables.isController || authorizer.group('${group}').resource('${resource}').check('update').allowed()`,
   message: `'metadata.finalizers: ${archiveFinalizer} is taken off by the Windlass controllers, once the record of the execution is archived'`,

@@ -19,7 +19,7 @@ const given = (field: string, values: string) => ({
 
 /**
  * Guards the addresses of a tenant's Services (CVE-2020-8554). Each node takes the traffic for `externalIPs`, and for the
- * addresses of a load balancer in the status, whosever they are. What was there before a namespace became a tenant stays.
+ * addresses of a load balancer in the status, whosever they are. A Service that is older than the tenant stays.
  */
 export const servicePolicy: AdmissionPolicy = {
   name: 'service-addresses',

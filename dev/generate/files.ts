@@ -47,7 +47,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/reference/tools.md', toolsPage()],
     ['api/generated/openapi.json', document],
     ['gateway/generated/openapi.json', gateway],
-    // Made from the text, so that the clients are what anybody's generator would see.
+    // Made from the text, so that the clients are made of what every other generator sees.
     ['client/generated/operations.ts', clientFile(JSON.parse(document) as OpenApiDocument)],
     ['client/generated/gateway-operations.ts', clientFile(JSON.parse(gateway) as OpenApiDocument)],
   ]);

@@ -10,7 +10,7 @@ export function describeFailure(error: unknown, issuer: string): string {
   return `The identity provider at ${issuer} gave no token: ${last instanceof Error ? last.message : String(last)}`;
 }
 
-/** The error and its causes, down to the first cause. Of several attempts to connect the last one counts. */
+/** The error and its causes, down to the first cause. The last one of several attempts to connect counts. */
 function causesOf(error: unknown): unknown[] {
   if (error instanceof AggregateError && error.errors.length > 0) return [error, ...causesOf(error.errors.at(-1))];
   if (error instanceof Error && error.cause !== undefined) return [error, ...causesOf(error.cause)];

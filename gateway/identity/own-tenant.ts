@@ -13,8 +13,8 @@ export const ofOwnTenant = (tenancy: Pick<Tenancy, 'assertOwn'>, route: Route<Op
 });
 
 /**
- * The route with a query that may name a tenant in `tenant`, in the same way. An administrator without a tenant may name any. Of
- * several values the first of another tenant counts; that there are several is refused for its form.
+ * The route with a query that may name a tenant in `tenant`, in the same way. An administrator without a tenant may name any. The
+ * first value of another tenant counts; several values are refused for their form.
  */
 export const ofOwnTenantInQuery = (tenancy: Pick<Tenancy, 'assertOwn'>, route: Route<Operator>): Route<Operator> => ({
   ...route,

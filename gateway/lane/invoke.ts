@@ -32,7 +32,7 @@ export interface InvokeDeps {
   readonly clock: Clock;
   readonly counter: CallCounter;
   readonly prove: ProveEnvelope;
-  /** Counts a call once its signature is proved: before that, anybody could use up the share of a tenant. */
+  /** Counts a call once its signature is proved: before that, any caller could use up the share of a tenant. */
   readonly rateLimit: RateLimit;
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;

@@ -72,7 +72,7 @@ function aWorkflow(generation = 1, { ready = 'True', ...parts }: Record<string, 
 const isOf = (uid: string | undefined) => (event: { readonly data: Readonly<Record<string, unknown>> }) =>
   event.data['workflow_id'] === uid;
 
-/** Of every tenant, and of none. */
+/** Events of every tenant, and of none. */
 async function eventsOf({ metadata }: ToolWorkflow) {
   const { events } = await createAuditRecord(bus).page({
     tenant: undefined,

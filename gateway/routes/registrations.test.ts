@@ -42,7 +42,7 @@ const operators: Readonly<Record<string, Partial<Operator>>> = {
 let server: TestServer;
 let events: GatewayEvent[] = [];
 let isAuditDown = false;
-/** What the cluster holds against every request in turn. */
+/** Objects of the cluster that refuse every request in turn. */
 let refusal: KubeError | undefined;
 const stored = new Map<string, KubeObject>();
 

@@ -16,7 +16,7 @@ interface CredentialTarget {
 /**
  * The events of one invocation of a tool workflow (spec 3 §6). An intent that cannot be stored ends the invocation. Events
  * between which nothing leaves the process are stored together: a step begins when all before are stored. The end of an
- * invocation that has sent something waits for its events as long as the audit does, and stands without them.
+ * invocation that has sent something waits for its events as long as the audit does, and counts without them.
  */
 export interface InvocationAudit extends ChainObserver {
   /** Steps of which a request may have left, in their order. */
@@ -103,7 +103,7 @@ function endsOf(
       if (outcome.kind === 'failed')
         void together.begin('WorkflowInvocationFailed', failure(outcome.step, outcome.reason));
       else void together.begin('WorkflowInvocationCompleted', { step_count: steps, ...lasted() });
-      // What was done is known: its caller would do it again for an answer that is lost. The audit keeps outcomes that are late.
+      // The outcome is known: its caller would do it again for an answer that is lost. The audit keeps outcomes that are late.
       await together.stored().catch((error: unknown) => {
         if (progress.sent.size === 0) throw error;
       });

@@ -20,7 +20,7 @@ export interface SchemaReader {
  * tenants all large schemas stay, and the next list of them asks for nothing.
  */
 const maxBytes = bytesOf('schemas of tools');
-/** Of one tenant: three quarters. */
+/** The share of one tenant: three quarters. */
 const tenantBytes = (maxBytes * 3) / 4;
 /** Reads of all lists and calls that are under way at one time, and those that wait. The API server is everybody's. */
 export const schemaReads = { size: 8, waiting: 1_024, waitMs: 10_000 } as const;

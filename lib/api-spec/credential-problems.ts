@@ -1,7 +1,7 @@
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 
-/** Headers that say where a request goes and where its body ends: a secret in one is sent elsewhere, or fails each call. */
+/** Headers that name the target of a request and the end of its body: a secret in one is sent elsewhere, or fails each call. */
 const framing =
   /^(?:host|connection|keep-alive|proxy-connection|content-.*|transfer-encoding|upgrade|te|trailer|expect)$/i;
 

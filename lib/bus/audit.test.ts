@@ -10,7 +10,7 @@ describe('the audit trail', () => {
     const deps = { events: { raise: (event: BusEvent) => void raised.push(event) }, newId: () => '1f' };
     const trail = createAuditTrail({ ...deps, clock: createManualClock() }, 'api');
     const entry = { type: 'ExecutionCancelled', by: { subject: 'kim', tenant: 'acme' }, subject: 'uid' } as const;
-    trail.record({ ...entry, data: { workflow: 'build', actor: 'somebody else' } });
+    trail.record({ ...entry, data: { workflow: 'build', actor: 'another one' } });
     expect(raised).toEqual([
       {
         id: 'api-1f',
@@ -25,7 +25,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  const toldOf = (entries: readonly Pick<AuditEntry, 'act' | 'doneAt'>[]): string[] => {
+  const storedOf = (entries: readonly Pick<AuditEntry, 'act' | 'doneAt'>[]): string[] => {
     const ids: string[] = [];
     const deps = { events: { raise: ({ id }: BusEvent) => void ids.push(id) }, newId: () => '1f' };
     const trail = createAuditTrail({ ...deps, clock: createManualClock() }, 'api');
@@ -35,7 +35,7 @@ describe('the audit trail', () => {
   };
 
   it('records an act that has a name under one id, however often it is recorded', () => {
-    const ids = toldOf([{ act: 'ask-1' }, { act: 'ask-1' }, { act: 'ask-2' }]);
+    const ids = storedOf([{ act: 'ask-1' }, { act: 'ask-1' }, { act: 'ask-2' }]);
     expect(ids).toEqual([
       'api-ExecutionSignalled-u-ask-1',
       'api-ExecutionSignalled-u-ask-1',
@@ -49,7 +49,7 @@ describe('the audit trail', () => {
     ['2025-12-31T23:54:59Z', 0],
     [undefined, 1],
   ])('tells a repetition only while the stream knows its id: done at %s, recorded %i times', (doneAt, count) => {
-    expect(toldOf([{ act: 'ask-1', doneAt }])).toHaveLength(count);
+    expect(storedOf([{ act: 'ask-1', doneAt }])).toHaveLength(count);
   });
 });
 

@@ -17,7 +17,7 @@ export const noUser = '';
 
 /**
  * Key of the user whose workflow it is; undefined for one of a tenant or of the global scope. Labels and names are
- * anybody's to write where no admission policy guards them, so a user's own is believed only under its derived name.
+ * open to every writer where no admission policy guards them, so a user's own is believed only under its derived name.
  */
 export function ownerOf({ metadata }: Pick<Workflow, 'metadata'>): string | undefined {
   if (metadata.namespace === globalNamespace) return undefined;

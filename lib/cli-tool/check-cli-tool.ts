@@ -46,7 +46,7 @@ function fileProblems({ files = [] }: CliToolSpec): Problem[] {
   return [...repeated, ...below];
 }
 
-/** What `stdin` and `files` add to the command counts as its elements. */
+/** The additions of `stdin` and `files` to the command count as its elements. */
 function lengthProblems(spec: CliToolSpec): Problem[] {
   const excess = commandOf(spec).length - limits.commandElements;
   if (excess <= 0) return [];

@@ -48,7 +48,7 @@ export interface ConversationState {
   readonly approvals: Map<string, Approval>;
   /** Keys of what the pod has said. */
   readonly podSaid: Set<string>;
-  /** What the pod has said since the model was asked: no text comes between a question, its calls and their answers. */
+  /** Sayings of the pod since the model was asked: no text comes between a question, its calls and their answers. */
   unasked: ModelMessage[];
   /** Hash of the result of each dispatch that has ended, by its id. */
   readonly dispatches: Map<string, string | undefined>;

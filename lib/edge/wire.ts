@@ -100,7 +100,7 @@ function passValue(bytes: Uint8Array, type: number, cursor: Cursor): number {
 
 /** Bytes of a varint that a number of 32 bits takes, and of one of 64. */
 const bytesOf = { 32: 5, 64: 10 } as const;
-/** What the last of these bytes holds at the most. */
+/** The largest value of the last of these bytes. */
 const lastMost = { 32: 0x0f, 64: 0x01 } as const;
 
 /**

@@ -132,7 +132,7 @@ class Counts {
 
 interface Addition {
   readonly found: KeyValueEntry<Count> | undefined;
-  /** What of it counts. */
+  /** The part of it that counts. */
   readonly had: Count;
   readonly calls: number;
 }

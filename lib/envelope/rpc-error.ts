@@ -89,7 +89,7 @@ export function callError(error: unknown, id: Id): HttpError {
 const sentenceOf = (error: unknown): string | undefined =>
   error instanceof KubeError ? callerError(error).message : undefined;
 
-/** Of the trouble of the API server, that which passes. */
+/** Failures of the API server that pass. */
 function codeOf(error: unknown): ErrorCode {
   if (!(error instanceof AppError)) return 'internal';
   return error instanceof KubeError && callerError(error).code === 'unavailable' ? 'unavailable' : error.code;

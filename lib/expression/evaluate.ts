@@ -18,7 +18,7 @@ interface EvaluatedExpression {
 
 const nothingLoaded: LoadedValues = new Map();
 const falsyTexts = new Set(['', 'false', '0']);
-/** Longer text is not a number that anybody has written. */
+/** A longer text is no number that a person has written. */
 const longestNumber = 64;
 const numeric = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 

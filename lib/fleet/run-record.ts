@@ -55,7 +55,7 @@ export const recordPartBytes = 8 * 1024 * 1024;
 
 /** Pages of what a reader makes of records. */
 export interface RecordPages<T extends object> {
-  /** What is wanted of a record; undefined where that is nothing. Called once for each, in their order. */
+  /** The wanted part of a record; undefined where there is none. Called once for each, in their order. */
   readonly take: (record: NodeRecord) => T | undefined;
   /** Size of a page as JSON. Its first entry is there in any case. */
   readonly bytes: number;
@@ -64,7 +64,7 @@ export interface RecordPages<T extends object> {
 }
 
 /**
- * What is wanted of the records that are stored, in pages, in the order in which the results came. A part is read anew for
+ * The wanted parts of the stored records, in pages, in the order in which the results came. A part is read anew for
  * each page that it has: the reader of the pages may take its time, and holds no more than one of them.
  */
 export async function* pagesOfRecords<T extends object>(

@@ -64,11 +64,11 @@ const isRoutine = (contract: Contract | undefined): boolean =>
 const levelOf = (status: number) => (status < 500 || outageStatuses.has(status) ? 'warn' : 'error');
 
 function createOutageMemory(clock: Clock): (status: number) => boolean {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return (status) => {
     if (!outageStatuses.has(status)) return false;
-    const isOld = clock.now() - toldAt < outageMs;
-    if (!isOld) toldAt = clock.now();
+    const isOld = clock.now() - loggedAt < outageMs;
+    if (!isOld) loggedAt = clock.now();
     return isOld;
   };
 }

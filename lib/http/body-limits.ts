@@ -3,19 +3,19 @@ import { bytesOf } from '../memory-budget/index.ts';
 /**
  * Memory limit of the bodies of all requests of one access together as they came, and of the values made of them and
  * of large answers that are under way, as the memory budget of the process has them. Apart, so that
- * those who may be anybody take nothing from callers who are known; no owner can have all of it.
+ * callers who are not known take nothing from callers who are known; no owner can have all of it.
  */
 export const bodyLimits = {
   raw: {
     bearer: bytesOf('bodies of callers'),
     signature: bytesOf('bodies of signed calls'),
-    public: bytesOf('bodies of anybody'),
+    public: bytesOf('bodies of unknown callers'),
     pod: bytesOf('bodies of pods'),
   },
   parsed: {
     bearer: bytesOf('values of callers'),
     signature: bytesOf('values of signed calls'),
-    public: bytesOf('values of anybody'),
+    public: bytesOf('values of unknown callers'),
     pod: bytesOf('values of pods'),
   },
   /** Bodies and answers of signed calls, once their tenants are known. */

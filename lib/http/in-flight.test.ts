@@ -171,7 +171,7 @@ describe('the bytes of pods', () => {
     expect(await statusOfPod('acme', bodyLimits.smallRawBytes)).toBe(200);
   });
 
-  it('come back when the body is let go, while the request goes on', async () => {
+  it('come back when the body is let go, while the request continues', async () => {
     const all: InFlightRequest[] = [];
     for (let held = 0; held + part <= half; held += part) all.push(await ofPod('acme', part));
     for (const request of all) request.dropBody();

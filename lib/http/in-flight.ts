@@ -8,7 +8,7 @@ import { createServerMemory, RequestMemory, type ServerMemory } from './request-
 
 /** A request whose handler runs. */
 export interface InFlightRequest {
-  /** Made at the first look: most handlers end before anybody could call them off. */
+  /** Made at the first look: most handlers end before a caller could call them off. */
   readonly signal: AbortSignal;
   /** Default of `reason`: its client has left, or its answer ends. */
   abort(reason?: Error): void;

@@ -23,7 +23,7 @@ afterAll(() => {
 });
 
 describe('the body of a request', () => {
-  it('is not waited for when the client left before anybody looked', async () => {
+  it('is not waited for when the client left before the first look', async () => {
     const requested = once(server, 'request');
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{');

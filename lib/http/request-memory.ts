@@ -27,7 +27,7 @@ export function createServerMemory(clock: Clock): ServerMemory {
   };
 }
 
-/** What one request holds of the memory of its server. Errors and arguments: as `InFlightRequest` has them. */
+/** The part of the memory of its server that one request holds. Errors and arguments: as `InFlightRequest` has them. */
 export class RequestMemory {
   readonly #server: ServerMemory;
   readonly #access: Access;

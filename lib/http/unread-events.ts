@@ -53,7 +53,7 @@ export class UnreadEvents {
     this.#remove(held);
   }
 
-  /** What waits, and the values that it was made of. */
+  /** The waiting text, and the values that it was made of. */
   #enter({ tenant, unreadBytes }: UnreadStream): Place | undefined {
     return this.#pool.tryEnter({ tenant, cost: 2 * unreadBytes + unreadLimits.aheadBytes });
   }

@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 
 /**
- * The address of a provider or of one of its documents. Keys that come over a connection which anybody can change are
+ * The address of a provider or of one of its documents. Keys that come over a connection that an attacker can change are
  * worth nothing, so it must be https; `allowHttp` makes an exception for this very machine (requirements AMB-151).
  * @throws AppError `invalid` that says what to do.
  */

@@ -157,7 +157,7 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
  * members of an input of 1 MiB takes some 50 ms, and its execution has dozens of such writes, which every process hears of.
  */
 class SpecWeights {
-  /** Of specs that are not small, by the uid of their object. */
+  /** Specs that are not small, by the uid of their object. */
   readonly #known = new Map<string, { readonly generation: number; readonly bytes: number }>();
 
   weigh(object: KubeObject & { readonly spec?: unknown }): number {

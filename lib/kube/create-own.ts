@@ -8,7 +8,7 @@ import type { Resource } from './resource.ts';
 export type Own<T> = { readonly kind: 'ours'; readonly object?: T } | { readonly kind: 'foreign' };
 
 /**
- * Creates an object whose name anybody can foresee. An existing object of the name counts only where `isOurs`, by
+ * Creates an object whose name every user can foresee. An existing object of the name counts only where `isOurs`, by
  * marks that only we may write. `object` is absent where it was deleted meanwhile.
  */
 export async function createOwn<T extends KubeObject>(

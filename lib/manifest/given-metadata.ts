@@ -109,7 +109,7 @@ function merged(map: keyof MetadataMaps, kept: Texts = {}, own: Texts): Texts {
   return { ...Object.fromEntries(entries), ...own };
 }
 
-/** Anybody may write the annotation: what is no such text counts as none. */
+/** Any user may write the annotation: another value counts as none. */
 function keptIn(text: string): MetadataMaps {
   if (Buffer.byteLength(text) > limits.givenMetadataBytes) return {};
   const value = parsed(text);

@@ -25,7 +25,7 @@ export type ReadingRequest =
   | { readonly kind: 'Resource'; readonly text: string; readonly of: string }
   | { readonly kind: 'OpenApi'; readonly text: string; readonly serverUrl?: string | undefined };
 
-/** Problems that anybody reads. */
+/** Problems for every reader. */
 const problemsMax = 1_000;
 
 /** As `readManifest`, with a bounded answer. Keeps its thread for a second where a text is made to do that. */

@@ -42,7 +42,7 @@ export const memoryTable = {
     pools: servers,
     holds: 'bodies, as they came, of signed calls whose tenant is not known yet',
   },
-  'bodies of anybody': {
+  'bodies of unknown callers': {
     share: 0.04,
     place: 'beside',
     pools: servers,
@@ -61,7 +61,7 @@ export const memoryTable = {
     pools: servers,
     holds: 'values of signed calls whose tenant is not known yet',
   },
-  'values of anybody': {
+  'values of unknown callers': {
     share: 0.025,
     place: 'heap',
     pools: servers,

@@ -19,7 +19,7 @@ const program = { name: 'notes', transport: 'stdio', image: 'notes:1', command: 
 const tenantsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `tenant-${index}`);
 
 const problemsOf = (...servers: object[]): string[] => problemsFor('mcp', servers);
-/** Of servers over stdio, whose keys the gateway alone has. */
+/** For servers over stdio, whose keys the gateway alone has. */
 const problemsOfProgram = (fields: object): string[] => problemsFor('models', [{ ...program, ...fields }]);
 
 function problemsFor(keysOf: 'models' | 'mcp', servers: readonly object[]): string[] {

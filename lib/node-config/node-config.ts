@@ -67,7 +67,7 @@ export interface McpServerEntry
   readonly url: string;
   /** Absent as well where this process does not read it. */
   readonly api_key?: Secret;
-  /** Of a server over stdio: the pod of each tenant. The fields above are then those of the first one, which lists. */
+  /** The pod of each tenant, for a server over stdio. The fields above are then those of the first one, which lists. */
   readonly pods?: ReadonlyMap<string, McpPod>;
   /** Internal networks in which the server may be, in CIDR form. */
   readonly allow_internal_addresses: readonly string[];

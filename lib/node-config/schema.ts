@@ -105,7 +105,7 @@ const McpServer = Type.Object(
   {
     name: serverName,
     transport: Type.Optional(oneOf(['streamable-http', 'stdio'])),
-    /** Of streamable HTTP, which needs it. */
+    /** For streamable HTTP, which needs it. */
     url: endpoint,
     /** These five are of stdio, which needs the first two. */
     image: Type.Optional(imageReference),

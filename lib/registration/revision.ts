@@ -44,7 +44,7 @@ export function revisionSelector({ kind, metadata }: Pick<Versioned, 'kind' | 'm
 }
 
 /**
- * Whether a revision is one that Windlass stores. Anybody's DaemonSet makes revisions with the labels of its pods, so a
+ * Whether a revision is one that Windlass stores. Every DaemonSet makes revisions with the labels of its pods, so a
  * label proves nothing: ours have no controller, and a name that follows from object, uid and content.
  */
 export function isStored(revision: Pick<ControllerRevision, 'metadata'>): boolean {

@@ -74,7 +74,7 @@ const tooMuchToSearch = (): StepFailure =>
 
 interface Test {
   readonly work: number;
-  /** Whether the search goes on with a child; the key of a list's item is a number. */
+  /** Whether the search continues with a child; the key of a list's item is a number. */
   readonly passes: (child: unknown, key: string | number) => boolean;
 }
 

@@ -39,7 +39,7 @@ export const chainLimitsDefault: ChainLimits = {
  */
 export const responseLimits = { values: 250_000, searched: 25_000, exact: 25_000, depth: 64 } as const;
 
-/** What reading takes at most: bytes that are parsed in a microsecond, and microseconds for each value of one search. */
+/** Most work of reading: bytes that are parsed in a microsecond, and microseconds for each value of one search. */
 export const readingCosts = { bytesPerMicrosecond: 100, searchedValue: 4 } as const;
 
 /**

@@ -92,7 +92,7 @@ class Chain {
   #result: { readonly step: string; readonly value: unknown } | undefined;
   readonly #state: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   #stateBytes = 0;
-  /** Of the response that is the result so far. */
+  /** From the response that is the result so far. */
   #held: ChainResponse['held'];
   readonly #deps: ChainDeps;
   readonly #signal: AbortSignal;

@@ -33,7 +33,7 @@ export function toolNameProblem(
 }
 
 /**
- * What is wrong with a pattern of tool names in a SecurityContext: it begins as built-in names do and fits none of them, so it
+ * The problem of a pattern of tool names in a SecurityContext: it begins as built-in names do and fits none of them, so it
  * fits nothing. Entries of a deny list that are paths are none.
  */
 export function toolPatternProblem(pattern: string): string | undefined {

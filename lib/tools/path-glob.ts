@@ -1,6 +1,6 @@
 import { memoize } from '../memo.ts';
 
-/** What questions about globs may still cost, in states that are looked at. Several share one, so that together they end. */
+/** The remaining work for questions about globs, in states that are looked at. Several share one, so that together they end. */
 export interface GlobWork {
   left: number;
 }
@@ -51,10 +51,10 @@ export function matchesGlob(glob: string, text: string, work: GlobWork): boolean
   return places.isAtEnd;
 }
 
-/** What a sign means to a piece: it stays before it, goes on within it, or has passed it; several may hold. */
+/** Effects of a sign on a piece: it stays before it, continues within it, or has passed it; several may hold. */
 interface Move {
   readonly stays?: boolean;
-  readonly goesOn?: boolean;
+  readonly continues?: boolean;
   readonly passes?: boolean;
 }
 
@@ -62,8 +62,8 @@ const moves: Readonly<Record<Exclude<Piece['kind'], 'sign'>, (isSlash: boolean, 
   one: (isSlash) => ({ passes: !isSlash }),
   name: (isSlash) => ({ stays: !isSlash }),
   all: () => ({ stays: true }),
-  folders: (isSlash) => ({ goesOn: true, passes: isSlash }),
-  rest: (isSlash, hasBegun) => ({ goesOn: hasBegun || isSlash }),
+  folders: (isSlash) => ({ continues: true, passes: isSlash }),
+  rest: (isSlash, hasBegun) => ({ continues: hasBegun || isSlash }),
 };
 
 const skipped: ReadonlySet<Piece['kind']> = new Set(['name', 'all', 'folders', 'rest']);
@@ -130,9 +130,9 @@ class Places {
       if (sign === piece.sign) this.#enter(at + 1);
       return;
     }
-    const { stays, goesOn, passes } = moves[piece.kind](sign === '/', place > 2 * at);
+    const { stays, continues, passes } = moves[piece.kind](sign === '/', place > 2 * at);
     if (stays) this.#enter(at);
-    if (goesOn) this.#add(2 * at + 1);
+    if (continues) this.#add(2 * at + 1);
     if (passes) this.#enter(at + 1);
   }
 }

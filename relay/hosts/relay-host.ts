@@ -2,8 +2,8 @@ import type { EdgeHost, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import { defined } from '../../lib/defined.ts';
 
 /**
- * A host as the cache of a relay keeps it, for each of ten thousand: whether its credential and its state count. What the
- * host says of itself, and what people say of it, is left out; a write begins with the whole host, which it reads anew.
+ * A host as the cache of a relay keeps it, for each of ten thousand: whether its credential and its state count. Words of
+ * the host about itself, and of people about it, are left out; a write begins with the whole host, which it reads anew.
  */
 export function relayHost({ apiVersion, kind, metadata, spec: { revoked, draining }, status }: EdgeHost): EdgeHost {
   const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata;

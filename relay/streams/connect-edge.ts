@@ -97,7 +97,7 @@ async function turn(deps: OpenDeps, stream: LiveStream, messages: AsyncIterator<
   if (next.done === true) return false;
   const received = readEdgeEvent(next.value);
   await stream.accept(received);
-  // That a daemon lives is heard at once. What it says of commands counts when the server has said whose stream this is.
+  // That a daemon lives is heard at once. Its words about commands count when the server has said whose stream this is.
   if (ofCommands.has(received.event.$case)) {
     stream.hurry();
     await interruption.during(stream.confirmed);

@@ -50,7 +50,7 @@ func TestPushPutsCommitsOnTopOfABranchThatMoved(t *testing.T) {
 		if found := g.good("status"); len(found.Changes) > 0 || found.Ahead {
 			t.Errorf("%+v", found)
 		}
-		// What follows is work as before.
+		// The rest is work as before.
 		g.mine("More", map[string]string{"a.txt": "more\n"})
 		g.good("push")
 		g.good("sync")

@@ -264,7 +264,7 @@ type word struct {
 	code, sentence string
 }
 
-// words in order: the first form that fits counts. What names one reason comes first, then what follows from several.
+// words in order: the first form that fits counts. Forms that name one reason come first, then those that follow from several.
 var words = []word{
 	{regexp.MustCompile(`Protocol "\w+" (not supported|is disabled)|transport '\w+' not allowed`), errAddress,
 		"the server leads to another protocol"},

@@ -318,7 +318,7 @@ describe('an execution', () => {
     );
   });
 
-  it('refuses a forged signal at its creation too, and from an administrator as from anybody', async () => {
+  it('refuses a forged signal at its creation too, and from an administrator as from every user', async () => {
     const { status, message } = await send('POST', executions, execution({ signals: [signal('a', 'bob')] }));
     expect(status).toBe(403);
     expect(message).toContain('spec.signals.a.by');

@@ -72,9 +72,9 @@ describe('a template is rendered in every field that takes one, of the states th
 
   it('WF-TPL-01 feedback and output_template', () => {
     const transitions = [{ target: 'next', feedback: 'well done, {{input.who}}' }];
-    const output_template = { said: '{{first.output.stdout}}', told: '{{state.feedback}}', to: '{{input.who}}' };
+    const output_template = { said: '{{first.output.stdout}}', heard: '{{state.feedback}}', to: '{{input.who}}' };
     const world = new World(beginningWith(aScript('x', { transitions }), { output_template }), { spec }).settle();
     world.end('first', { stdout: 'hello' }).settle();
-    expect(world.status.final_output).toEqual({ said: 'hello', told: 'well done, Ada', to: 'Ada' });
+    expect(world.status.final_output).toEqual({ said: 'hello', heard: 'well done, Ada', to: 'Ada' });
   });
 });

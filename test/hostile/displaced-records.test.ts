@@ -31,7 +31,7 @@ describe('tenants that publish many times what a stream holds', () => {
     subject,
     tenant,
     time: '2026-01-01T00:00:00Z',
-    data: { actor: 'somebody', execution: 'x'.repeat(100) },
+    data: { actor: 'mallory', execution: 'x'.repeat(100) },
   });
 
   async function flood(tenants: readonly string[], topic: string, messages: number): Promise<void> {

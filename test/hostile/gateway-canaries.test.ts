@@ -96,7 +96,7 @@ interface Seen {
   readonly received: number;
 }
 
-/** Calls of one kind of credential against every upstream, and everything that anybody can see of them. */
+/** Calls of one kind of credential against every upstream, and everything that users can see of them. */
 async function play(credential: Settings): Promise<Seen> {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };

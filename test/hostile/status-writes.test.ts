@@ -56,7 +56,7 @@ describe('turns that share a status write', () => {
   const { turnsAWrite, progressMs } = engineLimits;
   const world = new World(aWorkflow('w').state('end', anEnd()).build());
   const facts = world.facts();
-  const goesOn: Decision = {
+  const continuing: Decision = {
     kind: 'decision',
     status: { phase: 'running' },
     blobs: [],
@@ -68,7 +68,7 @@ describe('turns that share a status write', () => {
 
   const taken = (count: number): Unwritten => {
     const unwritten = new Unwritten(facts.execution, 0);
-    for (let turn = 0; turn < count; turn += 1) unwritten.take(facts, goesOn);
+    for (let turn = 0; turn < count; turn += 1) unwritten.take(facts, continuing);
     return unwritten;
   };
 
@@ -77,7 +77,7 @@ describe('turns that share a status write', () => {
     { before: turnsAWrite - 1, may: false },
     { before: turnsAWrite, may: false },
   ])('after $before turns one more may be taken: $may', ({ before, may }) => {
-    expect(taken(before).mayTake(goesOn, 0)).toBe(may);
+    expect(taken(before).mayTake(continuing, 0)).toBe(may);
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe('turns that share a status write', () => {
     { ms: progressMs, may: false },
     { ms: progressMs + 1, may: false },
   ])('after $ms ms one more may be taken: $may', ({ ms, may }) => {
-    expect(taken(1).mayTake(goesOn, ms)).toBe(may);
+    expect(taken(1).mayTake(continuing, ms)).toBe(may);
   });
 
   it.each<{ what: string; decision: Partial<Decision> }>([
@@ -93,13 +93,13 @@ describe('turns that share a status write', () => {
     { what: 'has ended', decision: { status: { phase: 'failed', finished_at: new Date(0).toISOString() } } },
     { what: 'acts', decision: { actions: [{ kind: 'archive_execution' }] } },
   ])('one that $what is written', ({ decision }) => {
-    expect(taken(1).mayTake({ ...goesOn, ...decision }, 0)).toBe(false);
+    expect(taken(1).mayTake({ ...continuing, ...decision }, 0)).toBe(false);
   });
 
   it('none is taken after one of them could not be written', () => {
     const unwritten = taken(3);
     unwritten.drop();
     expect(unwritten.has).toBe(false);
-    expect(unwritten.mayTake(goesOn, 0)).toBe(false);
+    expect(unwritten.mayTake(continuing, 0)).toBe(false);
   });
 });

@@ -13,8 +13,8 @@ import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 
 /**
- * The attacker registers tools whose upstream answers as much as it may, and lets many calls wait between their steps. What
- * each of them holds must be counted until it is let go.
+ * The attacker registers tools whose upstream answers as much as it may, and lets many calls wait between their steps. The
+ * memory that each of them holds must be counted until it is let go.
  */
 const large = JSON.stringify('x'.repeat(2_000_000));
 const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {

@@ -73,7 +73,7 @@ ways = collections.Counter()
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Of the ways in which coverage tries one rule of a manifest, the first and then each seventh."""
+    """The first, and then each seventh, of the ways in which coverage tries one rule of a manifest."""
     if operation_id(case) not in manifests or case.meta is None or case.meta.phase.name is not TestPhase.COVERAGE:
         return True
     data = case.meta.phase.data

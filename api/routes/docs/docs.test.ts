@@ -22,7 +22,7 @@ describe('the documentation', () => {
   });
   afterAll(() => server.close());
 
-  it('serves the OpenAPI document to anybody', async () => {
+  it('serves the OpenAPI document without a token', async () => {
     const response = await fetch(`${server.url}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await response.json()).toEqual(openApiDocument());

@@ -27,7 +27,7 @@ const summaryFields = {
   reason: orNull(
     Type.String({
       description:
-        'Why it failed, waits or was cancelled, in one word. Of a completed one: `Completed`, or `LastStateFailed` where ' +
+        'Why it failed, waits or was cancelled, in one word. A completed one has `Completed`, or `LastStateFailed` where ' +
         'the state that ended it failed.',
     }),
   ),

@@ -113,7 +113,7 @@ const signaturesOf = (headers: RequestHead['rawHeaders']): string[] => valuesOf(
 
 function refuse(deps: WebhookDeps, budget: RejectionBudget, source: string, problem: SignatureProblem): never {
   deps.observer.ended('Webhook', 'not_authentic');
-  // Names without a secret are anybody's to make up: together they have one budget.
+  // Any caller can make up names without a secret: together they have one budget.
   const verdict = budget(deps.secrets(source) === undefined ? '' : source);
   if (verdict.mayTell) tellRejection(deps, source, verdict.leftOut);
   else deps.observer.leftOut();

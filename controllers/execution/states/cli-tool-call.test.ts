@@ -16,7 +16,7 @@ const tool = (more: Partial<CliToolSpec>): CliTool => ({
   },
 });
 
-/** What the pod of a call gets, and the warnings of its execution. */
+/** The input of the pod of a call, and the warnings of its execution. */
 function called(more: Partial<CliToolSpec>, input: Record<string, string | null>) {
   const registered = tool(more);
   const world = new World(workflowOf(registered, 'tenant-acme'), { spec: { input } });

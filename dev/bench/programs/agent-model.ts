@@ -83,7 +83,7 @@ const warmWaiting = 200;
 const waitingMost = 600;
 
 /**
- * What each of so many more requests that wait for the model adds to the resident memory, ten seconds after the last one, in
+ * The memory that each of so many more requests that wait for the model adds, ten seconds after the last one, in
  * KiB. The first ones have loaded and compiled what all of them use.
  */
 async function perWaitingKiB(server: BareServer, model: PacedModel): Promise<number> {

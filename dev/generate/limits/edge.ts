@@ -34,7 +34,7 @@ export const edge: LimitGroup = {
       'tags and labels: have more than … characters together',
     ),
     row(
-      'What each tag and label counts beside its length',
+      'Weight of each tag and label beside its length',
       'edgeTextCharge',
       'characters',
       'each tag and label counts as … more',
@@ -46,7 +46,7 @@ export const edge: LimitGroup = {
       'capabilities.local_tools and capabilities.custom_labels have … characters together',
     ),
     row(
-      'What each of those tools counts beside its length',
+      'Weight of each of those tools beside its length',
       'edgeToolCharge',
       'characters',
       'where each tool counts as … more',

@@ -67,7 +67,7 @@ export const tools: LimitGroup = {
       'have more than … characters together',
     ),
     row(
-      'What each of these texts counts beside its length',
+      'Weight of each of these texts beside its length',
       'contextTextCharge',
       'characters',
       'where each text counts as … more',

@@ -5,7 +5,7 @@ import type { Logger } from '../../logger.ts';
 import type { BusObserver } from '../bus-observer.ts';
 import type { BusEvent, EventPublisher } from '../event-bus.ts';
 
-/** What a queue holds. */
+/** The content of a queue. */
 export interface Held {
   events: number;
   bytes: number;
@@ -49,7 +49,7 @@ export class StreamQueue {
   #bytes = 0;
   #isClosed = false;
   /** Whether the log knows already that events are being dropped; anew after each time that all could be stored. */
-  #toldDrop = false;
+  #hasLoggedDrop = false;
   /** Cause, known to the log already, for which the stream takes nothing. */
   #problem: string | undefined;
   #sending: Promise<void> | undefined;
@@ -92,7 +92,7 @@ export class StreamQueue {
       else await this.#deps.clock.sleep(retryMs, this.#abandon.signal);
       if (this.#abandon.signal.aborted) return;
     }
-    this.#toldDrop = false;
+    this.#hasLoggedDrop = false;
     this.#sending = undefined;
   }
 
@@ -143,8 +143,8 @@ export class StreamQueue {
   #tellFull(): void {
     const { logger, observer, stream } = this.#deps;
     observer.dropped('full', 1);
-    if (this.#toldDrop) return;
-    this.#toldDrop = true;
+    if (this.#hasLoggedDrop) return;
+    this.#hasLoggedDrop = true;
     const problem = this.#problem === undefined ? {} : { problem: this.#problem };
     logger.warn({ stream, ...this.held, ...problem }, 'outbox full, dropping events');
   }

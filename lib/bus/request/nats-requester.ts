@@ -32,7 +32,7 @@ export function createNatsRequester(deps: RequesterDeps): Requester {
     async requestAll(address, body, options) {
       const { subject, question } = prepare(address, body, options);
       const answers = await calls.call('request_all', async (session) => {
-        const asked = session.requests.askAll(subject, { ...question, ...expectedOf(options) }).catch(noneIfNobody);
+        const asked = session.requests.askAll(subject, { ...question, ...expectedOf(options) }).catch(noneIfUnserved);
         return unlessAborted(asked, options.signal);
       });
       return (answers ?? [])
@@ -118,7 +118,7 @@ const nameOf = ({ service, key }: Address): string =>
 const isNoResponders = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'NoResponders' || isNoResponders(error.cause));
 
-function noneIfNobody(error: unknown): [] {
+function noneIfUnserved(error: unknown): [] {
   if (isNoResponders(error)) return [];
   throw busError(error);
 }

@@ -5,7 +5,7 @@ import { GrpcError, toGrpcFailure } from '../grpc-error.ts';
 import { headerOf } from '../headers.ts';
 import { assertSized } from '../sized.ts';
 
-/** A call of anybody. */
+/** A call that needs no credential. */
 export interface OpenCall<Request> {
   readonly request: Request;
   /** Address and port of the socket. */

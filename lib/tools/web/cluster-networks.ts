@@ -9,9 +9,9 @@ interface FetchSettings {
 
 /** Addresses of the cluster that a process knows of itself. */
 interface KnownAddresses {
-  /** Of the Service of the Kubernetes API; undefined outside of a cluster. */
+  /** Address of the Service of the Kubernetes API; undefined outside of a cluster. */
   readonly kubernetes: string | undefined;
-  /** Of this pod. */
+  /** Address of this pod. */
   readonly own: readonly string[];
 }
 

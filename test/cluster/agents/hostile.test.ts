@@ -91,7 +91,7 @@ describe('a stranger in the pod of an agent', () => {
     return ready;
   }
 
-  /** An image with Node that the nodes have: in the eyes of the orchestrator, anybody's. */
+  /** An image with Node that the nodes have: in the eyes of the orchestrator, one like any other. */
   async function strangersImage(): Promise<string> {
     const { items } = await kube.listAll(pods, {
       namespace: system,

@@ -100,7 +100,7 @@ const attempts = {
   'the metadata address': () => ask('http://169.254.169.254/latest/meta-data/', { ms: 3_000 }),
 };
 
-/** Everything that a program here can read without asking anybody. */
+/** Everything that a program here can read without a request. */
 function seen() {
   const folders = ['/var/run/secrets', '/etc', '/windlass', '/tmp', '/workspace'];
   const texts = folders.flatMap((folder) => {

@@ -23,7 +23,7 @@ function documentOf(server: string, bytes = 0): string {
 const refusalOf = (error: unknown): object =>
   error instanceof WindlassApiError ? { status: error.status, error: error.error, message: error.message } : { error };
 
-/** What the installed gateway bounds. */
+/** Bounds of the installed gateway. */
 describe.runIf(isNativeCluster())('the bounds of the installed tool gateway', () => {
   let stage: GatewayStage;
 

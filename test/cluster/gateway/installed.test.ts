@@ -276,7 +276,7 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
     expect(completed).toContainEqual(expect.objectContaining({ source: 'builtin', outcome: 'ok' }));
   });
 
-  it('GW-EVT-06 the credential of a labelled Secret reaches the upstream, and nothing that anybody reads', async () => {
+  it('GW-EVT-06 the credential of a labelled Secret reaches the upstream, and nothing that a user reads', async () => {
     expect(await stage.desk.log()).toContain('"key":"right"');
     const client = await stage.client();
     const answer = await stage.call(session, { tool: 'orders.place', args: order });

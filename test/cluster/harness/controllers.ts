@@ -26,7 +26,7 @@ export interface Controllers {
   ready(timeoutMs?: number): Promise<void>;
   /** Any signal to exactly this process. */
   signal(name: NodeJS.Signals): void;
-  /** SIGKILL: no goodbye to anybody. */
+  /** SIGKILL: the process ends without a goodbye. */
   kill(): Promise<void>;
   /** SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<void>;

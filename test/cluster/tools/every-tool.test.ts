@@ -37,7 +37,7 @@ function* withoutOne(tool: string, args: Arguments): Generator<readonly [field: 
 const missing = (tool: string, field: string): string =>
   `Invalid tool arguments: required field '${field}' is missing or null for tool '${tool}'`;
 
-/** What is to be compared with `want`: the text, or the value of its JSON. */
+/** The value to compare with `want`: the text, or the value of its JSON. */
 const contentFor = (want: string | object, content: string): unknown =>
   typeof want === 'string' || want instanceof RegExp ? content : JSON.parse(content);
 

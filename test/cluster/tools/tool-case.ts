@@ -15,7 +15,7 @@ export interface ToolCase {
   readonly args: Given;
   /** No caller of tools has the right: `want` is what each gets. */
   readonly isNeverGranted?: boolean;
-  /** What the answer of that call has; text is compared with the whole of it, or with its beginning by a pattern. */
+  /** The expected answer of that call; text is compared with the whole of it, or with its beginning by a pattern. */
   readonly want: object | RegExp;
   /** Ids for the cases behind: a name for them, and the field of the answer. */
   readonly notes?: Readonly<Record<string, string>>;

@@ -13,7 +13,7 @@ const greeter = (version: string, description = 'Greets people.') =>
 
 const unknown = /^NOT_FOUND: (Workflow|Execution) not found$/;
 const nowhere = { execution_id: 'nowhere' };
-/** What an author answers, to be said by the scripted model. */
+/** The answer of an author, to be said by the scripted model. */
 const said = (content: string): string => JSON.stringify([{ content }]);
 /** The model refuses. */
 const speechless = JSON.stringify([{ status: 400, message: 'no' }]);

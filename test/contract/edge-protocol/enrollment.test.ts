@@ -137,7 +137,7 @@ describe('ChallengeNode', () => {
     expect(await tell(challenge({ key: mine, attested, token }))).toBe('OK');
   });
 
-  it('redeems twenty times by one attestation at one relay, and goes on by the next one', async () => {
+  it('redeems twenty times by one attestation at one relay, and continues by the next one', async () => {
     const key = newKey();
     const token = await world.token();
     const attest = () => call(relay.client, 'AttestNode', attestation(rawOf(key)), anyAddress());

@@ -25,7 +25,7 @@ export interface RunRecords {
   /** Hosts that have an outcome, in the order in which they got it, with the open ones; of a run that has ended every host. */
   perNode(run: FleetRun, open?: readonly NodeRecord[]): Promise<readonly NodeRecord[]>;
   /**
-   * What `take` makes of each host's stored outcome, in pages of so many bytes as JSON, in the order of `perNode`. A record that is
+   * The results of `take` for each host's stored outcome, in pages of so many bytes as JSON, in the order of `perNode`. A record that is
    * lost ends the pages of a run that has ended.
    */
   pages<T extends object>(run: FleetRun, query: PageQuery<T>): AsyncIterable<readonly T[]>;

@@ -43,7 +43,7 @@ const attempts = 10;
 export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
   const moved = await firstAnswer(attempts, async () => {
     const source = await findAgain(deps.kube, workflowKind, known);
-    if (source === undefined) return await movedBySomebody(deps, known, move);
+    if (source === undefined) return await movedByAnother(deps, known, move);
     const target = await registerThere(deps, source, move);
     if (!(await isDeleted(deps.kube, source))) return undefined;
     await deps.cluster.workflows.forgotten(known.metadata.uid ?? '');
@@ -92,7 +92,7 @@ async function isDeleted(kube: MoveDeps['kube'], { metadata }: Workflow): Promis
 }
 
 /** The source is gone: another caller has finished the same move, or has deleted it. */
-async function movedBySomebody({ kube, cluster }: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
+async function movedByAnother({ kube, cluster }: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
   const { name } = inScope(known, move.scope, move.viewer).metadata;
   const there = await findObject(kube, workflowKind, {
     namespace: namespaceOf(cluster.tenants, move.viewer, move.scope),

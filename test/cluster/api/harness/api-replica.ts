@@ -30,7 +30,7 @@ export interface ApiReplica {
   start(): Promise<void>;
   /** Any signal to exactly this process. */
   signal(name: NodeJS.Signals): void;
-  /** SIGKILL: no goodbye to anybody. */
+  /** SIGKILL: the process ends without a goodbye. */
   kill(): Promise<void>;
   /** SIGTERM, and SIGKILL after thirty seconds. Resolves to the exit code; null after a SIGKILL. */
   stop(): Promise<number | null>;
