@@ -104,8 +104,12 @@ const columnsAt = (now: number): Column<EdgeHostRow>[] => [
   { heading: 'ID', cell: ({ node_id: id }) => id },
   { heading: 'ARCH', cell: ({ capabilities }) => capabilities.arch, wide: true },
   { heading: 'LABELS', cell: ({ capabilities }) => pairs(capabilities.labels), wide: true },
-  { heading: 'TOOLS', cell: ({ capabilities }) => capabilities.local_tools.join(','), wide: true },
+  { heading: 'TOOLS', cell: ({ capabilities }) => toolsOf(capabilities), wide: true },
 ];
+
+/** The bound of a host's facts is one for its tools and its labels. */
+const toolsOf = ({ local_tools: tools, facts_left_out: leftOut }: EdgeHostRow['capabilities']): string =>
+  leftOut === undefined ? tools.join(',') : `${tools.join(',')} (${leftOut} tools and labels left out)`;
 
 const pairs = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)

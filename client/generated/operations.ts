@@ -1484,6 +1484,8 @@ export type ListEdgeHostsAnswer = {
       readonly labels: Readonly<Record<string, string>>;
       /** Longest time that the machine's owner permits one command; absent: the deadline counts alone. */
       readonly command_timeout_secs?: number;
+      /** Tools and labels that the host reports and that are left out: all together are too long. */
+      readonly facts_left_out?: number;
     };
   })[];
   /** Null on the last page. */
@@ -1522,6 +1524,8 @@ export type ReadEdgeHostAnswer = {
     readonly labels: Readonly<Record<string, string>>;
     /** Longest time that the machine's owner permits one command; absent: the deadline counts alone. */
     readonly command_timeout_secs?: number;
+    /** Tools and labels that the host reports and that are left out: all together are too long. */
+    readonly facts_left_out?: number;
   };
   /** When it was enrolled. */
   readonly enrolled_at: string;

@@ -129,6 +129,16 @@ describe('handing a command over', () => {
     expect(ms).toBeLessThan(63_000);
   });
 
+  it('EDGE-REST-33 EDGE-REST-38 sends again where the relay takes no order now, and says that the host never ran the command', async () => {
+    const full = new AppError('unavailable', 'too many orders wait', { reason: 'Overloaded' });
+    expect((await launched({ sends: [full, full, 'ok'] })).end).toEqual({ kind: 'sent' });
+    const { end, ms } = await launched({ sends: [full], mayBeSent: false });
+    expect(end).toMatchObject({ kind: 'failed', result: { message: 'too many orders wait' } });
+    expect(ms).toBeGreaterThanOrEqual(60_000);
+    expect((await launched({ sends: [full], cancelAtTry: 1 })).end).toMatchObject({ result: { outcome: 'cancelled' } });
+    expect((await launched({ sends: [late, full] })).end).toEqual({ kind: 'unsure' });
+  });
+
   it('fails at once for what no other try can mend', async () => {
     const tooLarge = new AppError('limit_exceeded', 'too large', { reason: 'ArgumentsTooLarge' });
     expect(await launched({ sends: [tooLarge] })).toMatchObject({

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
-import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable } from '../../lib/edge/index.ts';
+import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable, isUnsent } from '../../lib/edge/index.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandLane, FleetCommand } from './ports.ts';
 
@@ -144,10 +144,10 @@ function verdictOf(error: unknown, passedMs: number, busMs: number): Verdict {
   const { code, reason, message } = error;
   const isWorthATry = code === 'unavailable' || code === 'timeout';
   if (!isWorthATry) return { result: err(reason, message), isOpen: false };
+  const patienceMs = isEdgeUnavailable(error) ? fleetRunLimits.unreachableMs : busMs;
+  const result = passedMs < patienceMs ? undefined : err(edgeUnavailableReason, message);
   // Else the relay may have handed it on; a host runs a command id once.
-  const isOpen = !isEdgeUnavailable(error);
-  const patienceMs = isOpen ? busMs : fleetRunLimits.unreachableMs;
-  return { result: passedMs < patienceMs ? undefined : err(edgeUnavailableReason, message), isOpen };
+  return { result, isOpen: !isUnsent(error) };
 }
 
 /** spec 2 §2.4: the host never ran it, so there is no exit code of its own. */

@@ -73,6 +73,13 @@ export const EdgeHostCapabilities = Type.Object(
         description: "Longest time that the machine's owner permits one command; absent: no limit of the owner.",
       }),
     ),
+    facts_left_out: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.edgeLocalTools + limits.edgeLabels,
+        description: 'Tools and labels that the daemon reports and that are left out here: all together are too long.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'Facts that the daemon reports of its machine.' },
 );

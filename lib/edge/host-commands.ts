@@ -72,8 +72,8 @@ export interface HostCommands {
   recordOf(commandId: string): Promise<CommandRecord | undefined>;
   /**
    * Resolves when the command is written to the host's stream. Throws AppError `unavailable` with the reason
-   * `EdgeUnavailable` where no relay holds one: the command was not sent. Any other error, such as `timeout`, leaves open
-   * whether it was: send the same command again, which the daemon runs once.
+   * `EdgeUnavailable` where no relay holds one, and `Overloaded` where its relay takes no order now: the command was not sent
+   * (`isUnsent`). Any other error, such as `timeout`, leaves open whether it was: send the same command again, which the daemon runs once.
    */
   send(host: HostAddress, command: InvokeCommand): Promise<void>;
   /** The same for an order that is no command. Each may be repeated. */

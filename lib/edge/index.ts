@@ -33,8 +33,8 @@ export {
 } from './enrollment-token.ts';
 export { assertFresh, isSealedBy, isSealedByInPool, type SealedMessage, type Sealing } from './envelope.ts';
 export { durationOf, millisecondsOf, wholeSeconds } from './duration.ts';
-export { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
-export { factsLength } from './fact-texts.ts';
+export { edgeUnavailableReason, isEdgeUnavailable, isUnsent } from './edge-unavailable.ts';
+export { factsLength, keptFacts } from './fact-texts.ts';
 export { edgeLimits } from './limits.ts';
 export {
   keyHashOfText,

@@ -121,6 +121,18 @@ it('EDGE-FLOW-17 leaves a host Unhealthy that fell silent before its turn', asyn
   expect((await hosts.find('acme', silent.facts.nodeId))?.object.status?.status).toBe('Unhealthy');
 });
 
+it('EDGE-RES-09 warns of tools and labels that are left out, once for each write of them', async () => {
+  const hosts = createMemoryHosts();
+  const stream = await begun(hosts, 'acme');
+  const warn = vi.fn<(facts: object, message: string) => void>();
+  const deps = { clock: fast, steadyMs: monotonicMs, logger: { ...silentLogger, warn }, hosts, heartbeatMs: 30_000 };
+  const states = new HostStates(deps, { isOpen: () => true, onLost: () => undefined });
+  stream.capabilities = { ...capabilities, facts_left_out: 3 };
+  for (let turn = 0; turn < 3; turn += 1) await states.report(stream, 'Connected');
+  const facts = { node: stream.facts.nodeId, leftOut: 3 };
+  expect(warn.mock.calls).toEqual([[facts, 'tools and labels of a host left out: they are too long together']]);
+});
+
 it('asks again for a host that another writer has changed since the list', async () => {
   const hosts = createMemoryHosts();
   const streams = await Promise.all(Array.from({ length: 300 }, () => begun(hosts, 'acme')));

@@ -1,4 +1,4 @@
-import type { EdgeHostCapabilities, EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
+import type { EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -109,7 +109,7 @@ export class HostStates {
         const differs = !sameJson(status.capabilities, stream.capabilities);
         mayWrite ||= differs && this.#checkpoints.take(stream.uid);
         stream.hasNews = differs && !mayWrite;
-        const next = withNews(status, differs && mayWrite ? stream.capabilities : undefined);
+        const next = differs && mayWrite ? this.#withNews(status, stream) : status;
         if (next === status && status.status === state) return undefined;
         return newStatus(next, { state, stream, now: clock.now() });
       };
@@ -137,6 +137,16 @@ export class HostStates {
     if (isBack || (stream.hasNews && this.#checkpoints.isDue(stream.uid))) await this.report(stream, 'Connected');
   }
 
+  #withNews(status: EdgeHostStatus, { facts, capabilities }: LiveStream): EdgeHostStatus {
+    const { facts_left_out: leftOut } = capabilities;
+    if (leftOut !== undefined)
+      this.#deps.logger.warn(
+        { node: facts.nodeId, leftOut },
+        'tools and labels of a host left out: they are too long together',
+      );
+    return { ...status, capabilities };
+  }
+
   /** Writes that a host is revoked. Never rejects. */
   async writeRevocation(host: { readonly tenant: string; readonly nodeId: string }): Promise<void> {
     const { hosts, clock, logger } = this.#deps;
@@ -162,9 +172,6 @@ interface News {
   readonly stream: LiveStream;
   readonly now: number;
 }
-
-const withNews = (status: EdgeHostStatus, capabilities: EdgeHostCapabilities | undefined): EdgeHostStatus =>
-  capabilities === undefined ? status : { ...status, capabilities };
 
 function newStatus(status: EdgeHostStatus, { state, stream, now }: News): EdgeHostStatus {
   const since = status.status === state ? status.since : new Date(now).toISOString();

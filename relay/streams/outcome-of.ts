@@ -1,6 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
-import { type EdgeChunk, edgeLimits, type EdgeOutcome, factsLength } from '../../lib/edge/index.ts';
+import { type EdgeChunk, edgeLimits, type EdgeOutcome, keptFacts } from '../../lib/edge/index.ts';
+import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isTooDeep } from '../../lib/nesting.ts';
 import type { Any } from '../../proto/generated/google/protobuf/any.ts';
@@ -74,7 +75,11 @@ export function chunkOf(chunk: Chunk | undefined): EdgeChunk | undefined {
   return { stream: kind.$case, data: Buffer.from(kind.value).toString('base64') };
 }
 
-/** @throws AppError `invalid` that names the field which is too much. */
+/**
+ * Every process keeps the tools and labels of every host, so their sum is bounded: what has no room is left out, and counted. A host
+ * that a former version took would be lost otherwise.
+ * @throws AppError `invalid` that names the field which is too much.
+ */
 export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): EdgeHostCapabilities {
   const { os = '', arch = '', localTools = [], mountPoints = [], customLabels = {} } = capabilities ?? {};
   const { nameLength, labels } = edgeLimits;
@@ -86,26 +91,21 @@ export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): Edge
   assertNames('capabilities.local_tools', localTools);
   assertNames('capabilities.custom_labels', Object.keys(customLabels));
   assertTexts('capabilities.custom_labels', Object.values(customLabels), { count: labels, length: 256 });
-  const own = { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
-  assertFacts(own);
+  const { leftOut, ...kept } = keptFacts(localTools, customLabels);
   const most = commandTimeoutOf(capabilities?.commandTimeout);
-  const taken = most === undefined ? own : { ...own, command_timeout_secs: most };
+  const taken = defined({
+    os,
+    arch,
+    ...kept,
+    mount_points: mountPoints,
+    command_timeout_secs: most,
+    facts_left_out: leftOut === 0 ? undefined : leftOut,
+  });
   const size = Buffer.byteLength(JSON.stringify(taken));
   if (size > edgeLimits.capabilitiesBytes) {
     throw new AppError('invalid', `capabilities have ${size} bytes as JSON; at most ${edgeLimits.capabilitiesBytes}`);
   }
   return taken;
-}
-
-/** Every process keeps the tools and labels of every host, so their sum over a tenant has to be bounded. */
-function assertFacts(own: Parameters<typeof factsLength>[0]): void {
-  const length = factsLength(own);
-  if (length <= limits.edgeFactsLength) return;
-  throw new AppError(
-    'invalid',
-    `capabilities.local_tools and capabilities.custom_labels have ${length} characters together, where each tool counts as ` +
-      `${limits.edgeToolCharge} more and each label as ${limits.edgeTextCharge}; at most ${limits.edgeFactsLength} are taken: report fewer or shorter ones`,
-  );
 }
 
 function commandTimeoutOf(given: Duration | undefined): number | undefined {

@@ -4,6 +4,7 @@ import { edgeHostRules } from '../../crds/rules/edge-rules.ts';
 import { type EdgeGroup, EdgeGroupSpec } from '../../crds/schema/edge-group.ts';
 import { type EdgeHost, EdgeHostSpec } from '../../crds/schema/edge-host.ts';
 import { type FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
+import { factsLength } from '../../lib/edge/index.ts';
 import { slimEdgeGroup } from '../../lib/edge/slim-edge-group.ts';
 import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
@@ -107,11 +108,22 @@ describe('10,000 hosts whose daemons report as much as the relay takes', () => {
     expect(count * kibibytes.api * kibibyte).toBeGreaterThanOrEqual((128 + 160) * mebibyte);
   });
 
-  it('may not report more', () => {
-    const localTools = Array.from({ length: 40 }, (_, at) => text(at, 128));
-    const facts = { os, arch, localTools, mountPoints: [], customLabels: {}, commandTimeout: undefined };
-    expect(() => capabilitiesOf(facts)).toThrow(
-      /local_tools and capabilities.custom_labels have 5440 characters together/,
-    );
+  it('keep no more of a longer report, whose first tools and labels count, and which is not refused', () => {
+    const localTools = Array.from({ length: 20 }, (_, at) => text(at, 128));
+    const names = ['c', 'a', 'b'].map((name) => name.padEnd(200, 'x'));
+    const report = (labels: readonly string[]) => {
+      const customLabels = Object.fromEntries(labels.map((name) => [name, 'v'.repeat(256)]));
+      return capabilitiesOf({ os, arch, localTools, mountPoints: [], customLabels, commandTimeout: undefined });
+    };
+    const kept = report(names);
+    expect(kept.local_tools).toEqual(localTools);
+    expect(Object.keys(kept.labels)).toEqual([names[1], names[2]]);
+    expect(kept.facts_left_out).toBe(1);
+    expect(report(names.toReversed())).toEqual(kept);
+    expect(factsLength(kept)).toBeLessThanOrEqual(most);
+    expect(report([])).not.toHaveProperty('facts_left_out');
+    const all = { os, arch, localTools: Array.from({ length: 40 }, (_, at) => text(at, 128)), mountPoints: [] };
+    const cut = capabilitiesOf({ ...all, customLabels: { zone: 'a' }, commandTimeout: undefined });
+    expect([cut.local_tools.length, cut.labels, cut.facts_left_out]).toEqual([30, {}, 11]);
   });
 });

@@ -44,6 +44,12 @@ const Capabilities = Type.Object(
         description: "Longest time that the machine's owner permits one command; absent: the deadline counts alone.",
       }),
     ),
+    facts_left_out: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Tools and labels that the host reports and that are left out: all together are too long.',
+      }),
+    ),
   },
   { ...strict, description: 'Facts that the host reports.' },
 );

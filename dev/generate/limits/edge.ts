@@ -43,7 +43,7 @@ export const edge: LimitGroup = {
       'Tools and labels that a daemon reports, together',
       'edgeFactsLength',
       'characters',
-      'capabilities.local_tools and capabilities.custom_labels have … characters together',
+      'nothing: the rest is left out, and counted in `facts_left_out`',
     ),
     row(
       'Weight of each of those tools beside its length',

@@ -76,16 +76,16 @@ describe('the list of hosts', () => {
     expect(asked).toEqual([[mine.metadata.uid], [mine.metadata.uid]]);
   });
 
-  it("EDGE-RES-24 has the owner's limit for the time of a command", async () => {
+  it("EDGE-RES-09 EDGE-RES-24 has the owner's limit for the time of a command, and how many of its facts are left out", async () => {
     const limited = aHost(4);
     if (limited.status?.capabilities === undefined) throw new Error('the builder has capabilities');
     const { status } = limited;
-    const capabilities = { ...limited.status.capabilities, command_timeout_secs: 120 };
+    const capabilities = { ...limited.status.capabilities, command_timeout_secs: 120, facts_left_out: 3 };
     const { call } = edgeWorld([{ ...limited, status: { ...status, capabilities } }], {
       recent: { of: async () => [] },
     });
     const answer = (await call('listEdgeHosts', { query: { limit: 50 } })) as { items: unknown[] };
-    expect(answer.items).toMatchObject([{ capabilities: { command_timeout_secs: 120 } }]);
+    expect(answer.items).toMatchObject([{ capabilities: { command_timeout_secs: 120, facts_left_out: 3 } }]);
     for (const item of answer.items) expect(Value.Check(EdgeHostSummary, item)).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
+import type { EdgeHost, EdgeHostCapabilities } from '../../../../crds/schema/edge-host.ts';
 import { labelsOfHost, nameOfHost, nodeIdOfHost, sinceOfHost, stateOfHost } from '../../../../lib/fleet/fleet-host.ts';
 import type { RecentCommand } from '../../../../lib/edge/index.ts';
 import type { EdgeHostSummary, EdgeHostView } from '../schema.ts';
@@ -20,13 +20,16 @@ export function presentHostSummary(tenant: string, host: EdgeHost, heard: string
 }
 
 function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
-  const { os = '', arch = '', local_tools: tools = [], command_timeout_secs: most } = host.status?.capabilities ?? {};
+  const capabilities: Partial<EdgeHostCapabilities> = host.status?.capabilities ?? {};
+  const { os = '', arch = '', local_tools: tools = [] } = capabilities;
+  const { command_timeout_secs: most, facts_left_out: leftOut } = capabilities;
   return {
     os,
     arch,
     local_tools: tools,
     labels: { ...labelsOfHost(host) },
     ...(most !== undefined && { command_timeout_secs: most }),
+    ...(leftOut !== undefined && { facts_left_out: leftOut }),
   };
 }
 
