@@ -30,9 +30,9 @@ const openObject = 0x7b;
  */
 export function jsonCost(text: string): number {
   const known = new Uint8Array(1 << hashBits);
-  const last = { end: 0, hash: 0 };
+  const last = { end: 0, hash: 0, surplus: 0 };
   let start = 0;
-  // Two bytes a character, which text outside of Latin-1 takes.
+  // Two bytes a character, which text outside of Latin-1 takes. An escape becomes one character.
   let bytes = 2 * text.length;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -40,7 +40,7 @@ export function jsonCost(text: string): number {
       start = index + 1;
       readJsonString(text, index, last);
       index = last.end;
-      bytes += price.string;
+      bytes += price.string - 2 * last.surplus;
     } else if (code === openObject || code === openList) bytes += price.container;
     else if (code === comma) bytes += price.element;
     else if (code === colon) bytes += isDigit(text.charCodeAt(start)) ? price.index : keyPrice(last.hash, known);

@@ -48,11 +48,20 @@ const isJson = ({ headers }: IncomingMessage): boolean => /^application\/json\b/
 /** Longer texts are parsed in one turn of the event loop and judged in the next. */
 const longText = 65_536;
 
+/** The text of a body that may be larger than others is a part of what it takes while it is read. */
+const textBytes = (text: string): number => (text.length > defaultMaxBytes ? text.length : 0);
+
+/** Lets others have the loop between two passes over a text of megabytes. */
+const betweenPasses = async (text: string): Promise<unknown> =>
+  text.length > defaultMaxBytes ? setImmediate() : undefined;
+
 /** The value of a JSON text that was found affordable before anything is made of it. Throws HttpError. */
 async function parsePriced(source: BodySource, text: string, judge: typeof assertStrict): Promise<unknown> {
+  await betweenPasses(text);
   const cost = jsonCost(text);
   if (isTooCostly(cost)) throw payloadTooCostly();
-  await source.reserve(cost);
+  await source.reserve(cost + textBytes(text));
+  await betweenPasses(text);
   try {
     const value = parseJson(text, ['body']);
     if (text.length > longText) await setImmediate();

@@ -192,7 +192,11 @@ function createPosition(base: Place): Position {
   return position;
 }
 
+const halfEscaped = /\\ud/i;
+
 function takeString(literal: string, position: Position): void {
+  // Of a value only its halves of characters count: a long one is not made again.
+  if (!position.isKeyNext && !halfEscaped.test(literal) && literal.isWellFormed()) return;
   const string = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
   if (!string.isWellFormed()) throw new JsonTextError('holds half of a character (a lone surrogate)', position.place);
   if (position.isKeyNext) position.enterKey(string);

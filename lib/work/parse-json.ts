@@ -39,7 +39,7 @@ export function parseJson(
 function census(text: string): Census {
   const found = { nodes: 1, keys: 0, newKeys: 0, depth: 0 };
   const known = new Set<number>();
-  const string = { end: 0, hash: 0 };
+  const string = { end: 0, hash: 0, surplus: 0 };
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

@@ -56,8 +56,11 @@ const record = {
   credentials: { kind: 'bearer', secret },
 };
 
-/** A text of JSON in JSON takes more bytes than the document itself. */
-const bodyBytes = limits.apiDocumentBytes + 1024 * 1024;
+/**
+ * A text in JSON takes more bytes than the text itself: a quote, a backslash and an end of line take two for one, and writers
+ * that keep to ASCII take three for each byte of another character. The document is counted when it is read.
+ */
+const bodyBytes = 3 * limits.apiDocumentBytes + 1024 * 1024;
 
 export const registerApiSpec = defineContract({
   operationId: 'registerApiSpec',
