@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'windlass-signer-'));
 const pair = generateKeyPairSync('ed25519');
 const key: SealKey = { ...generateKeyPairSync('ed25519'), issuer: 'windlass', audience: 'windlass-tools' };
 const executionId = `run-${randomUUID()}`;
-const languages = ['Node', 'Python', 'Go'] as const;
+const languages = ['TypeScript', 'Python', 'Go'] as const;
 type Language = (typeof languages)[number];
 
 interface Inputs {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const { stdout } = await run(join(projectDir, 'dev/setup/signers'), { timeout: 300_000 });
   const { python, go } = JSON.parse(stdout) as { readonly python: string; readonly go: string };
   const example = (name: string): string => join(projectDir, 'examples/signers', name);
-  commands = { Node: [execPath, example('sign.mjs')], Python: [python, example('sign.py')], Go: [go] };
+  commands = { TypeScript: [execPath, example('sign.ts')], Python: [python, example('sign.py')], Go: [go] };
   nats = await startTestBus();
   gateway = await startGatewayWorld({ bus: nats.connect(), key });
   token = await tokenOf();

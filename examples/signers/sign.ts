@@ -1,15 +1,15 @@
-// Signs one call of a tool (docs/gateway.md). usage: node sign.mjs KEY.pem TOKEN EXECUTION_ID TOOL '{"argument":1}'
+// Signs one call of a tool (docs/gateway.md). usage: node sign.ts KEY.pem TOKEN EXECUTION_ID TOOL '{"argument":1}'
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-const [keyFile, token, executionId, tool, args = '{}'] = process.argv.slice(2);
+const [keyFile = '', token = '', executionId = '', tool = '', args = '{}'] = process.argv.slice(2);
 
 /** RFC 8785: names sorted by UTF-16 units, no spaces, texts and numbers as ECMAScript writes them. */
-function canonical(value) {
+function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const members = Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
-  return `{${members.join(',')}}`;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
 }
 
 const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: JSON.parse(args) } };
