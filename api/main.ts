@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -25,7 +24,7 @@ import { createManifestReader, manifestWorker } from '../lib/manifest/index.ts';
 import { loadNodeConfig, type NodeConfig } from '../lib/node-config/index.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
-import { docsScript } from './docs-script.ts';
+import { readDocsScript } from '../lib/http/docs/read-docs-script.ts';
 import { createServerMetrics } from '../lib/process/server-metrics.ts';
 import { secretsFromEnvironment } from './routes/webhooks/index.ts';
 import { runApi } from './run-api.ts';
@@ -33,12 +32,6 @@ import { runApi } from './run-api.ts';
 // Objects of a request die with it. Where a burst lets V8 believe otherwise, it puts them among the old ones from
 // then on, and whatever they refer to stays until the next full collection: twice the work, and twice the memory.
 setFlagsFromString('--no-allocation-site-pretenuring');
-
-/** Beside the bundle in the image, and in its package where the sources are. */
-function readDocsScript(): Promise<string> {
-  const bundled = join(import.meta.dirname, docsScript.bundled);
-  return readFile(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(docsScript.source), 'utf8');
-}
 
 /** Entry point of a thread: beside the bundle in the image, and in its folder where the sources are. */
 function workerUrl({ source, bundled }: { readonly source: string; readonly bundled: string }): URL {
@@ -101,7 +94,7 @@ async function main(): Promise<number> {
       kube,
       runtime,
       newId,
-      readDocsScript,
+      readDocsScript: () => readDocsScript(import.meta.dirname),
       webhookSecrets: secretsFromEnvironment(process.env),
       nodeConfig,
       outputs,

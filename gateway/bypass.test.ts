@@ -78,6 +78,7 @@ describe('the setting of the bypass', () => {
       outputs: () => async () => new Uint8Array(),
       openApi: {} as never,
       resolve: async () => [],
+      readDocsScript: async () => '',
       readFile: () => '',
       nodeConfig: { mcp_servers: [] },
       onLoaded: () => undefined,

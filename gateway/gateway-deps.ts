@@ -27,6 +27,8 @@ export interface GatewayDeps {
   readonly nodeConfig: Pick<NodeConfig, 'mcp_servers'>;
   /** Every address of a name. */
   readonly resolve: Resolve;
+  /** Reads the program of the page `/docs`. */
+  readonly readDocsScript: () => Promise<string>;
   /** Text of a file that a setting names. */
   readonly readFile: (path: string) => string;
   /** Called once, when everything is loaded and no request has come. */

@@ -9,6 +9,7 @@ import { messageOf } from '../lib/errors.ts';
 import { createOutputReader } from '../lib/execution/output-reader.ts';
 import { newId } from '../lib/ids.ts';
 import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
+import { readDocsScript } from '../lib/http/docs/read-docs-script.ts';
 import { loadNodeConfig } from '../lib/node-config/index.ts';
 import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -52,6 +53,7 @@ async function main(): Promise<number> {
       openApi,
       resolve: (host) => lookup(host, { all: true }),
       readFile: (path) => readFileSync(path, 'utf8'),
+      readDocsScript: () => readDocsScript(import.meta.dirname),
       onLoaded: collectGarbage,
     });
   } finally {

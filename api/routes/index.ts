@@ -19,7 +19,8 @@ import { createAgentExecutionRoutes } from './agent-executions/index.ts';
 import { createAgentRoutes } from './agents/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
-import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
+import { createDocsRoutes, type DocsRoutesDeps } from '../../lib/http/docs/index.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import type { Archives } from './archived.ts';
 import { createRunNews } from './edge/fleet/news.ts';
 import { createRunRecords } from './edge/fleet/records.ts';
@@ -35,7 +36,7 @@ import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
 
 /** Dependencies of the routes of the public listener. Each area adds what it needs. */
-export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
+export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, DiscoveryDeps {
   readonly clock: Clock;
   readonly kube: KubeClient;
   readonly logger: Logger;
@@ -86,6 +87,6 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createSealTokenRoute({ ...deps, key: deps.seal.key, tenants: cluster.tenants }),
     createHealthRoutes<Caller>(),
     createDiscoveryRoutes<Caller>(deps),
-    createDocsRoutes<Caller>(deps),
+    createDocsRoutes<Caller>({ ...deps, title: 'Windlass API', openApiDocument }),
   ].flat();
 }

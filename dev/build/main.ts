@@ -1,7 +1,7 @@
 /** Bundles programs of the image. usage: node dev/build/main.ts [FOLDER [PROGRAM...]] (default: all, into dist) */
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { docsScript } from '../../api/docs-script.ts';
+import { docsScript } from '../../lib/http/docs/docs-script.ts';
 import { bundle } from './bundle.ts';
 import { programs } from './programs.ts';
 
@@ -19,7 +19,7 @@ if (missing.length > 0) throw new Error(`nothing to bundle at ${missing.join(', 
 for (const file of await bundle({ root, programs: wanted, out: resolve(folder) })) {
   console.log(`${file.name} ${Math.ceil(file.bytes / 1024)} KiB`);
 }
-if ('api' in wanted) {
+if ('api' in wanted || 'gateway' in wanted) {
   const copy = resolve(folder, docsScript.bundled);
   mkdirSync(dirname(copy), { recursive: true });
   copyFileSync(join(root, 'node_modules', docsScript.source), copy);

@@ -10,7 +10,8 @@ import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import type { RegistrationEvents } from '../registry/registration-events.ts';
 import { createAuditEventRoutes } from './audit-events/index.ts';
-import { createDocsRoutes } from './docs/index.ts';
+import { createDocsRoutes } from '../../lib/http/docs/index.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import { createRegistrationRoutes } from './registrations.ts';
 import { chainLimitsOf, isBypass } from '../config.ts';
 import type { Lane } from '../lane/lane.ts';
@@ -46,7 +47,7 @@ export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
     createSecurityContextRoutes({ ...deps, contexts: deps.cluster.informers.securityContexts.cache }),
     createAuditEventRoutes(deps),
     createHealthRoutes<Operator>(),
-    createDocsRoutes<Operator>(),
+    createDocsRoutes<Operator>({ ...deps, title: 'Windlass tool gateway', openApiDocument }),
     createRegistrationRoutes({ ...deps, stepsMax: chainLimitsOf(deps.config).steps }),
   ].flat();
 }

@@ -1,16 +1,22 @@
-import type { HeaderList } from '../../../lib/http/header-list.ts';
-import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
-import { openApiDocument } from '../../openapi/document.ts';
+import type { HeaderList } from '../header-list.ts';
+import { defineRoute, json, type Route } from '../route.ts';
 import { readDocs, readDocsScript, readOpenApi, readRoot } from './contract.ts';
-import { contentSecurityPolicy, page } from './page.ts';
+import { contentSecurityPolicy, pageOf } from './page.ts';
+
+export { docsScript } from './docs-script.ts';
 
 export interface DocsRoutesDeps {
+  /** Title of the page. */
+  readonly title: string;
+  /** The OpenAPI document, made when it is first asked for. */
+  readonly openApiDocument: () => object;
   /** Reads the script of the package openapi-explorer. */
   readonly readDocsScript: () => Promise<string>;
 }
 
-/** Pages that describe the API. This server sends all of it, so it works without the internet. */
+/** Pages that describe the operations of a server. It sends all of it, so it works without the internet. */
 export function createDocsRoutes<Caller>(deps: DocsRoutesDeps): Route<Caller>[] {
+  const page = pageOf(deps.title);
   let document: string | undefined;
   // Read once: a file that each request opens anew holds descriptors and buffers for as long as its client likes.
   let script: Promise<string> | undefined;
@@ -20,7 +26,7 @@ export function createDocsRoutes<Caller>(deps: DocsRoutesDeps): Route<Caller>[] 
       return json(readRoot.success.example);
     }),
     defineRoute(readOpenApi, async () => {
-      document ??= JSON.stringify(openApiDocument());
+      document ??= JSON.stringify(deps.openApiDocument());
       return { kind: 'text', text: document, mediaType: 'application/json' };
     }),
     defineRoute(readDocs, async () => ({

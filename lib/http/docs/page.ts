@@ -2,12 +2,12 @@
  * The browsable reference: a component that reads the OpenAPI document and can call the operations. Its lists show method
  * and path, and its forms hold each default and example, so that an operation runs as shown.
  */
-export const page = `<!doctype html>
+export const pageOf = (title: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Windlass API</title>
+<title>${title}</title>
 <script type="module" src="/docs/openapi-explorer.js"></script>
 </head>
 <body>

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { defineContract } from '../../../lib/http/contract.ts';
+import { defineContract } from '../contract.ts';
 
 const tag = 'Documentation';
 
