@@ -86,7 +86,7 @@ export class ConversationDriver {
       return await this.#driveWithin(execution, { driven, deadline, room });
     } catch (error) {
       if (!deadline.isOver || error instanceof Overtaken || error instanceof Stopped) throw error;
-      await this.#endLate(execution);
+      await this.#endLate(execution, driven.giveUp.signal);
       return 'done';
     }
   }
@@ -98,7 +98,8 @@ export class ConversationDriver {
     // Before anything is read: most of those that another replica drives are looked at again and again.
     if (await this.#isServed(uid)) throw new Stopped();
     if (!(await this.#mayDrive(execution))) throw new Stopped();
-    const log = this.#logOf(execution, deadline.signal);
+    const giveUp = within.driven.giveUp.signal;
+    const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
     const read = await readInto(room, log).catch(isLost);
     if (read instanceof AppError) {
       await this.#endFailed(execution, log, read);
@@ -116,7 +117,6 @@ export class ConversationDriver {
       tell: (sequence) => tell({ sequence }),
       podOf,
     });
-    const giveUp = within.driven.giveUp.signal;
     const conversation = await conversationOf(this.#deps, execution, { log, channel, tell, giveUp }).catch(isLost);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
@@ -141,7 +141,7 @@ export class ConversationDriver {
     const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
     try {
       // Served before anything is written: a replica that finds a record finds its driver as well.
-      await Promise.race([responder.ready, aborted(open.deadline.signal)]);
+      await Promise.race([responder.ready, aborted(AbortSignal.any([open.deadline.signal, open.driven.leave.signal]))]);
       const isTaken = log.last > 0 && log.state.result === undefined;
       if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });
       signed.resume();
@@ -185,8 +185,8 @@ export class ConversationDriver {
   }
 
   /** The controller says the same where no replica does: the deadline is in the status. */
-  async #endLate(execution: AgentExecution): Promise<void> {
-    const log = this.#logOf(execution, AbortSignal.timeout(lastWordMs));
+  async #endLate(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
+    const log = this.#logOf(execution, { signal: AbortSignal.timeout(lastWordMs), giveUp });
     await log.load();
     const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
     await this.#endFailed(execution, log, why);
@@ -201,13 +201,16 @@ export class ConversationDriver {
     if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
   }
 
-  #logOf({ metadata, status }: AgentExecution, signal: AbortSignal): ConversationLog {
+  #logOf(
+    { metadata, status }: AgentExecution,
+    signals: { readonly signal: AbortSignal; readonly giveUp: AbortSignal },
+  ): ConversationLog {
     const { clock, newId, tenants } = this.#deps;
     const { namespace = '', name: execution, uid = '' } = metadata;
     const logger = this.#deps.logger.child({ namespace, execution, uid });
     const tenant = tenants.tenantOf(namespace) ?? '';
     const whose = { tenant, executionId: uid, startedAt: status?.started_at };
-    return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, signal });
+    return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, ...signals });
   }
 
   async #isServed(uid: string): Promise<boolean> {

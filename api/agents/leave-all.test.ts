@@ -2,8 +2,9 @@ import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, ToolAnswer } from '../../lib/tools/tool.ts';
-import { executionOf, replyOf, SharedExecutions, specOf } from '../../test/agents/replica.ts';
+import { executionOf, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
 import { useReplicas } from '../../test/agents/replicas.ts';
+import { startTestBus } from '../../test/nats/test-bus.ts';
 import { leavingTimesOf } from '../leaving-times.ts';
 import { createConversationFeed } from './live.ts';
 
@@ -198,4 +199,38 @@ it('answers a pod with 503 and a closed connection, so that its next request fin
 it('gives calls the grace of the process but for its last writes, and no model more than ten seconds', () => {
   expect(leavingTimesOf(320_000)).toEqual({ repeatableMs: 10_000, callsMs: 300_000 });
   expect(leavingTimesOf(20_000)).toEqual({ repeatableMs: 6_000, callsMs: 6_000 });
+});
+
+it.each([
+  ['the answer of a model', async () => replyOf('done')],
+  ['the answer of a tool', callsOnce],
+])('a stopping replica waits for no event bus that stays away, to store %s', async (what, answers) => {
+  const own = await startTestBus();
+  const shared = new SharedExecutions();
+  const ended = vi.fn<() => void>();
+  const away = async <T>(value: T): Promise<T> => {
+    await own.server.kill();
+    ended();
+    return value;
+  };
+  const isTool = what.endsWith('tool');
+  const run = (): Promise<ToolAnswer> => away(answerOf('seven'));
+  const ask: Ask = async (request) => (isTool ? answers(request) : away(await answers(request)));
+  const tools = [toolOf(run, false)];
+  const leaving = startReplica({
+    bus: own.connect(),
+    shared,
+    ask,
+    tools,
+    leaving: { repeatableMs: 50, callsMs: 300_000 },
+  });
+  shared.put(executionOf('away'));
+  await begun(ended);
+  await leaving.stop();
+  expect(shared.outcomes).toEqual([]);
+  await own.server.start();
+  replicas.start({ bus: own.connect(), shared, ask: async () => replyOf('from the next'), tools });
+  await vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000, interval: 20 });
+  expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'from the next' });
+  await own.stop();
 });

@@ -40,6 +40,8 @@ interface LogDeps {
   readonly logger: Logger;
   /** Ends retries. */
   readonly signal: AbortSignal;
+  /** Aborts, with Stopped, where this replica is about to end: a bus that is away is not waited for any more. */
+  readonly giveUp: AbortSignal;
 }
 
 /** The log of one conversation as its driver writes it: each append is guarded by the place of the record before. */
@@ -102,7 +104,8 @@ export class ConversationLog {
 
   /**
    * Stores a record, however long the bus is away, and takes it in.
-   * @throws Overtaken where another replica wrote in between; the reason of the signal where that aborts.
+   * @throws Overtaken where another replica wrote in between; the reason of the signal where that aborts; Stopped where this
+   * replica is about to end and the bus stays away.
    */
   append(record: NewRecord): Promise<number> {
     return this.appendMade(() => record);

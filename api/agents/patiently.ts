@@ -8,23 +8,43 @@ interface PatienceDeps {
   readonly logger: Logger;
   /** Ends retries. */
   readonly signal: AbortSignal;
+  /** Aborts where this replica is about to end: retries have a few seconds more then. Absent: they are not bounded by it. */
+  readonly giveUp?: AbortSignal | undefined;
 }
 
 /** Pauses while the bus is away. */
 const retry = { firstMs: 100, mostMs: 2_000 } as const;
+/** What nothing stores is left to the next driver, which finds the records before it. */
+const lastTriesMs = 5_000;
 
-/** Makes a call of the event bus, however long the bus is away. @throws the reason of the signal where that aborts. */
-export async function patiently<T>({ clock, logger, signal }: PatienceDeps, call: () => Promise<T>): Promise<T> {
+/**
+ * Makes a call of the event bus, however long the bus is away.
+ * @throws the reason of `signal` where that aborts, and that of `giveUp` where the bus stays away from then on.
+ */
+export async function patiently<T>(deps: PatienceDeps, call: () => Promise<T>): Promise<T> {
+  const { clock, logger, signal } = deps;
+  const requireTime = lastTries(deps);
   for (let pauseMs: number = retry.firstMs; ; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
     signal.throwIfAborted();
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+      requireTime();
       if (pauseMs >= retry.mostMs) logger.warn({ problem: error.message }, 'conversation waits for the event bus');
     }
     await clock.sleep(pauseMs, signal);
   }
+}
+
+/** Call after each failure. It throws the reason of `giveUp` where that has aborted and the last tries are over. */
+function lastTries({ clock, giveUp }: PatienceDeps): () => void {
+  let until = Number.POSITIVE_INFINITY;
+  return () => {
+    if (giveUp?.aborted !== true) return;
+    until = Math.min(until, clock.now() + lastTriesMs);
+    if (clock.now() >= until) throw giveUp.reason;
+  };
 }
 
 /** As `patiently`, for so long at most. @throws the last error of the call where the time is over. */

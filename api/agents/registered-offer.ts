@@ -1,6 +1,7 @@
 import type { Tool } from '../../lib/tools/tool.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { patientlyFor } from './patiently.ts';
+import { repeatable } from './repeatable.ts';
 
 /** How long a conversation waits for a gateway that is away: a rolling update of it takes less. */
 const patienceMs = 60_000;
@@ -11,5 +12,7 @@ const patienceMs = 60_000;
  */
 export async function registeredTools(deps: ConversationDeps, signal: AbortSignal): Promise<readonly Tool[]> {
   const { registered, caller, clock, logger } = deps;
-  return patientlyFor({ clock, logger, signal }, patienceMs, () => registered.offered(caller, signal));
+  return repeatable(deps, signal, (until) =>
+    patientlyFor({ clock, logger, signal: until }, patienceMs, () => registered.offered(caller, until)),
+  );
 }

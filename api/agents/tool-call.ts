@@ -152,9 +152,9 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
 }
 
 /** Signed calls of the execution share this count. */
-function counts({ calls, clock, logger, caller }: ConversationDeps, most: number, signal: AbortSignal) {
+function counts({ calls, clock, logger, caller, giveUp }: ConversationDeps, most: number, signal: AbortSignal) {
   const account = { execution_id: caller.executionId ?? '', tenant: caller.tenant };
-  return patiently({ clock, logger, signal }, () => calls.take(account, most));
+  return patiently({ clock, logger, signal, giveUp }, () => calls.take(account, most));
 }
 
 async function answerOf(

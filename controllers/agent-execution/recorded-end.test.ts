@@ -1,3 +1,5 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
@@ -41,4 +43,20 @@ it('does not wait for a bus that is away', async () => {
   const away = nats.connect({ WINDLASS_NATS_URL: 'nats://127.0.0.1:1' });
   expect(away.problem()).toBeDefined();
   expect(await endOf('away', [], away)).toBeUndefined();
+});
+
+it('makes no stream for a tenant that has none', async () => {
+  const tenants = { tenantOf: () => 'young' };
+  const logs = bus.logs(conversationLogs);
+  expect(await createRecordedEnd({ bus, logs, tenants })(executionOf('first'))).toBeUndefined();
+  const connection = await connect({ servers: nats.server.url });
+  const names = await (await jetstreamManager(connection)).streams.names().next();
+  await connection.close();
+  expect(names.filter((name) => name.includes('young'))).toEqual([]);
+  expect(names).toContain('WINDLASS_EVENTS');
+});
+
+it('ends an execution whose last record cannot be read', async () => {
+  await bus.logs(conversationLogs).append({ tenant: 'acme', key: 'broken', body: '{' });
+  expect(await endOf('broken', [])).toBeUndefined();
 });

@@ -13,7 +13,7 @@ export type RecordedEnd = (execution: AgentExecution) => Promise<string | undefi
 
 interface RecordedEndDeps {
   readonly bus: Pick<EventBus, 'problem'>;
-  readonly logs: Pick<TenantLogs, 'last'>;
+  readonly logs: Pick<TenantLogs, 'peek'>;
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
 }
 
@@ -24,8 +24,13 @@ export function createRecordedEnd({ bus, logs, tenants }: RecordedEndDeps): Reco
     const tenant = tenants.tenantOf(namespace);
     // Nothing waits for a bus that is away: the execution is over in any case.
     if (tenant === undefined || bus.problem() !== undefined) return undefined;
-    const last = await logs.last({ tenant, key }).catch(() => undefined);
-    return last === undefined ? undefined : endIn(JSON.parse(Buffer.from(last.body).toString()) as ConversationRecord);
+    try {
+      const last = await logs.peek({ tenant, key });
+      return last && endIn(JSON.parse(Buffer.from(last.body).toString()) as ConversationRecord);
+    } catch {
+      // Neither a bus that went away nor a record of another version keeps an execution from its end.
+      return undefined;
+    }
   };
 }
 

@@ -65,6 +65,8 @@ export interface MessageStream {
   read(query: LogQuery): Promise<StreamMessage[]>;
   /** The newest message under one key, by the leader of the stream. */
   last(query: { readonly tenant: string; readonly key: string }): Promise<StreamMessage | undefined>;
+  /** The same, of a stream that is made by writers alone: undefined where there is none. It takes two seconds at most. */
+  peek(query: { readonly tenant: string; readonly key: string }): Promise<StreamMessage | undefined>;
   /** Messages of one tenant, or of all, with a sequence above `after`, the oldest first, at most a page of them. */
   scan(query: { readonly tenant: string | undefined; readonly after: number }): Promise<StreamMessage[]>;
   /** The oldest message that the stream keeps; undefined where it keeps none. */
@@ -82,7 +84,7 @@ export interface TenantLogsDefinition {
 }
 
 /** As `MessageStream` says; each tenant's messages are in a stream of the tenant's own, so places are of one tenant. */
-export interface TenantLogs extends Pick<MessageStream, 'append' | 'read' | 'last'> {
+export interface TenantLogs extends Pick<MessageStream, 'append' | 'read' | 'peek'> {
   /** The oldest message that is kept of a tenant. Its sequence is 1 where none was dropped yet. */
   oldest(tenant: string): Promise<StreamMessage | undefined>;
 }

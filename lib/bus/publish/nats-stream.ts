@@ -1,5 +1,5 @@
 import { type BusCalls, ignoreFailure } from '../calls.ts';
-import { isConflict } from '../bus-error.ts';
+import { isConflict, isStreamGone } from '../bus-error.ts';
 import { busLimits } from '../limits.ts';
 import type { StoredMsg } from '@nats-io/jetstream';
 import type { Session } from '../session.ts';
@@ -90,11 +90,21 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
       read((session) => readPage(session, definition, { filter: ownSubject(definition, tenant, key), after, bytes })),
     last: ({ tenant, key }) =>
       read(async (session) => toMessage(await session.last(name, ownSubject(definition, tenant, key)))),
+    peek: ({ tenant, key }) =>
+      calls.call('read', async (session, end) => {
+        const found = session.last(name, ownSubject(definition, tenant, key)).catch(unlessGone);
+        return toMessage(await calls.within(end, found));
+      }),
     scan: ({ tenant, after }) =>
       read((session) => readPage(session, definition, { filter: sourceFilter(definition, tenant, undefined), after })),
     oldest: () => read(async (session) => toMessage(await session.next(name, all, 1))),
     before: (ms) => read((session) => seek(session, { name, all }, ms)),
   };
+}
+
+function unlessGone(error: unknown): null {
+  if (isStreamGone(error)) return null;
+  throw error;
 }
 
 /** Halves the range of sequences until it is empty: the server finds messages by sequence, and time rises with it. */

@@ -8,7 +8,7 @@ export function createTenantLogs(calls: BusCalls, definition: TenantLogsDefiniti
   return {
     append: (message) => streamOf(message.tenant).append(message),
     read: (query) => streamOf(query.tenant).read(query),
-    last: (query) => streamOf(query.tenant).last(query),
+    peek: (query) => streamOf(query.tenant).peek(query),
     oldest: (tenant) => streamOf(tenant).oldest(),
   };
 }
