@@ -203,6 +203,20 @@ spec:
     ]);
   });
 
+  it.each([
+    ['cmd.run', undefined],
+    ['cmd', 'there is no built-in tool cmd; did you mean cmd.run?'],
+    ['cmd.runn', 'there is no built-in tool cmd.runn; did you mean cmd.run?'],
+    ['web.get', 'there is no built-in tool web.get; web.* has web.fetch, web.search'],
+    ['orders.place', 'there is no built-in tool orders.place; svc.tools.list names those there are'],
+  ])('TOOL-RULE-04 warns of a capability %s that names no tool', (name, problem) => {
+    const warnings: unknown[] = [];
+    const spec = { builtin_dispatchers: [{ name: 'cmd', capabilities: [{ name, skip_judge: true }] }] };
+    readNodeConfig(JSON.stringify({ spec }), env, undefined, { onWarning: (warning) => warnings.push(warning) });
+    const path = 'spec.builtin_dispatchers[0].capabilities[0].name';
+    expect(warnings).toEqual(problem === undefined ? [] : [{ path, message: `has no effect: ${problem}` }]);
+  });
+
   it('refuses fields that belong to another dispatcher, and a searxng without an address', () => {
     const spec = {
       builtin_dispatchers: [

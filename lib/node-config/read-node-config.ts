@@ -14,6 +14,7 @@ import {
   type NodeConfig,
   type NodeConfigWarning,
 } from './node-config.ts';
+import { builtInNameProblem } from '../tools/known-names.ts';
 import { addressOfPod } from './program-pods.ts';
 import type { Secret } from './secret.ts';
 import { NodeConfigFile, type NodeConfigSpec, nodeConfigLimits } from './schema.ts';
@@ -57,8 +58,20 @@ export function readNodeConfig(
   };
   const config = toConfig(spec, keyReader({ env, readSecret }, findings), keysOf);
   refuse(problems);
+  uselessCapabilities(spec).forEach(onWarning);
   return config;
 }
+
+/** No file of an earlier version keeps a process from its start for an entry that has no effect. */
+const uselessCapabilities = ({ builtin_dispatchers: dispatchers = [] }: NodeConfigSpec): NodeConfigWarning[] =>
+  dispatchers.flatMap(({ capabilities = [] }, index) =>
+    capabilities.flatMap(({ name }, place) => {
+      const problem = builtInNameProblem(name);
+      if (problem === undefined) return [];
+      const at = ['spec', 'builtin_dispatchers', index, 'capabilities', place, 'name'];
+      return [{ path: formatPlace(at), message: `has no effect: ${problem}` }];
+    }),
+  );
 
 function parse(text: string): unknown {
   const bytes = Buffer.byteLength(text);

@@ -32,6 +32,13 @@ export function toolNameProblem(
   return { severity: 'warning', message };
 }
 
+/** The problem of the name of one built-in tool, as the node configuration lists them: there is none of that name. */
+export function builtInNameProblem(name: string): string | undefined {
+  if (known.includes(name)) return undefined;
+  const near = name === 'cmd' ? ['cmd.run'] : known.filter((tool) => isSimilar(tool, name));
+  return `there is no built-in tool ${name}; ${hint(name, near)}`;
+}
+
 /**
  * The problem of a pattern of tool names in a SecurityContext: it begins as built-in names do and fits none of them, so it
  * fits nothing. Entries of a deny list that are paths are none.
