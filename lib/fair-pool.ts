@@ -94,7 +94,7 @@ interface Waiter {
 }
 
 /** The parts that one tenant holds and waits for. */
-interface Lane {
+interface Holding {
   readonly tenant: string;
   readonly line: Set<Waiter>;
   held: number;
@@ -107,7 +107,7 @@ class SharedPool implements FairPool {
   readonly #waitMs: number;
   readonly #perFree: number;
   /** Tenants that hold something or wait, in the order of their turns. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #holdings = new Map<string, Holding>();
   #used = 0;
   #waiting = 0;
 
@@ -129,7 +129,7 @@ class SharedPool implements FairPool {
   }
 
   heldBy(tenant: string): number {
-    return this.#lanes.get(tenant)?.held ?? 0;
+    return this.#holdings.get(tenant)?.held ?? 0;
   }
 
   get waiting(): number {
@@ -142,11 +142,12 @@ class SharedPool implements FairPool {
   }
 
   tryEnter({ tenant, cost = 1 }: Entry): Place | undefined {
-    const lane = this.#laneOf(tenant);
+    const holding = this.#holdingOf(tenant);
     const wanted = Math.min(cost, this.#size);
-    const isFirst = lane.line.size === 0 && !this.#isAwaitedByTheBig();
-    if (isFirst && mayHold(lane.held, this.#size - this.#used, wanted, this.#perFree)) return this.#hand(lane, wanted);
-    this.#forgetIdle(lane);
+    const isFirst = holding.line.size === 0 && !this.#isAwaitedByTheBig();
+    if (isFirst && mayHold(holding.held, this.#size - this.#used, wanted, this.#perFree))
+      return this.#hand(holding, wanted);
+    this.#forgetIdle(holding);
     return undefined;
   }
 
@@ -156,9 +157,9 @@ class SharedPool implements FairPool {
       if (signal?.aborted) return reject(signal.reason);
       const place = this.tryEnter(entry);
       if (place !== undefined) return resolve(place);
-      const lane = this.#laneOf(tenant);
-      if (!mayHold(lane.line.size, this.#waitingMax - this.#waiting)) {
-        this.#forgetIdle(lane);
+      const holding = this.#holdingOf(tenant);
+      if (!mayHold(holding.line.size, this.#waitingMax - this.#waiting)) {
+        this.#forgetIdle(holding);
         return reject(overloaded('too much is under way for this tenant already'));
       }
       const patience = new AbortController();
@@ -169,7 +170,7 @@ class SharedPool implements FairPool {
       };
       const giveUp = (reason: unknown): void => {
         end();
-        this.#drop(lane, waiter);
+        this.#drop(holding, waiter);
         reject(reason);
       };
       const admit = (admitted: Place): void => {
@@ -179,7 +180,7 @@ class SharedPool implements FairPool {
       const waiter = { cost: Math.min(cost, this.#size), until: this.#clock.now() + bigWaitMs, admit };
       void this.#limit(waiter, waitMs, giveUp, patience.signal);
       const off = signal === undefined ? undefined : onAbort(signal, () => giveUp(signal.reason));
-      lane.line.add(waiter);
+      holding.line.add(waiter);
       this.#waiting += 1;
     });
   }
@@ -194,25 +195,25 @@ class SharedPool implements FairPool {
     if (!signal.aborted) giveUp(overloaded(`no turn came within ${waitMs / 1_000} s; try again`));
   }
 
-  #hand(lane: Lane, cost: number): Place {
-    lane.held += cost;
+  #hand(holding: Holding, cost: number): Place {
+    holding.held += cost;
     this.#used += cost;
     let held = cost;
     const keep = (rest: number): void => {
       if (rest >= held) return;
-      lane.held -= held - rest;
+      holding.held -= held - rest;
       this.#used -= held - rest;
       held = rest;
-      this.#forgetIdle(lane);
+      this.#forgetIdle(holding);
       this.#serve();
     };
     const leave = (): void => keep(0);
-    // A place that was given back stays so: another one has it, or the lane is gone.
+    // A place that was given back stays so: another one has it, or the tenant holds nothing.
     const grow = (wanted: number): boolean => {
       const more = Math.min(wanted, this.#size) - held;
       if (more <= 0) return true;
-      if (held === 0 || !this.#mayGrow(lane, more)) return false;
-      lane.held += more;
+      if (held === 0 || !this.#mayGrow(holding, more)) return false;
+      holding.held += more;
       this.#used += more;
       held += more;
       return true;
@@ -221,40 +222,40 @@ class SharedPool implements FairPool {
   }
 
   /** Work that has begun comes before what its tenant waits for: nothing else gives places back. */
-  #mayGrow(lane: Lane, more: number): boolean {
-    return !this.#isAwaitedByTheBig() && mayHold(lane.held, this.#size - this.#used, more, this.#perFree);
+  #mayGrow(holding: Holding, more: number): boolean {
+    return !this.#isAwaitedByTheBig() && mayHold(holding.held, this.#size - this.#used, more, this.#perFree);
   }
 
-  #drop(lane: Lane, waiter: Waiter): void {
-    if (!lane.line.delete(waiter)) return;
+  #drop(holding: Holding, waiter: Waiter): void {
+    if (!holding.line.delete(waiter)) return;
     this.#waiting -= 1;
-    this.#forgetIdle(lane);
+    this.#forgetIdle(holding);
     // It may have been what the others waited for.
     this.#serve();
   }
 
   #serve(): void {
-    for (let lane = this.#next(); lane !== undefined; lane = this.#next()) {
-      const [waiter] = lane.line;
+    for (let holding = this.#next(); holding !== undefined; holding = this.#next()) {
+      const [waiter] = holding.line;
       if (waiter === undefined) return;
-      lane.line.delete(waiter);
+      holding.line.delete(waiter);
       this.#waiting -= 1;
       // Its next turn comes after everybody else's.
-      this.#lanes.delete(lane.tenant);
-      this.#lanes.set(lane.tenant, lane);
-      waiter.admit(this.#hand(lane, waiter.cost));
+      this.#holdings.delete(holding.tenant);
+      this.#holdings.set(holding.tenant, holding);
+      waiter.admit(this.#hand(holding, waiter.cost));
     }
   }
 
-  /** The next lane; undefined where no waiting one may begin. */
-  #next(): Lane | undefined {
+  /** The tenant whose turn is next; undefined where none that waits may begin. */
+  #next(): Holding | undefined {
     if (this.#waiting === 0 || this.#isAwaitedByTheBig()) return undefined;
     const free = this.#size - this.#used;
-    let least: Lane | undefined;
-    for (const lane of this.#lanes.values()) {
-      const [waiter] = lane.line;
-      const isLess = least === undefined || lane.held < least.held;
-      if (waiter !== undefined && isLess && mayHold(lane.held, free, waiter.cost, this.#perFree)) least = lane;
+    let least: Holding | undefined;
+    for (const holding of this.#holdings.values()) {
+      const [waiter] = holding.line;
+      const isLess = least === undefined || holding.held < least.held;
+      if (waiter !== undefined && isLess && mayHold(holding.held, free, waiter.cost, this.#perFree)) least = holding;
     }
     return least;
   }
@@ -264,23 +265,23 @@ class SharedPool implements FairPool {
     if (this.#waiting === 0) return false;
     const free = this.#size - this.#used;
     const now = this.#clock.now();
-    for (const { held, line } of this.#lanes.values()) {
+    for (const { held, line } of this.#holdings.values()) {
       const [waiter] = line;
       if (held === 0 && waiter !== undefined && waiter.cost > free && now < waiter.until) return true;
     }
     return false;
   }
 
-  #laneOf(tenant: string): Lane {
-    const known = this.#lanes.get(tenant);
+  #holdingOf(tenant: string): Holding {
+    const known = this.#holdings.get(tenant);
     if (known !== undefined) return known;
-    const lane = { tenant, line: new Set<Waiter>(), held: 0 };
-    this.#lanes.set(tenant, lane);
-    return lane;
+    const holding = { tenant, line: new Set<Waiter>(), held: 0 };
+    this.#holdings.set(tenant, holding);
+    return holding;
   }
 
-  #forgetIdle(lane: Lane): void {
-    if (lane.held === 0 && lane.line.size === 0) this.#lanes.delete(lane.tenant);
+  #forgetIdle(holding: Holding): void {
+    if (holding.held === 0 && holding.line.size === 0) this.#holdings.delete(holding.tenant);
   }
 }
 

@@ -5,13 +5,13 @@ import type { FairPool } from '../../lib/fair-pool.ts';
 import { fleetTimes } from '../../lib/fleet/plan.ts';
 import { tryPaced } from '../../lib/retry.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { CommandLane, NewsWriter } from './ports.ts';
+import type { CommandSender, NewsWriter } from './ports.ts';
 import type { RunView } from './run-view.ts';
 import { say } from './stand-in-results.ts';
 
 interface CancelDeps {
   readonly clock: Clock;
-  readonly lane: Pick<CommandLane, 'cancel'>;
+  readonly sender: Pick<CommandSender, 'cancel'>;
   readonly news: NewsWriter;
   readonly recent: Pick<RecentCommands, 'ended'>;
   /** Cancellations that are being handed over at one time, of all runs: none waits behind a command. */
@@ -71,9 +71,9 @@ async function repeat(deps: CancelDeps, view: RunView, node: string): Promise<vo
   }
 }
 
-function send({ lane, cancels }: CancelDeps, view: RunView, node: string): Promise<void> {
+function send({ sender, cancels }: CancelDeps, view: RunView, node: string): Promise<void> {
   const entry = { tenant: view.tenant, signal: view.signal };
-  return cancels.run(entry, () => lane.cancel(view.commandOf(node), view.cancelReason));
+  return cancels.run(entry, () => sender.cancel(view.commandOf(node), view.cancelReason));
 }
 
 const isBusAway = (error: unknown): boolean =>

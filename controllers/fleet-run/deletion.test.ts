@@ -8,7 +8,7 @@ import { type FleetProcess, FleetServer } from '../../test/support/fleet-control
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { CommandLane } from './ports.ts';
+import type { CommandSender } from './ports.ts';
 
 const nats = useFleetControllers();
 const { start } = nats;
@@ -146,12 +146,12 @@ describe('a fleet run that is deleted', { timeout: 60_000 }, () => {
     const clock = new MovedClock();
     let isHandedOver = false;
     const cancel =
-      (lane: CommandLane): CommandLane['cancel'] =>
+      (sender: CommandSender): CommandSender['cancel'] =>
       async (command, reason) => {
-        await lane.cancel(command, reason);
+        await sender.cancel(command, reason);
         isHandedOver = true;
       };
-    const leader = start(server, hosts, { clock, wrapLane: (lane) => ({ ...lane, cancel: cancel(lane) }) });
+    const leader = start(server, hosts, { clock, wrapSender: (sender) => ({ ...sender, cancel: cancel(sender) }) });
     await soon(() => expect([peer.cancels, isHandedOver]).toEqual([1, true]));
     clock.ahead = 16_000;
     leader.wake();

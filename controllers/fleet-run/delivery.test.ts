@@ -14,7 +14,7 @@ import {
   startFleetController,
 } from '../../test/support/fleet-controller.ts';
 import { type Answer, hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
-import type { CommandLane } from './ports.ts';
+import type { CommandSender } from './ports.ts';
 
 const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
 let nats: TestBus;
@@ -56,15 +56,15 @@ const cancelBy = (server: FleetServer, process: FleetProcess): void => {
 /** A host that is away for one kind of message, until `isBack` says otherwise. */
 const absent =
   (which: 'send' | 'cancel', isBack: (tries: number) => boolean) =>
-  (lane: CommandLane): CommandLane => {
+  (sender: CommandSender): CommandSender => {
     let tries = 0;
     const met = async (kind: typeof which): Promise<void> => {
       if (kind === which && !isBack((tries += 1))) throw away();
     };
     return {
-      ...lane,
-      send: (command) => met('send').then(() => lane.send(command)),
-      cancel: (command, reason) => met('cancel').then(() => lane.cancel(command, reason)),
+      ...sender,
+      send: (command) => met('send').then(() => sender.send(command)),
+      cancel: (command, reason) => met('cancel').then(() => sender.cancel(command, reason)),
     };
   };
 
@@ -91,7 +91,7 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
     await relay(hosts, async () => ok);
     const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
     const begun = Date.now();
-    start(server, hosts, { wrapLane: absent('send', () => Date.now() - begun > 12_500) });
+    start(server, hosts, { wrapSender: absent('send', () => Date.now() - begun > 12_500) });
     await ended(server);
     expect(await outcomes(server)).toEqual(['ok']);
     const [record] = await perNodeOf(server);
@@ -160,15 +160,15 @@ describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => 
     const peer = await relay(hosts, silent);
     const server = new FleetServer({ policy: long });
     let isSending = false;
-    const slow = (lane: CommandLane): CommandLane => ({
-      ...lane,
+    const slow = (sender: CommandSender): CommandSender => ({
+      ...sender,
       async send(command) {
         isSending = true;
         await systemClock.sleep(1_000);
-        await lane.send(command);
+        await sender.send(command);
       },
     });
-    const process = start(server, hosts, { wrapLane: slow });
+    const process = start(server, hosts, { wrapSender: slow });
     await soon(() => expect(isSending).toBe(true));
     cancelBy(server, process);
     await soon(() => expect(peer.cancels).toBe(1));
@@ -177,7 +177,7 @@ describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => 
 
   it('EDGE-FLOW-16 is tried again while its host is away, and counts from when it was handed over', async () => {
     let back = Number.POSITIVE_INFINITY;
-    const { peer, server, process } = await begin(silent, { wrapLane: absent('cancel', () => Date.now() > back) });
+    const { peer, server, process } = await begin(silent, { wrapSender: absent('cancel', () => Date.now() > back) });
     cancelBy(server, process);
     back = Date.now() + 2_000;
     await soon(() => expect(peer.cancels).toBe(1));
@@ -201,7 +201,7 @@ describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => 
   ])(
     'EDGE-REST-40 AMB-109 ends its host cancelled as its answer says, and says what is not known, where it %s',
     async (_title, isBack) => {
-      const { server, process } = await begin(silent, { wrapLane: absent('cancel', isBack) });
+      const { server, process } = await begin(silent, { wrapSender: absent('cancel', isBack) });
       cancelBy(server, process);
       await ended(server);
       const [record] = await perNodeOf(server);
@@ -377,7 +377,7 @@ describe('a run of a tenant that may claim no more commands', { timeout: 60_000 
     const server = new FleetServer({ policy: { ...long, mode: 'Sequential' } });
     const first = start(server, hosts, { bus: small.connect(), ...more });
     await soon(() => expect(server.status.in_flight).toBe(1));
-    if (more.wrapLane === undefined) await soon(() => expect(peer.invoked).toHaveLength(1));
+    if (more.wrapSender === undefined) await soon(() => expect(peer.invoked).toHaveLength(1));
     await first.kill();
     return { hosts, peer, server };
   };
@@ -387,7 +387,7 @@ describe('a run of a tenant that may claim no more commands', { timeout: 60_000 
   it('EDGE-REST-40 ends after its cancellation, and knows which commands were sent', async () => {
     const { hosts, peer, server } = await begin(silent);
     const never = await begin(silent, {
-      wrapLane: (lane) => ({ ...lane, claim: () => new Promise(() => undefined) }),
+      wrapSender: (sender) => ({ ...sender, claim: () => new Promise(() => undefined) }),
     });
     await fill();
     for (const run of [server, never.server]) run.change({ spec: { cancel: { by: 'ada' } } });

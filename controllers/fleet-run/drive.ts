@@ -5,13 +5,13 @@ import type { FairPool } from '../../lib/fair-pool.ts';
 import type { FleetDecision } from '../../lib/fleet/plan.ts';
 import { cancel } from './cancel.ts';
 import { type Launch, launch } from './launch.ts';
-import type { CommandLane, NewsWriter } from './ports.ts';
+import type { CommandSender, NewsWriter } from './ports.ts';
 import type { RunView } from './run-view.ts';
 import { say, sayAgain } from './stand-in-results.ts';
 
 export interface DriveDeps {
   readonly clock: Clock;
-  readonly lane: CommandLane;
+  readonly sender: CommandSender;
   readonly news: NewsWriter;
   readonly recent: Pick<RecentCommands, 'ended'>;
   /** Calls for commands that are under way at one time, of all runs. */
@@ -59,17 +59,17 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
 }
 
 /** A run that has stopped sends nothing more, and needs to know what was sent. */
-async function probe({ lane }: DriveDeps, view: RunView, node: string): Promise<void> {
-  if (await isUnclaimed(lane, view, node)) return view.noteNotStarted(node);
+async function probe({ sender }: DriveDeps, view: RunView, node: string): Promise<void> {
+  if (await isUnclaimed(sender, view, node)) return view.noteNotStarted(node);
   view.noteSent(node);
   view.commands.noteUnsure(node);
 }
 
-async function isUnclaimed(lane: CommandLane, view: RunView, node: string): Promise<boolean> {
+async function isUnclaimed(sender: CommandSender, view: RunView, node: string): Promise<boolean> {
   try {
-    return await lane.claim(view.commandOf(node));
+    return await sender.claim(view.commandOf(node));
   } catch (error) {
-    // The tenant may claim no more, and this command was not claimed before (`CommandLane.claim`).
+    // The tenant may claim no more, and this command was not claimed before (`CommandSender.claim`).
     if (error instanceof AppError && error.code === 'limit_exceeded') return true;
     throw error;
   }

@@ -42,7 +42,7 @@ async function launched(given: Given) {
   const claims = [claim].flat();
   let tries = 0;
   let claimed = 0;
-  const lane = {
+  const sender = {
     claim: async () => {
       const met = claims[Math.min(claimed, claims.length - 1)] ?? true;
       claimed += 1;
@@ -59,7 +59,7 @@ async function launched(given: Given) {
   let done = false;
   let held = 0;
   const end = launch(
-    { lane, clock },
+    { sender, clock },
     {
       command: { ...command, deadlineSecs },
       stop,

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable, isUnsent } from '../../lib/edge/index.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { CommandLane, FleetCommand } from './ports.ts';
+import type { CommandSender, FleetCommand } from './ports.ts';
 
 /** Outcome of handing a command over. */
 export type Launch =
@@ -16,7 +16,7 @@ export type Launch =
   | { readonly kind: 'left' };
 
 interface LaunchDeps {
-  readonly lane: Pick<CommandLane, 'claim' | 'send'>;
+  readonly sender: Pick<CommandSender, 'claim' | 'send'>;
   readonly clock: Clock;
 }
 
@@ -60,7 +60,7 @@ export async function launch(deps: LaunchDeps, launching: Launching): Promise<La
 async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): Promise<Launch> {
   const call = (): Promise<void> => {
     launching.onSend();
-    return deps.lane.send(launching.command);
+    return deps.sender.send(launching.command);
   };
   // A host runs a command id once, and a bus that is slow says nothing of the host.
   const busMs = Math.max(launching.command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
@@ -71,10 +71,10 @@ async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): P
   return sent.isOpen || !isFirst ? unsure : failed(sent.result);
 }
 
-/** The answer of `CommandLane.claim`; a result where the command is not claimed, and cannot be. */
-async function claim({ lane }: LaunchDeps, command: FleetCommand): Promise<boolean | EdgeOutcome> {
+/** The answer of `CommandSender.claim`; a result where the command is not claimed, and cannot be. */
+async function claim({ sender }: LaunchDeps, command: FleetCommand): Promise<boolean | EdgeOutcome> {
   try {
-    return await lane.claim(command);
+    return await sender.claim(command);
   } catch (error) {
     if (error instanceof AppError && error.code === 'limit_exceeded') return err(error.reason, error.message);
     throw error;

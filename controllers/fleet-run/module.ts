@@ -14,10 +14,10 @@ import type { InformerChange } from '../../lib/informer/index.ts';
 import { abandon } from './deletion.ts';
 import type { DriveDeps } from './drive.ts';
 import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
-import { createCommandLane, createNewsReader } from './lane.ts';
+import { createCommandSender, createNewsReader } from './command-sender.ts';
 import { fleetRunLimits } from './limits.ts';
 import { serveOpenRecords } from './open-records.ts';
-import type { CommandLane } from './ports.ts';
+import type { CommandSender } from './ports.ts';
 import { createFleetRunReconcile } from './reconcile.ts';
 import { RunViews } from './run-views.ts';
 
@@ -39,8 +39,8 @@ export const fleetRunModule = defineModule({
       views.closeAll();
       leaving.clear();
     });
-    const lane = laneOf(context);
-    const drive = driveOf(context, lane ?? noLane);
+    const sender = senderOf(context);
+    const drive = driveOf(context, sender ?? noSender);
     onGone(informers.runs, (uid) => {
       leaving.delete(uid);
       void abandon({ ...drive, views }, uid);
@@ -56,7 +56,7 @@ export const fleetRunModule = defineModule({
       hosts: informers.hosts.cache,
       groups: informers.groups,
       store,
-      ...(lane === undefined ? { problem: noKey } : {}),
+      ...(sender === undefined ? { problem: noKey } : {}),
       fleetCapable: createFleetCapable({ bus }),
       views,
       leaving,
@@ -64,11 +64,11 @@ export const fleetRunModule = defineModule({
   },
 });
 
-function driveOf({ bus, clock }: Pick<Services, 'bus' | 'clock'>, lane: CommandLane): DriveDeps {
+function driveOf({ bus, clock }: Pick<Services, 'bus' | 'clock'>, sender: CommandSender): DriveDeps {
   const poolOf = (size: number) => createFairPool({ size, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs });
   return {
     clock,
-    lane,
+    sender,
     news: createEdgeResults({ bus, clock }),
     recent: createRecentCommands({ bus }),
     launches: poolOf(fleetRunLimits.launches),
@@ -81,13 +81,13 @@ const noKey = {
   message: 'WINDLASS_EDGE_KEY is not set in the controllers: commands cannot be signed',
 };
 
-function laneOf({ bus, clock, config, guard }: Services): CommandLane | undefined {
+function senderOf({ bus, clock, config, guard }: Services): CommandSender | undefined {
   const key = loadEdgeKey(config, (path) => readFileSync(path, 'utf8'));
-  return key === undefined ? undefined : createCommandLane({ bus, clock, edgeKey: key.privateKey, guard });
+  return key === undefined ? undefined : createCommandSender({ bus, clock, edgeKey: key.privateKey, guard });
 }
 
 const refuse = async (): Promise<never> => {
   throw new AppError('unavailable', noKey.message, { reason: noKey.reason });
 };
 
-const noLane: CommandLane = { claim: refuse, send: refuse, cancel: refuse };
+const noSender: CommandSender = { claim: refuse, send: refuse, cancel: refuse };

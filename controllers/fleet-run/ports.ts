@@ -17,7 +17,7 @@ export interface FleetCommand {
 }
 
 /** The way to the hosts. */
-export interface CommandLane {
+export interface CommandSender {
   /**
    * False: the command was claimed before. Exactly one of several callers gets true. Throws AppError `limit_exceeded` where
    * it was not, and the tenant may claim no more.

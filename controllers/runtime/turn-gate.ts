@@ -14,25 +14,25 @@ export interface TurnGate {
 /** `defer` runs a function in a later turn of the event loop. */
 export function createTurnGate(defer: (run: () => void) => void = setImmediate): TurnGate {
   /** Only those in which one waits, the one whose turn it is first. */
-  const lanes = new Map<string, Fifo<() => void>>();
+  const queues = new Map<string, Fifo<() => void>>();
   let isScheduled = false;
   const next = (): void => {
-    const [first] = lanes;
+    const [first] = queues;
     if (first !== undefined) {
-      const [tenant, lane] = first;
-      lane.shift()?.();
-      lanes.delete(tenant);
-      if (lane.first !== undefined) lanes.set(tenant, lane);
+      const [tenant, queue] = first;
+      queue.shift()?.();
+      queues.delete(tenant);
+      if (queue.first !== undefined) queues.set(tenant, queue);
     }
-    isScheduled = lanes.size > 0;
+    isScheduled = queues.size > 0;
     if (isScheduled) defer(next);
   };
   return {
     enter: (tenant) =>
       new Promise((resolve) => {
-        const lane = lanes.get(tenant) ?? createFifo();
-        lanes.set(tenant, lane);
-        lane.push(resolve);
+        const queue = queues.get(tenant) ?? createFifo();
+        queues.set(tenant, queue);
+        queue.push(resolve);
         if (isScheduled) return;
         isScheduled = true;
         defer(next);

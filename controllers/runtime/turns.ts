@@ -34,7 +34,7 @@ export function createTurns(workers: number): Turns {
 }
 
 /** The keys of one namespace. */
-interface Lane {
+interface NamespaceQueue {
   readonly namespace: string;
   readonly ready: Fifo<ReadyKey>;
   underWay: number;
@@ -43,11 +43,11 @@ interface Lane {
 class NamespaceTurns implements Turns {
   readonly #workers: number;
   /** Every namespace with a key that is ready or under way. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, NamespaceQueue>();
   /** Those with ready keys and none under way, in turn. */
-  #resting = createFifo<Lane>();
+  #resting = createFifo<NamespaceQueue>();
   /** Those with ready keys and some under way, in turn: no more than there are workers. */
-  readonly #running = new Set<Lane>();
+  readonly #running = new Set<NamespaceQueue>();
   #size = 0;
   #underWay = 0;
 
@@ -61,69 +61,69 @@ class NamespaceTurns implements Turns {
 
   get oldest(): number | undefined {
     let oldest: number | undefined;
-    for (const { ready } of this.#lanes.values()) {
+    for (const { ready } of this.#queues.values()) {
       if (ready.first !== undefined) oldest = Math.min(oldest ?? ready.first.since, ready.first.since);
     }
     return oldest;
   }
 
   push(ready: ReadyKey): void {
-    const lane = this.#laneOf(ready.key);
-    const isNew = lane.ready.first === undefined;
-    lane.ready.push(ready);
+    const queue = this.#queueOf(ready.key);
+    const isNew = queue.ready.first === undefined;
+    queue.ready.push(ready);
     this.#size += 1;
-    if (isNew) this.#queueUp(lane);
+    if (isNew) this.#queueUp(queue);
   }
 
   next(): ReadyKey | undefined {
     if (this.#underWay >= this.#workers) return undefined;
-    const lane = this.#resting.shift() ?? this.#leastRunning();
-    const taken = lane?.ready.shift();
-    if (lane === undefined || taken === undefined) return undefined;
+    const queue = this.#resting.shift() ?? this.#leastRunning();
+    const taken = queue?.ready.shift();
+    if (queue === undefined || taken === undefined) return undefined;
     this.#size -= 1;
-    this.#running.delete(lane);
-    lane.underWay += 1;
+    this.#running.delete(queue);
+    queue.underWay += 1;
     this.#underWay += 1;
-    if (lane.ready.first !== undefined) this.#queueUp(lane);
+    if (queue.ready.first !== undefined) this.#queueUp(queue);
     return taken;
   }
 
   end(key: string): void {
-    const lane = this.#laneOf(key);
-    lane.underWay -= 1;
+    const queue = this.#queueOf(key);
+    queue.underWay -= 1;
     this.#underWay -= 1;
-    if (lane.underWay > 0) return;
-    if (this.#running.delete(lane)) this.#resting.push(lane);
-    else this.#lanes.delete(lane.namespace);
+    if (queue.underWay > 0) return;
+    if (this.#running.delete(queue)) this.#resting.push(queue);
+    else this.#queues.delete(queue.namespace);
   }
 
   clear(): void {
     this.#resting = createFifo();
     this.#running.clear();
     this.#size = 0;
-    for (const { namespace, underWay } of this.#lanes.values()) {
-      if (underWay === 0) this.#lanes.delete(namespace);
-      else this.#lanes.set(namespace, { namespace, ready: createFifo(), underWay });
+    for (const { namespace, underWay } of this.#queues.values()) {
+      if (underWay === 0) this.#queues.delete(namespace);
+      else this.#queues.set(namespace, { namespace, ready: createFifo(), underWay });
     }
   }
 
-  #queueUp(lane: Lane): void {
-    if (lane.underWay === 0) this.#resting.push(lane);
-    else this.#running.add(lane);
+  #queueUp(queue: NamespaceQueue): void {
+    if (queue.underWay === 0) this.#resting.push(queue);
+    else this.#running.add(queue);
   }
 
-  #leastRunning(): Lane | undefined {
-    let least: Lane | undefined;
-    for (const lane of this.#running) if (least === undefined || lane.underWay < least.underWay) least = lane;
+  #leastRunning(): NamespaceQueue | undefined {
+    let least: NamespaceQueue | undefined;
+    for (const queue of this.#running) if (least === undefined || queue.underWay < least.underWay) least = queue;
     return least !== undefined && mayHold(least.underWay, this.#workers - this.#underWay) ? least : undefined;
   }
 
-  #laneOf(key: string): Lane {
+  #queueOf(key: string): NamespaceQueue {
     const { namespace = '' } = refOfKey(key);
-    const known = this.#lanes.get(namespace);
+    const known = this.#queues.get(namespace);
     if (known !== undefined) return known;
-    const lane = { namespace, ready: createFifo<ReadyKey>(), underWay: 0 };
-    this.#lanes.set(namespace, lane);
-    return lane;
+    const queue = { namespace, ready: createFifo<ReadyKey>(), underWay: 0 };
+    this.#queues.set(namespace, queue);
+    return queue;
   }
 }

@@ -27,13 +27,13 @@ export const busLimits = {
   /** Delay before the second delivery, and the longest; doubled by each failure, at least half of it by chance. */
   retryBaseMs: 1_000,
   retryMaxMs: 60_000,
-  /** Messages of one lane that may be delivered and not yet acknowledged, over all replicas. */
-  laneWindow: 64,
-  /** How long one request of a lane for messages stays with the server. */
+  /** Messages of one consumer that may be delivered and not yet acknowledged, over all replicas. */
+  consumerWindow: 64,
+  /** How long one request of a consumer for messages stays with the server. */
   pullMs: 30_000,
-  /** After a lane failed: first and longest pause before it tries again. */
-  laneRetryBaseMs: 250,
-  laneRetryMaxMs: 5_000,
+  /** After a consumer failed: first and longest pause before it tries again. */
+  consumerRetryBaseMs: 250,
+  consumerRetryMaxMs: 5_000,
   /** For how long a server tells watchers that a key of a watched bucket has ended by its time. */
   endMarkerMs: 60_000,
 } as const;

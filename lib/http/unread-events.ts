@@ -71,15 +71,15 @@ export class UnreadEvents {
 
   #add(held: Held): void {
     const { tenant } = held.stream;
-    const lane = this.#waiting.get(tenant) ?? new Set();
-    this.#waiting.set(tenant, lane.add(held));
+    const waiting = this.#waiting.get(tenant) ?? new Set();
+    this.#waiting.set(tenant, waiting.add(held));
   }
 
   #remove(held: Held): void {
     const { tenant } = held.stream;
     held.place.leave();
-    const lane = this.#waiting.get(tenant);
-    lane?.delete(held);
-    if (lane?.size === 0) this.#waiting.delete(tenant);
+    const waiting = this.#waiting.get(tenant);
+    waiting?.delete(held);
+    if (waiting?.size === 0) this.#waiting.delete(tenant);
   }
 }

@@ -44,10 +44,10 @@ export function createConfigMapStore(
     async adopt(owner, blobs) {
       const rest = blobs.values();
       const absent: BlobLocator[] = [];
-      const lanes = Array.from({ length: requestsAtOnce }, async () => {
+      const writers = Array.from({ length: requestsAtOnce }, async () => {
         for (const blob of rest) if (!(await adopt(kube, owner, blob))) absent.push(blob);
       });
-      await Promise.all(lanes);
+      await Promise.all(writers);
       return absent;
     },
   };

@@ -17,12 +17,12 @@ export function createS3Store(options: S3StoreOptions): OutputStore {
     async put(owner, blobs) {
       const folder = folderOf(options, owner);
       const rest = (await packAll(blobs)).values();
-      const lanes = Array.from({ length: writesAtOnce }, async () => {
+      const writers = Array.from({ length: writesAtOnce }, async () => {
         let bytes = 0;
         for (const { blob, data } of rest) bytes += await bucket.write(`${folder}${blob.ref}`, data);
         return bytes;
       });
-      return (await Promise.all(lanes)).reduce((sum, bytes) => sum + bytes, 0);
+      return (await Promise.all(writers)).reduce((sum, bytes) => sum + bytes, 0);
     },
     async get(namespace, locator: BlobLocator) {
       const { executionUid: uid, ref } = locator;
@@ -32,14 +32,14 @@ export function createS3Store(options: S3StoreOptions): OutputStore {
     async adopt(owner, blobs) {
       const rest = blobs.values();
       const absent: BlobLocator[] = [];
-      const lanes = Array.from({ length: writesAtOnce }, async () => {
+      const writers = Array.from({ length: writesAtOnce }, async () => {
         for (const blob of rest) {
           const from = folderOf(options, { namespace: owner.namespace, uid: blob.executionUid });
           const isThere = await bucket.copy(`${from}${blob.ref}`, `${folderOf(options, owner)}${blob.ref}`);
           if (!isThere) absent.push(blob);
         }
       });
-      await Promise.all(lanes);
+      await Promise.all(writers);
       return absent;
     },
     async deleteAll(owner) {

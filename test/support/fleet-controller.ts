@@ -2,9 +2,9 @@ import type { KeyObject } from 'node:crypto';
 import type { RunRecords } from '../../api/routes/edge/fleet/ports.ts';
 import { createRunRecords } from '../../api/routes/edge/fleet/records.ts';
 import { abandon } from '../../controllers/fleet-run/deletion.ts';
-import { createCommandLane, createNewsReader } from '../../controllers/fleet-run/lane.ts';
+import { createCommandSender, createNewsReader } from '../../controllers/fleet-run/command-sender.ts';
 import { serveOpenRecords } from '../../controllers/fleet-run/open-records.ts';
-import type { CommandLane, NewsWriter } from '../../controllers/fleet-run/ports.ts';
+import type { CommandSender, NewsWriter } from '../../controllers/fleet-run/ports.ts';
 import { createFleetRunReconcile } from '../../controllers/fleet-run/reconcile.ts';
 import { RunViews } from '../../controllers/fleet-run/run-views.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
@@ -154,7 +154,7 @@ export interface FleetControllerFacts {
   readonly groups?: readonly EdgeGroup[];
   readonly launches?: FairPool;
   /** Faults on the way to the hosts, and in what is said in their place. */
-  readonly wrapLane?: (lane: CommandLane) => CommandLane;
+  readonly wrapSender?: (sender: CommandSender) => CommandSender;
   readonly wrapNews?: (news: NewsWriter) => NewsWriter;
   /** The run as the cache has it. */
   readonly seen?: () => FleetRun;
@@ -174,7 +174,7 @@ export const poolOf = (size: number): FairPool =>
 
 /** A process of the controllers with this one module, on its own connection. */
 export function startFleetController(given: FleetControllerFacts): FleetProcess {
-  const { bus, edgeKey, server, hosts, groups = [], wrapLane = same, wrapNews = same } = given;
+  const { bus, edgeKey, server, hosts, groups = [], wrapSender = same, wrapNews = same } = given;
   const { clock = systemClock, tenantOf = () => 'acme', seen = () => (server.isGone ? undefined : server.run) } = given;
   const stop = new AbortController();
   const facts: Fact[] = [];
@@ -189,7 +189,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   const kube = server.kube as unknown as Parameters<typeof createFleetRunReconcile>[0]['kube'];
   const drive = {
     clock,
-    lane: wrapLane(createCommandLane({ bus, clock, edgeKey, guard })),
+    sender: wrapSender(createCommandSender({ bus, clock, edgeKey, guard })),
     news: wrapNews(createEdgeResults({ bus, clock })),
     recent: createRecentCommands({ bus }),
     launches: given.launches ?? poolOf(64),

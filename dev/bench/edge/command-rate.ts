@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
 import { launch } from '../../../controllers/fleet-run/launch.ts';
 import { fleetRunLimits } from '../../../controllers/fleet-run/limits.ts';
-import type { CommandLane, FleetCommand } from '../../../controllers/fleet-run/ports.ts';
+import type { CommandSender, FleetCommand } from '../../../controllers/fleet-run/ports.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createHostCommands, edgeResultLogs, type EdgeNews, mintCommandToken } from '../../../lib/edge/index.ts';
 import { createFairPool } from '../../../lib/fair-pool.ts';
@@ -53,7 +53,7 @@ export async function commandRate(
   });
   // Signed once: the daemons of the bench look at no token, and the relay at none.
   const token = await mintCommandToken(edgeKey, { ...commandFacts(tenant), commandId: randomUUID(), now: Date.now() });
-  const handOver = handingOver(laneOf(bus, token));
+  const handOver = handingOver(senderOf(bus, token));
   const all = perSecond * seconds;
   const began = performance.now();
   const handed: Promise<unknown>[] = [];
@@ -72,9 +72,9 @@ export async function commandRate(
   return { times, failed: dueAt.size };
 }
 
-type Lane = Pick<CommandLane, 'claim' | 'send'>;
+type Sender = Pick<CommandSender, 'claim' | 'send'>;
 
-function laneOf(bus: ReturnType<typeof benchBus>, token: string): Lane {
+function senderOf(bus: ReturnType<typeof benchBus>, token: string): Sender {
   const commands = createHostCommands({ bus });
   return {
     claim: ({ commandId, run, tenant, target }) =>
@@ -94,14 +94,14 @@ function laneOf(bus: ReturnType<typeof benchBus>, token: string): Lane {
   };
 }
 
-function handingOver(lane: Lane): (command: FleetCommand) => Promise<unknown> {
+function handingOver(sender: Sender): (command: FleetCommand) => Promise<unknown> {
   const clock = systemClock;
   const { launches: size, launchWaitMs: waitMs } = fleetRunLimits;
   const turns = createFairPool({ size, waitMs, clock });
   const stop = AbortSignal.timeout(mostMs);
   return (command) =>
     launch(
-      { lane, clock },
+      { sender, clock },
       {
         command,
         stop,

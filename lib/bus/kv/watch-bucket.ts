@@ -18,7 +18,7 @@ interface WatchDeps {
   readonly keeper: Pick<SessionKeeper, 'next'>;
 }
 
-const retry = { baseMs: busLimits.laneRetryBaseMs, maxMs: busLimits.laneRetryMaxMs };
+const retry = { baseMs: busLimits.consumerRetryBaseMs, maxMs: busLimits.consumerRetryMaxMs };
 
 /** Over one connection after the other; each begins with all entries, as what ended in between left no message. */
 export async function* watchBucket<T>(

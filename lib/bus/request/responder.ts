@@ -41,7 +41,7 @@ interface Service {
 
 /** Replicas of one group share requests. */
 const queue = 'windlass';
-const retry = { baseMs: busLimits.laneRetryBaseMs, maxMs: busLimits.laneRetryMaxMs };
+const retry = { baseMs: busLimits.consumerRetryBaseMs, maxMs: busLimits.consumerRetryMaxMs };
 
 class NatsResponder implements Responder {
   readonly ready: Promise<void>;

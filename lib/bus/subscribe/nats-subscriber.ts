@@ -8,7 +8,7 @@ import { sourceFilter, sourceName } from '../publish/stream-subjects.ts';
 import type { Session } from '../session.ts';
 import type { SessionKeeper } from '../session-keeper.ts';
 import { nanos } from '../streams.ts';
-import { type Lane, startLane } from './lane.ts';
+import { type ConsumerLoop, startConsumerLoop } from './consumer-loop.ts';
 import { createMessageHandler, type HandleMessage, type HandlerDeps } from './message-handler.ts';
 import type { HandleDelivery, Subscription, SubscriptionDefinition } from './subscription.ts';
 
@@ -27,7 +27,7 @@ export function subscribeNats(
   return new DurableSubscription(deps, definition, handle);
 }
 
-interface OpenLane extends Lane {
+interface OpenLoop extends ConsumerLoop {
   readonly stop: AbortController;
 }
 
@@ -37,8 +37,8 @@ class DurableSubscription implements Subscription {
   readonly #handle: HandleMessage;
   readonly #stop = new AbortController();
   readonly #abandon = new AbortController();
-  /** By tenant; the empty name is the lane of all. */
-  readonly #lanes = new Map<string, OpenLane>();
+  /** By tenant; the empty name is the consumer of all. */
+  readonly #loops = new Map<string, OpenLoop>();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(deps: SubscriberDeps, definition: SubscriptionDefinition, handle: HandleDelivery) {
@@ -48,20 +48,21 @@ class DurableSubscription implements Subscription {
     this.#deps = deps;
     this.#definition = definition;
     this.#handle = createMessageHandler({ ...deps, pool, ...signals }, definition, handle);
-    if (definition.lanes !== 'tenants') this.#open('');
+    if (definition.consumers !== 'tenants') this.#open('');
   }
 
   serve(tenants: readonly string[]): void {
-    if (this.#definition.lanes !== 'tenants') throw new Error(`${this.#definition.name} has one lane for all tenants`);
+    if (this.#definition.consumers !== 'tenants')
+      throw new Error(`${this.#definition.name} has one consumer for all tenants`);
     if (this.#stop.signal.aborted) return;
     const wanted = new Set(tenants);
-    for (const tenant of this.#lanes.keys()) if (!wanted.has(tenant)) this.#end(tenant);
-    for (const tenant of wanted) if (!this.#lanes.has(tenant)) this.#open(tenant);
+    for (const tenant of this.#loops.keys()) if (!wanted.has(tenant)) this.#end(tenant);
+    for (const tenant of wanted) if (!this.#loops.has(tenant)) this.#open(tenant);
   }
 
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
-    for (const tenant of this.#lanes.keys()) this.#end(tenant);
+    for (const tenant of this.#loops.keys()) this.#end(tenant);
     const ended = Promise.all(this.#ending);
     await resultWithin(this.#deps.clock, graceMs, ended);
     this.#abandon.abort();
@@ -72,37 +73,37 @@ class DurableSubscription implements Subscription {
     const { name: consumer, concurrency } = this.#definition;
     const stop = new AbortController();
     const open = (session: Session): Promise<Consumer> => this.#consumer(session, tenant);
-    const atOnce = Math.min(concurrency, busLimits.laneWindow);
-    const lane = startLane({ ...this.#deps, open, handle: this.#handle, atOnce, consumer }, stop.signal);
-    this.#lanes.set(tenant, { ...lane, stop });
+    const atOnce = Math.min(concurrency, busLimits.consumerWindow);
+    const loop = startConsumerLoop({ ...this.#deps, open, handle: this.#handle, atOnce, consumer }, stop.signal);
+    this.#loops.set(tenant, { ...loop, stop });
   }
 
   #end(tenant: string): void {
-    const lane = this.#lanes.get(tenant);
-    if (lane === undefined) return;
-    this.#lanes.delete(tenant);
-    lane.stop.abort();
-    const ended = lane.ended.finally(() => this.#ending.delete(ended));
+    const loop = this.#loops.get(tenant);
+    if (loop === undefined) return;
+    this.#loops.delete(tenant);
+    loop.stop.abort();
+    const ended = loop.ended.finally(() => this.#ending.delete(ended));
     this.#ending.add(ended);
   }
 
   async #consumer(session: Session, tenant: string): Promise<Consumer> {
-    const { name, source, key, from = 'first', concurrency, lanes } = this.#definition;
+    const { name, source, key, from = 'first', concurrency, consumers } = this.#definition;
     if (typeof source !== 'string') await session.prepare(source);
     return session.consumers.open(sourceName(source), {
-      durable_name: lanes === 'tenants' ? `${name}_${lanePart(tenant)}` : name,
-      filter_subject: sourceFilter(source, lanes === 'tenants' ? tenant : undefined, key),
+      durable_name: consumers === 'tenants' ? `${name}_${tenantPart(tenant)}` : name,
+      filter_subject: sourceFilter(source, consumers === 'tenants' ? tenant : undefined, key),
       ack_policy: 'explicit',
       ack_wait: nanos(busLimits.ackWaitMs),
       // One at a time, over all replicas: that which failed keeps the next one waiting, and so the order.
-      max_ack_pending: concurrency === 1 ? 1 : Math.max(busLimits.laneWindow, 4 * concurrency),
+      max_ack_pending: concurrency === 1 ? 1 : Math.max(busLimits.consumerWindow, 4 * concurrency),
       deliver_policy: from === 'first' ? 'all' : 'new',
     });
   }
 }
 
 /** Part of the name of a consumer, which may hold few characters. */
-const lanePart = (tenant: string): string =>
+const tenantPart = (tenant: string): string =>
   /^[A-Za-z0-9_-]{1,63}$/.test(tenant) ? tenant : `=${hash('sha256', tenant)}`;
 
 function assertDefinition({ name, concurrency, attempts = 1 }: SubscriptionDefinition): void {

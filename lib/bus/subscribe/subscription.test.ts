@@ -258,13 +258,13 @@ describe('a message that fails', () => {
 });
 
 describe('tenants', () => {
-  it('have lanes of their own: 2,000 messages of one, which hang, keep no other waiting', async () => {
+  it('have consumers of their own: 2,000 messages of one, which hang, keep no other waiting', async () => {
     const [bus, source] = [nats.connect(), aStream()];
     await Promise.all(numbers(2_000).map((body) => bus.stream(source).append({ tenant: 'busy', key: 'k', body })));
     await append(bus, source, 'quiet', numbers(5));
     const [got, release] = [[] as string[], Promise.withResolvers<void>()];
     const subscription = subscribed(
-      bus.subscribe({ name: 'fair', source, lanes: 'tenants', concurrency: 10 }, async (delivery) => {
+      bus.subscribe({ name: 'fair', source, consumers: 'tenants', concurrency: 10 }, async (delivery) => {
         if (delivery.tenant === 'busy') await release.promise;
         else got.push(textOf(delivery));
       }),
@@ -283,7 +283,7 @@ describe('tenants', () => {
     const got: string[] = [];
     const subscription = subscribed(
       bus.subscribe(
-        { name: 'leaving', source, lanes: 'tenants', concurrency: 2 },
+        { name: 'leaving', source, consumers: 'tenants', concurrency: 2 },
         async (d) => void got.push(textOf(d)),
       ),
     );

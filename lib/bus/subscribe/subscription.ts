@@ -20,7 +20,7 @@ export interface SubscriptionDefinition {
    * tenant that `serve` names, so that the backlog of one keeps no other waiting; turns between them are those of
    * `lib/fair-pool.ts`. Default `shared`.
    */
-  readonly lanes?: 'shared' | 'tenants';
+  readonly consumers?: 'shared' | 'tenants';
   /** Messages handled at a time by this process; 1 keeps the order of a stream as long as nothing fails. */
   readonly concurrency: number;
   /** Deliveries of a message in all, those included that a crash or a shutdown cut short. Default `busLimits.attempts`. */
@@ -55,7 +55,7 @@ export type HandleDelivery = (delivery: Delivery) => Promise<void>;
 
 /** A consumer at work. */
 export interface Subscription {
-  /** Tenants whose lanes are served from now on; the others' places stay on the server. Only for lanes `tenants`. */
+  /** Tenants whose consumers are served from now on; the others' places stay on the server. Only for consumers `tenants`. */
   serve(tenants: readonly string[]): void;
   /**
    * Takes no more messages, returns those that are not begun, and resolves when those under way are handled. After

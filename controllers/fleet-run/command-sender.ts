@@ -4,9 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { createHostCommands, edgeResultLogs, mintCommandToken, readEdgeNews } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { fleetRunLimits } from './limits.ts';
-import type { CommandLane, FleetCommand, NewsReader } from './ports.ts';
+import type { CommandSender, FleetCommand, NewsReader } from './ports.ts';
 
-interface LaneDeps {
+interface SenderDeps {
   readonly bus: Pick<EventBus, 'bucket' | 'request'>;
   readonly clock: Clock;
   /** Signs the commands; no relay holds it. */
@@ -22,7 +22,7 @@ const addressOf = ({ tenant, target }: Pick<FleetCommand, 'tenant' | 'target'>) 
 });
 
 /** Commands to hosts over the bus, each with a token of its own (design §14). */
-export function createCommandLane({ bus, clock, edgeKey, guard }: LaneDeps): CommandLane {
+export function createCommandSender({ bus, clock, edgeKey, guard }: SenderDeps): CommandSender {
   const hosts = createHostCommands({ bus });
   return {
     async claim({ commandId, run, tenant, tool, target, deadlineSecs }) {

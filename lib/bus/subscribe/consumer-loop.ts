@@ -8,24 +8,24 @@ import type { SessionKeeper } from '../session-keeper.ts';
 import type { HandleMessage, HandlerDeps } from './message-handler.ts';
 
 /** One durable consumer of a subscription: all of it, or the part of one tenant. */
-export interface Lane {
+export interface ConsumerLoop {
   /** Resolves when nothing of it is under way any more, after its signal aborted. */
   readonly ended: Promise<void>;
 }
 
-interface LaneDeps extends Pick<HandlerDeps, 'clock' | 'logger' | 'random'> {
+interface LoopDeps extends Pick<HandlerDeps, 'clock' | 'logger' | 'random'> {
   readonly keeper: Pick<SessionKeeper, 'next' | 'replace'>;
   readonly open: (session: Session) => Promise<Consumer>;
   readonly handle: HandleMessage;
-  /** Messages that this process may hold of the lane. */
+  /** Messages that this process may hold of the consumer. */
   readonly atOnce: number;
   readonly consumer: string;
 }
 
-const retry = { baseMs: busLimits.laneRetryBaseMs, maxMs: busLimits.laneRetryMaxMs };
+const retry = { baseMs: busLimits.consumerRetryBaseMs, maxMs: busLimits.consumerRetryMaxMs };
 
 /** Takes messages, as many as can be handled, until the signal aborts. */
-export function startLane(deps: LaneDeps, stop: AbortSignal): Lane {
+export function startConsumerLoop(deps: LoopDeps, stop: AbortSignal): ConsumerLoop {
   const running = new Set<Promise<void>>();
   let problem = '';
 
