@@ -1,7 +1,8 @@
-import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentMount, AgentSpec } from '../../crds/schema/agent.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { annotations } from '../../crds/labels.ts';
+import { mountsOf } from '../../lib/agent/mounts.ts';
 import { defaultContext } from '../../lib/agent/security-context.ts';
 import type { Mount } from '../../lib/tools/tool.ts';
 import type { AgentCaller, ToolSigner } from './registered/index.ts';
@@ -28,7 +29,7 @@ export function callerOf({ metadata, spec: asked, status }: AgentExecution, { te
     deadline: status?.deadline,
     agent: { name, uid, spec },
     security,
-    mounts: [workspace, ...volumeMounts(asked)],
+    mounts: [workspace, ...mountsOf(spec, asked).map(toMount)],
     signer: signerOf(name, executionId, spec),
   } satisfies AgentCaller;
 }
@@ -40,5 +41,8 @@ const signerOf = (name: string, executionId: string, { security, tools = [] }: A
   tools: tools.map((tool) => tool.name),
 });
 
-const volumeMounts = ({ volumes = [] }: AgentExecution['spec']): Mount[] =>
-  volumes.map(({ volume, mount_path: path, access_mode: mode }) => ({ volume, path, writable: mode === 'read-write' }));
+const toMount = ({ volume, mount_path: path, access_mode: mode }: AgentMount): Mount => ({
+  volume,
+  path,
+  writable: mode === 'read-write',
+});

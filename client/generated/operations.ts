@@ -1030,6 +1030,15 @@ export type ReadAgentAnswer = {
         readonly write?: readonly string[];
       };
     };
+    /** Volumes of the namespace of an execution, which each execution mounts. */
+    readonly volumes?: readonly ({
+      /** Name of a Volume here. */
+      readonly volume: string;
+      /** Absolute path in the container. */
+      readonly mount_path: string;
+      /** Whether it may be written to. */
+      readonly access_mode: "read-write" | "read-only";
+    })[];
     /** Environment of commands in the container. */
     readonly env?: Readonly<Record<string, string>>;
     /** Resources of the container. */

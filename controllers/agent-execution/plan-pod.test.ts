@@ -153,6 +153,23 @@ describe('the volumes of an agent', () => {
     expect(plan({ spec: { volumes: [mount(path)] } })).toMatchObject({ kind: 'plan' });
   });
 
+  it('of the definition are mounted beside those of the execution, which come first at one folder', () => {
+    const spec = { volumes: [{ ...mount('/data/'), access_mode: 'read-write' as const }] };
+    expect(plan({ agent: { volumes: [mount('/usual'), mount('/data')] }, spec })).toMatchObject({
+      plan: {
+        step: {
+          mounts: [
+            { mountPath: '/data/', readOnly: false },
+            { mountPath: '/usual', readOnly: true },
+          ],
+        },
+      },
+    });
+    expect(plan({ agent: { volumes: [mount('/usual')] }, volume: null })).toMatchObject({
+      why: { reason: 'VolumeNotFound' },
+    });
+  });
+
   it('are not mounted twice at one place', () => {
     expect(plan({ spec: { volumes: [mount('/data'), mount('/data/')] } })).toMatchObject({
       why: { reason: 'InvalidMount' },

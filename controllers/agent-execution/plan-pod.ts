@@ -1,7 +1,8 @@
-import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentMount, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import { badMount, mountsOf } from '../../lib/agent/mounts.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import type { StepPlan } from '../step-pods/step-plan.ts';
 import type { Reasoned } from './decide.ts';
@@ -29,15 +30,10 @@ interface PlanFacts {
   readonly isNew: boolean;
 }
 
-type Mount = NonNullable<AgentExecution['spec']['volumes']>[number];
-
-/** Folders of the container that are not for volumes. */
-const own = ['/windlass', '/var/run/secrets', '/proc', '/sys', '/dev'] as const;
-
 /** The plan of an execution's pod, or the reason for which it cannot be made. Pure. */
 export function planPod(facts: PlanFacts): PlannedPod {
   const { execution, nodeConfig } = facts;
-  const mounts = execution.spec.volumes ?? [];
+  const mounts = mountsOf(facts.agent, execution.spec);
   const problem = isolationProblem(facts) ?? runtimeProblem(facts) ?? mountProblem(mounts);
   if (problem !== undefined) return { kind: 'failed', why: problem };
   for (const mount of mounts) {
@@ -54,7 +50,7 @@ export function planPod(facts: PlanFacts): PlannedPod {
   };
 }
 
-function stepOf(facts: PlanFacts, mounts: readonly Mount[]): StepPlan {
+function stepOf(facts: PlanFacts, mounts: readonly AgentMount[]): StepPlan {
   const { agent, nodeConfig } = facts;
   const image = imageOf(agent, nodeConfig);
   return {
@@ -95,22 +91,13 @@ function runtimeProblem({ agent, nodeConfig }: PlanFacts): Reasoned | undefined 
 /** Runtimes that a message names. */
 const shownRuntimes = 10;
 
-function mountProblem(mounts: readonly Mount[]): Reasoned | undefined {
-  for (const [index, { mount_path: path }] of mounts.entries()) {
-    const clean = path.replace(/\/+$/, '');
-    const isOwn = own.some((folder) => clean === folder || clean.startsWith(`${folder}/`));
-    const isOdd = clean === '' || clean.split('/').includes('..') || clean.includes(':') || clean.includes('//');
-    const isTaken = mounts.findIndex((other) => other.mount_path.replace(/\/+$/, '') === clean) < index;
-    if (isOwn || isOdd || isTaken) {
-      const message = `volumes[${index}].mount_path: ${path} cannot be used; choose another folder, such as /data`;
-      return { reason: 'InvalidMount', message };
-    }
-  }
-  return undefined;
+function mountProblem(mounts: readonly AgentMount[]): Reasoned | undefined {
+  const bad = badMount(mounts);
+  return bad && { reason: 'InvalidMount', message: `volumes[${bad.index}].mount_path: ${bad.message}` };
 }
 
 /** Why the claim of a volume cannot be mounted; undefined where it can. */
-function volumeState(facts: PlanFacts, { volume: name }: Mount): PlannedPod | undefined {
+function volumeState(facts: PlanFacts, { volume: name }: AgentMount): PlannedPod | undefined {
   const volume = facts.volumeOf(name);
   if (volume === undefined) {
     const why: Reasoned = { reason: 'VolumeNotFound', message: `there is no Volume ${name} in this namespace` };
@@ -133,7 +120,7 @@ const failedVolumes: Readonly<Record<string, Reasoned['reason']>> = {
   failed: 'VolumeFailed',
 };
 
-const plannedMount = ({ volumeOf }: PlanFacts, { volume, mount_path, access_mode }: Mount) => ({
+const plannedMount = ({ volumeOf }: PlanFacts, { volume, mount_path, access_mode }: AgentMount) => ({
   claim: volumeOf(volume)?.status?.claim_name ?? volume,
   mountPath: mount_path,
   readOnly: access_mode === 'read-only',

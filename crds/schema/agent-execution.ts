@@ -4,6 +4,7 @@ import { agentExecutionRules } from '../rules/agent-execution-rules.ts';
 import { signalListRules, signalRules } from '../rules/execution-rules.ts';
 import { uidPattern } from '../uid.ts';
 import { Conditions } from './condition.ts';
+import { AgentMount } from './agent.ts';
 import type { KubernetesObject } from './object.ts';
 import { cel, durationPattern, oneOf, timestamp } from './parts.ts';
 import { Cancel, Signal } from './workflow-execution.ts';
@@ -90,15 +91,6 @@ const Parent = Type.Object(
   { additionalProperties: false, description: 'Which execution started this one; written by the controllers.' },
 );
 
-const AgentMount = Type.Object(
-  {
-    volume: Type.String({ minLength: 1, maxLength: limits.objectNameLength, description: 'Name of a Volume here.' }),
-    mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
-    access_mode: oneOf(['read-write', 'read-only'], { description: 'Whether it may be written to.' }),
-  },
-  { additionalProperties: false },
-);
-
 export const AgentExecutionSpec = Type.Object(
   {
     agent: Type.String({
@@ -116,7 +108,10 @@ export const AgentExecutionSpec = Type.Object(
       }),
     ),
     volumes: Type.Optional(
-      Type.Array(AgentMount, { maxItems: limits.volumes, description: 'Volumes that are mounted into the container.' }),
+      Type.Array(AgentMount, {
+        maxItems: limits.volumes,
+        description: 'Volumes that are mounted into the container, beside those of the agent.',
+      }),
     ),
     timeout: Type.Optional(
       Type.String({ pattern: durationPattern, description: 'Longest time. Default: the one of the agent.' }),

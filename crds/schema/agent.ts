@@ -12,6 +12,7 @@ import {
   durationPattern,
   mapOf,
   memoryPattern,
+  oneOf,
   semanticVersionPattern,
   timestamp,
 } from './parts.ts';
@@ -145,6 +146,16 @@ const AgentSecurity = Type.Object(
   { additionalProperties: false, description: 'Resources that the agent may use.' },
 );
 
+export const AgentMount = Type.Object(
+  {
+    volume: Type.String({ minLength: 1, maxLength: limits.objectNameLength, description: 'Name of a Volume here.' }),
+    mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
+    access_mode: oneOf(['read-write', 'read-only'], { description: 'Whether it may be written to.' }),
+  },
+  { additionalProperties: false },
+);
+export type AgentMount = Static<typeof AgentMount>;
+
 /** Absent, it is as if it were empty. */
 const Runtime = Type.Object(
   {
@@ -204,6 +215,12 @@ export const AgentSpec = Type.Object(
     execution: Type.Optional(AgentExecutionSettings),
     approval: Type.Optional(Approval),
     security: Type.Optional(AgentSecurity),
+    volumes: Type.Optional(
+      Type.Array(AgentMount, {
+        maxItems: limits.volumes,
+        description: 'Volumes of the namespace of an execution, which each execution mounts.',
+      }),
+    ),
     env: Type.Optional(
       mapOf(Type.String({ maxLength: 4_096 }), {
         maxProperties: 100,

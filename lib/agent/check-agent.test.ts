@@ -5,6 +5,7 @@ import { heapBytes } from '../heap-bytes.ts';
 import { agentJsonBytes, checkAgent } from './check-agent.ts';
 
 const { spec } = anAgent();
+const mountAt = (path: string) => ({ volume: 'data', mount_path: path, access_mode: 'read-only' });
 const problems = (change: object): string[] =>
   checkAgent({ ...spec, ...change }).map(({ path, rule, severity }) => `${path} ${rule} ${severity}`);
 
@@ -14,7 +15,17 @@ describe('the spec of an agent', () => {
     const execution = { max_iterations: 50, timeout: '15m', tool_validation: { enabled: true } };
     const security = { filesystem: { read: ['/data'], write: ['/out'] } };
     const tools = [{ name: 'fs.read' }, { name: 'cmd.*' }];
-    expect(problems({ runtime, execution, security, tools, output_schema: { type: 'object' } })).toEqual([]);
+    const volumes = [mountAt('/data')];
+    expect(problems({ runtime, execution, security, tools, volumes, output_schema: { type: 'object' } })).toEqual([]);
+  });
+
+  it.each(['network', 'networks'])('has no security.%s, and says where that belongs', (field) => {
+    const [problem, ...more] = checkAgent({ ...spec, security: { [field]: 'none' } });
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({
+      path: `spec.security.${field}`,
+      message: 'unknown field; belongs to the SecurityContext that spec.security.context names',
+    });
   });
 
   it('AGENT-13 is legal without a model, and without a runtime', () => {
@@ -30,6 +41,16 @@ describe('the spec of an agent', () => {
     ['AGENT-15 each tool once', { tools: [{ name: 'a' }, { name: 'a' }] }, 'spec.tools[1].name duplicate error'],
     ['a tool that there is', { tools: [{ name: 'svc.file.raed' }] }, 'spec.tools[0].name unknown_reference error'],
     ['no slip of a tool', { tools: [{ name: 'web_fetch' }] }, 'spec.tools[0].name unknown_reference warning'],
+    [
+      'a folder for a volume',
+      { volumes: [mountAt('/data'), mountAt('/proc/1')] },
+      'spec.volumes[1].mount_path mount_path error',
+    ],
+    [
+      'one volume a folder',
+      { volumes: [mountAt('/data'), mountAt('/data/')] },
+      'spec.volumes[1].mount_path mount_path error',
+    ],
     ['a known field', { tols: [] }, 'spec.tols unknown_field error'],
     ['a duration', { execution: { timeout: 'soon' } }, 'spec.execution.timeout pattern error'],
     ['a JSON Schema', { output_schema: { type: 'thing' } }, 'spec.output_schema.type json_schema error'],
@@ -39,6 +60,16 @@ describe('the spec of an agent', () => {
       'spec.execution.validation.agent exclusive error',
     ],
     ['a tool to approve', { approval: { tools: [] } }, 'spec.approval.tools minItems error'],
+    [
+      'a folder for a volume',
+      { volumes: [mountAt('/data'), mountAt('/proc/1')] },
+      'spec.volumes[1].mount_path mount_path error',
+    ],
+    [
+      'one volume a folder',
+      { volumes: [mountAt('/data'), mountAt('/data/')] },
+      'spec.volumes[1].mount_path mount_path error',
+    ],
     ['a known field', { approval: { tools: ['a'], tool: [] } }, 'spec.approval.tool unknown_field error'],
     [
       'approval of tools that it has',

@@ -1,5 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import { errorAt, formatPlace, type Problem, warningAt } from '../../crds/problem.ts';
+import type { AgentMount } from '../../crds/schema/agent.ts';
 import { validateSpec } from '../../crds/validators.ts';
 import { checkVariableNames } from '../definition/variable-names.ts';
 import { heapBytes } from '../heap-bytes.ts';
@@ -10,6 +11,7 @@ import { toolNameProblem } from '../tools/known-names.ts';
 import { matchesName } from '../tools/name-pattern.ts';
 import { workLimits } from '../work/limits.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
+import { badMount } from './mounts.ts';
 
 /**
  * Everything that is wrong with the spec of an Agent, all at once: what the API server refuses, and what it cannot know
@@ -21,11 +23,12 @@ export function checkAgent(spec: unknown): readonly Problem[] {
   if (large.length > 0) return large;
   const { tools, env } = spec;
   return [
-    ...validateSpec.Agent(spec),
+    ...validateSpec.Agent(spec).map(withPlaceOfNetworks),
     ...(isJsonObject(env) ? checkVariableNames(env, ['spec', 'env']) : []),
     ...checkTools(tools),
     ...checkCommands(tools),
     ...checkApproval(spec),
+    ...checkVolumes(spec['volumes']),
     ...checkJudge(spec['execution']),
     ...checkWithin(spec),
   ];
@@ -109,6 +112,23 @@ const checkFirstArguments = (list: Readonly<Record<string, unknown>>, place: rea
           ),
         ],
   );
+
+/** Networks are opened by those who may make NetworkPolicies, in a SecurityContext (ADR 0100, 0126). */
+function withPlaceOfNetworks(problem: Problem): Problem {
+  const isNetwork = ['network', 'networks'].includes(String(problem.at.at(-1))) && problem.at[1] === 'security';
+  if (!isNetwork || problem.rule !== 'unknown_field') return problem;
+  const message = 'belongs to the SecurityContext that spec.security.context names';
+  return { ...problem, message: `unknown field; ${message}` };
+}
+
+/** A folder that cannot be mounted would fail each execution. */
+function checkVolumes(volumes: unknown): Problem[] {
+  const mounts: unknown[] = Array.isArray(volumes) ? volumes.slice(0, limits.volumes) : [];
+  const bad = mounts.every(isMount) ? badMount(mounts) : undefined;
+  return bad === undefined ? [] : [errorAt(['spec', 'volumes', bad.index, 'mount_path'], 'mount_path', bad.message)];
+}
+
+const isMount = (value: unknown): value is AgentMount => isJsonObject(value) && typeof value['mount_path'] === 'string';
 
 /** The agent that judges runs on a model of its own. */
 function checkJudge(execution: unknown): Problem[] {

@@ -15,4 +15,9 @@ describe('design §12 an agent has a pod', () => {
   ])('%s', (_title, names, mounts, needed) => {
     expect(needsPod(names === undefined ? {} : { tools: names.map((name) => ({ name })) }, mounts)).toBe(needed);
   });
+
+  it('with a volume of its own', () => {
+    const mount = { volume: 'data', mount_path: '/data', access_mode: 'read-only' } as const;
+    expect(needsPod({ volumes: [mount] })).toBe(true);
+  });
 });

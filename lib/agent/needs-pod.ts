@@ -4,5 +4,9 @@ import type { AgentSpec } from '../../crds/schema/agent.ts';
 const inPod = ['fs.', 'cmd'] as const;
 
 /** Whether executions of an agent have a container: it uses files or commands, or mounts a volume. */
-export const needsPod = ({ tools = [] }: Pick<AgentSpec, 'tools'>, mounts: readonly unknown[] = []): boolean =>
-  mounts.length > 0 || tools.some(({ name }) => name === '*' || inPod.some((begin) => name.startsWith(begin)));
+export const needsPod = (
+  { tools = [], volumes = [] }: Pick<AgentSpec, 'tools' | 'volumes'>,
+  mounts: readonly unknown[] = [],
+): boolean =>
+  mounts.length + volumes.length > 0 ||
+  tools.some(({ name }) => name === '*' || inPod.some((begin) => name.startsWith(begin)));
