@@ -5,6 +5,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
 import { succeeded } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { KubeObject, ObjectMeta, Pod } from '../../lib/kube/index.ts';
@@ -16,7 +17,6 @@ import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import { type OutcomeOf, observePod } from '../step-pods/observe-pod.ts';
 import type { NoteOf } from '../step-pods/pod-waiting.ts';
 import { isAwaited } from './awaited.ts';
-import { childPhase } from './child-phase.ts';
 import type { ChildFact, Definition, EndRoute, Facts, PodFact, Settings, VolumeFact } from './engine/facts.ts';
 import { isAwaitedByOrigin, linkOriginKey, observeLinked } from './linked.ts';
 import { observeAgent } from './observe-agents.ts';
@@ -231,4 +231,11 @@ function childResult({ metadata, status }: WorkflowExecution, blackboard: Readon
 function outputOf(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || entry instanceof LargeValue) return entry ?? null;
   return 'output' in entry ? entry.output : entry;
+}
+
+/** The phase of a child; one that is being deleted before it ended counts as cancelled. */
+function childPhase({ metadata, status }: WorkflowExecution): Phase {
+  const phase = status?.phase ?? 'pending';
+  const ended = phase === 'completed' || phase === 'failed';
+  return metadata.deletionTimestamp !== undefined && !ended ? 'cancelled' : phase;
 }
