@@ -1,4 +1,3 @@
-import { decide } from '../../controllers/execution/engine/decide.ts';
 import type { Action, Decision, Happening, Need } from '../../controllers/execution/engine/decision.ts';
 import type {
   AgentFact,
@@ -9,36 +8,20 @@ import type {
   VolumeFact,
   Waiting,
 } from '../../controllers/execution/engine/facts.ts';
-import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
-import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
 import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
-import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { anExecution, begin } from './execution-builder.ts';
 import { unstorable } from './stored-status.ts';
 import { WorldBlobs } from './world-blobs.ts';
+import { type LinkPlan, WorldDecider, type WorldOptions } from './world-decider.ts';
 import { type ActionElsewhere, isElsewhere, WorldAgents, WorldToolCalls } from './world-elsewhere.ts';
 import { type OutcomeFields, WorldPods } from './world-pods.ts';
 
-export interface WorldOptions {
-  readonly name?: string;
-  readonly spec?: Partial<WorkflowExecution['spec']>;
-  readonly status?: Partial<WorkflowExecutionStatus>;
-  /** Other workflows by name, for Subworkflow states. */
-  readonly workflows?: readonly Workflow[];
-  /** The execution that this one runs again. */
-  readonly origin?: WorkflowExecution;
-  /** Bytes that the output store takes in all. */
-  readonly budget?: number;
-  readonly executionTtlSeconds?: number;
-  readonly archiveGraceSeconds?: number;
-  /** The route that its end takes. */
-  readonly onEnd?: Facts['onEnd'];
-  readonly annotations?: Readonly<Record<string, string>>;
-}
+export type { WorldOptions } from './world-decider.ts';
 
 /**
  * One execution in a world of plain objects: decides, does what was decided, and lets tests say what pods, children,
@@ -74,12 +57,10 @@ export class World {
   blocked: Blockage | undefined;
   /** The facts of the last decision, with all that it asked for. */
   lastFacts: Facts | undefined;
-  readonly #spec: WorkflowSpec;
-  readonly #options: WorldOptions;
+  readonly #decider: WorldDecider;
 
   constructor(workflow: Workflow, options: WorldOptions = {}) {
-    this.#spec = workflow.spec;
-    this.#options = options;
+    this.#decider = new WorldDecider(this, workflow.spec, options);
     this.blobs = new WorldBlobs(options.budget);
     const built = anExecution(options.name).with({ workflow: workflow.metadata.name, ...options.spec });
     this.execution = built.build();
@@ -225,95 +206,22 @@ export class World {
   }
 
   facts(extra: Partial<Facts> = {}): Facts {
-    const definition = {
-      name: this.execution.spec.workflow,
-      namespace: 'default',
-      uid: 'w',
-      version: this.#spec.version,
-      revision: 'r1',
-      spec: this.#spec,
-    };
-    return {
-      execution: this.execution,
-      workflow: { kind: 'found', definition },
-      workflows: new Map(),
-      pods: [...this.pods.values()],
-      children: [...this.children.values()],
-      agents: [...this.agents.values()].map(({ output: _output, ...fact }) => fact),
-      toolCalls: [...this.toolCalls.values()].map(({ answer: _answer, ...fact }) => fact),
-      ...(this.#options.origin === undefined ? {} : { origin: this.#options.origin }),
-      volumes: this.volumes,
-      descendants: this.descendants ?? this.children.size,
-      loaded: new Map(),
-      settings: {
-        executionTtlSeconds: this.#options.executionTtlSeconds ?? 86_400,
-        archiveGraceSeconds: this.#options.archiveGraceSeconds ?? 3_600,
-      },
-      ...(this.blocked === undefined ? {} : { blocked: this.blocked }),
-      ...this.#links(),
-      ...extra,
-    };
-  }
-
-  #links(): Pick<Facts, 'onEnd' | 'linked'> {
-    const { onEnd } = this.#options;
-    const made = this.linkPlans[0];
-    return {
-      ...(onEnd === undefined ? {} : { onEnd }),
-      ...(made === undefined ? {} : { linked: { name: made.name, uid: `uid-${made.name}` } }),
-    };
+    return this.#decider.facts(extra);
   }
 
   /** The decision of now, with stored values loaded on demand; its blobs are stored. */
   decision(extra: Partial<Facts> = {}): Decision {
-    let facts = this.facts(extra);
-    for (let round = 0; round < 100; round += 1) {
-      const result = decide(facts, this.now);
-      this.lastFacts = facts;
-      if (result.kind === 'needs') {
-        facts = this.learn(facts, result.needs);
-        continue;
-      }
-      const failure =
-        result.kind === 'exceeded' ? result.failure : (statusProblem(result.status) ?? this.blobs.store(result));
-      if (result.kind === 'decision' && failure === undefined) return result;
-      if (failure !== undefined) {
-        const harder = refuse(facts, failure, result.kind === 'exceeded' && result.alone);
-        if (harder === undefined) return bareFailure(facts, failure, this.now);
-        facts = harder;
-      }
-    }
-    throw new Error('deciding never ends');
+    return this.#decider.decision(extra);
   }
 
   /** The facts with those that deciding turned out to need. */
   learn(facts: Facts, needs: readonly Need[]): Facts {
-    const loaded = new Map(facts.loaded);
-    const workflows = new Map(facts.workflows);
-    const volumesByUid = new Map(facts.volumesByUid);
-    const read = new Set(needs.map((need) => ('uid' in need ? need.uid : undefined)));
-    const agents =
-      facts.agents?.map((fact) => (read.has(fact.uid) ? (this.agents.get(fact.name) ?? fact) : fact)) ?? [];
-    const toolCalls =
-      facts.toolCalls?.map((fact) => (read.has(fact.uid) ? (this.toolCalls.get(fact.name) ?? fact) : fact)) ?? [];
-    for (const need of needs) {
-      if (need.kind === 'volume') volumesByUid.set(need.uid, this.otherVolumes.get(need.uid));
-      if (need.kind === 'blob') loaded.set(need.locator, this.blobs.load(need.locator));
-      else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
-    }
-    return { ...facts, loaded, workflows, volumesByUid, agents, toolCalls };
+    return this.#decider.learn(facts, needs);
   }
 
   /** The workflow of a name. */
   find(name: string) {
-    const workflow = this.#options.workflows?.find(({ metadata }) => metadata.name === name);
-    if (workflow === undefined) {
-      const failure = { reason: 'WorkflowNotFound', message: `no Workflow has the name or uid ${name}` } as const;
-      return { kind: 'absent', failure } as const;
-    }
-    const { spec } = workflow;
-    const at = { name, namespace: 'default', uid: `uid-${name}`, version: spec.version, revision: `${name}-r1` };
-    return { kind: 'found', definition: { ...at, spec } } as const;
+    return this.#decider.find(name);
   }
 
   #do(action: Action): void {
@@ -373,5 +281,3 @@ export class World {
     this.children.set(name, fact);
   }
 }
-
-type LinkPlan = Extract<Action, { kind: 'create_linked' }>['plan'];
