@@ -30,7 +30,7 @@ export interface Choice {
 }
 
 /** So many equal choices in a row are a pattern where the router does not say otherwise. */
-export const patternAfter = 20;
+const patternAfter = 20;
 
 /** The pattern with one more choice; undefined where the choice was counted before. Pure. */
 export function withChoice(known: Pattern | undefined, { workflowId, sequence }: Choice): Pattern | undefined {
@@ -72,7 +72,7 @@ export function followPatterns(deps: PatternsDeps) {
 }
 
 /** The choice of a router agent; undefined for every other event. */
-export function readChoice({ body, sequence }: Pick<Delivery, 'body' | 'sequence'>): Choice | undefined {
+function readChoice({ body, sequence }: Pick<Delivery, 'body' | 'sequence'>): Choice | undefined {
   const event: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
   if (!isJsonObject(event) || event['type'] !== 'StimulusClassified' || !isJsonObject(event['data'])) return undefined;
   const { mode, source, workflow_id: workflowId, stimulus_id: stimulusId } = event['data'];

@@ -37,7 +37,7 @@ export function answeredCall({ content, isError }: ToolAnswer): CallOutcome {
 }
 
 /** As much of an answer as a status holds: etcd takes 1.5 MiB for the object with its arguments. */
-export function resultOf(content: string): NonNullable<ToolCallStatus['result']> {
+function resultOf(content: string): NonNullable<ToolCallStatus['result']> {
   const whole = content.toWellFormed();
   const kept = cutToStored(whole, limits.toolCallResultBytes);
   if (kept.length === whole.length) return { content: kept };

@@ -7,7 +7,7 @@ import { runner } from '../../lib/tools/rows/run-file-tool.ts';
 export const helperState = 'run';
 
 /** Parts of a request to `runner fs`; each is one argument, as long as a process takes. */
-export const requestParts = 6;
+const requestParts = 6;
 
 export interface HelperPlan {
   /** Whether it may write. */

@@ -55,7 +55,7 @@ function afterChunk(host: HostState, { chunk }: FleetProgress): HostState {
 }
 
 /** Text of a piece of output. */
-export function textOf(chunk: FleetProgress['chunk']): string {
+function textOf(chunk: FleetProgress['chunk']): string {
   if ('stdout' in chunk) return chunk.stdout;
   return 'stderr' in chunk ? chunk.stderr : chunk.status;
 }

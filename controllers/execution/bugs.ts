@@ -6,7 +6,7 @@ export interface Bugs {
 }
 
 /** Tries before an execution is given up; the queue lets ever more time pass between them. */
-export const bugTriesMax = 5;
+const bugTriesMax = 5;
 
 export function createBugs(): Bugs {
   const tries = new Map<string, number>();

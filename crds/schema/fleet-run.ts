@@ -170,8 +170,8 @@ const StoredPart = Type.Object(
 );
 export type StoredPart = Static<typeof StoredPart>;
 
-export const fleetPhases = ['Pending', 'Running', 'Ended'] as const;
-export const fleetOutcomes = ['complete', 'halted', 'cancelled', 'refused'] as const;
+const fleetPhases = ['Pending', 'Running', 'Ended'] as const;
+const fleetOutcomes = ['complete', 'halted', 'cancelled', 'refused'] as const;
 
 export const FleetRunStatus = Type.Object(
   {

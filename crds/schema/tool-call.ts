@@ -78,7 +78,7 @@ const ToolCallResult = Type.Object(
 );
 export type ToolCallResult = Static<typeof ToolCallResult>;
 
-export const toolCallPhases = ['running', 'completed', 'failed', 'cancelled'] as const;
+const toolCallPhases = ['running', 'completed', 'failed', 'cancelled'] as const;
 
 /** Written by the API alone: no controller runs tools. */
 export const ToolCallStatus = Type.Object(

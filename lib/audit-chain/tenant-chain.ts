@@ -245,7 +245,7 @@ export function eventsOf(body: Uint8Array): ChainedEvent[] {
 /** The tenant of a chain as its events name it. */
 export const tenantOf = (tenant: string): { readonly tenant?: string } => (tenant === noTenant ? {} : { tenant });
 
-export const tooLate = (): AppError => notStored('the audit event was not stored in time');
+const tooLate = (): AppError => notStored('the audit event was not stored in time');
 
 /** The answer to a caller that cannot be audited. */
 export const notStored = (problem: unknown): AppError =>

@@ -32,7 +32,7 @@ export interface SessionKeeper {
 /**
  * How long a call waits for a connection that is being made, the start of the process and a server's restart included.
  */
-export const patienceMs = 500;
+const patienceMs = 500;
 const reconnectBackoff = { baseMs: 100, maxMs: 2_000 };
 
 export function createSessionKeeper(deps: SessionKeeperDeps): SessionKeeper {

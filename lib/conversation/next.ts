@@ -44,8 +44,8 @@ export type Effect =
   | { readonly kind: 'none' };
 
 /** Bounds of spec.execution, with their defaults. */
-export const iterationsDefault = 10;
-export const toolCallsDefault = 100;
+const iterationsDefault = 10;
+const toolCallsDefault = 100;
 
 /**
  * The next step of a conversation (design §12). Pure: the same records give the same step, on whichever replica. Iterations

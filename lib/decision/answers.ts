@@ -14,7 +14,7 @@ export const isYes = (response: string): boolean => yes.has(word(response));
 export const isNo = (response: string): boolean => no.has(word(response));
 
 /** Whether one rule of a Human state takes a response; `custom`: only its expression says so (requirements AMB-170). */
-export function takes({ condition = 'always', value }: AnswerRule, response: string): boolean | 'custom' {
+function takes({ condition = 'always', value }: AnswerRule, response: string): boolean | 'custom' {
   if (condition === 'custom') return 'custom';
   if (condition === 'input_equals') return value === response;
   if (condition === 'input_equals_yes') return isYes(response);

@@ -19,7 +19,7 @@ export interface RecentCommand {
  * Key: node id. Each command is two messages at most, each of which says how it began, and the server keeps the newest of each host:
  * twenty commands are always among them. They are the last twenty while no more than twenty older ones end behind them.
  */
-export const recentCommandsStream: StreamDefinition = {
+const recentCommandsStream: StreamDefinition = {
   name: 'edge_recent',
   newest: 3 * limits.hostRecentCommands,
   retention: { maxAgeMs: 30 * 86_400_000, maxBytes: 128 * 1_048_576 },

@@ -29,7 +29,7 @@ export interface VolumePlace {
 }
 
 /** Where a volume is mounted that the caller does not mount itself. */
-export const grantFolder = '/files';
+const grantFolder = '/files';
 
 /**
  * The place at which the caller may touch the file, as far as the texts of its rules say; `runner fs` decides for the place

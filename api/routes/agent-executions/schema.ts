@@ -81,7 +81,7 @@ const iteration = { execution_id: id, iteration_number: Type.Integer({ minimum: 
 const total = Type.Integer({ minimum: 0, description: 'Iterations in all.' });
 
 /** The fields of each type of event of a stream (spec 1 §6). The last four end it; the last three are ours. */
-export const agentEventFields = {
+const agentEventFields = {
   execution_started: strict(
     { execution_id: id, agent_id: Type.String({ format: 'uuid' }), started_at: timestamp() },
     'The agent has begun.',

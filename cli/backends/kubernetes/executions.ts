@@ -57,7 +57,7 @@ async function start({ kube, namespace }: KubernetesDeps, request: StartRequest)
  * The object to create, of the version that its input was checked against. Without a name the API server adds a suffix of
  * its own to the workflow's.
  */
-export function executionOf(namespace: string, request: StartRequest): WorkflowExecution {
+function executionOf(namespace: string, request: StartRequest): WorkflowExecution {
   const { input, intent, blackboard, name, ttlSeconds, workflow } = request;
   const { metadata } = workflow;
   const version = request.version ?? validatedVersion(workflow);

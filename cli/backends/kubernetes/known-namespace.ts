@@ -14,7 +14,7 @@ interface NamespaceDeps {
  * To the API server a namespace that does not exist is one that holds nothing. Throws a not-found error where there is
  * none of that name; who may not look at namespaces learns nothing more than before.
  */
-export async function assertNamespace({ kube, namespace }: NamespaceDeps): Promise<void> {
+async function assertNamespace({ kube, namespace }: NamespaceDeps): Promise<void> {
   try {
     if ((await findObject(kube, namespaces, { name: namespace })) !== undefined) return;
   } catch (error) {

@@ -7,7 +7,7 @@ import { isNo, isStreamGone } from '../bus-error.ts';
 import { ShareUsedError } from './share-used-error.ts';
 
 /** Keys per stored block: an account costs one small write for so many keys. */
-export const keysInBlock = 64;
+const keysInBlock = 64;
 
 /** Measured size of a stored key: its subject, a reservation, and what the server writes beside them. */
 export const keyBytes = 300;

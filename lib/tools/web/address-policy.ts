@@ -27,7 +27,7 @@ const public6 = '2000::/3';
  * Networks that no wider one opens: of this host, of a link, of groups, IPv4 within IPv6, and addresses of metadata services
  * that are no link-local ones (of Azure, Alibaba Cloud, Oracle Cloud, AWS and Google Cloud).
  */
-export const guardedNetworks: readonly string[] = [
+const guardedNetworks: readonly string[] = [
   '0.0.0.0/8',
   '127.0.0.0/8',
   '169.254.0.0/16',

@@ -26,7 +26,7 @@ interface Cancelled {
 }
 
 /** Cancels a run of the caller's tenant (AMB-109). @throws HttpError 404, 409, 503 */
-export async function cancelRun(deps: CancelDeps, by: By, id: string): Promise<Cancelled> {
+async function cancelRun(deps: CancelDeps, by: By, id: string): Promise<Cancelled> {
   const known = await latestOf(deps, await locateRun(deps.cluster.fleetRuns, by, id));
   if (isEnded(known)) return counted(known, undefined);
   const cancel = { by: by.subject, at: new Date(deps.clock.now()).toISOString(), via: 'api' as const };

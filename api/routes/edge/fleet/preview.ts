@@ -18,7 +18,7 @@ export const targetOf = ({ All: all, ...target }: Target): FleetTarget => (all =
 type PreviewDeps = Pick<FleetDeps, 'cluster'>;
 
 /** The hosts of a target now (spec 2 §4.5). @throws HttpError 400 for a group that the tenant has not. */
-export async function previewTarget(deps: PreviewDeps, tenant: string, target: Target): Promise<Preview> {
+async function previewTarget(deps: PreviewDeps, tenant: string, target: Target): Promise<Preview> {
   const { resolved, skipped } = await resolve(deps, tenant, target);
   return { resolved: resolved.map(presentResolved), skipped: [...skipped] };
 }

@@ -108,7 +108,7 @@ export const Summary = Type.Object(
 export type Summary = Static<typeof Summary>;
 
 export const runOutcomes = ['complete', 'halted', 'cancelled'] as const;
-export const nodeOutcomes = ['ok', 'err', 'timed_out', 'cancelled', 'not_started'] as const;
+const nodeOutcomes = ['ok', 'err', 'timed_out', 'cancelled', 'not_started'] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 
 /** spec 2 §2.4, as in a list. `reason`, `message` and `requested_by` are ours. */
@@ -189,10 +189,10 @@ export const Result = Type.Union([
 export type Result = Static<typeof Result>;
 
 /** spec 2 §4.5 and §7. */
-export const fleetErrorReasons = ['RequireMinNotSatisfied', edgeUnavailableReason, 'Halted'] as const;
+const fleetErrorReasons = ['RequireMinNotSatisfied', edgeUnavailableReason, 'Halted'] as const;
 
 /** The data of each type of event (spec 2 §4.5). `fleet_result` ends the stream. */
-export const fleetEventFields = {
+const fleetEventFields = {
   command_progress: Type.Object({ ...ids, chunk: Chunk }, { ...strict, description: 'Output of one host.' }),
   command_result: Type.Object({ ...ids, result: Result }, { ...strict, description: 'The command of one host ended.' }),
   fleet_result: Type.Object(
