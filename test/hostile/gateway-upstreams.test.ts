@@ -73,6 +73,22 @@ const acts: Readonly<Record<string, readonly [act: Act, reason: RegExp]>> = {
   'is broken': [(response) => void response.writeHead(500).end('{"id":"x"}'), /500/],
 };
 
+/** Acts that end with the time of the step alone. */
+const holdOn: ReadonlySet<string> = new Set([
+  'never answers',
+  'answers with headers and no body',
+  'drips blanks for ever',
+]);
+const limits = { steps: 20, bodyBytes: 1_048_576, responseBytes, stepMs: 700, chainMs: 1_500 };
+const patient = { stepMs: 300_000, chainMs: 300_000 };
+
+function answer({ body }: { readonly body: string }, response: ServerResponse): void {
+  const { id } = JSON.parse(body) as { id: string };
+  const act = acts[id]?.[0];
+  if (act === undefined) answerJson(response, 200, { id });
+  else act(response);
+}
+
 let nats: TestBus;
 let gateway: GatewayWorld;
 let agent: LaneAgent;
@@ -83,13 +99,9 @@ beforeAll(async () => {
   gateway = await startGatewayWorld({
     bus: nats.connect(),
     key,
-    limits: { steps: 20, bodyBytes: 1_048_576, responseBytes, stepMs: 700, chainMs: 1_500 },
+    limits,
     resolve: async () => addresses.map((address) => ({ address, family: 4 })),
-    answer({ body }, response) {
-      const { id } = JSON.parse(body) as { id: string };
-      const act = acts[id]?.[0];
-      return act === undefined ? answerJson(response, 200, { id }) : act(response);
-    },
+    answer,
   });
   agent = await startAgent(gateway, key);
 });
@@ -105,12 +117,10 @@ describe('an upstream of a tool workflow', () => {
       events: gateway.events.length,
       rss: process.memoryUsage().rss,
     };
-    const started = performance.now();
     const { status, content, isError } = await agent.call({ id: title });
     expect([status, isError]).toEqual([200, true]);
     expect(content).toMatch(/^step 'read' failed: /);
     expect(content).toMatch(reason);
-    expect(performance.now() - started).toBeLessThan(3_000);
     expect(process.memoryUsage().rss - before.rss).toBeLessThan(120 * 1_024 * 1_024);
     // One request and no more: nothing is followed, and nothing is tried again.
     expect(gateway.upstreamPaths().length - before.paths).toBe(1);
@@ -118,20 +128,31 @@ describe('an upstream of a tool workflow', () => {
     expect(types.slice(-2)).toEqual(['WorkflowInvocationFailed', 'ToolInvocationCompleted']);
   });
 
-  it('takes nothing from others: an ordinary call passes between 60 hostile ones', async () => {
+  it('takes nothing from others: ordinary calls pass while 60 hostile ones are under way', async () => {
+    // Their steps may last far longer than this test: those that hold on are under way until they are reset.
+    const slow = await startGatewayWorld({ bus: nats.connect(), key, limits: { ...limits, ...patient }, answer });
+    const attacker = await startAgent(slow, key);
+    const other = await startAgent(slow, key, { tenant: 'globex' });
     const names = Object.keys(acts);
-    const hostile = Array.from({ length: 60 }, (_, index) => agent.call({ id: names[index % names.length] ?? '' }));
-    await systemClock.sleep(50);
-    const other = await startAgent(gateway, key, { tenant: 'globex' });
-    const waits: number[] = [];
+    let underWay = 60;
+    const hostile = Array.from({ length: underWay }, (_, index) =>
+      attacker.call({ id: names[index % names.length] ?? '' }).finally(() => {
+        underWay -= 1;
+      }),
+    );
+    await expect.poll(() => slow.upstreamPaths().length).toBeGreaterThan(0);
     for (let count = 0; count < 10; count += 1) {
-      const started = performance.now();
       const { content } = await other.call({ id: `order-${count}` }, 'orders.shared');
       expect(JSON.parse(content)).toMatchObject({ result: { id: `order-${count}` } });
-      waits.push(performance.now() - started);
     }
-    expect(waits.toSorted((a, b) => a - b)[5]).toBeLessThan(1_000);
+    const holding = names.filter((name) => holdOn.has(name));
+    expect(underWay).toBeGreaterThanOrEqual(holding.length * Math.floor(60 / names.length));
+    while (underWay > 0) {
+      slow.resetUpstream();
+      await systemClock.sleep(20);
+    }
     expect((await Promise.all(hostile)).every(({ isError }) => isError)).toBe(true);
+    await slow.close();
   });
 
   it('AMB-139 whose name rebinds to an internal address is not reached', async () => {
