@@ -11,10 +11,11 @@ import { createMcpServers, type McpServers } from '../lib/mcp/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
 import { openAudit } from './audit.ts';
-import { chainLimitsOf } from './config.ts';
+import { chainLimitsOf, isBypass } from './config.ts';
 import { createGatewayCluster, type GatewayCluster } from './cluster/cluster.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { createOperatorAuthentication, type Operator } from './identity/operator.ts';
+import { createOperatorAuthentication, type Operator, type OperatorAuthentication } from './identity/operator.ts';
+import { ofOwnTenantInHeader } from './identity/own-tenant.ts';
 import { createTenancy, type Tenancy } from './identity/tenancy.ts';
 import { createLane } from './lane/lane.ts';
 import { createRegistrationEvents, type RegistrationEvents } from './registry/registration-events.ts';
@@ -64,7 +65,7 @@ export function createServices(deps: GatewayDeps): Services {
   let followed: Promise<unknown> = Promise.resolve();
   return {
     routes: { ...deps, documents, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane, registrations },
-    authenticate: (headers) => authentication.authenticate(headers),
+    authenticate: inOwnTenant(deps, authentication, tenancy),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
     async start(stop) {
       followed = cluster.run(following.signal);
@@ -84,6 +85,16 @@ export function createServices(deps: GatewayDeps): Services {
       await bus.close(busGraceMs);
     },
   };
+}
+
+function inOwnTenant(
+  { config }: GatewayDeps,
+  authentication: OperatorAuthentication,
+  tenancy: Tenancy,
+): Services['authenticate'] {
+  // Nobody has a tenant in the bypass.
+  if (isBypass(config)) return (headers) => authentication.authenticate(headers);
+  return async (headers) => ofOwnTenantInHeader(tenancy, await authentication.authenticate(headers), headers);
 }
 
 interface SourceParts {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Route } from '../../lib/http/route.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { Operator } from './operator.ts';
@@ -23,6 +24,20 @@ export const ofOwnTenantInQuery = (tenancy: Pick<Tenancy, 'assertOwn'>, route: R
     for (const asked of query.getAll('tenant')) await tenancy.assertOwn(caller, asked);
   },
 });
+
+/**
+ * The operator of a request, whose header may name the tenant of the token and no other: what is meant for another one is
+ * never done in this one (spec 3 §5.4).
+ */
+export async function ofOwnTenantInHeader(
+  tenancy: Pick<Tenancy, 'assertOwn'>,
+  caller: Operator,
+  headers: IncomingHttpHeaders,
+): Promise<Operator> {
+  const named = headers['x-tenant-id'];
+  await tenancy.assertOwn(caller, Array.isArray(named) ? named.join() : named);
+  return caller;
+}
 
 /** Whether the caller is an administrator without a tenant. */
 export const seesAll = ({ tenant, isAdmin }: Operator): boolean => tenant === undefined && isAdmin;

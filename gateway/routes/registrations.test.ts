@@ -446,6 +446,18 @@ describe('/v1/workflows', () => {
     ['an unknown field', { color: 'red' }, 'color'],
     ['a step without its name', { steps: [aStep({ name: undefined })] }, 'steps[0].name'],
   ];
+  it('answers an API spec that the controllers refuse with 400 Validation, and says why', async () => {
+    const api = await specId();
+    const made = [...stored.values()].find(({ metadata }) => metadata.uid === api);
+    const conditions = [
+      { type: 'Ready', status: 'False', reason: 'InvalidDefinition', message: 'x', observedGeneration: 1 },
+    ];
+    Object.assign(made ?? {}, { status: { conditions } });
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, {}));
+    const message = 'api_spec_id names an API spec that cannot be used: it cannot run: InvalidDefinition: x';
+    expect([status, body.error, body.message]).toEqual([400, 'Validation', message]);
+  });
+
   it.each(cases)('answers %s with 400 Validation', async (_, changes, path) => {
     const api = await specId();
     const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, changes));

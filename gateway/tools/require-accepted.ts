@@ -3,11 +3,12 @@ import { AppError } from '../../lib/errors.ts';
 
 /**
  * Keeps a call from an object that the controllers refuse; before they have judged it, it is called. `lookedUp` are reasons
- * that the call itself finds out, from what is there now.
+ * that the call itself finds out, from what is there now;
+ * `NotATenant` is one always, for the gateway sees objects of tenants alone.
  * @throws AppError `invalid`, Validation, with the text of the condition.
  */
 export function requireAccepted(what: string, object: Parameters<typeof readyOf>[0], lookedUp: readonly string[] = []) {
   const ready = readyOf(object);
-  if (ready?.status !== 'False' || lookedUp.includes(ready.reason)) return;
+  if (ready?.status !== 'False' || ready.reason === 'NotATenant' || lookedUp.includes(ready.reason)) return;
   throw new AppError('invalid', `${what} cannot run: ${ready.reason}: ${ready.message}`, { reason: 'Validation' });
 }

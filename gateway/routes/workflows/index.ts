@@ -24,6 +24,7 @@ import { byName, createNameCursor, presentRecord } from '../../registry/present.
 import { validation } from '../../registry/refusals.ts';
 import type { RegistrationEvents } from '../../registry/registration-events.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { requireAccepted } from '../../tools/require-accepted.ts';
 import { wholeFor, type WholeReads } from '../../registry/whole-reads.ts';
 import { deleteToolWorkflow, listToolWorkflows, readToolWorkflow, registerToolWorkflow } from './contract.ts';
 
@@ -101,6 +102,8 @@ async function checkOperations(
 
 async function operationsOf(documents: ApiDocuments, apiSpec: ApiSpec) {
   try {
+    // A tool of it would never run.
+    requireAccepted('it', apiSpec, ['DocumentMissing']);
     return (await documents.indexOf(apiSpec)).operations;
   } catch (error) {
     if (!(error instanceof AppError) || !['invalid', 'not_found'].includes(error.code)) throw error;
