@@ -9,6 +9,8 @@ import { createRateLimit } from '../lib/http/index.ts';
 import { readInTurn } from '../lib/informer/index.ts';
 import { createMcpServers, type McpServers } from '../lib/mcp/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
+import { bytesOf } from '../lib/memory-budget/index.ts';
+import { type AnswerRoom, createAnswerRoom } from '../lib/tools/web/answer-room.ts';
 import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
 import { openAudit } from './audit.ts';
 import { chainLimitsOf, isBypass } from './config.ts';
@@ -58,8 +60,8 @@ export function createServices(deps: GatewayDeps): Services {
   const documents = createDocuments(deps, cluster);
   const former = createFormer(deps, bus, cluster);
   const registrations = createRegistrations(deps, { bus, audit, cluster });
-  const mcpServers = createMcpServers(deps, deps.nodeConfig.mcp_servers);
-  const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents, former, mcpServers });
+  const { room, mcpServers } = createMcp(deps);
+  const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents, former, mcpServers, room });
   const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
@@ -105,6 +107,13 @@ interface SourceParts {
   readonly upstream: Upstream;
   readonly documents: ApiDocuments;
   readonly mcpServers: McpServers;
+  readonly room: AnswerRoom;
+}
+
+/** Servers of the node configuration; tool workflows share the room for large answers with them. */
+function createMcp(deps: GatewayDeps): Pick<SourceParts, 'room' | 'mcpServers'> {
+  const room = createAnswerRoom({ clock: deps.clock, size: bytesOf('answers of upstreams') });
+  return { room, mcpServers: createMcpServers({ ...deps, room }, deps.nodeConfig.mcp_servers) };
 }
 
 /** Documents of APIs, kept once for registrations and calls. */

@@ -9,10 +9,9 @@ import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
 import { type ChainLimits, chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
-import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { createReadingTurns, type ReadingTurns } from '../../lib/tool-chain/reading-turns.ts';
 import { type ChainOutcome, runToolChain } from '../../lib/tool-chain/run-tool-chain.ts';
-import { type AnswerRoom, createAnswerRoom } from '../../lib/tools/web/answer-room.ts';
+import type { AnswerRoom } from '../../lib/tools/web/answer-room.ts';
 import type { Upstream } from '../../lib/upstream/index.ts';
 import type { FormerNames } from './former-names.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
@@ -39,13 +38,14 @@ export interface WorkflowSourceDeps extends RegisteredDeps<ToolWorkflow> {
   readonly credentials: Credentials;
   readonly upstream: Pick<Upstream, 'send'>;
   readonly limits?: ChainLimits;
+  /** Memory for large answers. */
+  readonly room: AnswerRoom;
 }
 
 /** Tool workflows as tools: a call runs the chain that was registered when it began (spec 3 §1.4, §3.2). */
 export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource {
   const { clock, tenancy, former } = sourceDeps;
-  const room = createAnswerRoom({ clock, size: bytesOf('answers of upstreams') });
-  const deps = { ...sourceDeps, turns: createReadingTurns(clock), room };
+  const deps = { ...sourceDeps, turns: createReadingTurns(clock) };
   return createRegisteredSource(deps, {
     source: 'workflow',
     awaitsIntent: true,
@@ -80,7 +80,6 @@ const ofItsDocument = ['DocumentMissing'] satisfies ApiSpecReason[];
 
 interface ChainSourceDeps extends WorkflowSourceDeps {
   readonly turns: ReadingTurns;
-  readonly room: AnswerRoom;
 }
 
 async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<GatewayAnswer> {

@@ -3,6 +3,8 @@ export const mcpLimits = {
   /** Tools of one server; further ones are left out. */
   toolsPerServer: 128,
   pagesPerList: 20,
+  /** Tools of all pages that are looked at. */
+  toolsListed: 4_096,
   /** Length of the name that the server gives; `NAME.` of the server comes before it. */
   toolNameLength: 64,
   descriptionLength: 4_096,
@@ -10,6 +12,15 @@ export const mcpLimits = {
   schemaBytes: 32_768,
   /** Bytes of one HTTP answer when it is unpacked, an event stream included. */
   responseBytes: 4 * 1_024 * 1_024,
+  /** Values of the JSON of one answer, and those among them in the first levels, where each costs its reader more. */
+  values: 100_000,
+  shallowValues: 4_096,
+  /** Message, result, and list of contents or tools. */
+  shallowLevels: 3,
+  /** Lines of one event stream. */
+  eventLines: 4_096,
+  /** Bytes of an answer that needs no room of its own. */
+  smallBytes: 65_536,
   /** Characters of the text of one answer. */
   answerLength: 1_048_576,
   headerBytes: 65_536,

@@ -7,6 +7,7 @@ import {
 } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createLargeAnswers } from '../tools/web/answer-room.ts';
 import { startTestMcpServer, type TestMcpServer } from '../../test/support/mcp-server.ts';
 import { systemClock } from '../clock.ts';
 import { type McpServerEntry, Secret } from '../node-config/index.ts';
@@ -38,7 +39,10 @@ const entry = (url: string, fields: Partial<McpServerEntry> = {}): McpServerEntr
 /** Servers that are followed until the end of the test. */
 function follow(...entries: McpServerEntry[]): McpServers {
   const resolve = async () => addresses.map((address) => ({ address, family: 4 }));
-  const servers = createMcpServers({ clock: systemClock, logger: logger as never, resolve }, entries);
+  const servers = createMcpServers(
+    { clock: systemClock, logger: logger as never, resolve, room: createLargeAnswers(systemClock) },
+    entries,
+  );
   const stop = new AbortController();
   const running = servers.run(stop.signal);
   closers.push(async () => {

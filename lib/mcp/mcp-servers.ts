@@ -5,11 +5,12 @@ import { createFairPool, type FairPool } from '../fair-pool.ts';
 import type { Logger } from '../logger.ts';
 import type { McpServerEntry } from '../node-config/index.ts';
 import { failure } from '../tools/answers.ts';
+import type { AnswerRoom } from '../tools/web/answer-room.ts';
 import type { Resolve } from '../tools/web/vetted-agent.ts';
 import { type BoundedFetch, createBoundedFetch } from './bounded-fetch.ts';
 import { mcpLimits } from './limits.ts';
 import { type McpAnswer, readAnswer } from './read-answer.ts';
-import { type McpTool, readTools } from './read-tools.ts';
+import { createToolReader, type McpTool } from './read-tools.ts';
 import { McpRefusal, serverErrorOf } from './server-error.ts';
 import { createSessions, type McpSessions, noTenant } from './sessions.ts';
 
@@ -38,6 +39,8 @@ interface McpDeps {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
   readonly resolve: Resolve;
+  /** Memory for large answers. */
+  readonly room: AnswerRoom;
 }
 
 /** One server with what it needs. */
@@ -49,8 +52,8 @@ interface Server {
 }
 
 export function createMcpServers(deps: McpDeps, entries: readonly McpServerEntry[]): McpServers {
-  const { clock, resolve } = deps;
-  const servers = new Map<string, Server>(entries.map((entry) => [entry.name, serverOf(clock, resolve, entry)]));
+  const { clock } = deps;
+  const servers = new Map<string, Server>(entries.map((entry) => [entry.name, serverOf(deps, entry)]));
   const sessions = createSessions(clock, ({ name }) => httpOf(servers.get(name)));
   const visible = (tenant: string | undefined): Server[] =>
     [...servers.values()].filter(({ entry: { tenants } }) => isFor(tenants, tenant));
@@ -70,10 +73,11 @@ export function createMcpServers(deps: McpDeps, entries: readonly McpServerEntry
   };
 }
 
-function serverOf(clock: Clock, resolve: Resolve, entry: McpServerEntry): Server {
+function serverOf({ clock, resolve, room }: McpDeps, entry: McpServerEntry): Server {
   const { calls: size, waiting, waitMs } = mcpLimits;
   const http = createBoundedFetch({
     resolve,
+    room,
     allowedNetworks: entry.allow_internal_addresses,
     timeoutMs: callMs(entry) + mcpLimits.connectMs,
   });
@@ -124,7 +128,9 @@ async function refresh(deps: FollowDeps, server: Server, outer: AbortSignal): Pr
   const { signal } = deadline;
   try {
     const session = await deps.sessions.get(server.entry, noTenant, signal);
-    const { tools, leftOut } = readTools(await session.list(signal), server.entry.tools);
+    const reader = createToolReader(server.entry.tools);
+    await session.list(signal, reader.take);
+    const { tools, leftOut } = reader.list;
     const own = tools.map((tool) => toolOf(deps, server, tool));
     server.tools = new Map(own.map((tool) => [tool.name, tool]));
     return leftOut;

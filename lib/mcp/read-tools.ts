@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
 import { isTooDeep } from '../nesting.ts';
@@ -21,17 +22,39 @@ export interface McpToolList {
 
 const namePattern = new RegExp(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,${mcpLimits.toolNameLength - 1}}$`);
 
-/** Tools of a list that fit our bounds and one of the globs; each name once, the first of them. */
-export function readTools(listed: readonly unknown[], globs: readonly string[] | undefined): McpToolList {
+/** Reads tools page by page. */
+export interface ToolReader {
+  readonly take: (listed: readonly unknown[]) => Promise<void>;
+  readonly list: McpToolList;
+}
+
+/** Takes tools that fit our bounds and one of the globs; each name once, the first of them. */
+export function createToolReader(globs: readonly string[] | undefined): ToolReader {
   const tools = new Map<string, McpTool>();
   let leftOut = 0;
-  for (const row of listed) {
-    const tool = readTool(row);
-    if (tool !== undefined && globs !== undefined && !matchesAny(globs, tool.name)) continue;
-    if (tool === undefined || tools.has(tool.name) || tools.size === mcpLimits.toolsPerServer) leftOut += 1;
-    else tools.set(tool.name, tool);
-  }
-  return { tools: [...tools.values()], leftOut };
+  const isOffered = (name: string): boolean => globs === undefined || matchesAny(globs, name);
+  return {
+    async take(listed) {
+      for (const row of listed) {
+        const name = nameOf(row);
+        if (name !== undefined && !isOffered(name)) continue;
+        const isWanted = name !== undefined && !tools.has(name) && tools.size < mcpLimits.toolsPerServer;
+        const tool = isWanted ? readTool(row) : undefined;
+        if (tool === undefined) leftOut += 1;
+        else tools.set(tool.name, tool);
+        // A schema may take some milliseconds.
+        if (isWanted) await setImmediate();
+      }
+    },
+    get list() {
+      return { tools: [...tools.values()], leftOut };
+    },
+  };
+}
+
+function nameOf(row: unknown): string | undefined {
+  const name = isJsonObject(row) ? row['name'] : undefined;
+  return typeof name === 'string' && namePattern.test(name) ? name : undefined;
 }
 
 function readTool(row: unknown): McpTool | undefined {

@@ -29,7 +29,7 @@ export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) =
     // The first caller may leave: the others wait for the same session.
     using deadline = startDeadline(clock, mcpLimits.connectMs + mcpLimits.listMs, ended.signal);
     // Awaited here: the deadline ends with this function.
-    return await openSession(endpointOf(server, tenant), fetchOf(server).fetch, deadline.signal);
+    return await openSession(endpointOf(server, tenant), fetchOf(server).fetchFor(tenant), deadline.signal);
   };
   return {
     async get(server, tenant, signal) {

@@ -1,3 +1,4 @@
+import { createLargeAnswers } from '../../lib/tools/web/answer-room.ts';
 import { globalNamespace } from '../../crds/labels.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
@@ -147,6 +148,7 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
     ...parts,
     ...(parts.options.limits === undefined ? {} : { limits: parts.options.limits }),
     clock: systemClock,
+    room: createLargeAnswers(systemClock),
     logger,
     objects: { byIndex: (_index, place) => objects.filter((object) => object.metadata.namespace === place) },
     former: { has: () => false },

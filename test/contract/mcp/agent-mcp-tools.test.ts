@@ -44,7 +44,10 @@ beforeAll(async () => {
     capabilities: [{ name: 'read', skip_judge: true }],
   };
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
-  servers = createMcpServers({ clock: systemClock, logger: silentLogger, resolve }, [entry]);
+  servers = createMcpServers(
+    { clock: systemClock, logger: silentLogger, resolve, room: createLargeAnswers(systemClock) },
+    [entry],
+  );
   running = servers.run(stop.signal);
   while ([...servers.list('acme')].length < tools.length) await systemClock.sleep(20);
   gateway = await startTestGateway(nats.connect(), [...createMcpSource(servers).list('acme')]);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createLargeAnswers } from '../../../lib/tools/web/answer-room.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createMcpServers, type McpServers, type McpServerTool } from '../../../lib/mcp/index.ts';
 import { type McpPod, Secret } from '../../../lib/node-config/index.ts';
@@ -53,7 +54,7 @@ async function serve(pods: Readonly<Record<string, McpPod>>): Promise<McpServers
     pods: new Map(Object.entries(pods)),
   };
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
-  const deps = { clock: systemClock, logger: silentLogger, resolve };
+  const deps = { clock: systemClock, logger: silentLogger, resolve, room: createLargeAnswers(systemClock) };
   const servers = createMcpServers(deps, [{ ...entry, url: first?.url ?? '', ...first }]);
   const stop = new AbortController();
   const running = servers.run(stop.signal);

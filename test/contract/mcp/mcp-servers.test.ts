@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLargeAnswers } from '../../../lib/tools/web/answer-room.ts';
 import type { SecurityContextSpec } from '../../../crds/schema/security-context.ts';
 import { createMcpSource } from '../../../gateway/tools/mcp-source.ts';
 import { systemClock } from '../../../lib/clock.ts';
@@ -51,7 +52,10 @@ beforeAll(async () => {
   const file = JSON.stringify({ spec: { mcp_servers: [entry] } });
   const { mcp_servers: entries } = readNodeConfig(file, { MCP_KEY: canary }, undefined, { keysOf: 'mcp' });
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
-  servers = createMcpServers({ clock: systemClock, logger: silentLogger, resolve }, entries);
+  servers = createMcpServers(
+    { clock: systemClock, logger: silentLogger, resolve, room: createLargeAnswers(systemClock) },
+    entries,
+  );
   running = servers.run(stop.signal);
   nats = await startTestBus();
   gateway = await startGatewayWorld({

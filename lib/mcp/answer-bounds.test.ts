@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { answerBoundsFor } from './answer-bounds.ts';
+import { mcpLimits } from './limits.ts';
+
+const { values, shallowValues, eventLines } = mcpLimits;
+const problemOf = (mediaType: string, text: string): string => {
+  const lookAt = answerBoundsFor(mediaType);
+  try {
+    // Byte by byte, as the network may deliver it.
+    for (const byte of Buffer.from(text)) lookAt?.(Uint8Array.of(byte));
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+const json = (text: string): string => problemOf('application/json', text);
+const stream = (text: string): string => problemOf('text/event-stream; charset=utf-8', text);
+/** Has so many values, all but five of them below the top. */
+const deep = (count: number): string => `{"result":{"a":{"b":[[${'0,'.repeat(count - 5)}0]]}}}`;
+/** Has so many values, all in the result. */
+const shallow = (count: number): string => `{"result":{${'"a":0,'.repeat(count - 2)}"a":0}}`;
+const tooMany = `the server answers with more than ${values} values`;
+const tooManyNearTop = `the server answers with more than ${shallowValues} values near its top`;
+const tooManyLines = `the server answers with more than ${eventLines} lines of events`;
+
+describe('bounds of an answer', () => {
+  it.each([
+    [deep(values - 1), ''],
+    [deep(values), ''],
+    [deep(values + 1), tooMany],
+    [shallow(shallowValues), ''],
+    [shallow(shallowValues + 1), tooManyNearTop],
+  ])('count values of JSON, and of an event: case %#', (text, want) => {
+    expect(json(text)).toBe(want);
+    expect(stream(`data: ${text}\n\n`)).toBe(want);
+  });
+
+  it('count no sign inside a text, whatever is escaped in it', () => {
+    expect(json(`{"a":"${'[{,\\\\\\"'.repeat(values)}"}`)).toBe('');
+    expect(json(`{"a":"\\\\","b":{"c":{"d":[${'0,'.repeat(values)}0]}}}`)).toBe(tooMany);
+  });
+
+  it.each(['[{}]', ' [', '\uFEFF[1]'])('take no batch: %j', (text) => {
+    expect(json(text)).toBe('the answer is a batch');
+    expect(stream(`data: ${text}\n\n`)).toBe('');
+  });
+
+  it.each(['\n', '\r', '\r\n'])('count lines of a stream that end with %j', (end) => {
+    expect(stream(`:${end}`.repeat(eventLines))).toBe('');
+    expect(stream(`:${end}`.repeat(eventLines + 1))).toBe(tooManyLines);
+  });
+
+  it.each(['\n', '\r', '\r\n'])('let no line hide the next one, by a quote or by brackets, before %j', (end) => {
+    for (const start of [': "', `: ${'['.repeat(8)}`, 'event: "\\']) {
+      expect(stream(`${start}${end}data: ${deep(values + 1)}${end}${end}`)).toBe(tooMany);
+      expect(stream(`${start}${end}data: ${shallow(shallowValues + 1)}${end}${end}`)).toMatch(/near its top/);
+    }
+  });
+
+  it.each(['text/html', null])('are none for what is not read as messages: %s', (mediaType) => {
+    expect(answerBoundsFor(mediaType)).toBeUndefined();
+  });
+});

@@ -1,0 +1,71 @@
+import { AppError } from '../errors.ts';
+import { mcpLimits } from './limits.ts';
+
+/**
+ * Looks at the bytes of one answer before the library has them, which checks each message, and each member near its top,
+ * with rules that cost many microseconds a value. @throws AppError `limit_exceeded`
+ */
+export type LookAt = (chunk: Uint8Array) => void;
+
+/** For an answer of this media type; undefined where nothing reads it as messages. */
+export function answerBoundsFor(mediaType: string | null): LookAt | undefined {
+  const type = mediaType?.toLowerCase() ?? '';
+  if (type.includes('text/event-stream')) return boundsOf(true);
+  return type.includes('json') ? boundsOf(false) : undefined;
+}
+
+const code = {
+  lineFeed: 0x0a,
+  carriageReturn: 0x0d,
+  quote: 0x22,
+  comma: 0x2c,
+  backslash: 0x5c,
+  list: 0x5b,
+  listEnd: 0x5d,
+  object: 0x7b,
+  objectEnd: 0x7d,
+} as const;
+
+/**
+ * Counts values as JSON has them, wherever they are. In a stream each line begins anew: no text of JSON goes on over the end
+ * of one.
+ */
+function boundsOf(isStream: boolean): LookAt {
+  let [values, shallow, lines, depth] = [0, 0, 0, 0];
+  let [isText, isEscaped, last] = [false, false, 0];
+  const value = (): void => {
+    values += 1;
+    if (depth <= mcpLimits.shallowLevels) shallow += 1;
+    if (values > mcpLimits.values) throw tooMuch(`${mcpLimits.values} values`);
+    if (shallow > mcpLimits.shallowValues) throw tooMuch(`${mcpLimits.shallowValues} values near its top`);
+  };
+  const line = (byte: number): void => {
+    if (byte === code.carriageReturn || last !== code.carriageReturn) lines += 1;
+    if (lines > mcpLimits.eventLines) throw tooMuch(`${mcpLimits.eventLines} lines of events`);
+    [isText, isEscaped, depth] = [false, false, 0];
+  };
+  const outside = (byte: number): void => {
+    if (byte === code.quote) isText = true;
+    else if (byte === code.object || byte === code.list) {
+      // A batch is one message for each of its values.
+      if (depth === 0 && byte === code.list && !isStream) throw new AppError('unavailable', 'the answer is a batch');
+      depth += 1;
+      value();
+    } else if (byte === code.objectEnd || byte === code.listEnd) depth -= 1;
+    else if (byte === code.comma) value();
+  };
+  return (chunk) => {
+    for (let index = 0; index < chunk.length; index += 1) {
+      const byte = chunk[index] ?? 0;
+      if (isStream && (byte === code.lineFeed || byte === code.carriageReturn)) line(byte);
+      else if (!isText) outside(byte);
+      else if (isEscaped) isEscaped = false;
+      else if (byte === code.backslash) isEscaped = true;
+      else if (byte === code.quote) isText = false;
+      last = byte;
+    }
+  };
+}
+
+const tooMuch = (what: string): AppError =>
+  new AppError('limit_exceeded', `the server answers with more than ${what}`, { reason: 'TooLarge' });
