@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
-import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { BusOptions } from './bus-config.ts';
+import { type FoundMessage, messageIn } from './found-message.ts';
 import type { BucketDefinition } from './kv/bucket-definition.ts';
 import { createAccountStore } from './kv/account-store.ts';
 import { createKeyAccounts, type KeyAccounts, noAccounts } from './kv/key-accounts.ts';
 import { prepareStream } from './prepare-stream.ts';
 import type { StreamDefinition } from './publish/message-stream.ts';
-import { createPublisher, type Publisher } from './publish/publisher.ts';
+import { createPublisher, noHeaders, type Publisher } from './publish/publisher.ts';
 import { ownStream, shareSubjects } from './publish/stream-subjects.ts';
 import { createSessionRequests, type SessionRequests } from './request/session-requests.ts';
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
@@ -34,11 +35,11 @@ export interface Session extends Pick<Publisher, 'publish' | 'tell'> {
   /** Makes the stream behind a definition, once; undefined where that is done. */
   prepare(definition: StreamDefinition): Promise<void> | undefined;
   /** The newest message of a subject, by the leader of the stream. */
-  last(stream: string, subject: string): Promise<StoredMsg | null>;
+  last(stream: string, subject: string): Promise<FoundMessage | undefined>;
   /** First and last sequence of a stream. */
   bounds(stream: string): Promise<{ readonly first: number; readonly last: number }>;
   /** The first message from a place on whose subject a filter matches, by the leader of the stream. */
-  next(stream: string, filter: string, from: number): Promise<StoredMsg | null>;
+  next(stream: string, filter: string, from: number): Promise<FoundMessage | undefined>;
   /** When the store was made: to the nanosecond, so that no other store has the same. */
   identity(): Promise<string>;
   /** Which of the servers it is. */
@@ -100,6 +101,7 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       shares,
       ...sessionOf({ connection, logger }, publisher, open),
       ...streamsOf({ client, manager, logger, shares, replicas: options.replicas }),
+      ...messagesOf(publisher),
       requests: createSessionRequests({ connection, publisher, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
     };
   } catch (error) {
@@ -200,7 +202,7 @@ interface SessionParts {
 
 function streamsOf(
   parts: SessionParts,
-): Pick<Session, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
+): Pick<Session, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'bounds'> {
   const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
   const reported = new Set<string>();
@@ -222,16 +224,26 @@ function streamsOf(
       if (isRecord === true && newest === undefined && retention.maxBytes !== undefined)
         await shares.add({ name: wanted.name, maxBytes: retention.maxBytes });
     }),
-    last: (stream, subject) => streams.getMessage(stream, { last_by_subj: subject }),
     async bounds(stream) {
       const { state } = await streams.info(stream);
       return { first: state.first_seq, last: state.last_seq };
     },
-    next(stream, filter, from) {
-      // The library's type lacks what nats-server has taken here since version 2.9.
-      const query = { seq: from, next_by_subj: filter };
-      return streams.getMessage(stream, query);
-    },
+  };
+}
+
+/** A request of the library has an error of its own, with its stack, and a follower of a run over a fleet makes one for each news. */
+function messagesOf(publisher: Pick<Publisher, 'ask'>): Pick<Session, 'last' | 'next'> {
+  const find = async (stream: string, query: object): Promise<FoundMessage | undefined> =>
+    messageIn(
+      await publisher.ask({
+        subject: `$JS.API.STREAM.MSG.GET.${stream}`,
+        body: JSON.stringify(query),
+        headers: noHeaders,
+      }),
+    );
+  return {
+    last: (stream, subject) => find(stream, { last_by_subj: subject }),
+    next: (stream, filter, from) => find(stream, { seq: from, next_by_subj: filter }),
   };
 }
 

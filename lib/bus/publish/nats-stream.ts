@@ -1,7 +1,7 @@
 import { type BusCalls, ignoreFailure } from '../calls.ts';
 import { isConflict, isStreamGone } from '../bus-error.ts';
+import { type FoundMessage, hasHeader } from '../found-message.ts';
 import { busLimits } from '../limits.ts';
-import type { StoredMsg } from '@nats-io/jetstream';
 import type { Session } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
@@ -62,11 +62,11 @@ function messageFor(definition: StreamDefinition, { tenant, key, body, id, after
 async function storedBefore(
   error: unknown,
   { id, after }: Pick<NewMessage, 'id' | 'after'>,
-  next: (from: number) => Promise<StoredMsg | null>,
+  next: (from: number) => Promise<FoundMessage | undefined>,
 ): Promise<number | undefined> {
   if (id === undefined || after === undefined || !isConflict(error)) return undefined;
   const found = await next(after + 1);
-  return found?.header.get('Nats-Msg-Id') === messageId(id) ? found.seq : undefined;
+  return found !== undefined && hasHeader(found, 'Nats-Msg-Id', messageId(id)) ? found.seq : undefined;
 }
 
 function admit(session: Session, definition: StreamDefinition, bytes: number): Promise<void> | undefined {
@@ -83,8 +83,8 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
       await session.prepare(definition);
       return work(session);
     });
-  const toMessage = (found: StoredMsg | null): StreamMessage | undefined =>
-    found === null ? undefined : messageOf(definition, found);
+  const toMessage = (found: FoundMessage | undefined): StreamMessage | undefined =>
+    found && messageOf(definition, found);
   return {
     read: ({ tenant, key, after, bytes }) =>
       read((session) => readPage(session, definition, { filter: ownSubject(definition, tenant, key), after, bytes })),
@@ -102,8 +102,8 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
   };
 }
 
-function unlessGone(error: unknown): null {
-  if (isStreamGone(error)) return null;
+function unlessGone(error: unknown): undefined {
+  if (isStreamGone(error)) return undefined;
   throw error;
 }
 
@@ -119,13 +119,13 @@ async function seek(
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const found = await session.next(name, all, middle);
-    if (found === null || found.seq >= high || found.time.getTime() >= ms) high = middle;
+    if (found === undefined || found.seq >= high || Date.parse(found.timestamp) >= ms) high = middle;
     else low = found.seq + 1;
   }
   return Math.max(0, low - 1);
 }
 
-function messageOf(definition: StreamDefinition, found: StoredMsg): StreamMessage {
+function messageOf(definition: StreamDefinition, found: FoundMessage): StreamMessage {
   const { seq: sequence, data: body, timestamp: time, subject } = found;
   return { ...readSubject(definition, subject), sequence, body, time };
 }

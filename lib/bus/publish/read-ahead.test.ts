@@ -10,7 +10,7 @@ function growing(places: readonly number[], known: number, bursts: readonly numb
     const seq = places.slice(0, length).find((place) => place >= from);
     length += bursts[requests % bursts.length] ?? 0;
     requests += 1;
-    return seq === undefined ? null : { seq };
+    return seq === undefined ? undefined : { seq };
   };
 }
 
@@ -46,7 +46,7 @@ describe('reading ahead', () => {
     const next = async (from: number) => {
       asked += 1;
       const size = sizes[from - 1];
-      return size === undefined ? null : { seq: from, data: new Uint8Array(size) };
+      return size === undefined ? undefined : { seq: from, data: new Uint8Array(size) };
     };
     const pageBehind = async (after: number) =>
       (await readAhead(next, { after, most: 256, bytes: 100 })).map(({ data }) => data.byteLength);
@@ -63,7 +63,7 @@ describe('reading ahead', () => {
       fc.asyncProperty(rising, fc.integer({ min: 1, max: 50 }), async (places, most) => {
         const next = async (from: number) => {
           const seq = places.find((place) => place >= from);
-          return seq === undefined ? null : { seq };
+          return seq === undefined ? undefined : { seq };
         };
         expect((await readAhead(next, { after: 0, most })).map(({ seq }) => seq)).toEqual(places.slice(0, most));
       }),

@@ -21,7 +21,7 @@ const aheadMost = 32;
  * counts for nothing: its message came in between, and others before it may have come as well.
  */
 export async function readAhead<M extends Placed>(
-  next: (place: number) => Promise<M | null>,
+  next: (place: number) => Promise<M | undefined>,
   { after: start, most, bytes = Number.POSITIVE_INFINITY }: Page,
 ): Promise<M[]> {
   const page = new Taken<M>(start, bytes);
@@ -29,7 +29,7 @@ export async function readAhead<M extends Placed>(
     const places = Array.from({ length: ahead }, (_, index) => page.after + 1 + index);
     const before = page.found.length;
     for (const message of await Promise.all(places.map(next))) {
-      if (message === null || !page.take(message)) return page.found;
+      if (message === undefined || !page.take(message)) return page.found;
     }
     const isDense = page.found.length - before === ahead;
     ahead = isDense ? Math.min(2 * ahead, aheadMost, most - page.found.length, page.fitting) : 1;
