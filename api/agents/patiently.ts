@@ -14,7 +14,7 @@ interface PatienceDeps {
 
 /** Pauses while the bus is away. */
 const retry = { firstMs: 100, mostMs: 2_000 } as const;
-/** What nothing stores is left to the next driver, which finds the records before it. */
+/** The next driver does what nothing stores: it finds the records before it. */
 const lastTriesMs = 5_000;
 
 /**

@@ -15,7 +15,7 @@ export interface Budget {
 const budgetExceeded = (message: string): AppError =>
   new AppError('limit_exceeded', message, { reason: 'BudgetExceeded' });
 
-/** What is left; see `usedUp` for bounds of which nothing is. */
+/** The rest of each bound; `usedUp` names the bounds that have none. */
 export const remaining = (state: ConversationState, { max_tokens, max_cost_usd }: Bounds = {}): Budget =>
   defined({
     tokens: max_tokens === undefined ? undefined : max_tokens - state.inputTokens - state.outputTokens,

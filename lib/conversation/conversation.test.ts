@@ -154,7 +154,7 @@ class World {
   }
 }
 
-/** Of a model whose price is not bounded by anything. */
+/** A model whose price nothing bounds. */
 const questionOf = (units: number) => ({ units, alias: 'default', limits: { maxOutputTokens: 1_000 } });
 
 interface Reply {

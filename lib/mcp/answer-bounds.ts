@@ -27,7 +27,7 @@ const code = {
 } as const;
 
 /**
- * Counts values as JSON has them, wherever they are. In a stream each line begins anew: no text of JSON goes on over the end
+ * Counts values as JSON has them, wherever they are. In a stream each line begins anew: no text of JSON continues over the end
  * of one.
  */
 function boundsOf(isStream: boolean): LookAt {
