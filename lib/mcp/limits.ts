@@ -17,8 +17,8 @@ export const mcpLimits = {
   shallowValues: 4_096,
   /** Message, result, and list of contents or tools. */
   shallowLevels: 3,
-  /** Lines of one event stream. */
-  eventLines: 4_096,
+  /** Lines of one event stream; a message has two or more, and a request of the server costs 50 µs of a turn. */
+  eventLines: 2_048,
   /** Bytes of an answer that needs no room of its own. */
   smallBytes: 65_536,
   /** Characters of the text of one answer. */

@@ -39,18 +39,14 @@ export const edge: LimitGroup = {
       'characters',
       'each tag and label counts as … more',
     ),
-    row(
-      'Tools and labels that a daemon reports, together',
-      'edgeFactsLength',
-      'characters',
-      'nothing: the rest is left out, and counted in `facts_left_out`',
-    ),
-    row(
-      'Weight of each of those tools beside its length',
-      'edgeToolCharge',
-      'characters',
-      'where each tool counts as … more',
-    ),
+    {
+      ...row('Tools and labels that a daemon reports, together', 'edgeFactsLength', 'characters', ''),
+      otherwise: 'nothing: the rest is left out, and counted in `facts_left_out`',
+    },
+    {
+      ...row('Weight of each of those tools beside its length', 'edgeToolCharge', 'characters', ''),
+      otherwise: 'nothing: a part of the row above',
+    },
     items('`local_tools` and `mount_points` of a daemon', 'edgeLocalTools'),
     characters('One of the `mount_points`', 'edgePathLength'),
   ],
