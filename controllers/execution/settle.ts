@@ -19,6 +19,7 @@ import type { Bugs } from './bugs.ts';
 import { decide } from './engine/decide.ts';
 import type { Decision, Exceeded, NeedsFacts } from './engine/decision.ts';
 import type { Facts, Failure } from './engine/facts.ts';
+import { reduce } from './engine/reduce.ts';
 import { bareFailure, refuse } from './engine/refusal.ts';
 import { statusProblem } from './engine/status-problem.ts';
 import { type LearnDeps, learn } from './learn.ts';
@@ -176,7 +177,8 @@ async function tryWrite(
   { status }: Decision,
   storedBytes: number,
 ): Promise<WorkflowExecution | Failure> {
-  if (storedBytes > 0) status.stored_bytes = (execution.status?.stored_bytes ?? 0) + storedBytes;
+  const stored = (execution.status?.stored_bytes ?? 0) + storedBytes;
+  if (storedBytes > 0) reduce(status, { kind: 'status', fields: { stored_bytes: stored } });
   const problem = finished(execution) ? undefined : statusProblem(status);
   if (problem !== undefined) return problem;
   const { kube, caches } = deps;

@@ -32,6 +32,6 @@ describe('the page of the architecture', () => {
     const named = rows.flatMap((row) => [...row.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name));
     const folders = readdirSync(join(root, 'lib'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
-    expect(named.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
+    expect(new Set(named)).toEqual(new Set(folders.map(({ name }) => name)));
   });
 });

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
-import { createModels } from '../../lib/models/index.ts';
+import { createModels } from '../../lib/models/create-models.ts';
 import { readNodeConfig } from '../../lib/node-config/index.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 

@@ -9,7 +9,7 @@ import {
   type Registration,
   type Versioned,
 } from '../../../lib/registration/index.ts';
-import { createTurns } from './turns.ts';
+import { createKeyedLock } from './keyed-lock.ts';
 
 /** Registers a definition as an object of a namespace. @throws HttpError for what the cluster holds against it. */
 export type DefinitionWriter<V extends Versioned> = (
@@ -32,13 +32,13 @@ const pauseMs = 10;
 
 export function createDefinitionWriter<V extends Versioned>(deps: WriterDeps<V>): DefinitionWriter<V> {
   const { kube, clock, register, remember, asRefusal } = deps;
-  const turns = createTurns();
+  const inTurn = createKeyedLock();
   const keep = createKeepRevision(kube);
   const pause = (attempt: number): Promise<void> => clock.sleep(pauseMs * attempt);
   return async (definition, options) => {
     try {
       const key = `${options.namespace}/${definition.metadata.name}`;
-      const registration = await turns(key, () => register({ kube, keep, pause }, definition, options));
+      const registration = await inTurn(key, () => register({ kube, keep, pause }, definition, options));
       remember(registration.object);
       return registration;
     } catch (error) {

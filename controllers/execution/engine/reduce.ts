@@ -56,7 +56,7 @@ export const copyStatus = (status: WorkflowExecutionStatus | undefined): Workflo
   status === undefined ? { phase: 'pending' } : { ...status };
 
 /**
- * Applies one change to a status that `copyStatus` made. Nothing else in the engine assigns to a status. Objects inside
+ * Applies one change to a status that `copyStatus` made. Nothing else assigns to one. Objects inside
  * it are replaced, never changed in place: copying a megabyte of Blackboard takes a tenth of a second.
  */
 export function reduce(status: WorkflowExecutionStatus, change: Change): void {

@@ -1,8 +1,8 @@
-/** Lets calls about the same thing in one after another. */
-export type Turns = <T>(key: string, call: () => Promise<T>) => Promise<T>;
+/** Lets calls of the same key in one after another. */
+type KeyedLock = <T>(key: string, call: () => Promise<T>) => Promise<T>;
 
 /** Within one process; what other processes write meanwhile is for resource versions to tell. */
-export function createTurns(): Turns {
+export function createKeyedLock(): KeyedLock {
   const last = new Map<string, Promise<unknown>>();
   return async (key, call) => {
     const before = last.get(key) ?? Promise.resolve();

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createKeyedLock } from './keyed-lock.ts';
 
-describe('turns', () => {
+describe('a keyed lock', () => {
   it('let calls about one thing in one after another, and those about another at once', async () => {
-    const turns = createTurns();
+    const inTurn = createKeyedLock();
     const log: string[] = [];
     const call = (name: string) => async () => {
       log.push(`${name} in`);
       await new Promise((resolve) => setImmediate(resolve));
       log.push(`${name} out`);
     };
-    await Promise.all([turns('x', call('a')), turns('x', call('b')), turns('y', call('c'))]);
+    await Promise.all([inTurn('x', call('a')), inTurn('x', call('b')), inTurn('y', call('c'))]);
     expect(log).toEqual(['a in', 'c in', 'a out', 'b in', 'c out', 'b out']);
   });
 
   it('continue after one that failed', async () => {
-    const turns = createTurns();
-    const failing = turns('x', () => Promise.reject(new Error('no')));
-    const next = turns('x', async () => 7);
+    const inTurn = createKeyedLock();
+    const failing = inTurn('x', () => Promise.reject(new Error('no')));
+    const next = inTurn('x', async () => 7);
     await expect(failing).rejects.toThrow('no');
     expect(await next).toBe(7);
   });

@@ -1,1 +1,0 @@
-export { createModels } from './create-models.ts';
