@@ -17,7 +17,7 @@ import { chainLimitsOf, isBypass } from './config.ts';
 import { createGatewayCluster, type GatewayCluster } from './cluster/cluster.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { createOperatorAuthentication, type Operator, type OperatorAuthentication } from './identity/operator.ts';
-import { ofOwnTenantInHeader } from './identity/own-tenant.ts';
+import { type HeaderDeps, ofOwnTenantInHeader } from './identity/own-tenant.ts';
 import { createTenancy, type Tenancy } from './identity/tenancy.ts';
 import { createLane } from './lane/lane.ts';
 import { createRegistrationEvents, type RegistrationEvents } from './registry/registration-events.ts';
@@ -67,7 +67,7 @@ export function createServices(deps: GatewayDeps): Services {
   let followed: Promise<unknown> = Promise.resolve();
   return {
     routes: { ...deps, documents, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane, registrations },
-    authenticate: inOwnTenant(deps, authentication, tenancy),
+    authenticate: inOwnTenant(deps, authentication, { tenancy, take: ({ tenant }) => rateLimit.take(tenant ?? '') }),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
     async start(stop) {
       followed = cluster.run(following.signal);
@@ -92,11 +92,11 @@ export function createServices(deps: GatewayDeps): Services {
 function inOwnTenant(
   { config }: GatewayDeps,
   authentication: OperatorAuthentication,
-  tenancy: Tenancy,
+  own: HeaderDeps,
 ): Services['authenticate'] {
   // Nobody has a tenant in the bypass.
   if (isBypass(config)) return (headers) => authentication.authenticate(headers);
-  return async (headers) => ofOwnTenantInHeader(tenancy, await authentication.authenticate(headers), headers);
+  return async (headers) => ofOwnTenantInHeader(own, await authentication.authenticate(headers), headers);
 }
 
 interface SourceParts {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { isEdgeUnavailable, type RecentCommands } from '../../lib/edge/index.ts';
+import { isUnsent, type RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import { fleetTimes } from '../../lib/fleet/plan.ts';
@@ -77,4 +77,4 @@ function send({ sender, cancels }: CancelDeps, view: RunView, node: string): Pro
 }
 
 const isBusAway = (error: unknown): boolean =>
-  error instanceof AppError && error.code === 'unavailable' && !isEdgeUnavailable(error);
+  error instanceof AppError && error.code === 'unavailable' && !isUnsent(error);

@@ -30,13 +30,22 @@ export const ofOwnTenantInQuery = (tenancy: Pick<Tenancy, 'assertOwn'>, route: R
  * never done in this one (spec 3 §5.4).
  */
 export async function ofOwnTenantInHeader(
-  tenancy: Pick<Tenancy, 'assertOwn'>,
+  { tenancy, take }: HeaderDeps,
   caller: Operator,
   headers: IncomingHttpHeaders,
 ): Promise<Operator> {
-  const named = headers['x-tenant-id'];
-  await tenancy.assertOwn(caller, Array.isArray(named) ? named.join() : named);
+  const given = headers['x-tenant-id'];
+  const named = Array.isArray(given) ? given.join() : given;
+  if (named === undefined || named === '' || named === caller.tenant) return caller;
+  await take(caller);
+  await tenancy.assertOwn(caller, named);
   return caller;
+}
+
+export interface HeaderDeps {
+  readonly tenancy: Pick<Tenancy, 'assertOwn'>;
+  /** Counts a request that names another tenant, before its event is written. @throws AppError `limit_exceeded` */
+  readonly take: (caller: Operator) => Promise<void>;
 }
 
 /** Whether the caller is an administrator without a tenant. */

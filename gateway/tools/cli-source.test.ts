@@ -326,9 +326,11 @@ describe('a call of a CLI tool', () => {
   });
 
   it('runs nothing for a tool that the controllers refuse, arguments that do not fit, and a caller without a tenant', async () => {
-    const conditions = [{ type: 'Ready', status: 'False', reason: 'NameTaken', message: 'x', observedGeneration: 1 }];
+    const conditions = [
+      { type: 'Ready', status: 'False', reason: 'InvalidDefinition', message: 'x', observedGeneration: 1 },
+    ];
     const refused = open({ tool: aTool({ status: { conditions } }) });
-    await expect(refused.call()).rejects.toThrow('NameTaken');
+    await expect(refused.call()).rejects.toThrow('InvalidDefinition');
     const world = open();
     await expect(world.call(undefined, caller, { text: 1 })).rejects.toMatchObject({ refusal: { kind: 'arguments' } });
     const stranger = { ...caller, tenant: undefined, namespace: undefined };

@@ -1,14 +1,16 @@
 import { readyOf } from '../../crds/ready.ts';
 import { AppError } from '../../lib/errors.ts';
 
+const foundOut: readonly string[] = ['NotATenant', 'NameTaken'];
+
 /**
  * Keeps a call from an object that the controllers refuse; before they have judged it, it is called. `lookedUp` are reasons
- * that the call itself finds out, from what is there now;
- * `NotATenant` is one always, for the gateway sees objects of tenants alone.
+ * that the call itself finds out, from what is there now. Two are such always: the gateway sees objects of tenants alone, and
+ * finds by itself which object has a name.
  * @throws AppError `invalid`, Validation, with the text of the condition.
  */
 export function requireAccepted(what: string, object: Parameters<typeof readyOf>[0], lookedUp: readonly string[] = []) {
   const ready = readyOf(object);
-  if (ready?.status !== 'False' || ready.reason === 'NotATenant' || lookedUp.includes(ready.reason)) return;
+  if (ready?.status !== 'False' || foundOut.includes(ready.reason) || lookedUp.includes(ready.reason)) return;
   throw new AppError('invalid', `${what} cannot run: ${ready.reason}: ${ready.message}`, { reason: 'Validation' });
 }

@@ -294,7 +294,6 @@ describe('a tool workflow as a tool', () => {
 
   it.each<[string, Scene, string]>([
     ['itself', { refused: 'InvalidDefinition' }, 'the tool cannot run: InvalidDefinition: a place'],
-    ['of an older name', { refused: 'NameTaken' }, 'the tool cannot run: NameTaken: a place'],
     [
       'by its API',
       { refused: 'ApiSpecNotReady', apiRefused: 'InvalidDefinition' },
@@ -314,6 +313,7 @@ describe('a tool workflow as a tool', () => {
   it.each<[string, Scene]>([
     ['not accepted yet', { refused: 'ApiSpecNotReady' }],
     ['not found then', { refused: 'ApiSpecNotFound' }],
+    ['of a taken name', { refused: 'NameTaken', apiRefused: 'NameTaken' }],
     ['in a namespace that was no tenant then', { refused: 'NotATenant', apiRefused: 'NotATenant' }],
     ['without parts of its document then', { refused: 'ApiSpecNotReady', apiRefused: 'DocumentMissing' }],
   ])('runs with an API that was %s and is there now', async (_title, scene) => {

@@ -10,11 +10,23 @@ describe('withoutSecrets', () => {
     [String.raw`{"k":"a\/b\/c\/d-long"}`, 'a/b/c/d-long', '{"k":"[secret]"}'],
     ['{"k":"schlüssel-ä","x":"ö"}', 'schlüssel-ä', '{"k":"[secret]","x":"ö"}'],
     ['secret-1secret-1', 'secret-1', '[secret][secret]'],
+    [String.raw`{"auth":"Bearer abc\u0026def\u003Cghi"}`, 'abc&def<ghi', '{"auth":"Bearer [secret]"}'],
+    [String.raw`{"auth":"Basic dGVz\u002BdGVzdA=="}`, 'dGVz+dGVzdA==', '{"auth":"Basic [secret]"}'],
+    [String.raw`{"k":"\u0073\u0065\u0063\u0072\u0065\u0074-1"}`, 'secret-1', '{"k":"[secret]"}'],
+    [String.raw`{"k":"schl\u00FCssel-\ud83d\uDE00"}`, 'schlüssel-😀', '{"k":"[secret]"}'],
+    [String.raw`{"k":"two\nlines\u000aof it"}`, 'two\nlines\nof it', '{"k":"[secret]"}'],
+    [String.raw`{"k":"a.b*c-longer \\"}`, 'a+b*c-longer', String.raw`{"k":"a.b*c-longer \\"}`],
     ['{"n":"$&"}', 'nothing-of-it', '{"n":"$&"}'],
   ])('takes them out of %s', (body, secret, want) => expect(strip(body, secret)).toBe(want));
 
   it('takes the longer one of two, and leaves short ones', () => {
     expect(strip('secret-key secret-key-2 abc', 'secret-key', 'secret-key-2', 'abc')).toBe('[secret] [secret] abc');
+  });
+
+  it('takes out a secret of 64 KiB, in whatever way JSON writes it', () => {
+    const secret = 'k+'.repeat(32_768);
+    const escaped = String.raw`k\u002b`.repeat(32_768);
+    expect(strip(`{"k":"${escaped}"}`, secret)).toBe('{"k":"[secret]"}');
   });
 
   it('leaves a body without them as it is, and one that is no text', () => {

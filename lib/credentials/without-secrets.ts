@@ -1,25 +1,42 @@
+import { type Place, unescapedJson } from './unescaped-json.ts';
+
 /** A shorter secret would take parts out of texts that do not hold it; a secret of so few characters is none. */
 const shortest = 8;
-const mark = '[secret]';
+const mark = Buffer.from('[secret]');
 
 /**
- * A body without the secrets of the call that it answers, as they were sent and as JSON writes them. Some servers send back
- * what they got, and the caller of a tool never holds a credential (issue 13).
+ * A body without the secrets of the call that it answers, as they were sent and in each way in which JSON may write them:
+ * servers escape different characters. Some send back what they got, and the caller of a tool never holds a credential (issue 13).
  */
 export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer {
-  const forms = new Set(secrets.filter((secret) => secret.length >= shortest).flatMap(formsOf));
-  const found = [...forms].filter((form) => body.includes(form));
-  if (found.length === 0) return body;
   // The longest first: one may be a part of another.
-  const ordered = found.toSorted((a, b) => b.length - a.length);
-  // One byte is one character, so that a body that is no UTF-8 stays what it is.
-  const text = ordered.reduce((rest, form) => rest.replaceAll(latin1(form), mark), body.toString('latin1'));
-  return Buffer.from(text, 'latin1');
+  const hidden = secrets.filter((secret) => secret.length >= shortest).toSorted((a, b) => b.length - a.length);
+  const secretBytes = hidden.map((secret) => Buffer.from(secret));
+  const plain = secretBytes.reduce((rest, secret) => marked(rest, found(rest, secret)), body);
+  return plain.includes('\\') ? withoutEscaped(plain, secretBytes) : plain;
 }
 
-const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
+function withoutEscaped(body: Buffer, secrets: readonly Buffer[]): Buffer {
+  const { text, placesOf } = unescapedJson(body);
+  const [secret] = secrets.filter((one) => text.includes(one));
+  // Marks are no part of another secret, and each turn takes the longest one out.
+  return secret === undefined ? body : withoutEscaped(marked(body, placesOf(found(text, secret))), secrets);
+}
 
-const formsOf = (secret: string): string[] => {
-  const json = JSON.stringify(secret).slice(1, -1);
-  return [secret, json, json.replaceAll('/', String.raw`\/`)];
-};
+function found(text: Buffer, secret: Buffer): readonly Place[] {
+  const places: Place[] = [];
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length))
+    places.push([at, at + secret.length]);
+  return places;
+}
+
+function marked(body: Buffer, places: readonly Place[]): Buffer {
+  if (places.length === 0) return body;
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const [from, to] of places) {
+    parts.push(body.subarray(end, from), mark);
+    end = to;
+  }
+  return Buffer.concat([...parts, body.subarray(end)]);
+}

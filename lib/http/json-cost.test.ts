@@ -18,3 +18,10 @@ it('a key costs once, however often it occurs', () => {
   const cost = (count: number): number => jsonCost(`[${'{"a":0},'.repeat(count)}0]`);
   expect(cost(1_000) - cost(999)).toBe(cost(2) - cost(1));
 });
+
+it('strings of escapes that are none cost something, and take nothing off the price of what comes before', () => {
+  const before = '[{},{}';
+  const broken = String.raw`"\u\u\u\u\u\u\u\u"`;
+  expect(jsonCost(`${before},${broken.repeat(1_000)}`)).toBeGreaterThan(jsonCost(before));
+  expect(jsonCost(broken.repeat(1_000))).toBeGreaterThan(broken.length * 300);
+});

@@ -40,7 +40,8 @@ export function jsonCost(text: string): number {
       start = index + 1;
       readJsonString(text, index, last);
       index = last.end;
-      bytes += price.string - 2 * last.surplus;
+      // Six units of a text become one character at best, whatever comes behind a backslash.
+      bytes += price.string - 2 * Math.min(last.surplus, Math.floor((5 * (last.end - start)) / 6));
     } else if (code === openObject || code === openList) bytes += price.container;
     else if (code === comma) bytes += price.element;
     else if (code === colon) bytes += isDigit(text.charCodeAt(start)) ? price.index : keyPrice(last.hash, known);

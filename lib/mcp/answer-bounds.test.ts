@@ -57,6 +57,12 @@ describe('bounds of an answer', () => {
     }
   });
 
+  it.each(['\n', '\r', '\r\n'])('count values near the top of each message, which an empty line ends: %j', (end) => {
+    const message = shallow(shallowValues - 1);
+    expect(stream(`data: ${message}${end}${end}`.repeat(5))).toBe('');
+    expect(stream(`data: ${message}${end}`.repeat(2))).toBe(tooManyNearTop);
+  });
+
   it.each(['text/html', null])('are none for what is not read as messages: %s', (mediaType) => {
     expect(answerBoundsFor(mediaType)).toBeUndefined();
   });

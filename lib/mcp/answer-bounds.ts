@@ -10,9 +10,13 @@ export type LookAt = (chunk: Uint8Array) => void;
 /** For an answer of this media type; undefined where nothing reads it as messages. */
 export function answerBoundsFor(mediaType: string | null): LookAt | undefined {
   const type = mediaType?.toLowerCase() ?? '';
-  if (type.includes('text/event-stream')) return boundsOf(true);
+  if (isEventStream(type)) return boundsOf(true);
   return type.includes('json') ? boundsOf(false) : undefined;
 }
+
+/** Whether the answer holds many messages, each read when it has come. */
+export const isEventStream = (mediaType: string | null): boolean =>
+  mediaType?.toLowerCase().includes('text/event-stream') === true;
 
 const code = {
   lineFeed: 0x0a,
@@ -40,8 +44,11 @@ function boundsOf(isStream: boolean): LookAt {
     if (shallow > mcpLimits.shallowValues) throw tooMuch(`${mcpLimits.shallowValues} values near its top`);
   };
   const line = (byte: number): void => {
-    if (byte === code.carriageReturn || last !== code.carriageReturn) lines += 1;
+    const isNew = byte === code.carriageReturn || last !== code.carriageReturn;
+    if (isNew) lines += 1;
     if (lines > mcpLimits.eventLines) throw tooMuch(`${mcpLimits.eventLines} lines of events`);
+    // An empty line ends a message.
+    if (isNew && (last === code.lineFeed || last === code.carriageReturn)) shallow = 0;
     [isText, isEscaped, depth] = [false, false, 0];
   };
   const outside = (byte: number): void => {

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { type AnswerRoom, memoryOf, type Taken } from '../tools/web/answer-room.ts';
 import { createAddressPolicy } from '../tools/web/address-policy.ts';
 import { assertHostPermitted, createVettedLookup, type Resolve } from '../tools/web/vetted-agent.ts';
-import { answerBoundsFor, type LookAt } from './answer-bounds.ts';
+import { answerBoundsFor, isEventStream, type LookAt } from './answer-bounds.ts';
 import { mcpLimits } from './limits.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -68,8 +68,9 @@ function bounded(response: Response, room: Taken): Response {
     throw new AppError('unavailable', 'the server answers with a redirect, which is not followed');
   }
   if (body === null) return response;
-  const lookAt = answerBoundsFor(headers.get('content-type'));
-  return new Response(ReadableStream.from(within(body, room, lookAt)), { status, headers });
+  const mediaType = headers.get('content-type');
+  const looked = within(body, room, answerBoundsFor(mediaType));
+  return new Response(ReadableStream.from(isEventStream(mediaType) ? inTurns(looked) : looked), { status, headers });
 }
 
 async function* within(body: ReadableStream<Uint8Array>, room: Taken, lookAt: LookAt | undefined) {
@@ -84,6 +85,16 @@ async function* within(body: ReadableStream<Uint8Array>, room: Taken, lookAt: Lo
     }
   } finally {
     void leave(room);
+  }
+}
+
+/** The library reads all messages that it has in one turn. */
+async function* inTurns(chunks: AsyncIterable<Uint8Array>) {
+  for await (const chunk of chunks) {
+    for (let start = 0; start < chunk.byteLength; start += mcpLimits.turnBytes) {
+      yield chunk.subarray(start, start + mcpLimits.turnBytes);
+      await setImmediate();
+    }
   }
 }
 

@@ -17,8 +17,10 @@ export const mcpLimits = {
   shallowValues: 4_096,
   /** Message, result, and list of contents or tools. */
   shallowLevels: 3,
-  /** Lines of one event stream; a message has two or more, and a request of the server costs 50 µs of a turn. */
-  eventLines: 2_048,
+  /** Lines of one event stream; a message has two or more. */
+  eventLines: 16_384,
+  /** Bytes of an event stream that are read in one turn: a message of nine bytes may cost 50 µs. */
+  turnBytes: 8_192,
   /** Bytes of an answer that needs no room of its own. */
   smallBytes: 65_536,
   /** Characters of the text of one answer. */
