@@ -201,36 +201,52 @@ it('gives calls the grace of the process but for its last writes, and no model m
   expect(leavingTimesOf(20_000)).toEqual({ repeatableMs: 6_000, callsMs: 6_000 });
 });
 
-it.each([
-  ['the answer of a model', async () => replyOf('done')],
-  ['the answer of a tool', callsOnce],
-])('a stopping replica waits for no event bus that stays away, to store %s', async (what, answers) => {
+/** One execution on a replica that is about to stop, with a bus of its own that is killed by what `away` wraps. */
+async function withoutBus(uid: string, parts: (away: <T>(value: T) => Promise<T>) => { ask: Ask; run: RunTool }) {
   const own = await startTestBus();
   const shared = new SharedExecutions();
-  const ended = vi.fn<() => void>();
+  const killed = vi.fn<() => void>();
   const away = async <T>(value: T): Promise<T> => {
     await own.server.kill();
-    ended();
+    killed();
     return value;
   };
-  const isTool = what.endsWith('tool');
-  const run = (): Promise<ToolAnswer> => away(answerOf('seven'));
-  const ask: Ask = async (request) => (isTool ? answers(request) : away(await answers(request)));
+  const { ask, run } = parts(away);
   const tools = [toolOf(run, false)];
-  const leaving = startReplica({
-    bus: own.connect(),
-    shared,
-    ask,
-    tools,
-    leaving: { repeatableMs: 50, callsMs: 300_000 },
-  });
-  shared.put(executionOf('away'));
-  await begun(ended);
+  const leaving = startReplica({ bus: own.connect(), shared, ask, tools, leaving: { ...patient, callsMs: 300_000 } });
+  shared.put(executionOf(uid));
+  await begun(killed);
+  const next = (second: Ask): void => void replicas.start({ bus: own.connect(), shared, ask: second, tools });
+  return { own, shared, leaving, next };
+}
+
+it('a stopping replica waits for no event bus that stays away, to store the answer of a model', async () => {
+  const run = async (): Promise<ToolAnswer> => answerOf('seven');
+  const { own, shared, leaving, next } = await withoutBus('away', (away) => ({
+    ask: async () => away(replyOf('done')),
+    run,
+  }));
   await leaving.stop();
   expect(shared.outcomes).toEqual([]);
   await own.server.start();
-  replicas.start({ bus: own.connect(), shared, ask: async () => replyOf('from the next'), tools });
-  await vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000, interval: 20 });
+  next(async () => replyOf('from the next'));
+  await ended(shared);
   expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'from the next' });
+  await own.stop();
+});
+
+it('a stopping replica stores the end of a tool call when the event bus is back within a minute', async () => {
+  const { own, shared, leaving, next } = await withoutBus('back', (away) => ({
+    ask: callsOnce,
+    run: () => away(answerOf('seven')),
+  }));
+  const stopped = leaving.stop();
+  // Longer than it tries to store what the next replica can make again.
+  await systemClock.sleep(7_000);
+  await own.server.start();
+  await stopped;
+  next(callsOnce);
+  await ended(shared);
+  expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'heard seven' });
   await own.stop();
 });

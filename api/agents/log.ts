@@ -44,6 +44,11 @@ interface LogDeps {
   readonly giveUp: AbortSignal;
 }
 
+/** Ends of tool calls: no other driver can make them again, and a call without one counts as of unknown outcome. */
+const onlyHere: ReadonlySet<ConversationRecord['kind']> = new Set(['tool_ended', 'signed_ended']);
+/** A server of NATS that is restarted, as in an upgrade of the chart, is back within this. */
+const onlyHereMs = 60_000;
+
 /** The log of one conversation as its driver writes it: each append is guarded by the place of the record before. */
 export class ConversationLog {
   readonly state: ConversationState = emptyState();
@@ -135,7 +140,8 @@ export class ConversationLog {
     const record = { ...fields, at: new Date(clock.now()).toISOString() } as ConversationRecord;
     // The server stores one message of an id: an append whose answer was lost is made again without harm.
     const message = { tenant, key, body: JSON.stringify(record), id: newId(), after: this.#last };
-    const sequence = await patiently(this.#deps, () => stream.append(message));
+    const lastTriesMs = onlyHere.has(record.kind) ? onlyHereMs : undefined;
+    const sequence = await patiently({ ...this.#deps, lastTriesMs }, () => stream.append(message));
     if (sequence === undefined) throw new Overtaken();
     this.#last = sequence;
     fold(this.state, record);

@@ -10,12 +10,14 @@ interface PatienceDeps {
   readonly signal: AbortSignal;
   /** Aborts where this replica is about to end: retries have a few seconds more then. Absent: they are not bounded by it. */
   readonly giveUp?: AbortSignal | undefined;
+  /** Milliseconds of those last retries. @default 5,000 */
+  readonly lastTriesMs?: number | undefined;
 }
 
 /** Pauses while the bus is away. */
 const retry = { firstMs: 100, mostMs: 2_000 } as const;
 /** The next driver does what nothing stores: it finds the records before it. */
-const lastTriesMs = 5_000;
+const usualLastTriesMs = 5_000;
 
 /**
  * Makes a call of the event bus, however long the bus is away.
@@ -38,7 +40,7 @@ export async function patiently<T>(deps: PatienceDeps, call: () => Promise<T>): 
 }
 
 /** Call after each failure. It throws the reason of `giveUp` where that has aborted and the last tries are over. */
-function lastTries({ clock, giveUp }: PatienceDeps): () => void {
+function lastTries({ clock, giveUp, lastTriesMs = usualLastTriesMs }: PatienceDeps): () => void {
   let until = Number.POSITIVE_INFINITY;
   return () => {
     if (giveUp?.aborted !== true) return;

@@ -271,14 +271,26 @@ describe('the audit chain without NATS', () => {
     const outcome: GatewayEvent = { ...anEvent('lost'), type: 'WorkflowStepExecuted' };
     await chain.append(outcome);
     await own.server.kill();
-    for (const type of ['WorkflowStepExecuted', 'WorkflowStepExecuted', 'ToolInvocationCompleted'] as const)
+    const refused = ['ToolInvocationRefused', 'TenantMismatch', 'SessionRevoked'] as const;
+    for (const type of ['WorkflowStepExecuted', 'WorkflowStepExecuted', 'ToolInvocationCompleted', ...refused] as const)
       await expect(chain.append({ ...outcome, type })).rejects.toMatchObject({ code: 'unavailable' });
     await clock.advance(auditLimits.outcomeMs - 1_000);
     expect(lines).toEqual([]);
     await clock.advance(2_000);
     await expect
       .poll(() => lines)
-      .toMatchObject([{ lost: { WorkflowStepExecuted: 2, ToolInvocationCompleted: 1 }, total: 3 }]);
+      .toMatchObject([
+        {
+          lost: {
+            WorkflowStepExecuted: 2,
+            ToolInvocationCompleted: 1,
+            ToolInvocationRefused: 1,
+            TenantMismatch: 1,
+            SessionRevoked: 1,
+          },
+          total: 6,
+        },
+      ]);
     await expect(chain.append(outcome)).rejects.toMatchObject({ code: 'unavailable' });
     const closed = chain.close();
     await expect
@@ -291,13 +303,14 @@ describe('the audit chain without NATS', () => {
       )
       .toBe(2);
     await closed;
-    expect(lines[1]).toMatchObject({ lost: { WorkflowStepExecuted: 1 }, total: 4 });
+    expect(lines[1]).toMatchObject({ lost: { WorkflowStepExecuted: 1 }, total: 7 });
     await expect(chain.append(outcome)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(lines[2]).toMatchObject({ total: 5 });
+    expect(lines[2]).toMatchObject({ total: 8 });
     const counted = await registry.getSingleMetricAsString('windlass_audit_outcomes_lost_total');
     expect(counted.split('\n').filter((line) => !line.startsWith('#'))).toEqual([
       'windlass_audit_outcomes_lost_total{type="WorkflowStepExecuted"} 4',
       'windlass_audit_outcomes_lost_total{type="ToolInvocationCompleted"} 1',
+      ...refused.map((type) => `windlass_audit_outcomes_lost_total{type="${type}"} 1`),
     ]);
     await own.stop();
   }, 90_000);

@@ -36,6 +36,9 @@ const outcomes: ReadonlySet<GatewayEventType> = new Set<GatewayEventType>([
   'WorkflowInvocationCompleted',
   'WorkflowInvocationFailed',
   'WorkflowStepExecuted',
+  'ToolInvocationRefused',
+  'TenantMismatch',
+  'SessionRevoked',
 ]);
 
 export const isOutcome = ({ type }: Pick<GatewayEvent, 'type'>): boolean => outcomes.has(type);

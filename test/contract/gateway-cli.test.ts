@@ -161,7 +161,7 @@ describe('windlass gateway audit', () => {
   it('follows events until it is interrupted', async () => {
     const stop = new AbortController();
     const lines: string[] = [];
-    const following = runCli(['gateway', 'audit', 'list', '--follow', '-o', 'json', '--type', 'SessionRevoked'], env, {
+    const following = runCli(['gateway', 'audit', '--follow', '-o', 'json', '--type', 'SessionRevoked'], env, {
       interrupted: stop.signal,
       onLine(line) {
         lines.push(line);

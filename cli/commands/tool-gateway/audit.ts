@@ -27,7 +27,7 @@ export function auditCommand(launch: Launch): Command {
     .addCommand(
       withGateway(new Command('list'))
         .alias('ls')
-        .summary('list events')
+        .summary('list events; the default')
         .description(
           'Lists events of the tool gateway, the oldest first. With --follow it continues until Ctrl-C; -o json prints ' +
             'one event a line then.',
@@ -45,6 +45,7 @@ export function auditCommand(launch: Launch): Command {
           examples('windlass gateway audit list --since 1h', 'windlass gateway audit list --follow -o json'),
         )
         .action(launch(list)),
+      { isDefault: true },
     )
     .addCommand(verifyCommand(launch));
 }
