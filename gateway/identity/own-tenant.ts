@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Route } from '../../lib/http/route.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
-import type { Operator } from './operator.ts';
+import { bypassOperator, type Operator } from './operator.ts';
 import type { Tenancy } from './tenancy.ts';
 
 /**
@@ -48,8 +48,9 @@ export interface HeaderDeps {
   readonly take: (caller: Operator) => Promise<void>;
 }
 
-/** Whether the caller is an administrator without a tenant. */
-export const seesAll = ({ tenant, isAdmin }: Operator): boolean => tenant === undefined && isAdmin;
+/** Whether the caller is an administrator without a tenant. Anonymous callers of the bypass are none (spec 3 §5.3). */
+export const seesAll = (caller: Operator): boolean =>
+  caller.tenant === undefined && caller.isAdmin && caller !== bypassOperator;
 
 /** Anything but a text names no tenant, and is refused for its form. */
 function tenantIn(body: unknown): string | undefined {

@@ -8,6 +8,7 @@ export {
   type AuditRecord,
   createAuditRecord,
 } from './audit-record.ts';
+export { noTenant } from './audit-streams.ts';
 export type { ChainedEvent } from './chained-event.ts';
 export { type Checkpoint, keyIdOf, pemOf } from './checkpoint.ts';
 export { type AuditChainDeps, createAuditChain } from './create-audit-chain.ts';

@@ -7,7 +7,7 @@ import { newId } from '../../../lib/ids.ts';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
 import { startTestServer } from '../../../test/support/http-server.ts';
 import { silentLogger } from '../../../test/support/silent-logger.ts';
-import type { Operator } from '../../identity/operator.ts';
+import { bypassOperator, type Operator } from '../../identity/operator.ts';
 import { createTenancy } from '../../identity/tenancy.ts';
 import { createAuditEventRoutes } from './index.ts';
 
@@ -100,6 +100,16 @@ describe('GW-EVT audit events over HTTP', () => {
   it('shows an administrator without a tenant all, or one', async () => {
     expect(await tenantsOf(caller(undefined, true))).toHaveLength(5);
     expect(await tenantsOf(caller(undefined, true), { tenant: 'other' })).toEqual(['other']);
+  });
+
+  it('GW-TEN-03 shows callers without a tenant what is of none, and anonymous callers of the bypass no more', async () => {
+    for (const who of [caller(undefined), bypassOperator]) {
+      expect(await tenantsOf(who)).toEqual([undefined]);
+      const checkpoints = (await ask('/v1/audit-checkpoints', who))['items'] as Record<string, unknown>[];
+      expect(checkpoints.filter(({ tenant }) => tenant !== undefined)).toEqual([]);
+    }
+    await using server = await served(bypassOperator);
+    expect((await fetch(`${server.url}/v1/audit-events?tenant=acme`)).status).toBe(403);
   });
 
   it('filters by type and continues by cursor', async () => {

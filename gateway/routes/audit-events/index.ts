@@ -1,4 +1,4 @@
-import { type AuditQuery, auditLimits, createAuditRecord } from '../../../lib/audit-chain/index.ts';
+import { type AuditQuery, auditLimits, createAuditRecord, noTenant } from '../../../lib/audit-chain/index.ts';
 import { limits } from '../../../crds/limits.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import { createCursor } from '../../../lib/http/paging.ts';
@@ -55,9 +55,9 @@ export function createAuditEventRoutes({ bus, tenancy, auditPublicKey }: AuditRo
   return routes.map((route) => ofOwnTenantInQuery(tenancy, route));
 }
 
-/** An administrator without a tenant sees all, or the one that is asked for; everyone else their own. */
+/** An administrator without a tenant sees all, or the one that is asked for; other callers their own, or what is of none. */
 const tenantOf = (caller: Operator, asked: string | undefined): string | undefined =>
-  seesAll(caller) ? asked : caller.tenant;
+  seesAll(caller) ? asked : (caller.tenant ?? noTenant);
 
 function timeOf(field: 'from' | 'to', text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
