@@ -438,6 +438,16 @@ describe('createModels', () => {
     expect(limitsOf('toString', 'one')).toEqual({ maxOutputTokens: 8_192, price: dear });
   });
 
+  it('LLM-13 takes no limit and no price of a provider that prefer-local never asks', () => {
+    const local = home({ alias: 'default', model: 'small', context_window: 4_000 });
+    const providers = [cloud('one', { alias: 'default', model: 'unpriced', context_window: 1_000 }), local];
+    const prices = { small: { input_per_million: 0, output_per_million: 0 } };
+    const limitsOf = (strategy: string) => world(providers, { strategy }, prices).models.limitsOf('default');
+    expect(limitsOf('prefer-local')).toMatchObject({ contextWindow: 4_000, price: prices.small });
+    expect(limitsOf('prefer-local')).not.toHaveProperty('unpriced');
+    expect(limitsOf('failover')).toMatchObject({ contextWindow: 1_000, unpriced: 'unpriced' });
+  });
+
   it('asks nothing for a caller who has given up', async () => {
     answer({});
     const { outcome } = world([cloud('one')]);

@@ -11,7 +11,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { modelLimits } from './limits.ts';
 import { createModelMetrics, silentObserver } from './metrics.ts';
 import { ModelError, type ModelLimits, type ModelReply, type ModelRequest, type Models } from './models.ts';
-import { type SelectionState, selectTargets, type Target, targetsOf } from './selection.ts';
+import { type SelectionState, selectTargets, type Target, possibleTargets, targetsOf } from './selection.ts';
 
 interface ModelsDeps {
   readonly clock: Clock;
@@ -155,9 +155,11 @@ export function waitBefore(attempt: number, { delayMs, random }: Waits, retryAft
 
 /** Without a provider, what holds whichever of them answers. */
 function limitsOf(config: NodeConfig, alias: string, provider?: string): ModelLimits | undefined {
-  const models = targetsOf(config, alias)
-    .filter((target) => provider === undefined || target.provider.name === provider)
-    .map(({ model }) => model);
+  const targets =
+    provider === undefined
+      ? possibleTargets(config, alias)
+      : targetsOf(config, alias).filter((target) => target.provider.name === provider);
+  const models = targets.map(({ model }) => model);
   if (models.length === 0) return undefined;
   const windows = models.flatMap(({ context_window: tokens }) => (tokens === undefined ? [] : [tokens]));
   const contextWindow = windows.length === 0 ? undefined : Math.min(...windows);

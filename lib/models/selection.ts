@@ -33,13 +33,21 @@ export function selectTargets(config: NodeConfig, wanted: Wanted, state: Selecti
   return orders[config.llm_selection.strategy](targets, config, state);
 }
 
+/** Every provider that may answer: all that define the alias, but for `prefer-local`, which always chooses the same one. */
+export function possibleTargets(config: NodeConfig, alias: string): readonly Target[] {
+  const targets = targetsOf(config, alias);
+  return config.llm_selection.strategy === 'prefer-local' ? preferLocal(targets, config) : targets;
+}
+
+function preferLocal(targets: readonly Target[], config: NodeConfig): readonly Target[] {
+  const local = targets.filter(({ provider }) => provider.type === 'ollama');
+  return defaultFirst(local.length > 0 ? local : targets, config).slice(0, 1);
+}
+
 type Order = (targets: readonly Target[], config: NodeConfig, state: SelectionState) => readonly Target[];
 
 const orders: Readonly<Record<NodeConfig['llm_selection']['strategy'], Order>> = {
-  'prefer-local'(targets, config) {
-    const local = targets.filter(({ provider }) => provider.type === 'ollama');
-    return defaultFirst(local.length > 0 ? local : targets, config).slice(0, 1);
-  },
+  'prefer-local': preferLocal,
   'round-robin'(targets, _config, { turn, isAway }) {
     const present = targets.filter(({ provider }) => !isAway(provider.name));
     const round = present.length > 0 ? present : targets;
