@@ -8,7 +8,12 @@ import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { isWholeAgent, slimAgent } from '../../lib/agent/slim-agent.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
-import { isWholeWorkflow, type ListedWorkflow, listedWorkflow, workflowIndexes } from '../../lib/catalogue/index.ts';
+import {
+  isWholeWorkflow,
+  type ListedWorkflow,
+  listedWorkflow,
+  workflowIndexes,
+} from '../../lib/workflow-lookup/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { unansweredAsk } from '../../lib/decision/open-ask.ts';
 import { isWholeEdgeGroup, slimEdgeGroup } from '../../lib/edge/slim-edge-group.ts';

@@ -11,7 +11,7 @@ import {
   placesOf,
   type Scope,
   type WantedWorkflow,
-} from '../../lib/catalogue/index.ts';
+} from '../../lib/workflow-lookup/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';

@@ -2,7 +2,7 @@ import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
-import type { ListedWorkflow } from '../../lib/catalogue/index.ts';
+import type { ListedWorkflow } from '../../lib/workflow-lookup/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';

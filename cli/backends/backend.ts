@@ -3,7 +3,7 @@ import type { Agent } from '../../crds/schema/agent.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Scope } from '../../lib/catalogue/scope.ts';
+import type { Scope } from '../../lib/workflow-lookup/scope.ts';
 import type { Beginning } from '../../lib/execution/execution-again.ts';
 import type { LogPlace, StoredLog } from '../../lib/execution/log-source.ts';
 import type { LogSink } from '../../lib/execution/read-logs.ts';

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { Scope } from '../../lib/catalogue/scope.ts';
+import type { Scope } from '../../lib/workflow-lookup/scope.ts';
 
 /** Written out here: what it is a part of would be loaded for `--help` otherwise. */
 const scopes = ['user', 'tenant', 'global'] as const satisfies readonly Scope[];

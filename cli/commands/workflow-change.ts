@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Scope } from '../../lib/catalogue/scope.ts';
+import type { Scope } from '../../lib/workflow-lookup/scope.ts';
 import type { Moved } from '../backends/backend.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';

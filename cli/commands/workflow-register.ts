@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import type { Scope } from '../../lib/catalogue/scope.ts';
+import type { Scope } from '../../lib/workflow-lookup/scope.ts';
 import { workflowName } from '../../lib/manifest/object-name.ts';
 import type { Backend } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { ownerKey, workflowIndexes } from '../../lib/catalogue/index.ts';
+import { ownerKey, workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { objectName, userObjectName } from '../../lib/manifest/index.ts';

@@ -9,7 +9,7 @@ import {
   placesOf,
   type WantedWorkflow,
   type WorkflowCache,
-} from '../../lib/catalogue/index.ts';
+} from '../../lib/workflow-lookup/index.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { compareResourceVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';

@@ -2,7 +2,7 @@ import { globalNamespace } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { formerIdsOf } from '../../lib/catalogue/index.ts';
+import { formerIdsOf } from '../../lib/workflow-lookup/index.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { refOfKey } from '../../lib/kube/index.ts';

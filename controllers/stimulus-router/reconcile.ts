@@ -3,7 +3,7 @@ import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { readyOf } from '../../crds/ready.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import { cachedAgent } from '../../lib/agent/find-agent.ts';
-import { cachedWorkflow, type WorkflowCache } from '../../lib/catalogue/index.ts';
+import { cachedWorkflow, type WorkflowCache } from '../../lib/workflow-lookup/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';

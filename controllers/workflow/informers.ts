@@ -1,6 +1,6 @@
 import { labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { workflowIndexes } from '../../lib/catalogue/index.ts';
+import { workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { slimMetadata } from '../../lib/informer/slim-metadata.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { workflowIndexes } from '../../lib/catalogue/index.ts';
+import { workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import type { ControllerRevision } from '../../lib/kube/index.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';

@@ -1,7 +1,7 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { cachedWorkflow, ownerOf, type WorkflowCache } from '../../lib/catalogue/index.ts';
+import { cachedWorkflow, ownerOf, type WorkflowCache } from '../../lib/workflow-lookup/index.ts';
 import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 import { checkChildren, type FindSpec } from '../../lib/definition/check-children.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';

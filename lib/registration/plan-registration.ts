@@ -1,6 +1,6 @@
 import { annotations } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { ownerOf } from '../catalogue/scope.ts';
+import { ownerOf } from '../workflow-lookup/scope.ts';
 import { changedFields } from '../definition/changed-fields.ts';
 import { AppError } from '../errors.ts';
 import { workflowName } from '../manifest/object-name.ts';

@@ -1,6 +1,6 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { isUid } from '../../crds/uid.ts';
-import { formerIdsOf } from '../catalogue/former-ids.ts';
+import { formerIdsOf } from '../workflow-lookup/former-ids.ts';
 import { workflows } from '../kinds.ts';
 import { findObject, type KubeClient, type ObjectRef } from '../kube/index.ts';
 import { isNameOfOurs, objectName, workflowName } from '../manifest/object-name.ts';

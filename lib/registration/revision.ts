@@ -1,7 +1,7 @@
 import { annotations, labels } from '../../crds/labels.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
-import { noUser, ownerOf } from '../catalogue/scope.ts';
+import { noUser, ownerOf } from '../workflow-lookup/scope.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { shortHash } from '../ids.ts';
 import type { ControllerRevision } from '../kube/index.ts';

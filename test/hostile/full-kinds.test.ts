@@ -13,7 +13,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { workflowSourcePattern } from '../../crds/stimulus-source.ts';
 import { slimAgent } from '../../lib/agent/slim-agent.ts';
 import { partlyKept } from '../../lib/api-spec/index.ts';
-import { listedWorkflow } from '../../lib/catalogue/index.ts';
+import { listedWorkflow } from '../../lib/workflow-lookup/index.ts';
 import { stripStrangers } from '../../lib/informer/index.ts';
 import type { ControllerRevision } from '../../lib/kube/index.ts';
 import { cachedTable, type MemoryProcess } from '../../lib/memory-budget/index.ts';

@@ -4,7 +4,7 @@ import { workflowKey } from '../../controllers/workflow/informers.ts';
 import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { workflowIndexes } from '../../lib/catalogue/index.ts';
+import { workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { holdsItsContent, isRevisionOf, isStored, revisionOf, storedRevision } from '../../lib/registration/index.ts';

@@ -10,7 +10,7 @@ import {
   scopeOf,
   type WantedWorkflow,
   workflowIndexes,
-} from '../../lib/catalogue/index.ts';
+} from '../../lib/workflow-lookup/index.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { objectName, userObjectName } from '../../lib/manifest/object-name.ts';
 import { readManifest } from '../../lib/manifest/read-manifest.ts';

@@ -1,5 +1,5 @@
 import type { AuditTrail } from '../../../lib/bus/index.ts';
-import { scopeOf } from '../../../lib/catalogue/index.ts';
+import { scopeOf } from '../../../lib/workflow-lookup/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import { workflows as workflowKind } from '../../../lib/kinds.ts';

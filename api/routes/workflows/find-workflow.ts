@@ -1,5 +1,5 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import type { Scope } from '../../../lib/catalogue/index.ts';
+import type { Scope } from '../../../lib/workflow-lookup/index.ts';
 import type { Viewer, Workflows } from '../../cluster/index.ts';
 import { notFound, unknownWorkflow } from '../not-found.ts';
 

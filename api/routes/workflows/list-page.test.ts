@@ -2,7 +2,7 @@ import { Value } from 'typebox/value';
 import { describe, expect, it, vi } from 'vitest';
 import { annotations, globalNamespace, labels } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import type { Scope } from '../../../lib/catalogue/index.ts';
+import type { Scope } from '../../../lib/workflow-lookup/index.ts';
 import { userObjectName } from '../../../lib/manifest/index.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { listWorkflows } from './contract.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { annotations } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { byName, type Scope, scopeOf, scopes } from '../../../lib/catalogue/index.ts';
+import { byName, type Scope, scopeOf, scopes } from '../../../lib/workflow-lookup/index.ts';
 import { isObjectLabel, keptLabels, workflowName } from '../../../lib/manifest/index.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import {

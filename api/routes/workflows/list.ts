@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ListedWorkflow } from '../../../lib/catalogue/index.ts';
+import type { ListedWorkflow } from '../../../lib/workflow-lookup/index.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';

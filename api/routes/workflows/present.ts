@@ -2,7 +2,7 @@ import { group } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
-import { scopeOf } from '../../../lib/catalogue/index.ts';
+import { scopeOf } from '../../../lib/workflow-lookup/index.ts';
 import { givenMetadata, toManifest, workflowName } from '../../../lib/manifest/index.ts';
 import type { Versioned } from '../../../lib/registration/index.ts';
 import type { WorkflowDefinition, WorkflowIdentity, WorkflowSummary } from './schema.ts';

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Condition } from '../../../crds/schema/condition.ts';
 import { manifestNamePattern, oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
-import { scopes } from '../../../lib/catalogue/index.ts';
+import { scopes } from '../../../lib/workflow-lookup/index.ts';
 
 export const scopeField = (description: string, options: object = {}) => oneOf(scopes, { description, ...options });
 

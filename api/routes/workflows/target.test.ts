@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, labels } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { ownerKey, scopeOf } from '../../../lib/catalogue/index.ts';
+import { ownerKey, scopeOf } from '../../../lib/workflow-lookup/index.ts';
 import { workflowName } from '../../../lib/manifest/index.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { inScope, namespaceOf } from './target.ts';

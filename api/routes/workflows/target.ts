@@ -1,6 +1,6 @@
 import { annotations, globalNamespace, labels } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { ownerKey, type Scope } from '../../../lib/catalogue/index.ts';
+import { ownerKey, type Scope } from '../../../lib/workflow-lookup/index.ts';
 import { objectName, userObjectName, workflowName } from '../../../lib/manifest/index.ts';
 import type { TenantDirectory, Viewer } from '../../cluster/index.ts';
 import { notFound, unknownTenant } from '../not-found.ts';

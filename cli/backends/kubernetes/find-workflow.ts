@@ -1,6 +1,6 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import type { Scope } from '../../../lib/catalogue/scope.ts';
+import type { Scope } from '../../../lib/workflow-lookup/scope.ts';
 import { readWorkflow } from '../../../lib/registration/index.ts';
 import { noWorkflow } from '../refusals.ts';
 import type { KubernetesDeps } from './deps.ts';

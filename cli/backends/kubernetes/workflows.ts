@@ -1,7 +1,7 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { byName, type Scope, scopeOf } from '../../../lib/catalogue/scope.ts';
+import { byName, type Scope, scopeOf } from '../../../lib/workflow-lookup/scope.ts';
 import { workflows } from '../../../lib/kinds.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { WorkflowDefinition, WorkflowRegistration, WorkflowSummary } from '../../../api/routes/workflows/schema.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
-import { ownerKey } from '../../../lib/catalogue/index.ts';
+import { ownerKey } from '../../../lib/workflow-lookup/index.ts';
 import { findObject } from '../../../lib/kube/index.ts';
 import { toCustomResource, toManifest, userObjectName, writeYaml } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';

@@ -4,7 +4,7 @@ import { helperWorkflow } from '../../../api/tools/helper-workflow.ts';
 import { annotations, archiveFinalizer, labels } from '../../../crds/labels.ts';
 import type { CliTool } from '../../../crds/schema/cli-tool.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { ownerKey } from '../../../lib/catalogue/index.ts';
+import { ownerKey } from '../../../lib/workflow-lookup/index.ts';
 import { shortHash } from '../../../lib/ids.ts';
 import {
   controllerRevisions,

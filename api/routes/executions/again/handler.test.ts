@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { labels } from '../../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
-import { ownerKey } from '../../../../lib/catalogue/index.ts';
+import { ownerKey } from '../../../../lib/workflow-lookup/index.ts';
 import { KubeError } from '../../../../lib/kube/index.ts';
 import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
 import { type AgainDeps, createAgainRoutes } from './handler.ts';

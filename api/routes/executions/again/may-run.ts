@@ -1,6 +1,6 @@
 import { labels } from '../../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
-import { ownerKey } from '../../../../lib/catalogue/index.ts';
+import { ownerKey } from '../../../../lib/workflow-lookup/index.ts';
 import { controllerRevisions, findObject, type KubeClient } from '../../../../lib/kube/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownWorkflow } from '../../not-found.ts';

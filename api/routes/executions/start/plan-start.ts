@@ -3,7 +3,7 @@ import { readyOf } from '../../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../../../crds/schema/workflow-execution.ts';
 import { isUid } from '../../../../crds/uid.ts';
-import { scopeOf } from '../../../../lib/catalogue/index.ts';
+import { scopeOf } from '../../../../lib/workflow-lookup/index.ts';
 import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { buildExecution, validatedVersion } from '../../../../lib/execution/build-execution.ts';

@@ -1,5 +1,5 @@
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { isStill, type ListedWorkflow } from '../../../../lib/catalogue/index.ts';
+import { isStill, type ListedWorkflow } from '../../../../lib/workflow-lookup/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { findAgain, type KubeClient, type KubeObject } from '../../../../lib/kube/index.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, globalNamespace, labels } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { type Scope, scopeOf } from '../../../../lib/catalogue/index.ts';
+import { type Scope, scopeOf } from '../../../../lib/workflow-lookup/index.ts';
 import { userObjectName } from '../../../../lib/manifest/index.ts';
 import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
 import { findSource } from './find-source.ts';

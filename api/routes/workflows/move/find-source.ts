@@ -1,5 +1,5 @@
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { type Scope, scopeOf, scopes } from '../../../../lib/catalogue/index.ts';
+import { type Scope, scopeOf, scopes } from '../../../../lib/workflow-lookup/index.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import type { Viewer, Workflows } from '../../../cluster/index.ts';
 import { findWorkflow } from '../find-workflow.ts';

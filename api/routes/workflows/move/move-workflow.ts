@@ -1,6 +1,6 @@
 import { annotations } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { formerIdsOf, formerIdsText, type Scope } from '../../../../lib/catalogue/index.ts';
+import { formerIdsOf, formerIdsText, type Scope } from '../../../../lib/workflow-lookup/index.ts';
 import { sameJson } from '../../../../lib/same-json.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { HttpError } from '../../../../lib/http/index.ts';

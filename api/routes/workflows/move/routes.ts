@@ -1,5 +1,5 @@
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
-import { scopeOf } from '../../../../lib/catalogue/index.ts';
+import { scopeOf } from '../../../../lib/workflow-lookup/index.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { type Caller, requireOperator } from '../../../../lib/identity/index.ts';
 import { demoteWorkflow, promoteWorkflow } from '../contract.ts';
