@@ -18,9 +18,21 @@ export async function cliAnswer(execution: WorkflowExecution, readBlob: BlobRead
   const stored = execution.status?.blackboard?.[toolState];
   if (stored === undefined) return notRun(reasonOf(execution), execution);
   const refs = (stored.refs ?? []).filter(({ path }) => streams.has(path));
-  const fitting = refs.reduce((sum, { bytes }) => sum + bytes, 0) <= answerBytes ? refs : [];
+  const fitting = fittingOf(refs);
   const entry = fieldsOf(await wholeValue({ ...stored, refs: fitting }, readBlob)) ?? {};
   return answerOf(execution, entry, fitting.length < refs.length || entry['truncated'] === true);
+}
+
+/** Those that have room, stdout first: where one is too large, the other is there. */
+function fittingOf<Ref extends { readonly path: string; readonly bytes: number }>(refs: readonly Ref[]): Ref[] {
+  let room = answerBytes;
+  return refs
+    .toSorted((a, b) => Number(b.path === '/stdout') - Number(a.path === '/stdout'))
+    .filter(({ bytes }) => {
+      if (bytes > room) return false;
+      room -= bytes;
+      return true;
+    });
 }
 
 type Entry = Readonly<Record<string, unknown>>;

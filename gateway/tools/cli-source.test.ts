@@ -356,15 +356,20 @@ describe('the answer of a CLI tool', () => {
   });
 
   const part = (path: string, bytes: number): BlobRef => ({ path, ref: 'a'.repeat(64), bytes, encoding: 'text' });
-  it('reads 1 MiB of large output and no byte more, and then says that it is cut', async () => {
+  it('reads 1 MiB of large output and no byte more, stdout first, and then says that a stream is left out', async () => {
     const entry = { exit_code: 0, stdout: null, stderr: null, output: { stdout: null } };
     const limit = 1024 * 1024;
     const whole = [part('/stdout', limit - 6), part('/stderr', 6), part('/output/stdout', limit)];
     expect((await cliAnswer(ended(entry, whole), reading)).structured).toMatchObject({
       stdout: expect.stringMatching(/^blob a+$/),
     });
-    const large = [part('/stdout', limit - 6), part('/stderr', 7)];
-    expect((await cliAnswer(ended(entry, large), reading)).structured).toMatchObject({ stdout: '', truncated: true });
+    const blob = expect.stringMatching(/^blob a+$/);
+    const large = [part('/stderr', 7), part('/stdout', limit - 6)];
+    const cut = (await cliAnswer(ended(entry, large), reading)).structured;
+    expect(cut).toMatchObject({ stdout: blob, stderr: '', truncated: true });
+    const larger = [part('/stdout', limit + 1), part('/stderr', 7)];
+    const other = (await cliAnswer(ended(entry, larger), reading)).structured;
+    expect(other).toMatchObject({ stdout: '', stderr: blob, truncated: true });
   });
 
   it('says why no command ran', async () => {
