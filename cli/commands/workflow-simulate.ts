@@ -48,7 +48,7 @@ export function workflowSimulateCommand(launch: Launch): Command {
     .option('--intent <text>', '{{intent}} in templates')
     .option('--blackboard <key=value>', 'one key that seeds the Blackboard; may be repeated', repeatable)
     .option('--random', 'draw what --answer does not give at random, many times')
-    .option('--runs <number>', 'how many times with --random; at first 1000')
+    .option('--runs <number>', 'number of runs with --random (default 1000)')
     .option('--seed <number>', 'repeats the runs of that seed')
     .option('--strict', 'fail where a state or rule was not reached')
     .addHelpText(

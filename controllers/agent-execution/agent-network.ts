@@ -54,7 +54,7 @@ export async function openNetworks(
     const { name = '' } = wanted.metadata;
     const isOurs = ({ metadata }: NetworkPolicy): boolean => metadata.labels?.[labels.executionUid] === uid;
     const wish = { namespace, resource: networkPolicies.plural, key: keyOf(execution) };
-    // One that exists waits in no line; a full quota refuses even what exists.
+    // An existing policy skips the line; a full quota refuses even what exists.
     const there = await findObject(kube, networkPolicies, { namespace, name });
     if (there !== undefined) quota.leave(wish.key, wish.resource);
     const isOwn =

@@ -97,7 +97,7 @@ const held = ({ kube, executions: cache }: Hands) => ({ kube, cache, resource: w
 /** The actions to carry out. */
 interface Orders {
   readonly actions: readonly Action[];
-  /** Whether they may have been carried out before, by this process or another one, as what is new in no status may. */
+  /** Whether an earlier attempt, of this process or another one, may have carried out these actions. */
   readonly mayBeDone: boolean;
 }
 

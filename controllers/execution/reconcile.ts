@@ -95,19 +95,19 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
   return async (key) => {
     const execution = deps.caches.executions.get(key);
     if (execution === undefined || isGoing(deps, execution)) return releaseAll(deps, key, execution);
-    // The work after the end needs no values.
+    // Work after the end needs no value of the Blackboard, so the slim object suffices.
     if (finished(execution) && !isEndPending(execution) && !hasNewSuccessors(deps, execution)) {
       return bringForward(deps, execution);
     }
     return deps.wholes.use(execution, async (whole) => {
-      // Nothing is done for one that is gone: the watch is about to say so, and that is another reconcile.
+      // A deleted execution needs no work here: its delete event triggers another reconcile.
       if (whole === undefined) return undefined;
       return isGoing(deps, whole) ? releaseAll(deps, key, whole) : bringForward(deps, whole);
     });
   };
 }
 
-/** They are written to its status, and a list that is written must be known in full. */
+/** New successors go into the status, and writing that list requires the whole object. */
 function hasNewSuccessors({ caches }: ExecutionDeps, { metadata, status }: WorkflowExecution): boolean {
   const known = new Set(status?.successors?.map(({ uid }) => uid));
   const newest = successorsOf(caches, metadata).slice(-limits.successors);
@@ -135,7 +135,7 @@ interface Intended extends Pick<Decision, 'actions' | 'wakeAt'> {
   readonly mayBeDone: boolean;
 }
 
-/** Our own write is no news to us, and what comes after the end is still to be decided. */
+/** Our own write triggers no event, so the key is enqueued at once for the steps after the end. */
 const endsNow = (before: WorkflowExecution, { status }: Decision): boolean => isTerminal(status) && !finished(before);
 
 /**

@@ -22,7 +22,7 @@ export interface OwnPodDeps {
 
 /**
  * Makes the one pod of its owner in the line of its namespace (`quota-gate.ts`), or finds that it was made before. A full
- * quota refuses even what exists, and the pod that exists may be what fills it. One that exists waits in no line.
+ * quota refuses even what exists, and the pod that exists may be what fills it. An existing pod skips the line.
  * @throws KubeError of the refusal
  */
 export async function makeOwnPod(
