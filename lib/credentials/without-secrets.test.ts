@@ -23,6 +23,12 @@ describe('withoutSecrets', () => {
     expect(strip('secret-key secret-key-2 abc', 'secret-key', 'secret-key-2', 'abc')).toBe('[secret] [secret] abc');
   });
 
+  it('ends where a secret is the mark itself, and takes out two that are escaped', () => {
+    const body = String.raw`{"a":"[secret]\n","b":"one\u002dsecret","c":"other\u002dsecret"}`;
+    const want = String.raw`{"a":"[secret]\n","b":"[secret]","c":"[secret]"}`;
+    expect(strip(body, '[secret]', 'one-secret', 'other-secret')).toBe(want);
+  });
+
   it('takes out a secret of 64 KiB, in whatever way JSON writes it', () => {
     const secret = 'k+'.repeat(32_768);
     const escaped = String.raw`k\u002b`.repeat(32_768);

@@ -17,10 +17,16 @@ export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer
 }
 
 function withoutEscaped(body: Buffer, secrets: readonly Buffer[]): Buffer {
-  const { text, placesOf } = unescapedJson(body);
-  const [secret] = secrets.filter((one) => text.includes(one));
-  // Marks are no part of another secret, and each turn takes the longest one out.
-  return secret === undefined ? body : withoutEscaped(marked(body, placesOf(found(text, secret))), secrets);
+  let rest = body;
+  let unescaped = unescapedJson(rest);
+  // Each secret once: one that is the mark itself would be found again and again.
+  for (const secret of secrets) {
+    const places = found(unescaped.text, secret);
+    if (places.length === 0) continue;
+    rest = marked(rest, unescaped.placesOf(places));
+    unescaped = unescapedJson(rest);
+  }
+  return rest;
 }
 
 function found(text: Buffer, secret: Buffer): readonly Place[] {

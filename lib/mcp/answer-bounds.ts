@@ -9,9 +9,8 @@ export type LookAt = (chunk: Uint8Array) => void;
 
 /** For an answer of this media type; undefined where nothing reads it as messages. */
 export function answerBoundsFor(mediaType: string | null): LookAt | undefined {
-  const type = mediaType?.toLowerCase() ?? '';
-  if (isEventStream(type)) return boundsOf(true);
-  return type.includes('json') ? boundsOf(false) : undefined;
+  if (isEventStream(mediaType)) return boundsOf(true);
+  return mediaType?.toLowerCase().includes('json') === true ? boundsOf(false) : undefined;
 }
 
 /** Whether the answer holds many messages, each read when it has come. */
