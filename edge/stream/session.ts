@@ -1,5 +1,5 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, resultWithin } from '../../lib/clock.ts';
 import { type EdgeEventCase, millisecondsOf, openEdgeCommand, sealEdgeEvent } from '../../lib/edge/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
@@ -94,9 +94,7 @@ function leaver(
 ): Session['leave'] {
   return async (graceMs, reason) => {
     await executor.stop(graceMs, reason);
-    const late = new AbortController();
-    await Promise.race([outgoing.flush(), clock.sleep(flushMs, late.signal)]);
-    late.abort();
+    await resultWithin(clock, flushMs, outgoing.flush());
     stream.end();
     // A server that does not end its side, or cannot be reached, is not waited for.
     void clock.sleep(goodByeMs, over).then(() => stream.cancel());

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { kill as signalTo } from 'node:process';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, resultWithin } from '../../lib/clock.ts';
 import type { DispatchPlan, DispatchResult } from '../../lib/tools/tool.ts';
 import { daemonLimits } from '../limits.ts';
 
@@ -136,9 +136,7 @@ function collect(
       stderr: Buffer.concat(parts.stderr).toString('utf8'),
     }),
     async done(clock: Clock): Promise<void> {
-      const over = new AbortController();
-      await Promise.race([closed, clock.sleep(drainMs, over.signal)]);
-      over.abort();
+      await resultWithin(clock, drainMs, closed);
       child.stdout?.destroy();
       child.stderr?.destroy();
     },

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, resultWithin } from '../../lib/clock.ts';
 import { type CommandClaims, edgeLimits, millisecondsOf } from '../../lib/edge/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -143,10 +143,8 @@ class HostExecutor implements Executor {
   }
 
   async stop(graceMs: number, reason: string): Promise<void> {
-    const over = new AbortController();
     const drained = this.drain();
-    await Promise.race([drained, this.#deps.clock.sleep(graceMs, over.signal)]);
-    over.abort();
+    await resultWithin(this.#deps.clock, graceMs, drained);
     for (const entry of this.#running.values()) breakOff(entry, { kind: 'cancel', reason });
     await drained;
   }

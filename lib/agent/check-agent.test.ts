@@ -60,16 +60,6 @@ describe('the spec of an agent', () => {
       'spec.execution.validation.agent exclusive error',
     ],
     ['a tool to approve', { approval: { tools: [] } }, 'spec.approval.tools minItems error'],
-    [
-      'a folder for a volume',
-      { volumes: [mountAt('/data'), mountAt('/proc/1')] },
-      'spec.volumes[1].mount_path mount_path error',
-    ],
-    [
-      'one volume a folder',
-      { volumes: [mountAt('/data'), mountAt('/data/')] },
-      'spec.volumes[1].mount_path mount_path error',
-    ],
     ['a known field', { approval: { tools: ['a'], tool: [] } }, 'spec.approval.tool unknown_field error'],
     [
       'approval of tools that it has',
