@@ -23,6 +23,7 @@ export const agentExecutionInformer: InformerSpec<Informer<AgentExecution, Agent
     createInformer(deps, {
       resource: agentExecutions,
       parse: withSpec,
+      sparesOwn: true,
       wholes: createWholeObjects({
         kube: deps.kube,
         clock: deps.clock,

@@ -21,6 +21,7 @@ export const executionInformer: InformerSpec<Informer<WorkflowExecution, Executi
     createInformer(deps, {
       resource: workflowExecutions,
       parse: withSpec,
+      sparesOwn: true,
       wholes: createWholeObjects({
         kube: deps.kube,
         clock: deps.clock,

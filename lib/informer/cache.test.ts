@@ -86,6 +86,21 @@ describe('our own writes', () => {
     expect(cache.apply(added(thing('x', 9)))).toMatchObject([{ own: false }]);
   });
 
+  it('are known until the watch has brought them, which takes no more than their metadata', () => {
+    const cache = createCache<Thing>();
+    const known = (version: number) => ({ type: 'KNOWN' as const, object: thing('x', version) });
+    cache.apply(added(thing('x', 5)));
+    for (const version of [7, 9]) cache.remember(thing('x', version, { note: `ours ${version}` }));
+    expect([5, 6, 7, 8, 9, 10].filter((version) => cache.isOwn(thing('x', version)))).toEqual([7, 9]);
+    expect(cache.isOwn(thing('y', 7))).toBe(false);
+    expect(cache.apply(known(7))).toEqual([]);
+    expect(cache.apply(known(9))).toMatchObject([{ own: true, after: { note: 'ours 9' } }]);
+    expect(cache.isOwn(thing('x', 9))).toBe(false);
+    expect(cache.apply(known(9))).toEqual([]);
+    cache.remember(thing('x', 9, { note: 'late' }));
+    expect(cache.get('a/x')?.note).toBe('ours 9');
+  });
+
   it('a version of another writer that lies before ours still wakes its readers', () => {
     const cache = createCache<Thing>();
     cache.apply(added(thing('x', 5)));

@@ -36,6 +36,8 @@ export interface Cache<T extends KubeObject, I extends string = string> extends 
   /** The world as of `resourceVersion`, after a list. Objects missing from it are gone. */
   replaceAll(objects: readonly T[], resourceVersion: string): readonly Change<T>[];
   apply(event: ObjectEvent<T>): readonly Change<T>[];
+  /** Whether this is a version of our own that the watch has not delivered yet. */
+  isOwn(object: KubeObject): boolean;
   /** Forgets one key that the watch can no longer show, such as an object that became unreadable. */
   evict(key: string): readonly Change<T>[];
 }
@@ -108,10 +110,16 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     return changes;
   }
 
+  isOwn(object: KubeObject): boolean {
+    const { resourceVersion = '' } = object.metadata;
+    return this.#entries.get(keyOf(object))?.written.includes(resourceVersion) === true;
+  }
+
   apply(event: ObjectEvent<T>): readonly Change<T>[] {
     const version = event.object.metadata.resourceVersion;
     if (version !== undefined && compareResourceVersions(version, this.#delivered) > 0) this.#delivered = version;
     if (event.type === 'BOOKMARK') return [];
+    if (event.type === 'KNOWN') return this.#deliverOwn(event.object);
     return event.type === 'DELETED' ? this.#deliverDeleted(event.object) : this.#deliver(event.object);
   }
 
@@ -130,6 +138,12 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     if (order < 0) return deliveredBehind(held, object);
     if (order === 0 && held.written.length === 0) return [];
     return [{ ...this.#set(object, []), own: order === 0 }];
+  }
+
+  /** The watch has come to our own write, of which it brings nothing that is not held. */
+  #deliverOwn(object: KubeObject): readonly Change<T>[] {
+    const held = this.#entries.get(keyOf(object));
+    return held === undefined || versionOf(held) !== object.metadata.resourceVersion ? [] : this.#deliver(held.object);
   }
 
   /** A list is the truth even where its version is lower than ours, as after a restored backup. */

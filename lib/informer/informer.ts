@@ -34,6 +34,11 @@ interface InformerOptions<T extends KubeObject, I extends string> {
   readonly parse?: (object: T) => T;
   /** Drops unread fields, to save memory. Must keep name, namespace, uid and resourceVersion. */
   readonly strip?: (object: T) => T;
+  /**
+   * Our own writes are not read again when the watch brings them. For kinds with large objects whose parse hook does no more
+   * than to refuse what is not readable: it does not see these versions.
+   */
+  readonly sparesOwn?: boolean;
   /** Where the cache keeps less than its readers need: makes objects slim after `strip`, and reads them in full. */
   readonly wholes?: WholeObjects<T>;
 }
@@ -81,6 +86,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   readonly use: Informer<T, I>['use'];
   readonly run: Informer<T, I>['run'];
   readonly synced: Promise<void>;
+  readonly isKnown?: (object: KubeObject) => boolean;
   readonly #store: Cache<T, I>;
   /** Objects that are on the server and fail the parse hook, by key. */
   readonly #invalid = new Map<string, InvalidObject>();
@@ -93,7 +99,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   #listedInvalid = new Map<string, InvalidObject>();
 
   constructor(deps: ReflectorDeps, options: InformerOptions<T, I>) {
-    const { resource, namespace, labelSelector, fieldSelector, indexes, wholes } = options;
+    const { resource, namespace, labelSelector, fieldSelector, indexes, wholes, sparesOwn } = options;
     const { parse = (object) => object, strip = stripNotes } = options;
     const keep = (object: T): T => (wholes === undefined ? strip(object) : wholes.slim(strip(object)));
     this.#deps = deps;
@@ -101,6 +107,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     this.#prepare = (object) => keep(parse(object));
     this.#store = createCache<T, I>({ indexes });
     this.cache = readerOf(this.#store, keep);
+    if (sparesOwn === true) this.isKnown = (object) => !this.#invalid.has(keyOf(object)) && this.#store.isOwn(object);
     this.whole = async (object) => (wholes === undefined ? object : wholes.read(object));
     this.weight = (object) => wholes?.weight(object) ?? 0;
     this.use = async (object, task) => (wholes === undefined ? task(object) : wholes.use(object, task));
@@ -144,7 +151,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   }
 
   apply(event: ObjectEvent<T>): void {
-    if (event.type === 'BOOKMARK') return void this.#store.apply(event);
+    if (event.type === 'BOOKMARK' || event.type === 'KNOWN') return this.#applyBare(event);
     const prepared = event.type === 'DELETED' ? event.object : this.#tryPrepare(event.object);
     if (prepared instanceof InvalidCarrier) return this.#applyInvalid(event, prepared.invalid);
     const key = keyOf(prepared);
@@ -152,6 +159,11 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     const changes = this.#store.apply({ type: event.type, object: prepared });
     for (const change of changes) this.#tell(change);
     if (recovered && changes.length === 0) this.#tell(this.#unchanged(key));
+  }
+
+  /** Of these events nothing is kept but what the cache has. */
+  #applyBare(event: ObjectEvent<T>): void {
+    for (const change of this.#store.apply(event)) this.#tell(change);
   }
 
   *held(): Generator<KubeObject> {

@@ -55,6 +55,8 @@ const pod = (name: string, version: number, rest: object = {}): Pod => ({
   metadata: { namespace: 'a', name, uid: `uid-${name}`, resourceVersion: String(version), ...rest },
   spec: { containers: [] },
 });
+/** As the API server writes it: names first. */
+const watchLine = (type: string, object: Pod) => line(type, { apiVersion: 'v1', kind: 'Pod', ...object });
 const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
 
 interface Seen {
@@ -409,6 +411,44 @@ it('objects are stripped of what is noted about them before they are kept, our o
   const kept: KubeObject[] = [...seen.informer.cache.values()];
   expect(kept.map(({ metadata }) => metadata.managedFields)).toEqual([undefined, undefined]);
   expect(kept.map(({ metadata }) => metadata.annotations)).toEqual([{ mine: 'kept' }, { mine: 'kept' }]);
+});
+
+describe('our own writes of large objects', () => {
+  const large = (version: number, mine = 'x'): Pod => pod('x', version, { labels: { mine }, annotations: { rest } });
+  const rest = 'r'.repeat(20_000);
+
+  it('are not read again when the watch brings them; those of others are, and so is all where the kind does not spare them', async () => {
+    let stream: ServerResponse | undefined;
+    script.watch = (_, response) => {
+      stream = response;
+      response.writeHead(200).flushHeaders();
+    };
+    const read: string[] = [];
+    const parse = (object: Pod): Pod => {
+      read.push(object.metadata.resourceVersion ?? '');
+      return object;
+    };
+    const deps = { client, clock: systemClock, logger: silentLogger, random: () => 0.01 };
+    for (const sparesOwn of [true, false]) {
+      const informer = createInformer<Pod>(deps, { resource: pods, parse, sparesOwn });
+      const changes: InformerChange<Pod>[] = [];
+      informer.onChange((change) => changes.push(change));
+      running.push(informer.run(stop.signal));
+      await informer.synced;
+      await expect.poll(() => stream).toBeDefined();
+      informer.cache.remember(large(11));
+      // The second one says in a text what an own write would say.
+      const stranger = large(12, '},"metadata":{"namespace":"a","name":"x","resourceVersion":"11"}');
+      for (const object of [large(11), stranger]) stream?.write(watchLine('MODIFIED', object));
+      await expect.poll(() => changes.length).toBe(2);
+      expect(changes).toMatchObject([
+        { own: true, after: { metadata: { resourceVersion: '11', labels: { mine: 'x' } } } },
+        { own: false, after: { metadata: { resourceVersion: '12' } } },
+      ]);
+      expect(read.splice(0)).toEqual(sparesOwn ? ['12'] : ['11', '12']);
+      stream = undefined;
+    }
+  });
 });
 
 it('an object of the cache that is remembered again is still read in full', async () => {

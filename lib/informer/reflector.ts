@@ -28,6 +28,8 @@ export interface ReflectorSink<T extends KubeObject> {
   /** The world as of `resourceVersion`. */
   replaceAll(objects: readonly T[], resourceVersion: string): void;
   apply(event: ObjectEvent<T>): void;
+  /** Whether it has this version already; then the watch brings no more of it than its metadata. Default: never. */
+  readonly isKnown?: (object: KubeObject) => boolean;
   /** Everything that it has taken and that is not gone, as far as it knows. */
   held(): Iterable<KubeObject>;
 }
@@ -204,7 +206,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
 
   async #watch(signal: AbortSignal): Promise<void> {
     const { clock, client } = this.#deps;
-    const { resource, namespace, labelSelector, fieldSelector } = this.#options;
+    const { resource, sink, namespace, labelSelector, fieldSelector } = this.#options;
     const { least, most } = watchSeconds;
     const timeoutSeconds = Math.round(least + this.#random() * (most - least));
     using watchdog = createWatchdog(clock, { signal, longestMs: timeoutSeconds * 1000 });
@@ -217,6 +219,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
       resourceVersion: this.#version,
       allowWatchBookmarks: true,
       signal: watchdog.signal,
+      isKnown: sink.isKnown,
     });
     let events = 0;
     for await (const event of stream) {

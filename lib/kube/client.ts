@@ -57,11 +57,16 @@ export interface WatchOptions extends Selection {
   readonly allowWatchBookmarks?: boolean;
   /** The server ends the stream after this many seconds. */
   readonly timeoutSeconds?: number;
+  /** Asked with the metadata of a large object that was added or changed; true spares its reading (event `KNOWN`). */
+  readonly isKnown?: (object: KubeObject) => boolean;
 }
 
-/** An object of a stream; a BOOKMARK's object carries nothing but a resourceVersion. */
+/**
+ * An object of a stream; a BOOKMARK's object carries nothing but a resourceVersion. KNOWN: added or changed to a version that
+ * `isKnown` of the options knows; all that is read of it is its metadata.
+ */
 export interface ObjectEvent<T extends KubeObject> {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'KNOWN';
   readonly object: T;
 }
 

@@ -1,7 +1,8 @@
 import { AppError, messageOf } from '../errors.ts';
 import type { LogOptions, WatchEvent, WatchOptions } from './client.ts';
-import { readJsonLines } from './json-lines.ts';
+import { lineBytes, parseLine, readJsonLines } from './json-lines.ts';
 import type { KubeObject, ObjectRef } from './objects.ts';
+import { peekChanged } from './peek-event.ts';
 import { pathOf, pods, type Resource } from './resource.ts';
 import type { Transport } from './transport.ts';
 
@@ -16,7 +17,7 @@ export async function* readWatchStream<T extends KubeObject>(
   { resource, label }: Watched,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const { signal, namespace, ...query } = options;
+  const { signal, namespace, isKnown, ...query } = options;
   if (signal?.aborted) return;
   try {
     const body = await transport.open({
@@ -28,7 +29,8 @@ export async function* readWatchStream<T extends KubeObject>(
       query: { ...query, watch: true },
       signal,
     });
-    for await (const event of readJsonLines(body)) yield asEvent<T>(event, label);
+    const read = (line: Buffer): WatchEvent<T> | undefined => readEvent<T>(line, label, isKnown);
+    for await (const event of readJsonLines(body, lineBytes, read)) yield event as WatchEvent<T>;
   } catch (error) {
     if (!signal?.aborted) throw asBroken(error, `watch ${label}`);
   }
@@ -53,6 +55,18 @@ export async function* readLogStream(
 }
 
 const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
+
+/** The event of a line; undefined for a blank one. */
+function readEvent<T extends KubeObject>(
+  line: Buffer,
+  label: string,
+  isKnown: WatchOptions['isKnown'],
+): WatchEvent<T> | undefined {
+  const peeked = isKnown === undefined ? undefined : peekChanged(line);
+  if (peeked !== undefined && isKnown?.(peeked) === true) return { type: 'KNOWN', object: peeked as T };
+  const value = parseLine(line);
+  return value === undefined ? undefined : asEvent<T>(value, label);
+}
 
 function asEvent<T extends KubeObject>(line: unknown, label: string): WatchEvent<T> {
   const event = line as WatchEvent<T>;
