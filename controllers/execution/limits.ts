@@ -7,4 +7,6 @@ export const engineLimits = {
   stimulusGraceMs: 15 * 60_000,
   /** How long a container runs before the start of its state's default timeout is written down: most end sooner. */
   startSettlesMs: 5_000,
+  /** The same where a wait is shown, and how long it stays so: a short step ends with the write that would take it away. */
+  waitSettlesMs: 1_500,
 } as const;

@@ -34,6 +34,10 @@ export const stepPodLimits = {
   noteEventsBytes: 256 * 1024,
   /** Characters of a note, as many as Kubernetes allows one of events.k8s.io. */
   noteLength: 1_024,
-  /** Looks at Events that are under way at once, of which one namespace has four fifths. */
-  noteLooks: 10,
+  /**
+   * Places for looks at Events, and how long a look keeps its place: one namespace alone has eight places and so a look a
+   * second; all together have at most five.
+   */
+  notePlaces: { size: 40, perFree: 0.25 },
+  notePlaceMs: 8_000,
 } as const;

@@ -4,7 +4,10 @@ import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createPodNotes, newest } from './pod-notes.ts';
 
-const pod = { metadata: { name: 'p', namespace: 'team-a', uid: 'u1' }, spec: { containers: [] } } as Pod;
+const claim = { name: 'claim-0', persistentVolumeClaim: { claimName: 'data' } };
+const aPod = (uid: string, namespace = 'team-a', volumes: object[] = []): Pod =>
+  ({ metadata: { name: 'p', namespace, uid }, spec: { containers: [], volumes } }) as unknown as Pod;
+const pod = aPod('u1', 'team-a', [{ name: 'workdir', emptyDir: {} }, claim]);
 const anEvent = (type: string, reason: string, note: string, eventTime: string): Event =>
   ({ metadata: {}, type, reason, note, eventTime }) as Event;
 const pulling = anEvent('Normal', 'Pulling', 'Pulling image "x"', '2026-01-02T03:04:05Z');
@@ -93,5 +96,40 @@ describe('what Events say of a pod that waits', () => {
     expect(newest([mount, pulling])).toBe('FailedMount: no such share');
     expect(newest([pulling])).toBe('Pulling: Pulling image "x"');
     expect(newest([])).toBeUndefined();
+  });
+
+  it.each(['Scheduled', 'Pulled', 'Created', 'Started'])('is not %s, which the next word follows at once', (reason) => {
+    const passing = anEvent('Normal', reason, 'x', '2026-01-02T03:04:06Z');
+    expect(newest([passing])).toBeUndefined();
+    expect(newest([pulling, passing])).toBe('Pulling: Pulling image "x"');
+  });
+
+  it.each([
+    { volume: claim, reporters: 2 },
+    { volume: { name: 'v', csi: { driver: 'd' } }, reporters: 2 },
+    ...['emptyDir', 'image', 'secret', 'configMap', 'projected', 'downwardAPI'].map((kind) => ({
+      volume: { name: 'v', [kind]: {} },
+      reporters: 1,
+    })),
+  ])('is asked of what attaches volumes only where one is attached: $volume', async ({ volume, reporters }) => {
+    const { notes, clock, asked } = setUp([]);
+    notes.follow(aPod('u2', 'team-a', [volume]));
+    await clock.advance(1_000);
+    expect(asked).toHaveLength(reporters);
+  });
+
+  it('is asked once a second of the pods of one namespace, however many wait, and of another at once', async () => {
+    const { notes, clock, asked } = setUp([]);
+    for (let i = 0; i < 100; i++) notes.follow(aPod(`a${i}`));
+    await clock.advance(1_000);
+    expect(asked).toHaveLength(8);
+    await clock.advance(500);
+    notes.follow(aPod('b1', 'team-b'));
+    await clock.advance(1_000);
+    expect(asked.at(-1)).toContain('regarding.uid=b1,');
+    for (let second = 0; second < 60; second++) await clock.advance(1_000);
+    expect(asked.length).toBeGreaterThan(60);
+    expect(asked.length).toBeLessThanOrEqual(8 * 9);
+    expect(new Set(asked.filter((selector) => String(selector).includes('=a'))).size).toBeGreaterThan(60);
   });
 });

@@ -1,7 +1,7 @@
 import { podReporters } from '../../crds/pod-reporters.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { cutMiddle } from '../../lib/cut-text.ts';
-import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
 import { type Event, events, type KubeClient, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepPodLimits } from './limits.ts';
@@ -33,10 +33,13 @@ interface Entry {
   readonly stop: AbortController;
 }
 
-/** A pod that waits is looked at ever more rarely; one namespace cannot use up all looks. */
+/**
+ * A pod that waits is looked at ever more rarely. Each look lists Events, which the API server reads from its store, so
+ * the looks of a namespace take turns: one a second where it is alone.
+ */
 export function createPodNotes(deps: PodNotesDeps): PodNotes {
   const entries = new Map<string, Entry>();
-  const pool = createFairPool({ size: stepPodLimits.noteLooks, clock: deps.clock });
+  const pool = createFairPool({ ...stepPodLimits.notePlaces, clock: deps.clock });
   const begin = (uid: string, pod: Pod): Entry => {
     const entry: Entry = { pod, looks: 0, stop: new AbortController() };
     entries.set(uid, entry);
@@ -63,11 +66,17 @@ async function lookAgain(deps: PodNotesDeps, pool: FairPool, entry: Entry): Prom
   while (!signal.aborted) {
     const delayMs = noteAfterMs[Math.min(entry.looks++, noteAfterMs.length - 1)] ?? 0;
     await deps.clock.sleep(delayMs, signal);
-    const place = signal.aborted ? undefined : pool.tryEnter({ tenant: entry.pod.metadata.namespace ?? '' });
+    const place = await turnOf(pool, entry, signal);
     if (place === undefined) continue;
     await tryLook(deps, entry, signal);
-    place.leave();
+    void deps.clock.sleep(stepPodLimits.notePlaceMs, deps.signal).then(() => place.leave());
   }
+}
+
+/** None where the wait for it is over, or nothing is to be looked at any more. */
+async function turnOf(pool: FairPool, { pod }: Entry, signal: AbortSignal): Promise<Place | undefined> {
+  if (signal.aborted) return undefined;
+  return pool.enter({ tenant: pod.metadata.namespace ?? '', signal }).catch(() => undefined);
 }
 
 async function tryLook(deps: PodNotesDeps, entry: Entry, signal: AbortSignal): Promise<void> {
@@ -82,9 +91,10 @@ async function tryLook(deps: PodNotesDeps, entry: Entry, signal: AbortSignal): P
 }
 
 /** Kept for each reporter by itself: a tenant may write any number of other Events about the pod. */
-async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSignal): Promise<string | undefined> {
+async function look({ kube }: PodNotesDeps, pod: Pod, signal: AbortSignal): Promise<string | undefined> {
+  const { metadata } = pod;
   const found: Event[] = [];
-  for (const reporter of podReporters) {
+  for (const reporter of reportersOf(pod)) {
     const { items } = await kube.list(events, {
       namespace: metadata.namespace ?? '',
       fieldSelector: `regarding.uid=${metadata.uid ?? ''},reportingController=${reporter}`,
@@ -97,9 +107,27 @@ async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSign
   return newest(found);
 }
 
+const [kubelet] = podReporters;
+
+/** Only volumes from elsewhere are attached to a node; their kind of source is the member beside the name. */
+const reportersOf = ({ spec: { volumes = [] } }: Pod): readonly string[] =>
+  volumes.some((volume) => !Object.keys(volume).some((key) => localVolumes.has(key))) ? podReporters : [kubelet];
+
+const localVolumes: ReadonlySet<string> = new Set([
+  'emptyDir',
+  'image',
+  'secret',
+  'configMap',
+  'projected',
+  'downwardAPI',
+]);
+
+/** Progress that the next word follows at once: to show it is a write of status for nothing. */
+const passing: ReadonlySet<string> = new Set(['Scheduled', 'Pulled', 'Created', 'Started']);
+
 /** Trouble counts for more than progress; of each kind the newest. */
 export function newest(items: readonly Event[]): string | undefined {
-  const byTime = [...items].sort((a, b) => timeOf(a) - timeOf(b));
+  const byTime = items.filter(({ reason }) => !passing.has(reason)).sort((a, b) => timeOf(a) - timeOf(b));
   const event = byTime.findLast(({ type }) => type === 'Warning') ?? byTime.at(-1);
   return event === undefined
     ? undefined

@@ -18,6 +18,12 @@ const trouble: Readonly<Record<string, ExecutionReason>> = {
   RunContainerError: 'WaitingForContainer',
 };
 
+/** First words of waits in which nothing is wrong: every pod has them, if only for a moment. */
+const routineWords: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing', 'Pulling']);
+
+/** Whether a wait is the ordinary start of a pod, by the message that it is shown with. */
+export const isRoutine = (message: string): boolean => routineWords.has(message.split(':', 1)[0] ?? '');
+
 /** The kubelet's times have no fractions of a second. */
 const kubeletTickMs = 1_000;
 
@@ -81,7 +87,8 @@ function unscheduled({ status: { conditions = [] } = {} }: Pod): Waiting | undef
 /** No pod runs at once; from a moment on it is worth saying that one does not. */
 function quietStart(pod: Pod, noteOf: NoteOf): Waiting {
   const since = Date.parse(pod.metadata.creationTimestamp ?? '') + stepPodLimits.quietStartMs;
-  const word = stepState(pod)?.waiting?.reason ?? 'Pending';
+  // A pod has a node at once or `unscheduled` says why not; a kubelet with much to do acknowledges it later.
+  const word = stepState(pod)?.waiting?.reason ?? 'ContainerCreating';
   const message = noteOf(pod) ?? word;
   return { reason: 'WaitingForContainer', message, since: Number.isNaN(since) ? 0 : since };
 }

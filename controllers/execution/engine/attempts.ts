@@ -8,7 +8,7 @@ import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { warnOfLoss } from './lost-output.ts';
 import { containerResult, noResult, withTwins } from './outcome.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from './reduce.ts';
-import { causeOf, hasBegun, noteStart, queueOutcome, showWaiting, waitsNoMore } from './starting.ts';
+import { causeOf, hasBegun, noteStart, queueOutcome, showStart, showWaiting, waitsNoMore } from './starting.ts';
 import { after, type VisitUpdate } from './state-handler.ts';
 
 /**
@@ -30,7 +30,7 @@ type MakePlan = (visit: CurrentVisit) => PlanOrFailure;
 
 /** Starts the present attempt, or lets it run, or wait for as long as it may. */
 function proceed(draft: Draft, current: CurrentVisit, pod: PodFact | undefined, makePlan: MakePlan): VisitUpdate {
-  if (hasBegun(pod)) return { change: { ...noteStart(draft, current, pod?.begunAt), ...waitsNoMore(current) } };
+  if (hasBegun(pod)) return { change: showStart(draft, current, pod?.begunAt) };
   const since = current.retry_at ?? current.entered_at;
   const waited = queueOutcome(draft, { name: `state ${current.state}`, since, pod, waiting: current.waiting });
   if (waited !== undefined) return attemptsEnded(waited, current.attempt ?? 1);

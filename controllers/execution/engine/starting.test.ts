@@ -14,6 +14,17 @@ function waitingWorld(state: State): World {
   return world.settle();
 }
 
+/** Kubernetes says something else of the pods that wait. */
+function wait(world: World, message: string): void {
+  const waiting = { reason: 'WaitingForContainer', message, since: 0 } as const;
+  for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, waiting });
+  world.settle();
+}
+
+/** Writes of status so far: a decision that changes nothing is none. */
+const writesOf = ({ decisions }: World): number =>
+  decisions.filter(({ status }, i) => JSON.stringify(status) !== JSON.stringify(decisions[i - 1]?.status)).length;
+
 const parallel = (fields: object = {}): State =>
   ({
     kind: 'ParallelContainerRun',
@@ -152,10 +163,46 @@ describe('what a step waits for', () => {
     world.pass(60_000).settle();
     const events = world.happenings.filter(({ reason }) => reason === 'WaitingForNode');
     expect(events).toEqual([{ type: 'Warning', reason: 'WaitingForNode', message: `a: ${noNode.message}` }]);
-    world.begin('a').settle();
+    world.begin('a').pass(1_500).settle();
     expect(world.status).toMatchObject({ reason: 'Running', message: 'in state a' });
     expect(world.status.current?.waiting).toBeUndefined();
   });
+
+  it.each([
+    { ms: 1_499, shown: true },
+    { ms: 1_500, shown: false },
+    { ms: 1_501, shown: false },
+  ])('is still shown $ms ms after the start of the container: $shown', ({ ms, shown }) => {
+    const world = waitingWorld(aScript('x')).begin('a').settle();
+    const written = writesOf(world);
+    world.pass(ms).settle();
+    expect(world.status.current?.waiting !== undefined).toBe(shown);
+    expect(writesOf(world) - written).toBe(shown ? 0 : 1);
+  });
+
+  it('costs no write of its own once the step has ended within that time', () => {
+    const world = waitingWorld(aScript('x')).begin('a').settle();
+    const written = writesOf(world);
+    world.pass(200).end('a').settle();
+    expect(writesOf(world) - written).toBe(1);
+    expect(world.status).toMatchObject({ phase: 'completed' });
+  });
+
+  it.each(['ContainerCreating', 'PodInitializing', 'Pulling: Pulling image "x"'])(
+    'is no Event where it is the ordinary start of a pod, %s, and is one once there is trouble',
+    (routine) => {
+      const world = new World(aWorkflow('w').state('a', aScript('x')).build());
+      world.waiting = { reason: 'WaitingForContainer', message: routine, since: 0 };
+      world.settle();
+      expect(world.status).toMatchObject({ message: `state a waits: ${routine}` });
+      expect(world.happenings).toEqual([]);
+      wait(world, 'FailedMount: no such share');
+      wait(world, 'FailedMount: still no such share');
+      expect(world.happenings).toEqual([
+        { type: 'Warning', reason: 'WaitingForContainer', message: 'a: FailedMount: no such share' },
+      ]);
+    },
+  );
 
   it('is shown two seconds after the pod was made where nothing is wrong yet', () => {
     const world = new World(aWorkflow('w').state('a', aScript('x')).build());

@@ -2,6 +2,7 @@ import { limits } from '../../../crds/limits.ts';
 import { cutMiddle } from '../../../lib/cut-text.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
+import { isRoutine } from '../../step-pods/pod-waiting.ts';
 import { engineLimits } from '../limits.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome, Waiting } from './facts.ts';
@@ -71,7 +72,8 @@ function show(draft: Draft, current: CurrentVisit, cause: Waiting): VisitChange 
   const message = cutMiddle(cause.message, causeLength);
   const { reason } = cause;
   const since = current.waiting?.reason === reason ? current.waiting.since : draft.time;
-  if (current.waiting?.reason !== reason) draft.say('Warning', reason, `${current.state}: ${message}`);
+  const isNews = current.waiting?.reason !== reason || isRoutine(current.waiting.message);
+  if (isNews && !isRoutine(message)) draft.say('Warning', reason, `${current.state}: ${message}`);
   return { waiting: { reason, message, since } };
 }
 
@@ -97,6 +99,17 @@ export function noteStart(
   }
   const deadline = instantAfter(at, parseDuration(limits.stateTimeoutDefault, { field: 'timeout' }));
   return { started_at: new Date(at).toISOString(), deadline };
+}
+
+/** Takes a wait away that is over, together with the note of the start, once the container has run for a moment. */
+export function showStart(draft: Draft, current: CurrentVisit, begunAt: number | undefined): VisitChange {
+  const settlesAt = (begunAt ?? Number.NEGATIVE_INFINITY) + engineLimits.waitSettlesMs;
+  const isRecent = draft.now < settlesAt && begunAt !== undefined && begunAt <= draft.now;
+  if (current.waiting !== undefined && isRecent) {
+    draft.wakeAt(settlesAt);
+    return unchanged;
+  }
+  return { ...noteStart(draft, current, begunAt), ...waitsNoMore(current) };
 }
 
 /** The first of a state's containers to run says when the state began to. */
