@@ -28,8 +28,9 @@ interface KeptFacts {
 }
 
 /**
- * The facts that have room in `edgeFactsLength`: tools in their order, then labels by name. The same report always gives the same
- * ones, so that a daemon whose labels come in another order each time causes no write.
+ * The facts that have room in `edgeFactsLength`: labels by name, then tools in their order. Labels come first: they are there for
+ * selectors to find hosts by. The same report always gives the same ones, so that a daemon whose labels come in another order each
+ * time causes no write.
  */
 export function keptFacts(tools: readonly string[], labels: Readonly<Record<string, string>>): KeptFacts {
   let room: number = limits.edgeFactsLength;
@@ -38,8 +39,8 @@ export function keptFacts(tools: readonly string[], labels: Readonly<Record<stri
     return room >= 0;
   };
   const byName = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
-  const keptTools = tools.filter((tool) => fits(toolLength(tool)));
   const keptLabels = byName.filter((label) => fits(labelLength(label)));
+  const keptTools = tools.filter((tool) => fits(toolLength(tool)));
   const leftOut = tools.length + byName.length - keptTools.length - keptLabels.length;
   return { local_tools: keptTools, labels: Object.fromEntries(keptLabels), leftOut };
 }

@@ -108,7 +108,7 @@ describe('10,000 hosts whose daemons report as much as the relay takes', () => {
     expect(count * kibibytes.api * kibibyte).toBeGreaterThanOrEqual((128 + 160) * mebibyte);
   });
 
-  it('keep no more of a longer report, whose first tools and labels count, and which is not refused', () => {
+  it('EDGE-RES-09 keep no more of a longer report, whose labels count before its first tools, and which is not refused', () => {
     const localTools = Array.from({ length: 20 }, (_, at) => text(at, 128));
     const names = ['c', 'a', 'b'].map((name) => name.padEnd(200, 'x'));
     const report = (labels: readonly string[]) => {
@@ -116,14 +116,14 @@ describe('10,000 hosts whose daemons report as much as the relay takes', () => {
       return capabilitiesOf({ os, arch, localTools, mountPoints: [], customLabels, commandTimeout: undefined });
     };
     const kept = report(names);
-    expect(kept.local_tools).toEqual(localTools);
-    expect(Object.keys(kept.labels)).toEqual([names[1], names[2]]);
+    expect(kept.local_tools).toEqual(localTools.slice(0, 19));
+    expect(Object.keys(kept.labels)).toEqual([names[1], names[2], names[0]]);
     expect(kept.facts_left_out).toBe(1);
     expect(report(names.toReversed())).toEqual(kept);
     expect(factsLength(kept)).toBeLessThanOrEqual(most);
     expect(report([])).not.toHaveProperty('facts_left_out');
     const all = { os, arch, localTools: Array.from({ length: 40 }, (_, at) => text(at, 128)), mountPoints: [] };
     const cut = capabilitiesOf({ ...all, customLabels: { zone: 'a' }, commandTimeout: undefined });
-    expect([cut.local_tools.length, cut.labels, cut.facts_left_out]).toEqual([30, {}, 11]);
+    expect([cut.local_tools.length, cut.labels, cut.facts_left_out]).toEqual([29, { zone: 'a' }, 11]);
   });
 });

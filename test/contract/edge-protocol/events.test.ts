@@ -126,8 +126,8 @@ describe('Hello', () => {
     const host = await world.enroll(relay.client);
     world.open(relay.client, host).hello(ofCharacters(count));
     await world.becomes(host, 'Connected');
-    const { labels, facts_left_out: found } = (await world.status(host))?.capabilities ?? {};
-    expect([Object.keys(labels ?? {}).length, found]).toEqual([11 - (leftOut ?? 0), leftOut]);
+    const { labels, local_tools: tools, facts_left_out: found } = (await world.status(host))?.capabilities ?? {};
+    expect([Object.keys(labels ?? {}).length, tools?.length, found]).toEqual([11, 14 - (leftOut ?? 0), leftOut]);
   });
 
   it('EDGE-PROTO-19 takes a stream id in capitals', async () => {
