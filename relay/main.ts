@@ -13,7 +13,6 @@ import { keepHeapSmall } from './small-heap.ts';
 
 /** The process of the relay: reads the environment, makes the real things, and runs until it is to stop. */
 async function main(): Promise<number> {
-  keepHeapSmall();
   const config = readRelayConfig(process.env);
   const clock = systemClock;
   const output = gatheredOutput(clock);
@@ -35,6 +34,7 @@ async function main(): Promise<number> {
       metrics,
       runtime,
       readFile: (path) => readFileSync(path, 'utf8'),
+      keepHeapSmall,
     });
   } finally {
     await kube.close();

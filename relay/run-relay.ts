@@ -38,6 +38,8 @@ export interface RelayDeps {
   readonly metrics: ServerMetrics;
   readonly runtime: Pick<ProcessRuntime, 'stop' | 'abandon'>;
   readonly readFile: (path: string) => string;
+  /** Keeps the heap of the process small, or lets it grow. */
+  readonly keepHeapSmall: (isSmall: boolean) => void;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
     // Pending calls fail when the bus closes.
     needed.catch(() => undefined);
     if (found === 'aborted' || runtime.stop.aborted) return 0;
-    followed.push(watchOver({ ...shared, streams }, following.signal));
+    followed.push(watchOver({ ...shared, streams, keepHeapSmall: deps.keepHeapSmall }, following.signal));
     const parts = { bus, hosts, streams, recent, sent, signal: following.signal };
     const listener = await openGrpc(deps, { ...parts, edgePublicKey: found[0] });
     state.isServing = true;

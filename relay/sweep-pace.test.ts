@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest';
 import { createSweepPace } from './sweep-pace.ts';
+import { createWaves } from './waves.ts';
 
 /** Seconds after the start at which a sweep was due, where so many streams begin in each second. */
 function sweeps(seconds: number, beginIn: (second: number) => number): number[] {
   let [now, arrivals] = [0, 0];
-  const pace = createSweepPace({ steadyMs: () => now, arrivals: () => arrivals, staleMs: 90_000 });
+  const waves = createWaves({ steadyMs: () => now, arrivals: () => arrivals });
+  const pace = createSweepPace({ steadyMs: () => now, staleMs: 90_000 });
   const due: number[] = [];
   for (let second = 1; second <= seconds; second += 1) {
     now = second * 1_000;
     arrivals += beginIn(second);
-    if (pace.isDue()) due.push(second);
+    if (pace.isDue(waves.isComing())) due.push(second);
   }
   return due;
 }

@@ -1,43 +1,29 @@
 interface SweepPaceDeps {
   /** Milliseconds that never step. */
   readonly steadyMs: () => number;
-  /** Streams that were begun so far. */
-  readonly arrivals: () => number;
   /** After so long a sweep comes in any case: a host that was silent for more is Unhealthy. */
   readonly staleMs: number;
 }
 
 export interface SweepPace {
-  /** Called every second; true where the sweep is due. */
-  isDue(): boolean;
+  /** Called every second; true where the sweep is due. `isComing`: a fleet is (`Waves`). */
+  isDue(isComing: boolean): boolean;
 }
 
 /** Daemons of a relay that was restarted are back by then, where they are not thousands. */
 const sweepMs = 30_000;
-/** So many streams that began within the last looks mean that a fleet is coming back. */
-const wave = 25;
-const looks = 6;
-/** The longest pause of a daemon before it tries again; the kernel's own between two attempts to connect is 16 s. */
-const lullMs = 30_000;
 
 /**
  * A sweep every 30 s. It waits while a fleet comes back, and until those who were turned away have tried again: it would write the
  * hosts that are still in line as Disconnected, and soon after as Connected. It waits until the silence that makes a host
  * Unhealthy at the most (spec 2 §3).
  */
-export function createSweepPace({ steadyMs, arrivals, staleMs }: SweepPaceDeps): SweepPace {
-  const counts: number[] = [];
+export function createSweepPace({ steadyMs, staleMs }: SweepPaceDeps): SweepPace {
   let last = steadyMs();
-  let waveAt = -Infinity;
   return {
-    isDue() {
-      const count = arrivals();
-      counts.push(count);
-      if (counts.length > looks) counts.shift();
+    isDue(isComing) {
       const now = steadyMs();
-      if (count - (counts[0] ?? count) >= wave) waveAt = now;
       const waited = now - last;
-      const isComing = now - waveAt < lullMs;
       if (waited < sweepMs || (isComing && waited < staleMs)) return false;
       last = now;
       return true;

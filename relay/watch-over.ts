@@ -6,7 +6,9 @@ import type { Logger } from '../lib/logger.ts';
 import { busLost } from './explained.ts';
 import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
 import type { Streams } from './streams/streams.ts';
+import { createHeapPace } from './small-heap.ts';
 import { createSweepPace } from './sweep-pace.ts';
+import { createWaves } from './waves.ts';
 
 interface WatchOverDeps {
   readonly clock: Clock;
@@ -19,6 +21,8 @@ interface WatchOverDeps {
   readonly relayId: string;
   /** A host is Unhealthy after more than this silence. */
   readonly staleMs: number;
+  /** Keeps the heap of the process small, or lets it grow. Absent: it stays as it is. */
+  readonly keepHeapSmall?: (isSmall: boolean) => void;
 }
 
 const tickMs = 1_000;
@@ -28,15 +32,17 @@ const renewEvery = 15;
 /** design §14: without the bus for so long, another relay may have taken the hosts over. */
 const patienceMs = 10_000;
 
-/** One clock for all streams: heartbeats, the relay's own sign of life, and the hosts of relays that are gone. */
+/** One clock for all streams: heartbeats, the relay's own sign of life, its heap, and the hosts of relays that are gone. */
 export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promise<void> {
-  const { clock, steadyMs, bus, streams } = deps;
+  const { clock, steadyMs, bus, streams, staleMs, keepHeapSmall = () => undefined } = deps;
   // Each by itself: a server that does not answer holds up neither the tick nor the sign of life.
   const heartbeats = beside(deps, () => streams.checkHeartbeats());
   const entries = beside(deps, () => streams.renewEntries());
   const signOfLife = beside(deps, () => sayAlive(deps));
   const sweep = beside(deps, () => markLost(deps));
-  const pace = createSweepPace({ steadyMs, arrivals: () => streams.arrivals, staleMs: deps.staleMs });
+  const waves = createWaves({ steadyMs, arrivals: () => streams.arrivals });
+  const pace = createSweepPace({ steadyMs, staleMs });
+  const noteWave = createHeapPace(keepHeapSmall);
   let awaySince: number | undefined;
   for (let tick = 0; !signal.aborted; tick += 1) {
     const now = steadyMs();
@@ -47,7 +53,9 @@ export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promi
     heartbeats.run();
     if (tick % renewEvery === 0) entries.run();
     if (tick % aliveEvery === 0) signOfLife.run();
-    if (pace.isDue()) sweep.run();
+    const isComing = waves.isComing();
+    noteWave(isComing);
+    if (pace.isDue(isComing)) sweep.run();
     await clock.sleep(tickMs, signal);
   }
   await Promise.all([heartbeats, entries, signOfLife, sweep].map((job) => job.last()));

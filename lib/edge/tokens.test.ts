@@ -33,6 +33,12 @@ const command = {
 };
 
 describe('tokens of edge mode', () => {
+  it('a token has the bytes that the library writes for its claims', async () => {
+    const token = await mintCommandToken(ours.privateKey, { ...command, author: 'Zoë, "ops" \u2028' });
+    const same = new SignJWT(decodeJwt(token)).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' });
+    expect(token).toBe(await same.sign(ours.privateKey));
+  });
+
   it('EDGE-RES-30 an enrollment token counts with its signature, audience, issuer, tenant and time', async () => {
     const token = await mintEnrollmentToken(ours.privateKey, enrollment);
     const claims = {
