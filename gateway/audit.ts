@@ -3,15 +3,23 @@ import {
   createAuditChain,
   createAuditMetrics,
   loadAuditKey,
+  loadFormerKeys,
   pemOf,
 } from '../lib/audit-chain/index.ts';
 import type { EventBus } from '../lib/bus/index.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
+/** Public keys of checkpoints, as PEM (SPKI). */
+export interface AuditPublicKeys {
+  /** Half of the key that signs. */
+  readonly signing: string;
+  /** Those that signed before. */
+  readonly former: readonly string[];
+}
+
 export interface GatewayAudit {
   readonly chain: AuditChain;
-  /** The public key of its checkpoints, as PEM (SPKI). */
-  readonly publicKey: string;
+  readonly keys: AuditPublicKeys;
 }
 
 /**
@@ -20,6 +28,10 @@ export interface GatewayAudit {
  */
 export function openAudit(deps: GatewayDeps, bus: EventBus): GatewayAudit {
   const key = loadAuditKey(deps.config, deps.readFile, deps.logger);
+  const formerKeys = loadFormerKeys(deps.config);
   const observer = createAuditMetrics(deps.metrics.registry);
-  return { chain: createAuditChain({ ...deps, bus, key, observer }), publicKey: pemOf(key) };
+  return {
+    chain: createAuditChain({ ...deps, bus, key, formerKeys, observer }),
+    keys: { signing: pemOf(key), former: formerKeys.map(pemOf) },
+  };
 }

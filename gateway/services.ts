@@ -53,7 +53,7 @@ export function createServices(deps: GatewayDeps): Services {
   const authentication = createOperatorAuthentication(deps, config);
   const cluster = createCluster(deps);
   const bus = createBus(deps);
-  const { chain: audit, publicKey: auditPublicKey } = openAudit(deps, bus);
+  const { chain: audit, keys: auditKeys } = openAudit(deps, bus);
   const tenancy = createTenancy({ audit, tenants: cluster.tenants });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const upstream = createUpstream(deps);
@@ -66,7 +66,7 @@ export function createServices(deps: GatewayDeps): Services {
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, documents, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane, registrations },
+    routes: { ...deps, documents, bus, audit, auditKeys, cluster, tenancy, rateLimit, lane, registrations },
     authenticate: inOwnTenant(deps, authentication, { tenancy, take: ({ tenant }) => rateLimit.take(tenant ?? '') }),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
     async start(stop) {

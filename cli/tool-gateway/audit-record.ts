@@ -10,6 +10,8 @@ export interface AuditVouchers {
   readonly checkpoints: readonly unknown[];
   /** PEM (SPKI) of the key that the installation signs with. */
   readonly public_key: string;
+  /** Those of keys that it signed with before. Absent in records of earlier versions. */
+  readonly former_public_keys?: readonly string[] | undefined;
   readonly retained_from: string | null;
 }
 
@@ -24,8 +26,8 @@ const pageEvents = 500;
 
 /** From the gateway. Checkpoints are read first, as they vouch for events that are there by then. */
 export async function auditOf(client: GatewayClient, tenant: string | undefined): Promise<AuditSource> {
-  const { items, public_key, retained_from }: Checkpoints = await client.listAuditCheckpoints({ tenant });
-  return { vouchers: { checkpoints: items, public_key, retained_from }, events: eventsOf(client, { tenant }) };
+  const { items, ...proof }: Checkpoints = await client.listAuditCheckpoints({ tenant });
+  return { vouchers: { checkpoints: items, ...proof }, events: eventsOf(client, { tenant }) };
 }
 
 /** Filters of a list of events. */
@@ -65,6 +67,8 @@ function parsed(text: string, path: string, line: number): unknown {
   }
 }
 
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((text) => typeof text === 'string');
+
 const isVouchers = (value: unknown): value is AuditVouchers =>
   typeof value === 'object' &&
   value !== null &&
@@ -72,6 +76,7 @@ const isVouchers = (value: unknown): value is AuditVouchers =>
   Array.isArray(value.checkpoints) &&
   'public_key' in value &&
   typeof value.public_key === 'string' &&
+  (!('former_public_keys' in value) || isTexts(value.former_public_keys)) &&
   'retained_from' in value;
 
 const unreadable = (path: string, line: number): CliError =>

@@ -151,6 +151,8 @@ export type ListAuditCheckpointsAnswer = {
   })[];
   /** Key that this installation signs with, PEM (SPKI). */
   readonly public_key: string;
+  /** Keys that it signed with before, PEM (SPKI). */
+  readonly former_public_keys: readonly string[];
   /** When the oldest event that is retained was stored, RFC 3339. */
   readonly retained_from: string | null;
 };

@@ -5,6 +5,7 @@ import { createHealthRoutes } from '../../lib/http/service/index.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { GatewayCluster } from '../cluster/cluster.ts';
+import type { AuditPublicKeys } from '../audit.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
@@ -25,8 +26,7 @@ import { createToolRoutes } from './tools/index.ts';
 export interface RoutesDeps extends GatewayDeps {
   readonly bus: EventBus;
   readonly audit: AuditChain;
-  /** PEM (SPKI) of the key that signs audit checkpoints. */
-  readonly auditPublicKey: string;
+  readonly auditKeys: AuditPublicKeys;
   readonly cluster: GatewayCluster;
   readonly tenancy: Tenancy;
   readonly rateLimit: RateLimit;

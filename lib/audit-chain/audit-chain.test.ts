@@ -9,9 +9,10 @@ import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { EventBus } from '../bus/index.ts';
 import { systemClock } from '../clock.ts';
 import { newId } from '../ids.ts';
-import { publicHalf } from './checkpoint.ts';
+import { keyRing, publicHalf } from './checkpoint.ts';
 import {
   type AuditChain,
+  type AuditChainDeps,
   type AuditQuery,
   auditLimits,
   type ChainedEvent,
@@ -38,8 +39,10 @@ afterAll(async () => {
 const key: KeyObject = generateKeyPairSync('ed25519').privateKey;
 const keys = new Map([[keyIdOf(key), publicHalf(key)]]);
 
-function openChain(bus: EventBus = nats.connect()): AuditChain {
-  const chain = createAuditChain({ bus, clock: systemClock, logger: silentLogger, newId, key });
+type Keys = Pick<AuditChainDeps, 'key' | 'formerKeys'>;
+
+function openChain(bus: EventBus = nats.connect(), own: Keys = { key }): AuditChain {
+  const chain = createAuditChain({ bus, clock: systemClock, logger: silentLogger, newId, ...own });
   open.push(chain);
   return chain;
 }
@@ -315,30 +318,39 @@ describe('the audit chain without NATS', () => {
     await own.stop();
   }, 90_000);
 
-  it('shows for ever where an administrator of NATS cut a chain behind its checkpoint', async () => {
-    const own = await startTestBus();
-    const chain = openChain(own.connect());
-    for (let index = 0; index < 3; index += 1) await chain.append(anEvent('cut', { index }));
-    await chain.close();
-    const connection = await connect({ servers: own.server.url });
-    const { streams } = await jetstreamManager(connection);
-    const name = 'WINDLASS_STREAM_gateway_audit';
-    const { config } = await streams.info(name);
-    // Deletes are denied for good, so the stream itself is replaced by one without its end.
-    const kept = await Promise.all([1, 2].map((seq) => streams.getMessage(name, { seq })));
-    await streams.delete(name);
-    await streams.add(config);
-    for (const message of kept) await connection.request(message?.subject ?? '', message?.data);
-    await connection.close();
-    const record = createAuditRecord(own.connect());
-    const checkpoints = await record.checkpoints('cut');
-    const read = async () => (await record.page({ tenant: 'cut', types: [], limit: 500 })).events;
-    expect(verify(await read(), { checkpoints, keys }).problems).toMatchObject([{ kind: 'cut', sequence: 3 }]);
-    const next = openChain(own.connect());
-    await next.append(anEvent('cut', { index: 'later' }));
-    await next.close();
-    const problems = verify(await read(), { checkpoints: await record.checkpoints('cut'), keys }).problems;
-    expect(problems).toMatchObject([{ kind: 'missing', sequence: 3 }]);
-    await own.stop();
-  }, 40_000);
+  const later = generateKeyPairSync('ed25519').privateKey;
+  it.each<[string, Keys]>([
+    ['', { key }],
+    [', also to a writer with another key', { key: later, formerKeys: [publicHalf(key)] }],
+  ])(
+    'shows for ever where an administrator of NATS cut a chain behind its checkpoint%s',
+    async (_to, of) => {
+      const own = await startTestBus();
+      const chain = openChain(own.connect());
+      for (let index = 0; index < 3; index += 1) await chain.append(anEvent('cut', { index }));
+      await chain.close();
+      const connection = await connect({ servers: own.server.url });
+      const { streams } = await jetstreamManager(connection);
+      const name = 'WINDLASS_STREAM_gateway_audit';
+      const { config } = await streams.info(name);
+      // Deletes are denied for good, so the stream itself is replaced by one without its end.
+      const kept = await Promise.all([1, 2].map((seq) => streams.getMessage(name, { seq })));
+      await streams.delete(name);
+      await streams.add(config);
+      for (const message of kept) await connection.request(message?.subject ?? '', message?.data);
+      await connection.close();
+      const record = createAuditRecord(own.connect());
+      const checkpoints = await record.checkpoints('cut');
+      const read = async () => (await record.page({ tenant: 'cut', types: [], limit: 500 })).events;
+      expect(verify(await read(), { checkpoints, keys }).problems).toMatchObject([{ kind: 'cut', sequence: 3 }]);
+      const next = openChain(own.connect(), of);
+      await next.append(anEvent('cut', { index: 'later' }));
+      await next.close();
+      const ring = keyRing([key, later]);
+      const problems = verify(await read(), { checkpoints: await record.checkpoints('cut'), keys: ring }).problems;
+      expect(problems).toMatchObject([{ kind: 'missing', sequence: 3 }]);
+      await own.stop();
+    },
+    40_000,
+  );
 });

@@ -27,6 +27,10 @@ export const pemOf = (key: KeyObject): string => publicHalf(key).export({ type: 
 /** The public half of a private key, or the public key itself. */
 export const publicHalf = (key: KeyObject): KeyObject => (key.type === 'private' ? createPublicKey(key) : key);
 
+/** Keys by id, as checkpoints name them. */
+export const keyRing = (keys: readonly KeyObject[]): ReadonlyMap<string, KeyObject> =>
+  new Map(keys.map((key) => [keyIdOf(key), publicHalf(key)]));
+
 const signedBytes = (statement: Omit<Checkpoint, 'signature'>): Buffer =>
   Buffer.from(`${domain}${canonicalJson(statement)}`);
 

@@ -9,7 +9,7 @@ import type { AuditChain } from './audit-chain.ts';
 import type { AuditObserver } from './audit-observer.ts';
 import { auditStream, checkpointStream, noTenant } from './audit-streams.ts';
 import { unlinkedEvent, writtenEvent } from './chained-event.ts';
-import { type Checkpoint, checkpointOf, isSigned, keyIdOf, publicHalf, signCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, checkpointOf, isSigned, keyIdOf, keyRing, signCheckpoint } from './checkpoint.ts';
 import { type GatewayEvent, isOutcome } from './gateway-event.ts';
 import { createLaneLease, type LaneLease } from './lane-lease.ts';
 import { auditLimits } from './limits.ts';
@@ -25,6 +25,8 @@ export interface AuditChainDeps {
   readonly newId: NewId;
   /** Private Ed25519 key that signs the ends of chains (`loadAuditKey`). */
   readonly key: KeyObject;
+  /** Keys that signed before (`loadFormerKeys`). Default: none. */
+  readonly formerKeys?: readonly KeyObject[];
 }
 
 /** The audit of one process. Its timers end with `close`. */
@@ -62,7 +64,7 @@ class LaneAudit implements AuditChain {
     this.#checkpoints = deps.bus.stream(checkpointStream);
     this.#lost = createLostOutcomes(deps.logger, deps.observer ?? unheard);
     this.#keyId = keyIdOf(deps.key);
-    this.#keys = new Map([[this.#keyId, publicHalf(deps.key)]]);
+    this.#keys = keyRing([deps.key, ...(deps.formerKeys ?? [])]);
     this.#running = this.#watch();
   }
 
@@ -136,7 +138,7 @@ class LaneAudit implements AuditChain {
     return chain;
   }
 
-  /** The last checkpoint signed with this key; none without a key of the settings. */
+  /** The last checkpoint, signed with a key of the settings. */
   async #vouched(tenant: string, lane: string): Promise<Checkpoint | undefined> {
     const found = await this.#checkpoints.last({ tenant, key: lane });
     const checkpoint = found === undefined ? undefined : checkpointOf(found.body);

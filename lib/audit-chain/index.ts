@@ -1,5 +1,5 @@
 export type { AuditChain } from './audit-chain.ts';
-export { auditKeyVariables, loadAuditKey } from './audit-key.ts';
+export { auditKeyVariables, loadAuditKey, loadFormerKeys } from './audit-key.ts';
 export { type AuditObserver, createAuditMetrics } from './audit-observer.ts';
 export {
   type AuditCursor,

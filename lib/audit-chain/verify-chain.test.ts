@@ -11,7 +11,7 @@ import {
   unlinkedEvent,
   writtenEvent,
 } from './chained-event.ts';
-import { type Checkpoint, keyIdOf, publicHalf, signCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, keyIdOf, keyRing, publicHalf, signCheckpoint } from './checkpoint.ts';
 import { verify } from './verify-chain.ts';
 
 const key = generateKeyPairSync('ed25519').privateKey;
@@ -144,10 +144,21 @@ describe('verify', () => {
     expect(problemsOf([], from)).toEqual(want);
   });
 
+  it('GW-EVT trusts checkpoints of each key that it is given, so that a changed key leaves the earlier ones valid', () => {
+    const former = generateKeyPairSync('ed25519').privateKey;
+    const given = [vouch(at(2), former), vouch(at(4))];
+    const ring = keyRing([key, former]);
+    expect(verify(chain, { checkpoints: given, keys: ring })).toMatchObject({ problems: [], chains: [{ vouched: 5 }] });
+    const cut = verify(chain.slice(0, 1), { checkpoints: given.slice(0, 1), keys: ring });
+    expect(cut.problems).toMatchObject([{ kind: 'cut', sequence: 2 }]);
+  });
+
   it('counts no checkpoint that an unknown key signed, or that was changed', () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     const raised = { ...vouch(at(2)), sequence: 2 };
-    for (const forged of [vouch(at(5), other), raised, { ...vouch(at(2)), signature: '' }])
+    const renamed = { ...vouch(at(5), other), key_id: keyIdOf(key) };
+    expect(problemsOf(chain, undefined, [vouch(at(5), other)])).toEqual(['key_unknown 6']);
+    for (const forged of [raised, renamed, { ...vouch(at(2)), signature: '' }])
       expect(problemsOf(chain, undefined, [forged])).toEqual([`checkpoint_forged ${forged.sequence}`]);
     expect(problemsOf(chain, undefined, [null, {}])).toEqual(['unreadable 0', 'unreadable 0']);
   });

@@ -17,6 +17,9 @@ export interface ChainProblem {
     | 'cut'
     /** A checkpoint vouches for another event at this place. */
     | 'replaced'
+    /** None of the given keys has the id that the checkpoint names. */
+    | 'key_unknown'
+    /** The key that the checkpoint names has not signed it as it is. */
     | 'checkpoint_forged';
   readonly message: string;
 }
@@ -143,9 +146,15 @@ class Verifier implements ChainVerifier {
       this.#blame({ lane: '', sequence: 0 }, 'unreadable', 'a checkpoint cannot be read');
       return;
     }
-    if (!isSigned(checkpoint, this.#options.keys)) {
-      const message = `no known key signed the checkpoint (key ${checkpoint.key_id})`;
-      this.#blame(checkpoint, 'checkpoint_forged', message);
+    const { keys } = this.#options;
+    const { key_id: keyId } = checkpoint;
+    if (!keys.has(keyId)) {
+      const message = `the checkpoint names the key ${JSON.stringify(keyId)}; give its public half too`;
+      this.#blame(checkpoint, 'key_unknown', message);
+      return;
+    }
+    if (!isSigned(checkpoint, keys)) {
+      this.#blame(checkpoint, 'checkpoint_forged', `the key ${keyId} has not signed the checkpoint as it is`);
       return;
     }
     const key = keyOf(checkpoint);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { GatewayConfig, readGatewayConfig } from '../../gateway/config.ts';
@@ -128,6 +128,11 @@ describe('a chart with a gateway', () => {
     const named = await render({ api, gateway: { ...gateway, audit: { existingSecret: 'mine' } } });
     expect(namesOf(named, 'Secret')).not.toContain('windlass-gateway-audit');
     expect(JSON.stringify(find(named, 'Deployment', clusterNames.gateway))).toContain('"secretName":"mine"');
+    const former = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const changed = await render({ api, gateway: { ...gateway, audit: { formerPublicKeys: former } } });
+    const variable = 'WINDLASS_GATEWAY_AUDIT_FORMER_KEYS';
+    expect(environment(changed, clusterNames.gateway)).toMatchObject({ [variable]: former });
+    expect(environment(named, clusterNames.gateway)).not.toHaveProperty(variable);
   });
 
   it('is known to the API, whose agents reach it, and to no other pod by the policy', async () => {

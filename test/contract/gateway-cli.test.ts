@@ -199,7 +199,17 @@ describe('windlass gateway audit', () => {
     writeFileSync(path('foreign.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
     await expect
       .poll(() => run('gateway', 'audit', 'verify', '--public-key', path('foreign.pem')), { timeout: 30_000 })
-      .toMatchObject({ code: 1, notes: expect.stringContaining('checkpoint_forged') });
+      .toMatchObject({ code: 1, notes: expect.stringContaining('key_unknown') });
+    writeFileSync(path('both.pem'), `${readFileSync(path('foreign.pem'), 'utf8')}${gateway.auditPublicKey}`);
+    for (const keys of [['both.pem'], ['foreign.pem', 'audit.pem'], ['audit.pem', 'foreign.pem']]) {
+      const given = keys.flatMap((file) => ['--public-key', path(file)]);
+      expect(await run('gateway', 'audit', 'verify', ...given)).toMatchObject({ code: 0 });
+    }
+    writeFileSync(
+      path('spoilt.pem'),
+      `${gateway.auditPublicKey}-----BEGIN PUBLIC KEY-----\nAA==\n-----END PUBLIC KEY-----\n`,
+    );
+    expect(await run('gateway', 'audit', 'verify', '--public-key', path('spoilt.pem'))).toMatchObject({ code: 2 });
   }, 60_000);
 });
 

@@ -1,15 +1,21 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { Command } from 'commander';
 import type { ChainReport, ChainVerifier } from '../../../lib/audit-chain/verify-chain.ts';
 import { CliError, type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { auditOf, type AuditSource, savedAudit, savedLine } from '../../tool-gateway/audit-record.ts';
+import {
+  auditOf,
+  type AuditSource,
+  type AuditVouchers,
+  savedAudit,
+  savedLine,
+} from '../../tool-gateway/audit-record.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
-import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { examples, type Launch, ok, repeatable, type Run } from '../../launch.ts';
 import { printedValue } from '../../print-object.ts';
 import type { Session } from '../../session.ts';
 
 interface VerifyOptions {
-  readonly publicKey?: string;
+  readonly publicKey?: readonly string[];
   readonly file?: string;
   readonly save?: string;
   readonly force?: boolean;
@@ -21,10 +27,11 @@ export const verifyCommand = (launch: Launch): Command =>
     .summary('prove that no event is missing or changed')
     .description(
       'Reads all retained events of the tenant and proves that none since the oldest is missing, changed, swapped, or cut ' +
-        'off before the newest checkpoint. Exit code 1 says that a chain is broken. Without --public-key the key is the ' +
-        'one that the gateway shows, which proves nothing about who runs the gateway.',
+        'off before the newest checkpoint. Exit code 1 says that a chain is broken. Without --public-key the keys are ' +
+        'those that the gateway shows, which proves nothing about who runs the gateway. After a change of the key, give ' +
+        'the new one and those before it.',
     )
-    .option('--public-key <file>', 'the public key (PEM) that you kept, for checkpoints')
+    .option('--public-key <file>', 'public keys (PEM) that you kept, for checkpoints; may be repeated', repeatable)
     .option('--save <file>', 'also write what was read to a file that you alone can read')
     .option('--force', 'replace that file')
     .option('--file <file>', 'verify a saved file, without any server')
@@ -34,28 +41,26 @@ export const verifyCommand = (launch: Launch): Command =>
       examples(
         'windlass gateway audit verify --public-key audit.pem --save audit.jsonl',
         'windlass gateway audit verify --file audit.jsonl --public-key audit.pem',
+        'windlass gateway audit verify --public-key audit-2026.pem --public-key audit-2025.pem  # after a change of the key',
       ),
     )
     .action(launch(verify));
 
 const verify: Run<VerifyOptions> = async (session, _args, options): Promise<ExitCode> => {
-  const { file, save, publicKey } = options;
+  const { file, save } = options;
   if (file !== undefined && save !== undefined)
     throw new CliError('usage', '--file and --save exclude each other', 'Keep one of them.');
   const source = await sourceOf(session, options);
-  const pem = publicKey === undefined ? source.vouchers.public_key : await session.files.read(publicKey);
-  const { keyIdOf } = await import('../../../lib/audit-chain/checkpoint.ts');
   const { createChainVerifier } = await import('../../../lib/audit-chain/verify-chain.ts');
-  const key = keyOf(pem, publicKey ?? 'the answer of the gateway');
   const { checkpoints, retained_from: from } = source.vouchers;
-  const keys = new Map([[keyIdOf(key), key]]);
+  const keys = await keysOf(session, options, source.vouchers);
   const verifier = createChainVerifier({ checkpoints, keys, ...(from === null ? {} : { retainedFrom: from }) });
   const text = await readThrough(source, verifier, save !== undefined);
   if (save !== undefined) await session.files.writePrivate(save, text, { replace: options.force === true });
   const report = verifier.report();
   const isWhole = report.problems.length === 0;
-  const shown = { whole: isWhole, ...report, retained_from: from, key_id: keyIdOf(key) };
-  if (!(await printedValue(session, shown))) tell(session, report, { from, keyId: keyIdOf(key) });
+  const shown = { whole: isWhole, ...report, retained_from: from, key_ids: [...keys.keys()] };
+  if (!(await printedValue(session, shown))) tell(session, report, { from, keyIds: [...keys.keys()] });
   return isWhole ? ok : exitCodes.failed;
 };
 
@@ -78,22 +83,28 @@ async function readThrough(
   return lines.join('');
 }
 
-function keyOf(pem: string, place: string): KeyObject {
-  try {
-    const key = createPublicKey(pem);
-    if (key.asymmetricKeyType === 'ed25519') return key;
-  } catch {
-    // Said below, with the place.
-  }
+/** Keys of the files, or else of the record, by id. */
+async function keysOf(session: Session, { publicKey }: VerifyOptions, vouchers: AuditVouchers): Promise<KeyRing> {
+  const { keyRing } = await import('../../../lib/audit-chain/checkpoint.ts');
+  const { publicKeysOf } = await import('../../../lib/audit-chain/public-keys.ts');
+  const shown = [vouchers.public_key, ...(vouchers.former_public_keys ?? [])];
+  const places = publicKey ?? shown.map(() => 'the answer of the gateway');
+  const texts = publicKey === undefined ? shown : await Promise.all(publicKey.map((file) => session.files.read(file)));
+  return keyRing(texts.flatMap((pem, index) => publicKeysOf(pem) ?? noKey(places[index] ?? '')));
+}
+
+function noKey(place: string): never {
   throw new CliError('usage', `${place} holds no public Ed25519 key as PEM`, 'It begins with BEGIN PUBLIC KEY.');
 }
 
+type KeyRing = ReadonlyMap<string, KeyObject>;
+
 interface Proof {
   readonly from: string | null;
-  readonly keyId: string;
+  readonly keyIds: readonly string[];
 }
 
-function tell({ terminal }: Session, { events, chains, problems }: ChainReport, { from, keyId }: Proof): void {
+function tell({ terminal }: Session, { events, chains, problems }: ChainReport, { from, keyIds }: Proof): void {
   for (const { tenant, lane, first, last, vouched } of chains) {
     const until = vouched === 0 ? 'no checkpoint vouches for it yet' : `a checkpoint vouches for it up to ${vouched}`;
     terminal.out(`tenant ${tenant ?? '-'} lane ${lane}: events ${first} to ${last}; ${until}`);
@@ -103,5 +114,5 @@ function tell({ terminal }: Session, { events, chains, problems }: ChainReport, 
   const counted = `${events} event${events === 1 ? '' : 's'} in ${chains.length} chain${chains.length === 1 ? '' : 's'}`;
   const since = from === null ? '' : ` since ${from}`;
   if (problems.length > 0) terminal.note(`error: the audit is broken: ${problems.length} problems in ${counted}`);
-  else terminal.out(`${counted}: none is missing or changed${since} (checkpoints of key ${keyId})`);
+  else terminal.out(`${counted}: none is missing or changed${since} (checkpoints of key ${keyIds.join(', ')})`);
 }

@@ -15,6 +15,7 @@ let nats: TestBus;
 let routes: Route<Operator>[] = [];
 const appended: GatewayEvent[] = [];
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const former = generateKeyPairSync('ed25519').publicKey;
 
 beforeAll(async () => {
   nats = await startTestBus();
@@ -30,7 +31,7 @@ beforeAll(async () => {
     close: async () => undefined,
   };
   const tenancy = createTenancy({ audit, tenants: { namespaceOf: () => undefined } });
-  routes = createAuditEventRoutes({ bus, tenancy, auditPublicKey: pemOf(privateKey) });
+  routes = createAuditEventRoutes({ bus, tenancy, auditKeys: { signing: pemOf(privateKey), former: [pemOf(former)] } });
 }, 300_000);
 afterAll(() => nats.stop());
 
@@ -125,7 +126,7 @@ describe('GW-EVT audit events over HTTP', () => {
 
   it('gives what proves the events whole', async () => {
     const body = await ask('/v1/audit-checkpoints', caller('acme'));
-    expect(body['public_key']).toBe(pemOf(publicKey));
+    expect(body).toMatchObject({ public_key: pemOf(publicKey), former_public_keys: [pemOf(former)] });
     const options = { checkpoints: body['items'] as unknown[], keys: new Map([[keyIdOf(publicKey), publicKey]]) };
     const found = await events(caller('acme'));
     expect(verify(found, options)).toMatchObject({ problems: [], chains: [{ tenant: 'acme', vouched: 3 }] });

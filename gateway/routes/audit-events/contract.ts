@@ -109,6 +109,7 @@ export const listAuditCheckpoints = defineContract({
       {
         items: Type.Array(AuditCheckpoint),
         public_key: text('Key that this installation signs with, PEM (SPKI).'),
+        former_public_keys: Type.Array(Type.String(), { description: 'Keys that it signed with before, PEM (SPKI).' }),
         retained_from: Type.Union([Type.String(), Type.Null()], {
           description: 'When the oldest event that is retained was stored, RFC 3339.',
         }),
@@ -128,6 +129,7 @@ export const listAuditCheckpoints = defineContract({
         },
       ],
       public_key: '-----BEGIN PUBLIC KEY-----\n…\n-----END PUBLIC KEY-----\n',
+      former_public_keys: [],
       retained_from: eventExample.time,
     },
   },

@@ -5,6 +5,7 @@ import { createCursor } from '../../../lib/http/paging.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { instantForm, parseInstant } from '../../../lib/instant.ts';
+import type { AuditPublicKeys } from '../../audit.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenantInQuery, seesAll } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
@@ -13,8 +14,7 @@ import { listAuditCheckpoints, listAuditEvents } from './contract.ts';
 interface AuditRoutesDeps {
   readonly bus: Pick<EventBus, 'stream'>;
   readonly tenancy: Pick<Tenancy, 'assertOwn'>;
-  /** PEM (SPKI) of the key that signs checkpoints. */
-  readonly auditPublicKey: string;
+  readonly auditKeys: AuditPublicKeys;
 }
 
 /** Message and events of it that were read: two numbers with a point between, for as long as readers keep `end_cursor`. */
@@ -26,7 +26,7 @@ const cursors = createCursor<NonNullable<AuditQuery['cursor']>>(
   },
 );
 
-export function createAuditEventRoutes({ bus, tenancy, auditPublicKey }: AuditRoutesDeps): Route<Operator>[] {
+export function createAuditEventRoutes({ bus, tenancy, auditKeys }: AuditRoutesDeps): Route<Operator>[] {
   const record = createAuditRecord(bus);
   const routes: Route<Operator>[] = [
     defineRoute(listAuditEvents, async ({ caller, query }) => {
@@ -49,7 +49,8 @@ export function createAuditEventRoutes({ bus, tenancy, auditPublicKey }: AuditRo
       const tenant = tenantOf(caller, query.tenant);
       const items = await record.checkpoints(tenant);
       const retainedFrom = (await record.retainedFrom()) ?? null;
-      return json({ items, public_key: auditPublicKey, retained_from: retainedFrom });
+      const { signing, former } = auditKeys;
+      return json({ items, public_key: signing, former_public_keys: former, retained_from: retainedFrom });
     }),
   ];
   return routes.map((route) => ofOwnTenantInQuery(tenancy, route));

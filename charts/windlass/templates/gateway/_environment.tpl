@@ -36,6 +36,9 @@
 {{- include "windlass.roleScopesEnv" .roleScopes }}
 {{- end }}
 - { name: WINDLASS_GATEWAY_AUDIT_KEY, value: /etc/windlass/gateway-audit/key.pem }
+{{- with .Values.gateway.audit.formerPublicKeys }}
+- { name: WINDLASS_GATEWAY_AUDIT_FORMER_KEYS, value: {{ . | quote }} }
+{{- end }}
 - { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }
 - { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }
 {{- include "windlass.s3.env" . }}
