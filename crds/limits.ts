@@ -189,7 +189,10 @@ export const limits = {
   toolSchemaParts: 32 * 1024,
   /** Our bounds of the command of a CLI tool. */
   cliToolTimeoutSecondsDefault: 60,
-  cliToolTimeoutSecondsMax: 3_600,
+  /** Leaves time for the start of the pod and for the answer within `toolCallSeconds`. */
+  cliToolTimeoutSecondsMax: 450,
+  /** Longest time of one call at the tool gateway. */
+  toolCallSeconds: 600,
   cliToolFiles: 8,
   cliToolPathLength: 255,
   /** Our ceilings for edge hosts: labels of one, tools and paths that a daemon reports, length of such a path. */

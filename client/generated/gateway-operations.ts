@@ -323,7 +323,7 @@ export type RegisterCliToolBody = {
   readonly env?: Readonly<Record<string, string>>;
   /** Where the command runs. */
   readonly workdir?: string;
-  /** Longest time of the command. */
+  /** Longest time of the command. A call of a tool ends after ten minutes, the start of the pod included. */
   readonly timeout_seconds?: number;
   /** Resources of the container. */
   readonly resources?: {
@@ -376,7 +376,7 @@ export type ReadCliToolAnswer = {
   readonly env?: Readonly<Record<string, string>>;
   /** Where the command runs. */
   readonly workdir?: string;
-  /** Longest time of the command. */
+  /** Longest time of the command. A call of a tool ends after ten minutes, the start of the pod included. */
   readonly timeout_seconds?: number;
   /** Resources of the container. */
   readonly resources?: {

@@ -70,7 +70,8 @@ export const CliToolSpec = Type.Object(
         minimum: 1,
         maximum: limits.cliToolTimeoutSecondsMax,
         default: limits.cliToolTimeoutSecondsDefault,
-        description: 'Longest time of the command.',
+        description:
+          'Longest time of the command. A call of a tool ends after ten minutes, the start of the pod included.',
       }),
     ),
     resources: Type.Optional(

@@ -11,7 +11,7 @@ import { limitGroups, notMet } from './limits-table.ts';
 
 const rows = limitGroups.flatMap((group) => group.rows);
 const root = resolve(import.meta.dirname, '../..');
-const sources = globSync('{crds,lib,controllers,api,relay}/**/*.ts', { cwd: root })
+const sources = globSync('{crds,lib,controllers,api,gateway,relay}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.test.ts'))
   .map((path) => readFileSync(resolve(root, path), 'utf8'))
   .join('\n');

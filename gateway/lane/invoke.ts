@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { limits } from '../../crds/limits.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp, startDeadline } from '../../lib/deadline.ts';
@@ -46,8 +47,8 @@ export type Invoke = (envelope: Envelope, signal: AbortSignal, via?: 'mcp') => P
 const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
 /** Tools that run at once in one replica, and calls that wait for their turn. */
 const runs = { size: 512, waiting: 1_024, waitMs: 10_000 };
-/** Longest time of one call, the wait included. */
-const callMs = 600_000;
+/** Longest time of one call, the wait included: the longest CLI tool ends before. */
+const callMs = limits.toolCallSeconds * 1_000;
 
 /**
  * The order of a call (design §13): session, token, signature, freshness and replay, pattern; policy; arguments; a place; the

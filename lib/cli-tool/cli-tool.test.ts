@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../crds/limits.ts';
 import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
 import { validateSpec } from '../../crds/validators.ts';
 import { checkCliTool } from './check-cli-tool.ts';
-import { workflowSpecOf } from './workflow-of.ts';
+import { startSeconds, workflowSpecOf } from './workflow-of.ts';
 
 const aTool = (more: Partial<CliToolSpec> = {}): CliToolSpec => ({
   description: 'Counts.',
@@ -65,6 +66,30 @@ describe('the check of a CLI tool', () => {
   ])('counts what a stdin adds to %i elements of the command', (count, paths) => {
     const command = Array.from({ length: count }, () => 'x');
     expect(pathsOf(aTool({ command, stdin: 'a' }))).toEqual(paths);
+  });
+});
+
+describe('the time of a command', () => {
+  const max = limits.cliToolTimeoutSecondsMax;
+  const timesOf = (timeout_seconds?: number) => {
+    const state = workflowSpecOf(aTool(timeout_seconds === undefined ? {} : { timeout_seconds })).states['run'];
+    return state?.kind === 'ContainerRun' ? [state.resources?.timeout, state.timeout] : undefined;
+  };
+
+  it('ends, with the start of its pod, half a minute before the call of the tool', () => {
+    expect(max + startSeconds + 30).toBe(limits.toolCallSeconds);
+    expect(timesOf(max)).toEqual([`${max}s`, `${limits.toolCallSeconds - 30}s`]);
+    expect(timesOf()).toEqual(['60s', '180s']);
+  });
+
+  it.each([
+    [max - 1, []],
+    [max, []],
+    [max + 1, [`spec.timeout_seconds: must be at most ${max}, not ${max + 1}`]],
+    [0, ['spec.timeout_seconds: must be at least 1, not 0']],
+  ])('may be %i seconds, or is refused with the bound', (timeout_seconds, want) => {
+    const problems = validateSpec.CliTool(aTool({ timeout_seconds }));
+    expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual(want);
   });
 });
 

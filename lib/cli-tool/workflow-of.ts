@@ -12,7 +12,7 @@ export const toolState = 'run';
 /** The workflow that an invocation of a CLI tool runs: a command, whose arguments are templates over the input. */
 export function workflowSpecOf(tool: CliToolSpec): WorkflowSpec {
   const { image, image_pull_policy, registry_credentials, env, workdir, resources, input_schema } = tool;
-  const timeout = `${tool.timeout_seconds ?? limits.cliToolTimeoutSecondsDefault}s`;
+  const seconds = tool.timeout_seconds ?? limits.cliToolTimeoutSecondsDefault;
   const container = {
     image,
     image_pull_policy,
@@ -29,8 +29,8 @@ export function workflowSpecOf(tool: CliToolSpec): WorkflowSpec {
       [toolState]: {
         kind: 'ContainerRun',
         ...defined(container),
-        resources: { ...resources, timeout },
-        timeout: `${(tool.timeout_seconds ?? limits.cliToolTimeoutSecondsDefault) + startSeconds}s`,
+        resources: { ...resources, timeout: `${seconds}s` },
+        timeout: `${seconds + startSeconds}s`,
         transitions: [],
       },
     },
@@ -38,9 +38,6 @@ export function workflowSpecOf(tool: CliToolSpec): WorkflowSpec {
   const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16);
   return { version: `1.0.0-h${hash}`, ...content };
 }
-
-/** How long a pod may take to start, beside the time of the command. */
-const startSeconds = 120;
 
 /** The workflow of a tool in a namespace that runs it. Its name follows from the tool's uid, its version from its content. */
 export function workflowOf({ metadata, spec }: CliTool, namespace: string): Workflow {
@@ -58,6 +55,9 @@ export function workflowOf({ metadata, spec }: CliTool, namespace: string): Work
     spec: workflowSpecOf(spec),
   };
 }
+
+/** How long a pod may take to start, beside the time of the command. */
+export const startSeconds = 120;
 
 /** Labels of the workflow of a tool, and of the executions of its calls. */
 export const cliToolLabels = ({ metadata }: Pick<CliTool, 'metadata'>): Record<string, string> => ({

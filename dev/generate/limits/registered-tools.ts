@@ -56,6 +56,7 @@ export const tools: LimitGroup = {
     row('`depth` of a GitBinding', 'gitDepthMax', 'commits', 'must be at most …, not …'),
     row('`refresh_seconds` of a GitBinding, at least', 'gitRefreshSecondsMin', 's', 'must be at least …'),
     row('Name of a GitBinding', 'gitBindingNameLength', 'characters', 'label must have at most … characters'),
+    row('Time of one call of a tool', 'toolCallSeconds', 's', 'the time of the call is up'),
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
     items('`networks` of a SecurityContext', 'listedNetworks'),
     items('`ports` of one of the `networks`', 'listedPorts'),

@@ -1,3 +1,4 @@
+import { limits } from '../../../crds/limits.ts';
 import type { Clock } from '../../clock.ts';
 import { createFairPool, type Place } from '../../fair-pool.ts';
 import { bytesOf } from '../../memory-budget/index.ts';
@@ -45,7 +46,7 @@ export const createLargeAnswers = (clock: Clock): AnswerRoom =>
   createAnswerRoom({ clock, size: bytesOf('large answers'), waitMs: longestCallMs });
 
 /** A little longer than the gateway gives a call. */
-export const longestCallMs = 610_000;
+export const longestCallMs = limits.toolCallSeconds * 1_000 + 10_000;
 
 export function createAnswerRoom(options: RoomOptions): AnswerRoom {
   const pool = createFairPool(options);
