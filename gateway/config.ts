@@ -7,6 +7,7 @@ import { sealTokenVariables } from '../lib/envelope/index.ts';
 import { identityVariables } from '../lib/identity/index.ts';
 import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { logLevels } from '../lib/logger.ts';
+import { templateLimits } from '../lib/template/limits.ts';
 import { type ChainLimits, chainLimitsDefault, toolWorkflowLimits } from '../lib/tool-chain/limits.ts';
 
 const text = (longest = 2_048) => Type.Optional(Type.String({ minLength: 1, maxLength: longest }));
@@ -25,7 +26,7 @@ export const GatewayConfig = Type.Object({
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
   /** Bounds of one call of a tool workflow (ADR 0061): steps, bytes of a body and of a response, and times. */
   WINDLASS_TOOL_WORKFLOW_STEPS: bound(chainLimitsDefault.steps, 1, toolWorkflowLimits.steps),
-  WINDLASS_TOOL_WORKFLOW_BODY_BYTES: bound(chainLimitsDefault.bodyBytes, 1_024, 16 * 1_024 * 1_024),
+  WINDLASS_TOOL_WORKFLOW_BODY_BYTES: bound(chainLimitsDefault.bodyBytes, 1_024, templateLimits.renderedLength),
   WINDLASS_TOOL_WORKFLOW_RESPONSE_BYTES: bound(chainLimitsDefault.responseBytes, 1_024, 64 * 1_024 * 1_024),
   WINDLASS_TOOL_WORKFLOW_STEP_SECONDS: bound(chainLimitsDefault.stepMs / 1_000, 1, 600),
   WINDLASS_TOOL_WORKFLOW_SECONDS: bound(chainLimitsDefault.chainMs / 1_000, 1, 600),

@@ -1,10 +1,17 @@
 import type { ApiSpecReason } from '../../crds/conditions.ts';
 import type { ApiSpec, ApiSpecStatus } from '../../crds/schema/api-spec.ts';
-import { type ApiDocuments, createApiDocuments, credentialProblems, problemText } from '../../lib/api-spec/index.ts';
+import {
+  type ApiDocuments,
+  createApiDocuments,
+  credentialProblems,
+  credentialTargetProblems,
+  hasCredentials,
+  problemText,
+} from '../../lib/api-spec/index.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
 import { apiSpecs } from '../../lib/kinds.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
-import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
+import { type OpenApiIndex, originOf } from '../../lib/openapi-document/index.ts';
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
@@ -56,14 +63,23 @@ export async function judgeApiSpec(documents: Pick<ApiDocuments, 'read'>, spec: 
   try {
     const { index, problems } = await documents.read(spec);
     if (index === undefined) return { verdict: { reason: 'InvalidDocument', message: problemText(problems) } };
-    const count = index.operations.size;
-    return { verdict: { reason: 'Accepted', message: `${count} operations can be called` }, index };
+    const homeless = credentialTargetProblems(spec.spec, index);
+    if (homeless.length > 0) return { verdict: { reason: 'InvalidDefinition', message: problemText(homeless) }, index };
+    return { verdict: { reason: 'Accepted', message: acceptedText(spec, index) }, index };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.reason === 'DocumentMissing') return { verdict: { reason: 'DocumentMissing', message: error.message } };
     if (error.code === 'limit_exceeded') return { verdict: { reason: 'InvalidDocument', message: error.message } };
     throw error;
   }
+}
+
+/** Says of how many operations the credentials are not sent, as their server is another one. */
+function acceptedText({ spec }: ApiSpec, { operations, home }: OpenApiIndex): string {
+  const callable = `${operations.size} operations can be called`;
+  if (!hasCredentials(spec)) return callable;
+  const away = [...operations.values()].filter(({ server }) => originOf(server) !== home).length;
+  return away === 0 ? callable : `${callable}, ${away} of them without the credentials, which are for ${home}`;
 }
 
 function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: number): ApiSpecStatus {

@@ -6,6 +6,7 @@ import { contracts } from '../../gateway/routes/contracts.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ConfigError, type Environment } from '../../lib/config.ts';
 import { defineRoute, json } from '../../lib/http/index.ts';
+import { templateLimits } from '../../lib/template/limits.ts';
 import { chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
 import { startTestServer } from '../../test/support/http-server.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
@@ -272,6 +273,10 @@ describe('settings of the gateway', () => {
       chainMs: 20_000,
     });
     for (const name of names) expect(problemsOf(settings(env('0')))).toContain(`WINDLASS_TOOL_WORKFLOW_${name}`);
+    const most = templateLimits.renderedLength;
+    const ofBody = (bytes: number) => problemsOf(settings({ WINDLASS_TOOL_WORKFLOW_BODY_BYTES: String(bytes) }));
+    expect([most - 1, most].map(ofBody)).toEqual(['none', 'none']);
+    expect(ofBody(most + 1)).toContain('WINDLASS_TOOL_WORKFLOW_BODY_BYTES');
     expect(problemsOf(settings({ WINDLASS_TOOL_WORKFLOW_STEPS: '65' }))).toContain('WINDLASS_TOOL_WORKFLOW_STEPS');
   });
 

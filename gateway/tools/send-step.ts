@@ -1,6 +1,6 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import { type Credential, withoutSecrets } from '../../lib/credentials/index.ts';
-import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
+import { type OpenApiIndex, originOf } from '../../lib/openapi-document/index.ts';
 import type { SendStep } from '../../lib/tool-chain/run-tool-chain.ts';
 import { type AnswerRoom, memoryOf } from '../../lib/tools/web/answer-room.ts';
 import { type Upstream, UpstreamError } from '../../lib/upstream/index.ts';
@@ -18,14 +18,13 @@ interface Target {
 /** Sends steps to the operations of one API. Base URL and path are joined as they are (spec 3 §2.4). */
 export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target): SendStep {
   const { api, index, credential, tenant, responseBytes, room } = target;
-  const home = originOf(index.server);
   return async ({ operationId, body, signal }) => {
     const operation = index.operations.get(operationId);
     if (operation === undefined)
       throw new UpstreamError('not_found', `the API has no operation ${operationId}`, 'NotFound');
     const { method, server, path } = operation;
     // An operation may name a server of its own, which the credential is not for.
-    const isHome = originOf(server) === home;
+    const isHome = originOf(server) === index.home;
     const held = room.of({ tenant, cost: memoryOf(responseBytes), signal });
     const request = {
       tenant,
@@ -41,16 +40,13 @@ export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target)
     };
     try {
       const { status, body: bytes } = await upstream.send(request);
-      return { status, body: withoutSecrets(bytes, credential.secrets), held };
+      return { status, body: withoutSecrets(bytes, credential.secrets), hasBody: method !== 'HEAD', held };
     } catch (error) {
       held[Symbol.dispose]();
       throw error;
     }
   };
 }
-
-const originOf = (server: string | undefined): string | undefined =>
-  server === undefined ? undefined : URL.parse(server)?.origin;
 
 function withQuery(path: string, query: Credential['query']): string {
   if (query === undefined) return path;

@@ -77,13 +77,23 @@ beforeEach(() => {
 });
 
 const operation = (operationId: string) => ({ operationId, responses: { 200: { description: 'ok' } } });
+/** Paths with servers of their own, in a document without one. */
+const byPath = (...hosts: string[]) => ({
+  servers: [],
+  paths: Object.fromEntries(
+    ['find', 'order'].map((id, index) => [
+      `/${id}`,
+      { servers: [{ url: base.replace('127.0.0.1', hosts[index] ?? '127.0.0.1') }], post: operation(id) },
+    ]),
+  ),
+});
 const document = () => ({
   openapi: '3.1.0',
   info: { title: 'shop', version: '1' },
   servers: [{ url: base }],
   paths: {
     '/items': { get: operation('find') },
-    '/orders': { post: operation('order') },
+    '/orders': { post: operation('order'), head: operation('look') },
     '/elsewhere': { get: { ...operation('away'), servers: [{ url: base.replace('127.0.0.1', 'localhost') }] } },
   },
 });
@@ -96,6 +106,8 @@ interface Scene {
   /** Value of the label; `none`: the Secret lacks it. Default: true. */
   readonly label?: string;
   readonly steps?: ToolWorkflow['spec']['steps'];
+  /** In place of parts of the document. */
+  readonly document?: object;
   readonly isApiGone?: boolean;
   readonly isGone?: boolean;
   /** Reason for which the controllers refuse the workflow, or its API. */
@@ -203,7 +215,7 @@ function open(scene: Scene = {}) {
     apiSpecs: { getByUid: () => (scene.isApiGone === true ? undefined : api), byIndex: () => [] },
     documents: {
       async indexOf() {
-        const { index, problems } = readOpenApi(JSON.stringify(document()));
+        const { index, problems } = readOpenApi(JSON.stringify({ ...document(), ...scene.document }));
         if (index === undefined) throw new Error(JSON.stringify(problems));
         return index;
       },
@@ -398,6 +410,18 @@ describe('a tool workflow as a tool', () => {
     expect(source.find('globex', 'buy')?.description).toBe('shared');
   });
 
+  it('AMB-126 takes the answer to HEAD, which has no body, as null, and another status as a failure', async () => {
+    const look = step('look', 'look', { extractors: { id: '$.id' } });
+    const { isError, structured } = await open({ steps: [look] }).call();
+    expect([isError, structured]).toMatchObject([false, { result: null, state: {} }]);
+    expect(sent.map(({ method, url }) => [method, url])).toEqual([['HEAD', '/orders']]);
+    status = 404;
+    expect(await open({ steps: [look] }).call()).toMatchObject({
+      isError: true,
+      content: "step 'look' failed: the upstream answered with status 404",
+    });
+  });
+
   it('GW-EVT-05 GW-WF-40 tells which step failed where its body is no JSON', async () => {
     const broken = step('order', 'order', { body_template: '{"q": {{input.q}}' });
     const { call, events } = open({ steps: [two[0] ?? broken, broken] });
@@ -579,6 +603,35 @@ describe('the credential of an API', () => {
     const credentials: Credentials = { kind: 'bearer', secret };
     await open({ credentials, secret: { token: 'tok' }, steps: [step('away', 'away'), step('home', 'find')] }).call();
     expect(sent.map(({ headers }) => headers.authorization)).toEqual([undefined, 'Bearer tok']);
+  });
+
+  it('is for the only origin of the paths, where the document names none', async () => {
+    const { call, events } = open({
+      credentials: { kind: 'bearer', secret },
+      secret: { token: 'tok' },
+      document: byPath(),
+    });
+    await call();
+    expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer tok', 'Bearer tok']);
+    const exchanged = events.find(({ type }) => type === 'CredentialExchangeCompleted');
+    expect(exchanged?.data).toMatchObject({ server: base });
+  });
+
+  it('of a document whose paths have several origins is not read, and nothing is sent', async () => {
+    const scene = {
+      credentials: { kind: 'bearer', secret },
+      secret: { token: 'tok' },
+      document: byPath('localhost'),
+    } as const;
+    const { call, types } = open(scene);
+    await expect(call()).rejects.toMatchObject({
+      reason: 'Validation',
+      message: expect.stringContaining('spec.credentials of the API spec'),
+    });
+    expect(types()).toEqual(['WorkflowInvocationStarted', 'WorkflowInvocationFailed']);
+    expect(sent).toEqual([]);
+    await open({ document: byPath('localhost') }).call();
+    expect(sent).toHaveLength(2);
   });
 
   it.each<[string, Scene]>([

@@ -1,7 +1,13 @@
 import type { ApiSpecReason, ToolWorkflowReason } from '../../crds/conditions.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import { type ApiDocuments, type ApiSpecCache, findApiSpec, registeredNameOf } from '../../lib/api-spec/index.ts';
+import {
+  type ApiDocuments,
+  type ApiSpecCache,
+  credentialTargetProblems,
+  findApiSpec,
+  registeredNameOf,
+} from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Credential, Credentials } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -123,8 +129,9 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
   requireAccepted(`the tool's API spec ${registeredNameOf(api)}`, api, ofItsDocument);
   const index = await deps.documents.indexOf(api);
   requireOperations(steps, index);
+  requireHome(api, index);
   const tenant = caller.tenant ?? '';
-  const credential = await resolve(deps, { api, tenant, server: index.server }, audit);
+  const credential = await resolve(deps, { api, tenant, server: index.server ?? index.home }, audit);
   if (typeof credential === 'string') return { kind: 'failed', step: first.name, reason: credential };
   const { responseBytes } = limits;
   const send = createSendStep(deps.upstream, { api, index, credential, tenant, responseBytes, room: deps.room });
@@ -137,6 +144,14 @@ function requireOperations(steps: ToolWorkflow['spec']['steps'], { operations }:
   const step = steps.find(({ operation_id: id }) => !operations.has(id));
   if (step === undefined) return;
   const message = `step '${step.name}': '${step.operation_id}' is no operationId of the API spec`;
+  throw new AppError('invalid', message, { reason: 'Validation' });
+}
+
+/** Before a credential is read: it is for one origin. @throws AppError `invalid`, Validation. */
+function requireHome(api: ApiSpec, index: OpenApiIndex): void {
+  const [problem] = credentialTargetProblems(api.spec, index);
+  if (problem === undefined) return;
+  const message = `${problem.path} of the API spec ${registeredNameOf(api)} ${problem.message}`;
   throw new AppError('invalid', message, { reason: 'Validation' });
 }
 

@@ -1,5 +1,5 @@
 export { checkDocumentSize, checkTenantRoom } from './document-size.ts';
-export { credentialProblems } from './credential-problems.ts';
+export { credentialProblems, credentialTargetProblems, hasCredentials } from './credential-problems.ts';
 export { type ApiDocuments, createApiDocuments } from './documents.ts';
 export { type ApiSpecCache, findApiSpec } from './find-api-spec.ts';
 export { partlyKept } from './partly-kept.ts';

@@ -5,7 +5,7 @@ import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
 import { createValidator, type Validator } from '../../crds/validators.ts';
 import { builtInNameProblems } from '../api-spec/registered.ts';
-import { credentialProblems } from '../api-spec/credential-problems.ts';
+import { credentialProblems, credentialTargetProblems } from '../api-spec/credential-problems.ts';
 import { checkCliTool } from '../cli-tool/check-cli-tool.ts';
 import { isJsonObject } from '../json-object.ts';
 import { readOpenApi } from '../openapi-document/index.ts';
@@ -59,9 +59,11 @@ const nameProblems = (spec: unknown): Problem[] => {
 };
 
 /** A document in parts is in ConfigMaps, which only a cluster has. */
-function documentProblems({ document, server_url: server }: ApiSpecSpec): Problem[] {
+function documentProblems({ document, server_url: server, credentials }: ApiSpecSpec): Problem[] {
   if (document === undefined) return [];
-  return readOpenApi(document, server).problems.map(({ path, rule, message }) => {
+  const { index, problems } = readOpenApi(document, server);
+  if (index !== undefined) return credentialTargetProblems({ credentials }, index);
+  return problems.map(({ path, rule, message }) => {
     const isOfSpec = path.startsWith('spec.');
     const inside = path === '' ? '' : `${path.startsWith('[') ? '' : '.'}${path}`;
     return {

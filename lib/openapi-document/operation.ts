@@ -7,12 +7,17 @@ export interface Operation {
   readonly server: string;
 }
 
+/** Scheme, host and port of a server. */
+export const originOf = (server: string): string | undefined => URL.parse(server)?.origin;
+
 /** The parts of a document that tool workflows need. */
 export interface OpenApiIndex {
   readonly openapi: string;
   readonly title: string;
   /** Base URL of operations that name no server of their own. */
   readonly server?: string;
+  /** Origin that credentials are for: that of `server`, else the one that all operations have; absent where they differ. */
+  readonly home?: string;
   /** By operationId; operations without one cannot be named and are left out. */
   readonly operations: ReadonlyMap<string, Operation>;
 }

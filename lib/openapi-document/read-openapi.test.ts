@@ -79,6 +79,33 @@ describe('an OpenAPI document', () => {
     ]);
   });
 
+  const pathOf = (url: string, operationId: string) => ({ servers: [{ url }], get: { operationId } });
+  it.each<[string, object, string | undefined, string | undefined]>([
+    ['that of the document', {}, undefined, 'https://api.example.com'],
+    ['that of the spec', {}, 'http://10.0.0.1:8080/base', 'http://10.0.0.1:8080'],
+    ['none, in a document without operations and servers', { servers: [], paths: {} }, undefined, undefined],
+    [
+      'the only one of all paths, where the document has none',
+      { servers: [], paths: { '/a': pathOf('https://a.example/x', 'a'), '/b': pathOf('https://a.example/y', 'b') } },
+      undefined,
+      'https://a.example',
+    ],
+    [
+      'none, where the document has none and its paths have two',
+      { servers: [], paths: { '/a': pathOf('https://a.example', 'a'), '/b': pathOf('https://a.example:8443', 'b') } },
+      undefined,
+      undefined,
+    ],
+    [
+      'that of the document, whatever its paths have',
+      { paths: { '/a': pathOf('https://a.example', 'a') } },
+      undefined,
+      'https://api.example.com',
+    ],
+  ])('names as origin of the credentials %s', (_what, changes, serverUrl, want) => {
+    expect(read(changes, serverUrl).index?.home).toBe(want);
+  });
+
   it('has one server for all operations where the spec names one', () => {
     const { index } = read({ servers: [{ url: '/relative' }] }, 'http://10.0.0.1:80/base/');
     expect(index?.operations.get('getOrder')?.server).toBe('http://10.0.0.1:80/base');

@@ -5,7 +5,7 @@ import { checkReferences } from './check-references.ts';
 import { createIndexWeight } from './index-weight.ts';
 import { type JsonMap, mapOf, textOf, valueAt } from './json-parts.ts';
 import { openApiLimits } from './limits.ts';
-import type { OpenApiIndex, OpenApiReading, Operation } from './operation.ts';
+import { type OpenApiIndex, type OpenApiReading, type Operation, originOf } from './operation.ts';
 import { parseText } from './parse-text.ts';
 import { checkServer, firstServer, type ServerUrl } from './server-url.ts';
 
@@ -84,12 +84,21 @@ class DocumentReader {
 
   index(): OpenApiIndex {
     const root = this.#given ?? this.#root;
+    const server = root !== undefined && 'url' in root ? root.url : undefined;
+    const home = server === undefined ? this.#onlyOrigin() : originOf(server);
     return {
       openapi: textOf(this.#document['openapi']) ?? '',
       title: (textOf(mapOf(this.#document['info'])?.['title']) ?? '').slice(0, limits.operationIdLength),
-      ...(root !== undefined && 'url' in root && { server: root.url }),
+      ...(server !== undefined && { server }),
+      ...(home !== undefined && { home }),
       operations: this.#operations,
     };
+  }
+
+  #onlyOrigin(): string | undefined {
+    const servers = new Set([...this.#operations.values()].map(({ server }) => server));
+    const [origin, ...more] = new Set([...servers].map(originOf));
+    return more.length === 0 ? origin : undefined;
   }
 
   #isFull(): boolean {

@@ -16,6 +16,7 @@ export interface ParsedResponse {
 interface Response {
   readonly status: number;
   readonly body: Buffer;
+  readonly hasBody?: boolean;
 }
 
 interface Reader {
@@ -24,7 +25,7 @@ interface Reader {
   readonly signal: AbortSignal;
 }
 
-/** A status that has no body by definition succeeds with null. */
+/** A status that has no body by definition succeeds with null, as a method does that asks for none. */
 const noContent: ReadonlySet<number> = new Set([204, 205]);
 
 /** Bytes that are read at once; they take less than a millisecond. */
@@ -60,9 +61,9 @@ interface Whole {
   readonly values: number;
 }
 
-function wholeOf({ status, body }: Response): Whole {
+function wholeOf({ status, body, hasBody = true }: Response): Whole {
   const text = textOf(body);
-  if (noContent.has(status) && text === '') return { value: null, values: 1 };
+  if ((noContent.has(status) || !hasBody) && text === '') return { value: null, values: 1 };
   const { values, longNumbers } = countJson(text);
   if (values > responseLimits.values) {
     throw new StepFailure(`the response holds more than ${responseLimits.values} values; ask for less`);

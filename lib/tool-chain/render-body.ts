@@ -1,5 +1,4 @@
 import { isRawNumber, rawText } from './exact-json.ts';
-import { templateLimits } from '../template/limits.ts';
 import { TemplateBudgetExceeded } from '../template/template-error.ts';
 import { prices } from '../work/limits.ts';
 import { Work } from '../work/work.ts';
@@ -55,7 +54,7 @@ class BodyRendering {
 
   constructor(work: Work, mostBytes: number) {
     this.#work = work;
-    this.#mostBytes = Math.min(mostBytes, templateLimits.renderedLength);
+    this.#mostBytes = mostBytes;
   }
 
   get text(): string {

@@ -7,6 +7,7 @@ import type { OnError, ToolStep } from '../../crds/schema/tool-workflow.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { systemClock } from '../clock.ts';
 import { createUpstream, type Upstream } from '../upstream/index.ts';
+import { templateLimits } from '../template/limits.ts';
 import { answerLimits, type ChainLimits, chainLimitsDefault } from './limits.ts';
 import { createReadingTurns } from './reading-turns.ts';
 import { type ChainOutcome, runToolChain } from './run-tool-chain.ts';
@@ -233,6 +234,15 @@ describe('runToolChain', () => {
     await send(98);
     await expect(send(99)).rejects.toMatchObject({ reason: 'Validation' });
     expect(seen).toHaveLength(1);
+  });
+
+  it('renders the largest body that the configuration may allow, to the byte', async () => {
+    const most = templateLimits.renderedLength;
+    const send = (count: number) =>
+      run([step('a', { body_template: '"{{input.v}}"' })], { v: 'x'.repeat(count) }, { bodyBytes: most });
+    expect(await send(most - 2)).toMatchObject({ kind: 'completed' });
+    await expect(send(most - 1)).rejects.toThrow(`the body is longer than ${most} bytes`);
+    expect(seen.map(({ body }) => body.length)).toEqual([most]);
   });
 
   it('ends templates that would take too much work, before they have done it', async () => {

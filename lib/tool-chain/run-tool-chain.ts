@@ -27,6 +27,8 @@ export type SendStep = (request: ChainRequest) => Promise<ChainResponse>;
 export interface ChainResponse {
   readonly status: number;
   readonly body: Buffer;
+  /** False where the method asks for none. Default: true. */
+  readonly hasBody?: boolean;
   /** Memory that is counted for it, until its values are let go. */
   readonly held?: Pick<Taken, 'keep' | typeof Symbol.dispose>;
 }

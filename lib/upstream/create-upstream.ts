@@ -78,10 +78,12 @@ async function exchange(dispatcher: Dispatcher, request: UpstreamRequest, target
   // A body that is left unread ends with an error, which would otherwise end the process.
   response.body.on('error', () => undefined);
   const { statusCode: status } = response;
+  // Headers of an answer to HEAD are about a body that does not come.
+  const coding = method === 'HEAD' ? '' : codingOf(response);
   try {
     return {
       status,
-      body: await readBody(response.body, codingOf(response), { most: responseBytes, ...(grow && { grow }) }),
+      body: await readBody(response.body, coding, { most: responseBytes, ...(grow && { grow }) }),
     };
   } catch (error) {
     throw upstreamErrorOf(error, target.host, signal, status);

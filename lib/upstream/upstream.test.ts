@@ -104,6 +104,13 @@ describe('createUpstream', () => {
     expect(connections).toBe(before + 1);
   });
 
+  it('reads no body of an answer to HEAD, however its headers describe one', async () => {
+    const headers = { 'content-encoding': 'gzip', 'content-length': '20' };
+    answer = (_, response) => response.writeHead(200, headers).end();
+    const { status, body } = await upstream.send(request({ method: 'HEAD' }));
+    expect([status, body.length]).toEqual([200, 0]);
+  });
+
   it('AMB-126 follows no redirect', async () => {
     answer = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end('{"moved":true}');
     const { status, body } = await upstream.send(request());

@@ -7,6 +7,7 @@ import {
   checkDocumentSize,
   checkTenantRoom,
   credentialProblems,
+  credentialTargetProblems,
   documentMaps,
   objectNameOf,
   packDocument,
@@ -78,7 +79,8 @@ async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: st
     if (error instanceof AppError) throw validation([errorAt(['document'], 'too_large', error.message)]);
     throw error;
   }
-  const { problems } = await openApi.readOpenApi(body.document, tenant, body.server_url);
+  const { problems: found, index } = await openApi.readOpenApi(body.document, tenant, body.server_url);
+  const problems = index === undefined ? found : credentialTargetProblems(body, index);
   if (problems.length > 0) {
     throw validation(problems.map(({ path, message }) => ({ path: placeOf(path), message })));
   }

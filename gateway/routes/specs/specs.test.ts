@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpError } from '../../../lib/http/http-error.ts';
+import type { OpenApiIndex } from '../../../lib/openapi-document/index.ts';
 import { createSpecRoutes, type SpecRoutesDeps } from './index.ts';
 
 /** The answer to a registration with a credential in this header. */
-async function registered(header: string, kind = 'api_key_header'): Promise<unknown> {
+async function registered(header: string, kind = 'api_key_header', index?: OpenApiIndex): Promise<unknown> {
   const deps = {
     newId: () => 'id',
     tenancy: { assertOwn: async () => undefined, namespaceOf: () => 'tenant-acme' },
     registry: { create: async (_caller: unknown, spec: object) => ({ ...spec, metadata: { uid: 'u-1' } }) },
-    openApi: { readOpenApi: async () => ({ problems: [] }) },
+    openApi: { readOpenApi: async () => ({ problems: [], ...(index && { index }) }) },
   } as unknown as SpecRoutesDeps;
   const route = createSpecRoutes(deps).find(({ contract }) => contract.operationId === 'registerApiSpec');
   const body = { name: 'shop', document: '{}', credentials: { kind, secret: { name: 'shop' }, header } };
@@ -19,6 +20,22 @@ async function registered(header: string, kind = 'api_key_header'): Promise<unkn
     return (error as HttpError).message;
   }
 }
+
+describe('credentials of an API', () => {
+  it('are refused at their place where the document does not say which origin they are for', async () => {
+    const operation = (server: string) => ({ method: 'GET', path: '/a', server });
+    const operations = new Map([
+      ['a', operation('https://a.example')],
+      ['b', operation('https://b.example')],
+    ]);
+    const index = { openapi: '3.0.3', title: 'Two', operations };
+    expect(await registered('X-Key', 'api_key_header', index)).toMatch(
+      /^credentials are for the server of the document/,
+    );
+    const one = { ...index, home: 'https://a.example' };
+    expect(await registered('X-Key', 'api_key_header', one)).toEqual({ id: 'u-1', name: 'shop' });
+  });
+});
 
 describe('the header of the credential of an API', () => {
   it.each(['Host', 'content-length', 'Content-Type', 'Transfer-Encoding', 'Connection', 'TE', 'Trailer', 'Expect'])(
