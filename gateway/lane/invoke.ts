@@ -25,6 +25,7 @@ import { RefusedCall } from '../tools/refused-call.ts';
 import { argumentsProblem, sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import { withSchema } from '../tools/whole-schema.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
+import { requireTenant } from './require-tenant.ts';
 import type { SecurityOf } from './security-of.ts';
 
 export interface InvokeDeps {
@@ -40,8 +41,16 @@ export interface InvokeDeps {
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
 }
 
-/** Runs one call of the invocation lane to its answer; `via` is noted in its events where it is not an envelope. */
-export type Invoke = (envelope: Envelope, signal: AbortSignal, via?: 'mcp') => Promise<GatewayAnswer>;
+/** Facts of a call beside its envelope. */
+export interface CallWay {
+  /** Noted in its events; absent for an envelope. */
+  readonly via?: 'mcp';
+  /** Tenant that a header names (`namedTenant`). */
+  readonly named?: string;
+}
+
+/** Runs one call of the invocation lane to its answer. */
+export type Invoke = (envelope: Envelope, signal: AbortSignal, way?: CallWay) => Promise<GatewayAnswer>;
 
 /** Calls that are proved at once, of all sessions together, and those that wait for it. */
 const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
@@ -57,7 +66,7 @@ const callMs = limits.toolCallSeconds * 1_000;
 export function createInvoke(deps: InvokeDeps): Invoke {
   const proving = createFairPool({ ...proofs, clock: deps.clock });
   const running = createFairPool({ ...runs, clock: deps.clock });
-  return async (envelope, outer, via) => {
+  return async (envelope, outer, { via, named: tenantNamed = '' } = {}) => {
     const named = sessionKey(envelope.session);
     using call = deps.calls.enter(named, outer);
     using deadline = startDeadline(deps.clock, callMs, call.signal);
@@ -65,6 +74,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     try {
       const session = await proving.run({ tenant: named, signal }, () => deps.prove(envelope));
       await deps.rateLimit.take(session.tenant);
+      requireTenant(session, tenantNamed);
       return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {
       if (isTimeUp(signal)) throw new AppError('timeout', 'the time of the call is up', { cause: error });

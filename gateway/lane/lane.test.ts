@@ -166,9 +166,18 @@ const tokenOf = (claims: object = {}, by = key): Promise<string> =>
     ...claims,
   });
 
-async function request(path: string, options: { method?: string; body?: unknown; tenant?: string; at?: number } = {}) {
+interface Options {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly tenant?: string;
+  readonly at?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function request(path: string, options: Options = {}) {
   const { method = 'GET', body, tenant = 'acme', at = 0 } = options;
   const headers = {
+    ...options.headers,
     authorization: `Bearer ${tenant}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
@@ -386,6 +395,30 @@ describe('the invocation lane', () => {
         tenant: 'acme',
         data: { subject: 'unproved', asserted_tenant: 'rival', expected_tenant: 'acme' },
       });
+    },
+  );
+
+  it.each(['/v1/invoke', '/v1/seal/invoke'])(
+    'GW-TEN-04 GW-TEN-07 AMB-123 refuses a call at %s that is proved and names another tenant in X-Tenant-Id, with one event',
+    async (path) => {
+      await register();
+      const ask = (id: string, named: string) =>
+        request(path, { method: 'POST', body: signed(payloadOf(id)), headers: { 'x-tenant-id': named } });
+      const message = 'X-Tenant-Id names another tenant than the session; leave it out';
+      expect(await ask('1', 'rival')).toEqual([403, errorOf(-32_000, message)]);
+      expect(replicas[0]?.begun).toEqual([]);
+      expect(replicas[0]?.events.map(({ type }) => type)).toEqual(['SessionCreated', 'TenantMismatch']);
+      expect(replicas[0]?.events.at(-1)).toMatchObject({
+        tenant: 'acme',
+        subject: 'desk',
+        data: { subject: 'desk', asserted_tenant: 'rival', expected_tenant: 'acme' },
+      });
+      expect([(await ask('2', 'acme'))[0], (await ask('3', ''))[0]]).toEqual([200, 200]);
+      // What is not proved has no event: a stranger could fill the audit.
+      const forged = { ...signed(payloadOf('4')), signature: Buffer.alloc(64).toString('base64') };
+      const headers = { 'x-tenant-id': 'rival' };
+      expect((await request(path, { method: 'POST', body: forged, headers }))[0]).toBe(401);
+      expect(replicas[0]?.events.filter(({ type }) => type === 'TenantMismatch')).toHaveLength(1);
     },
   );
 

@@ -37,8 +37,10 @@ export function createRefusalNotes({ audit, clock }: NoteDeps): NoteRefusal {
     if (!(error instanceof EnvelopeError) || error.session === undefined) return error;
     const { asserted, fault, session } = error;
     if (asserted !== undefined) {
-      if (!ofTenant(asserted).mayTell) return tooMany(asserted);
-      await write(mismatch({ subject: 'unproved', asserted, expected: session.tenant }));
+      const isProved = fault === 'tenant_mismatch';
+      if (!isProved && !ofTenant(asserted).mayTell) return tooMany(asserted);
+      const subject = isProved ? subjectOf(session) : 'unproved';
+      await write(mismatch({ subject, asserted, expected: session.tenant }));
       return error;
     }
     // Each of these was signed for itself. All others come again as often as a stranger sends them.
@@ -53,6 +55,8 @@ const freely = { mayTell: true, leftOut: 0 } as const;
 const tooMany = (tenant: string): AppError =>
   new AppError('limit_exceeded', `tokens of tenant ${tenant} name sessions of others too often`);
 
+const subjectOf = ({ agent_id: agentId, execution_id }: HeardSession): string => agentId || execution_id;
+
 interface Noted {
   readonly tool: string;
   /** Refusals of the session before this one that have no event. */
@@ -60,9 +64,9 @@ interface Noted {
 }
 
 function refusal(fault: EnvelopeFault, session: HeardSession, { tool, leftOut }: Noted) {
-  const { tenant, agent_id: agentId, execution_id } = session;
+  const { tenant, execution_id } = session;
   const isUnproved = unproved.has(fault);
-  const subject = isUnproved ? 'unproved' : agentId || execution_id;
+  const subject = isUnproved ? 'unproved' : subjectOf(session);
   const name = tool.slice(0, 128).toWellFormed();
   const about = isUnproved ? { claimed_tool: name } : { tool: name };
   const data = { ...about, reason: fault, execution_id, ...(leftOut === 0 ? {} : { left_out: leftOut }) };

@@ -8,6 +8,7 @@ import { HttpError } from '../../lib/http/http-error.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { Invoke } from '../lane/invoke.ts';
+import { requireTenant } from '../lane/require-tenant.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
 import type { GatewayAnswer } from '../tools/tool-source.ts';
 import { type ListDeps, listTools } from './list-tools.ts';
@@ -24,6 +25,8 @@ export interface McpRequest {
   readonly sealed: SealedRequest;
   /** Those that the protocol reads: `accept`, `content-type` and `mcp-*`. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Tenant that a header names (`namedTenant`). */
+  readonly named: string;
   readonly signal: AbortSignal;
 }
 
@@ -53,12 +56,13 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
   const proving = createFairPool({ ...proofs, clock: deps.clock });
   return {
     async serve(request) {
-      const { sealed, signal } = request;
+      const { sealed, named, signal } = request;
       const { method } = sealed;
       if (method === 'tools/call') return answer(request, callHandlers(deps, request));
       const tenant = sessionKey(sealed.session);
       const session = await proving.run({ tenant, signal }, () => deps.proveSession(sealed));
       await deps.rateLimit.take(session.tenant);
+      requireTenant(session, named);
       return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;
     },
   };
@@ -89,13 +93,13 @@ const listHandlers = (deps: McpServerDeps, session: Session): Handlers => {
 
 const invalidParams = (message: string): Error => Object.assign(new Error(message), { code: -32_602 });
 
-function callHandlers({ invoke }: McpServerDeps, { sealed, signal }: McpRequest): Handlers {
+function callHandlers({ invoke }: McpServerDeps, { sealed, named, signal }: McpRequest): Handlers {
   let fault: unknown;
   return {
     async call() {
       try {
         // The signed call runs, not the one that the library read from the body.
-        return resultOf(await invoke(callIn(sealed), signal, 'mcp'));
+        return resultOf(await invoke(callIn(sealed), signal, { via: 'mcp', named }));
       } catch (error) {
         const refused = protocolError(error, sealed);
         if (refused === undefined) fault = error;

@@ -101,6 +101,25 @@ const call = (id: number | string, args: object = { id: 'a' }, name = 'orders.ge
 const namesOf = async (client: Client): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
 const mcpEvents = () => gateway.events.filter(({ data }) => data['via'] === 'mcp');
 
+it.each(['tools/list', 'tools/call'])(
+  'GW-TEN-04 GW-TEN-07 refuses %s that names another tenant, with one event',
+  async (method) => {
+    security = {};
+    const session = await begin();
+    const params = { name: 'orders.get', arguments: { id: 'a' } };
+    const body = (id: number) =>
+      JSON.stringify({ jsonrpc: '2.0', id, method, ...(method === 'tools/call' && { params }) });
+    const ask = (id: number, named: string) => post(body(id), { ...seal(session, body(id)), 'x-tenant-id': named });
+    const before = gateway.events.length;
+    const refused = await ask(1, 'rival');
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: { code: -32_000 } }]);
+    expect(gateway.events.slice(before)).toMatchObject([
+      { type: 'TenantMismatch', tenant: 'acme', data: { subject: 'desk', asserted_tenant: 'rival' } },
+    ]);
+    expect((await ask(2, 'acme')).status).toBe(200);
+  },
+);
+
 describe.each<[string, Mode]>([
   ['2025-11-25', 'legacy'],
   ['2026-07-28', { pin: '2026-07-28' }],

@@ -12,7 +12,9 @@ export type EnvelopeFault =
   | 'signature_invalid'
   | 'not_fresh'
   | 'replayed'
-  | 'out_of_session';
+  | 'out_of_session'
+  /** A header names another tenant than that of the session, which is proved. */
+  | 'tenant_mismatch';
 
 const codes: Readonly<Record<EnvelopeFault, ErrorCode>> = {
   malformed: 'invalid',
@@ -24,6 +26,7 @@ const codes: Readonly<Record<EnvelopeFault, ErrorCode>> = {
   not_fresh: 'unauthenticated',
   replayed: 'unauthenticated',
   out_of_session: 'forbidden',
+  tenant_mismatch: 'forbidden',
 };
 
 /** A signed call is refused before any policy is looked at. */
@@ -32,7 +35,7 @@ export class EnvelopeError extends AppError {
   readonly fault: EnvelopeFault;
   /** The session that the call named, where it has one. */
   readonly session: HeardSession | undefined;
-  /** Tenant of a token that is valid and belongs to another tenant than the session. */
+  /** Another tenant than that of the session: of a token that is valid, or in a header of a proved call. */
   readonly asserted: string | undefined;
 
   constructor(

@@ -28,6 +28,7 @@ const faults: Readonly<Record<EnvelopeFault, RpcForm>> = {
   not_fresh: { ...unproved, data: { code: 1_003 } },
   replayed: unproved,
   out_of_session: refused,
+  tenant_mismatch: refused,
 };
 
 const refusals: Readonly<Record<ToolRefusal['kind'], RpcForm>> = {

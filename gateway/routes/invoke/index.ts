@@ -5,6 +5,7 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Invoke } from '../../lane/invoke.ts';
+import { namedTenant } from '../../lane/require-tenant.ts';
 import type { NoteRefusal } from '../../lane/note-refusal.ts';
 import { RefusedCall } from '../../tools/refused-call.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
@@ -20,6 +21,7 @@ export interface InvokeRoutesDeps {
 }
 
 interface Call {
+  readonly rawHeaders: Parameters<typeof namedTenant>[0];
   readonly body: Buffer;
   readonly signal: AbortSignal;
   ofTenant(tenant: string): void;
@@ -28,12 +30,12 @@ interface Call {
 /** The invocation lane (spec 3 §4.2, §5.2, §7). The judge of tool calls has no part in it. */
 export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
   const handle = async (call: Call): Promise<Reply> => {
-    const { body, signal } = call;
+    const { rawHeaders, body, signal } = call;
     await vouchFor(deps, body);
     const envelope = read(body, deps.isBypass);
     call.ofTenant(envelope.session.tenant);
     try {
-      const { content, structured, isError } = await deps.invoke(envelope, signal);
+      const { content, structured, isError } = await deps.invoke(envelope, signal, { named: namedTenant(rawHeaders) });
       const more = structured === undefined ? {} : { structuredContent: structured };
       const result = { content: [{ type: 'text', text: content }], ...more, isError };
       return json({ jsonrpc: '2.0', id: envelope.id, result });

@@ -11,6 +11,7 @@ import { defineRoute, json, type Reply, type Route } from '../../../lib/http/rou
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { NoteRefusal } from '../../lane/note-refusal.ts';
+import { namedTenant } from '../../lane/require-tenant.ts';
 import type { McpAnswer, McpServer } from '../../mcp/mcp-server.ts';
 import { callMcp } from './contract.ts';
 
@@ -40,7 +41,7 @@ export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
     post.ofTenant(sealed.session.tenant);
     try {
       const headers = rawHeaders.filter(([name]) => isOfProtocol(name));
-      const answer = await mcp.serve({ sealed, headers, signal });
+      const answer = await mcp.serve({ sealed, headers, named: namedTenant(rawHeaders), signal });
       return answer === undefined ? unknownMethod(sealed) : replyOf(answer);
     } catch (cause) {
       const error = await noteRefusal(cause, toolOf(sealed));
