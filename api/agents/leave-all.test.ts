@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
-import type { Tool, ToolAnswer } from '../../lib/tools/tool.ts';
+import type { Tool, ToolAnswer, ToolCaller } from '../../lib/tools/tool.ts';
 import { executionOf, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
 import { useReplicas } from '../../test/agents/replicas.ts';
 import { startTestBus } from '../../test/nats/test-bus.ts';
@@ -23,7 +23,7 @@ const ended = (shared: SharedExecutions, count = 1) =>
 const begun = (what: { readonly mock: { readonly calls: readonly unknown[] } }, times = 1) =>
   vi.waitFor(() => expect(what.mock.calls).toHaveLength(times), { timeout: 20_000, interval: 20 });
 
-type RunTool = (signal: AbortSignal) => Promise<ToolAnswer>;
+type RunTool = (signal: AbortSignal, caller: ToolCaller) => Promise<ToolAnswer>;
 
 const toolOf = (run: RunTool, idempotent: boolean, name = 'count'): Tool => ({
   name,
@@ -32,7 +32,7 @@ const toolOf = (run: RunTool, idempotent: boolean, name = 'count'): Tool => ({
   skip_judge: false,
   idempotent,
   fleet_capable: false,
-  run: { kind: 'api', run: (_caller, _args, signal) => run(signal) },
+  run: { kind: 'api', run: (caller, _args, signal) => run(signal, caller) },
 });
 
 const answerOf = (content: string): ToolAnswer => ({ content, isError: false });
@@ -118,7 +118,7 @@ it.each([
   },
 );
 
-it('gives up an idempotent tool, which the next one runs again', async () => {
+it('AMB-199 gives up an idempotent tool, which the next one runs again as the same call', async () => {
   const shared = new SharedExecutions();
   const run = vi.fn<RunTool>(hangs);
   const leaving = replicas.start({ shared, ask: callsOnce, tools: [toolOf(run, true)], leaving: patient });
@@ -126,9 +126,11 @@ it('gives up an idempotent tool, which the next one runs again', async () => {
   await begun(run);
   await leaving.stop();
   expect(run.mock.calls[0]?.[0].aborted).toBe(true);
-  replicas.start({ shared, ask: callsOnce, tools: [toolOf(async () => answerOf('eight'), true)] });
+  const again = vi.fn<RunTool>(async () => answerOf('eight'));
+  replicas.start({ shared, ask: callsOnce, tools: [toolOf(again, true)] });
   await ended(shared);
   expect(shared.outcomes[0]).toMatchObject({ output: 'heard eight', tool_calls: 1 });
+  for (const { mock } of [run, again]) expect(mock.calls.map(([, { callKey }]) => callKey)).toEqual(['call_1_0']);
   expect((await kindsOf('again')).filter((kind) => kind === 'tool_started')).toHaveLength(1);
 });
 

@@ -168,7 +168,8 @@ async function answerOf(
     if (tool.run.kind === 'api') {
       if (isAgain && !tool.idempotent) return { answer: unknownOutcome };
       const { run } = tool;
-      const once = (until: AbortSignal): Promise<ToolAnswer> => run.run(caller, args, until);
+      const named = { ...caller, callKey: effect.call.id };
+      const once = (until: AbortSignal): Promise<ToolAnswer> => run.run(named, args, until);
       return { answer: await (tool.idempotent ? repeatable(deps, signal, once) : once(signal)) };
     }
     return await answerByPod({ run: tool.run, caller, args }, (plan) =>

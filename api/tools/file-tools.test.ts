@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
+import { AppError } from '../../lib/errors.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import { aToolCaller } from '../../test/builders/tool-caller.ts';
@@ -158,6 +159,46 @@ describe('files of a volume', () => {
     ]);
     expect(JSON.stringify(world.raised)).not.toContain('secret-text');
   });
+
+  it('AMB-199 attempts of one call are one event, and calls that differ are not', async () => {
+    const asCall = async (parts: object): Promise<string> => {
+      world.caller = { ...granted('volume:*/**'), ...parts };
+      await world.run('svc.file.read', at);
+      return world.raised.at(-1)?.id ?? '';
+    };
+    const first = await asCall({ callKey: 'call_1_0' });
+    expect(first).toBe('e-1-storage-call_1_0');
+    expect(await asCall({ callKey: 'call_1_0' })).toBe(first);
+    expect(await asCall({ callKey: 'call_1_1' })).not.toBe(first);
+    expect(await asCall({ callId: 'uid-of-a-tool-call' })).toBe('e-1-storage-uid-of-a-tool-call');
+    expect(await asCall({})).toBe('e-1-storage-id');
+  });
+
+  it('AMB-199 a call that a replica leaves to the next one has no event yet', async () => {
+    execution = { status: 'running' };
+    const leaving = new AbortController();
+    const left = world.run('svc.file.read', at, leaving.signal).catch(() => 'left');
+    await world.clock.advance(250);
+    leaving.abort(new AppError('cancelled', 'not here', { reason: 'Stopped' }));
+    await world.clock.advance(250);
+    await left;
+    expect(world.raised).toEqual([]);
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ['is not there', () => Promise.reject(new HttpError({ code: 'not_found', error: 'Volume not found' })), 'nothing'],
+    ['has expired', () => ({ ...volume, phase: 'expired' }), volumeId],
+    ['has a long name', () => Promise.reject(new HttpError({ code: 'not_found', error: 'no' })), 'n'.repeat(254)],
+  ])(
+    'WF-STOR-14 AMB-199 a call for a volume that %s is an event of the volume that was asked for',
+    async (_what, give, volume_id) => {
+      world.give = give;
+      expect((await world.run('svc.file.write', { volume_id, path: 'a', content: 'x' })).isError).toBe(true);
+      expect(world.raised.map(({ data }) => data)).toMatchObject([
+        { operation: 'write', tool: 'svc.file.write', volume: volume_id.slice(0, 253), path: '/a', outcome: 'error' },
+      ]);
+    },
+  );
 
   it('a helper that never ran says why', async () => {
     execution = { status: 'failed', message: 'exceeded quota: pods', blackboard: {} };

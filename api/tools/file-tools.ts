@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
+import { limits } from '../../crds/limits.ts';
 import { isUid } from '../../crds/uid.ts';
-import type { BusEvent, EventSink } from '../../lib/bus/event-bus.ts';
+import type { EventSink } from '../../lib/bus/event-bus.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { NewId } from '../../lib/ids.ts';
@@ -69,9 +70,13 @@ const runOf = (act: Act): ToolRun => ({
 /** The content of an answer is that of `fs.*`, not JSON. */
 function fileTool(helpers: Helpers, tool: string): Act {
   return async (caller, args, signal) => {
-    const volume = await volumeOf(helpers, caller, textOf(args, 'volume_id'));
-    const file = { volume, path: insideOf(textOf(args, 'path')) };
-    return placed(helpers, { caller, tool, args, file }, (call) => act(helpers, call, signal));
+    const [id, path] = [textOf(args, 'volume_id'), insideOf(textOf(args, 'path'))];
+    const call = { caller, tool, args };
+    // One that is not there has no name but that by which it was asked for.
+    const asked = id.slice(0, limits.objectNameLength).toWellFormed();
+    const absent = { ...call, file: { volume: { uid: asked, name: asked }, path } };
+    const volume = await volumeOf(helpers, caller, id).catch((error: unknown) => failed(helpers, absent, error));
+    return placed(helpers, { ...call, file: { volume, path } }, (at) => act(helpers, at, signal));
   };
 }
 
@@ -103,15 +108,19 @@ async function placed(
   const { caller, tool, file } = call;
   const wanted = { volume: file.volume.name, path: file.path, isWrite: operationOf(tool) === 'write' };
   const place = placeOf(caller, wanted);
-  const raise = (outcome: StorageUse['outcome']): void =>
-    helpers.events.raise(storageEvent(helpers, { caller, tool, file, outcome }));
-  const failed = (error: unknown): never => {
-    raise('error');
-    throw error;
-  };
-  const answer = place === undefined ? refused(file) : await run({ ...call, place }).catch(failed);
-  raise(outcomeOf(answer));
+  const answer =
+    place === undefined
+      ? refused(file)
+      : await run({ ...call, place }).catch((error: unknown) => failed(helpers, call, error));
+  raise(helpers, call, outcomeOf(answer));
   return answer;
+}
+
+/** A call that is made again by the next driver of its conversation has not ended: its event would keep out that of its end. */
+function failed(helpers: Helpers, call: FileCall, error: unknown): never {
+  const isMadeAgain = error instanceof AppError && error.reason === 'Stopped';
+  if (!isMadeAgain) raise(helpers, call, 'error');
+  throw error;
 }
 
 const operationOf = (tool: string): 'read' | 'write' => operations[tool]?.[1] ?? 'read';
@@ -164,11 +173,9 @@ async function volumeOf({ operations: api }: Helpers, caller: ToolCaller, id: st
 }
 
 /** requirements AMB-199. */
-const storageEvent = (
-  helpers: Helpers,
-  { caller, tool, file, outcome }: Omit<FileCall, 'args'> & { readonly outcome: StorageUse['outcome'] },
-): BusEvent =>
-  storageFact(helpers, caller, { tool, operation: operationOf(tool), volume: file.volume, path: file.path, outcome });
+function raise(helpers: Helpers, { caller, tool, file }: FileCall, outcome: StorageUse['outcome']): void {
+  helpers.events.raise(storageFact(helpers, caller, { tool, operation: operationOf(tool), ...file, outcome }));
+}
 
 /** How long the bytes of a file can be downloaded. */
 const downloadSeconds = 3_600;

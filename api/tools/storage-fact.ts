@@ -19,14 +19,18 @@ export interface StorageUse {
   readonly outcome: 'ok' | 'error' | 'denied';
 }
 
-/** requirements AMB-199. It holds the path, and nothing of the content. */
+/**
+ * requirements AMB-199. It holds the path, and nothing of the content. Where the call may be made again, all of its attempts
+ * have one id, so that the bus keeps one event of them.
+ */
 export function storageFact(
   { clock, newId, tenants }: StorageFactDeps,
-  { executionId = '', agent, tenant }: ToolCaller,
+  { executionId = '', callKey, callId, agent, tenant }: ToolCaller,
   { tool, operation, volume, path, outcome }: StorageUse,
 ): BusEvent {
+  const call = callKey ?? callId ?? newId();
   return {
-    id: newId(),
+    id: executionId === '' ? call : `${executionId}-storage-${call}`,
     topic: 'volume',
     source: 'api',
     type: 'StorageEvent',

@@ -18,6 +18,8 @@ export interface ToolCaller {
   readonly executionId?: string;
   /** Uid of the ToolCall: what a tool starts is named after it, and started once. Absent: the call has none. */
   readonly callId?: string;
+  /** Names the call within its execution, also where another replica makes it again. Absent: it is made once. */
+  readonly callKey?: string;
   /** When the execution is over at the latest, RFC 3339; absent: it is not known. */
   readonly deadline?: string | undefined;
   /** The definition that runs; absent: an external caller. */
