@@ -7,7 +7,7 @@ export const agentModule = defineModule({
   kind: 'Agent',
   informers: agentInformers,
   wakes: agentWakes,
-  reconcile: ({ kube, clock, turns, informers: { agents, revisions, executions, tenants } }) =>
+  reconcile: ({ kube, clock, turns, nodeConfig, informers: { agents, revisions, executions, tenants } }) =>
     createAgentReconcile({
       kube,
       clock,
@@ -17,6 +17,7 @@ export const agentModule = defineModule({
       wholeAgent: agents.whole,
       wholeRevision: revisions.whole,
       isEnding: endingNamespaces(tenants),
+      nodeConfig,
       turns,
     }),
 });

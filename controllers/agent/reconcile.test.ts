@@ -4,6 +4,7 @@ import type { Agent, AgentStatus } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
+import { emptyNodeConfig, type NodeConfig } from '../../lib/node-config/index.ts';
 import { revisionOf } from '../../lib/registration/index.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
@@ -16,6 +17,7 @@ interface World {
   readonly agents?: readonly Agent[];
   readonly revisions?: readonly ControllerRevision[];
   readonly executions?: readonly AgentExecution[];
+  readonly nodeConfig?: NodeConfig;
 }
 
 const stored = (agent: Agent): ControllerRevision => {
@@ -24,7 +26,7 @@ const stored = (agent: Agent): ControllerRevision => {
 };
 
 /** Reconciles `tenant-a/reviewer`, and says what was stored, deleted and written into the status. */
-async function reconciled({ agents = [], revisions = [], executions = [] }: World) {
+async function reconciled({ agents = [], revisions = [], executions = [], nodeConfig = emptyNodeConfig }: World) {
   const caches = {
     agents: createCache<Agent>({}),
     revisions: createCache<ControllerRevision, 'agentUid' | 'agentKey'>({
@@ -64,6 +66,7 @@ async function reconciled({ agents = [], revisions = [], executions = [] }: Worl
     wholeAgent: async (agent) => agent,
     wholeRevision: async (revision) => revision,
     isEnding: () => false,
+    nodeConfig,
     turns: createTurnGate(),
   });
   await reconcile('tenant-a/reviewer');
@@ -127,6 +130,60 @@ describe('the controller of agents', () => {
     const judge = anAgent('strickt', {}, { uid: 'uid-of-judge' });
     expect((await reconciled({ agents: [judged, judge] })).status).not.toHaveProperty('warnings');
   });
+
+  const priced = { input_per_million: 0, output_per_million: 0 };
+  const nodeConfig: NodeConfig = {
+    ...emptyNodeConfig,
+    llm_providers: [
+      {
+        name: 'cloud',
+        type: 'openai',
+        max_concurrency: 8,
+        models: ['big', 'small', 'judge'].map((alias) => ({
+          alias,
+          model: `${alias}-1`,
+          capabilities: [],
+          max_output_tokens: 1_000,
+        })),
+      },
+    ],
+    prices: { 'small-1': priced },
+  };
+  const judged = { enabled: true, model: 'judge' };
+
+  it.each<[string, Agent['spec']['runtime'], Agent['spec']['execution'], readonly string[]]>([
+    ['has no price', { model: 'big' }, { max_cost_usd: 1 }, ['big']],
+    ['has a price', { model: 'small' }, { max_cost_usd: 1 }, []],
+    ['is not known', { model: 'of-tomorrow' }, { max_cost_usd: 1 }, []],
+    ['has no price, without max_cost_usd', { model: 'big' }, { max_tokens: 9 }, []],
+    [
+      'judges answers',
+      { model: 'small' },
+      { max_cost_usd: 1, validation: { model: 'judge', threshold: 0.5 } },
+      ['judge'],
+    ],
+    ['judges calls', { model: 'small' }, { max_cost_usd: 1, tool_validation: judged }, ['judge']],
+    ['judges no calls', { model: 'small' }, { max_cost_usd: 1, tool_validation: { ...judged, enabled: false } }, []],
+    ['is its own judge', { model: 'big' }, { max_cost_usd: 1, tool_validation: { enabled: true } }, ['big']],
+  ])(
+    'says in status.warnings where max_cost_usd bounds nothing: the model %s',
+    async (_what, runtime, execution, aliases) => {
+      const { created, status } = await reconciled({
+        agents: [anAgent('reviewer', { runtime, execution })],
+        nodeConfig,
+      });
+      expect(created).toHaveLength(1);
+      expect(status?.warnings ?? []).toEqual(
+        aliases.map((alias) =>
+          expect.stringMatching(
+            new RegExp(
+              String.raw`^spec\.execution\.max_cost_usd: .* model ${alias}-1 .*spec\.prices.* fail with PriceUnknown$`,
+            ),
+          ),
+        ),
+      );
+    },
+  );
 
   const changed = anAgent('reviewer', { description: 'other' });
 

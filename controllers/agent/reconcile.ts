@@ -1,10 +1,12 @@
 import type { Agent } from '../../crds/schema/agent.ts';
 import { judgeWarnings } from '../../lib/agent/judge-name.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import { priceWarnings } from '../../lib/agent/price-warnings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agents } from '../../lib/kinds.ts';
 import { type ControllerRevision, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
+import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { problemsOf } from '../../lib/registration/index.ts';
 import { collectRevisions } from '../definition/collect-revisions.ts';
 import { judge } from '../definition/judge.ts';
@@ -19,13 +21,15 @@ interface AgentDeps extends AgentRevisions {
   readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
   /** Whether a namespace is being deleted: Kubernetes clears it by itself. */
   readonly isEnding: (namespace: string) => boolean;
+  /** For warnings alone: another one starts this process anew. */
+  readonly nodeConfig: NodeConfig;
   /** Gives the check of each definition a turn of the event loop of its own. */
   readonly turns: TurnGate;
 }
 
 /**
- * Judges an agent as workflows are judged, and deletes revisions that nothing needs any more (design §4). The model alias
- * is none of its concern: the API has the node configuration, and says at the start of an execution what is missing.
+ * Judges an agent as workflows are judged, and deletes revisions that nothing needs any more (design §4). A model
+ * alias is taken as it is: the API says at the start of an execution what is missing.
  */
 export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<void> {
   const collection = agentCollection(deps);
@@ -35,7 +39,11 @@ export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<
     cache: deps.agents,
     collection,
     revisionsOfUid: (key: string) => deps.revisions.byIndex('agentUid', key),
-    problemsOf: async (agent: Agent) => [...problemsOf(agent), ...judgeWarnings(deps.agents, agent)],
+    problemsOf: async (agent: Agent) => [
+      ...problemsOf(agent),
+      ...judgeWarnings(deps.agents, agent),
+      ...priceWarnings(deps.nodeConfig, agent.spec),
+    ],
     ownStatus: ({ spec }: Agent) => ({ model: modelAliasOf(spec) }),
   };
   return async (key) => {

@@ -73,9 +73,10 @@ function withinCost(costUsd: number, input: number, { alias, limits }: Question)
   throw budgetExceeded(`max_cost_usd is used up but for ${rest} USD; the next question has about ${input} tokens`);
 }
 
-function priceUnknown(alias: string, model: string): AppError {
-  const message =
-    `max_cost_usd bounds nothing: the node configuration has no price of the model ${model} (alias ${alias}). ` +
-    'Add it to spec.prices, with 0 where it costs nothing, or bound the execution by max_tokens';
-  return new AppError('invalid', message, { reason: 'PriceUnknown' });
-}
+/** Why a cost bounds nothing, and how to mend it. */
+export const withoutPrice = (alias: string, model: string): string =>
+  `max_cost_usd bounds nothing: the node configuration has no price of the model ${model} (alias ${alias}). ` +
+  'Add it to spec.prices, with 0 where it costs nothing, or bound the execution by max_tokens';
+
+const priceUnknown = (alias: string, model: string): AppError =>
+  new AppError('invalid', withoutPrice(alias, model), { reason: 'PriceUnknown' });

@@ -12,6 +12,7 @@ import { modelLimits } from './limits.ts';
 import { createModelMetrics, silentObserver } from './metrics.ts';
 import { ModelError, type ModelLimits, type ModelReply, type ModelRequest, type Models } from './models.ts';
 import { type SelectionState, selectTargets, type Target, possibleTargets, targetsOf } from './selection.ts';
+import { unpricedOf } from './unpriced.ts';
 
 interface ModelsDeps {
   readonly clock: Clock;
@@ -178,6 +179,5 @@ function pricesOf({ prices }: NodeConfig, models: readonly NodeModel[]): Pick<Mo
     input_per_million: Math.max(...known.map(({ input_per_million: usd }) => usd)),
     output_per_million: Math.max(...known.map(({ output_per_million: usd }) => usd)),
   };
-  const unpriced = models.find(({ model }) => ownMember(prices, model) === undefined)?.model;
-  return defined({ price: known.length === 0 ? undefined : price, unpriced });
+  return defined({ price: known.length === 0 ? undefined : price, unpriced: unpricedOf(prices, models) });
 }
