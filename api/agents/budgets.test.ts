@@ -1,11 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { lengthOfDefinitions } from '../../lib/models/cost.ts';
-import type { ModelLimits, ModelReply, ModelRequest } from '../../lib/models/models.ts';
+import { ModelError, type ModelLimits, type ModelReply, type ModelRequest } from '../../lib/models/models.ts';
 import type { Tool } from '../../lib/tools/tool.ts';
 import { executionOf, replyOf, SharedExecutions, specOf } from '../../test/agents/replica.ts';
 import { useReplicas } from '../../test/agents/replicas.ts';
+import { createConversationFeed } from './live.ts';
 
 const replicas = useReplicas();
 const until = { timeout: 20_000, interval: 20 };
@@ -25,7 +27,7 @@ interface Run {
   readonly execution: AgentSpec['execution'];
   readonly tools?: readonly Tool[];
   readonly limits?: Partial<ModelLimits>;
-  readonly replies?: readonly ModelReply[];
+  readonly replies?: readonly (ModelReply | ModelError)[];
 }
 
 /** Runs an agent to its end: its outcome, and the questions that its models were asked. */
@@ -34,16 +36,26 @@ async function run({ execution, tools = [], limits = {}, replies = [replyOf('don
   const shared = new SharedExecutions();
   const ask = async (request: ModelRequest): Promise<ModelReply> => {
     asked.push(request);
-    return replies[asked.length - 1] ?? replyOf('done');
+    const reply = replies[asked.length - 1] ?? replyOf('done');
+    if (reply instanceof ModelError) throw reply;
+    return reply;
   };
   const spec = specOf({ execution: { ...execution } });
   replicas.start({ shared, ask, tools, spec, limits: { maxOutputTokens: 5_000, ...limits } });
-  shared.put(executionOf(newId()));
+  const uid = newId();
+  shared.put(executionOf(uid));
   const outcome = await vi.waitFor(() => {
     expect(shared.outcomes).toHaveLength(1);
     return shared.outcomes[0];
   }, until);
-  return { asked, outcome };
+  return { asked, outcome, uid };
+}
+
+/** What is on record of each answer of the model. */
+async function repliesOf(uid: string) {
+  const feed = createConversationFeed(replicas.connect(), systemClock);
+  const records = (await feed.read('acme', uid, 0)).map(({ record }) => record);
+  return records.filter((record) => record.kind === 'model_replied');
 }
 
 const bounds = ({ asked }: { readonly asked: readonly ModelRequest[] }) => asked.map((one) => one.maxOutputTokens);
@@ -116,5 +128,25 @@ describe('the budget of an execution', () => {
     expect(last.map(({ content }) => content.slice(0, 7))).toContain('round 2');
     const units = last.reduce((sum, { content }) => sum + content.length, lengthOfDefinitions({ tools: [wordy] }));
     expect(units / 3 + 100).toBeLessThan(2_000);
+    const left = await repliesOf(offered.uid);
+    expect(left.map(({ left_out }) => left_out)).toEqual([undefined, undefined, 1]);
+    expect(left.map(({ no_room }) => no_room)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('of the model’s window is said to be used up by the definitions of tools, in the transcript and where the model fails', async () => {
+    const limits = { contextWindow: 1_200, maxOutputTokens: 100 };
+    const call = replyOf('round', [['notes.read', {}]]);
+    const crowded = await run({ execution: {}, limits, replies: [call, call, replyOf('done')], tools: [wordy] });
+    expect(crowded.outcome).toMatchObject({ phase: 'completed' });
+    const said = await repliesOf(crowded.uid);
+    expect(said.map(({ left_out }) => left_out)).toEqual([undefined, undefined, 1]);
+    for (const { no_room } of said)
+      expect(no_room).toMatch(/^no room for the conversation: .* 1200 tokens.* spec\.tools/);
+    const refusal = new ModelError('ContextTooLong', 'the provider p finds the conversation too long');
+    const { outcome } = await run({ execution: {}, limits, replies: [refusal], tools: [wordy] });
+    expect(outcome).toMatchObject({ phase: 'failed', reason: 'ContextTooLong' });
+    expect(outcome?.message).toMatch(/finds the conversation too long; no room for the conversation: .* spec\.tools/);
+    const roomy = await run({ execution: {}, limits: { maxOutputTokens: 100 }, replies: [refusal], tools: [wordy] });
+    expect(roomy.outcome?.message).toBe('the provider p finds the conversation too long');
   });
 });

@@ -2,7 +2,7 @@ import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import { answerBound } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
-import { fitting } from '../../lib/conversation/messages.ts';
+import { crowdedBy, fitting } from '../../lib/conversation/messages.ts';
 import { type Effect, failure, next } from '../../lib/conversation/next.ts';
 import { sizeOfAll } from '../../lib/conversation/state.ts';
 import { defined } from '../../lib/defined.ts';
@@ -109,7 +109,9 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
   const limits = models.limitsOf(alias, provider);
   const definitions = lengthOfDefinitions({ tools, ...defined({ outputSchema: spec.output_schema }) });
   const most = least(effect.budget.tokens, limits?.maxOutputTokens) ?? 0;
-  const sent = fitting(messages, { contextWindow: limits?.contextWindow, maxOutputTokens: most, definitions });
+  const window = { contextWindow: limits?.contextWindow, maxOutputTokens: most, definitions };
+  const { messages: sent, leftOut, isCrowded } = fitting(messages, window);
+  const noRoom = isCrowded ? crowdedBy(alias, window) : undefined;
   const bound = answerBound(effect.budget, { units: definitions + sizeOfAll(sent), alias, limits });
   const maxOutputTokens = least(bound, limits?.maxOutputTokens);
   const question = {
@@ -120,8 +122,19 @@ async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, s
     ...defined({ provider, maxOutputTokens, outputSchema: spec.output_schema }),
     onText: (text: string) => tell({ text }),
   };
-  const reply = await repeatable(deps, signal, (until) => models.ask({ ...question, signal: until }));
-  await record(deps, { kind: 'model_replied', ...kept(reply, log.state.modelCalls) });
+  const reply = await repeatable(deps, signal, (until) => models.ask({ ...question, signal: until })).catch(
+    (error: unknown) => {
+      throw withRoom(error, noRoom);
+    },
+  );
+  const left = defined({ left_out: leftOut === 0 ? undefined : leftOut, no_room: noRoom });
+  await record(deps, { kind: 'model_replied', ...kept(reply, log.state.modelCalls), ...left });
+}
+
+/** A provider that finds the conversation too long does not know what else takes its context. */
+function withRoom(error: unknown, noRoom: string | undefined): unknown {
+  if (noRoom === undefined || !(error instanceof ModelError) || error.failure !== 'ContextTooLong') return error;
+  return new ModelError(error.failure, `${error.message}; ${noRoom}`);
 }
 
 /**

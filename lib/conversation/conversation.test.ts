@@ -4,7 +4,7 @@ import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { ModelMessage } from '../models/models.ts';
 import { AppError } from '../errors.ts';
 import { answerBound } from './budget.ts';
-import { fitting } from './messages.ts';
+import { crowdedBy, fitting } from './messages.ts';
 import { type Effect, failure, next } from './next.ts';
 import type { ConversationRecord } from './record.ts';
 import { type ConversationState, emptyState, fold, sizeOf, sizeOfAll } from './state.ts';
@@ -400,7 +400,7 @@ describe('the messages for a model', () => {
         fc.integer({ min: 100, max: 2_000 }),
         fc.nat(200),
         (messages, contextWindow, definitions) => {
-          const sent = fitting(messages, { contextWindow, maxOutputTokens: 10, definitions });
+          const { messages: sent } = fitting(messages, { contextWindow, maxOutputTokens: 10, definitions });
           expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2));
           const called = sent.flatMap((one) =>
             one.role === 'assistant' ? (one.tool_calls ?? []).map(({ id }) => id) : [],
@@ -423,14 +423,34 @@ describe('the messages for a model', () => {
     const messages = [exchange('Work.'), exchange('task'), exchange('first'), exchange('second')];
     const contextWindow = 1_000;
     const room = (contextWindow * 0.9 - 100) * 3 - sizeOfAll(messages);
-    const sent = (definitions: number) => fitting(messages, { contextWindow, maxOutputTokens: 100, definitions });
+    const sent = (definitions: number) =>
+      fitting(messages, { contextWindow, maxOutputTokens: 100, definitions }).messages;
     expect(sent(room - 1)).toEqual(messages);
     expect(sent(room)).toEqual(messages);
     expect(sent(room + 1).map(({ content }) => content)).toEqual(['Work.', 'task', expect.any(String), 'second']);
   });
 
+  it.each([
+    ['one unit of room', 2_699, false],
+    ['none', 2_700, true],
+    ['less than none', 2_701, true],
+  ])('are crowded out by what the model reads beside them, at the boundary: %s', (_what, definitions, isCrowded) => {
+    const said = (content: string): ModelMessage => ({ role: 'user', content });
+    const window = { contextWindow: 1_100, maxOutputTokens: 90, definitions };
+    const task = [said('Work.'), said('task')];
+    expect(fitting(task, window)).toEqual({ messages: task, leftOut: 0, isCrowded });
+    expect(fitting([...task, said('first'), said('second'), said('third')], window)).toMatchObject({ leftOut: 2 });
+    expect(fitting(task, { ...window, contextWindow: undefined }).isCrowded).toBe(false);
+  });
+
+  it('say what takes the context, and which fields change that', () => {
+    expect(crowdedBy('default', { contextWindow: 1_100, maxOutputTokens: 90, definitions: 2_701 })).toMatch(
+      /^no room .* context_window of the alias default is 1100 tokens, its answer may take 90, .* about 901; .* spec\.tools, or lower max_output_tokens or raise context_window /,
+    );
+  });
+
   it('hold no arguments that are no JSON object', () => {
-    const sent = fitting(
+    const { messages: sent } = fitting(
       [{ role: 'assistant', content: '', tool_calls: [{ id: '1', name: 'fs.read', arguments: '[1' }] }],
       { maxOutputTokens: 1, definitions: 0 },
     );

@@ -6,7 +6,7 @@ import { sizeOfAll } from './state.ts';
 /** Part of a window that the conversation may fill; the rest is for what the estimate misses. */
 const filled = 0.9;
 
-const leftOut: ModelMessage = {
+const noteOfGap: ModelMessage = {
   role: 'user',
   content: '[Earlier exchanges of this conversation were left out: they do not fit into the context of the model.]',
 };
@@ -19,26 +19,48 @@ interface Window {
   readonly definitions: number;
 }
 
+export interface Fitted {
+  /** What the model is sent. */
+  readonly messages: ModelMessage[];
+  /** Exchanges that it is not sent. */
+  readonly leftOut: number;
+  /** Nothing of the context is left for the conversation, however short it is. */
+  readonly isCrowded: boolean;
+}
+
 /**
- * The messages that the model is sent. Where they would overflow its context, whole exchanges are left out from behind the
+ * The part of a conversation that fits. Where it would overflow the context, whole exchanges are left out from behind the
  * task on, the oldest first: an assistant's message is left out with the answers to all its calls, and never without
  * them.
  */
-export function fitting(messages: readonly ModelMessage[], window: Window): ModelMessage[] {
-  const { contextWindow, maxOutputTokens, definitions } = window;
+export function fitting(messages: readonly ModelMessage[], window: Window): Fitted {
   const sound = messages.map(withSoundCalls);
-  if (contextWindow === undefined) return sound;
-  const tokens = Math.max(0, contextWindow * filled - maxOutputTokens);
-  const room = Math.max(0, tokens * conversationLimits.unitsPerToken - definitions);
+  const room = roomIn(window);
   const [head, exchanges] = [sound.slice(0, taskMessages), exchangesOf(sound.slice(taskMessages))];
   let size = sizeOfAll(sound);
-  let dropped = 0;
-  while (size > room && dropped < exchanges.length - 1) {
-    size -= sizeOfAll(exchanges[dropped] ?? []);
-    dropped += 1;
+  let leftOut = 0;
+  while (size > Math.max(0, room) && leftOut < exchanges.length - 1) {
+    size -= sizeOfAll(exchanges[leftOut] ?? []);
+    leftOut += 1;
   }
-  if (dropped === 0) return sound;
-  return [...head, leftOut, ...exchanges.slice(dropped).flat()];
+  const sent = leftOut === 0 ? sound : [...head, noteOfGap, ...exchanges.slice(leftOut).flat()];
+  return { messages: sent, leftOut, isCrowded: room <= 0 };
+}
+
+/** Text units for the conversation; below zero where the rest alone overflows the context. */
+function roomIn({ contextWindow, maxOutputTokens, definitions }: Window): number {
+  if (contextWindow === undefined) return Number.POSITIVE_INFINITY;
+  return (contextWindow * filled - maxOutputTokens) * conversationLimits.unitsPerToken - definitions;
+}
+
+/** What takes the context, and where that is changed. */
+export function crowdedBy(alias: string, { contextWindow, maxOutputTokens, definitions }: Window): string {
+  const tools = Math.ceil(definitions / conversationLimits.unitsPerToken);
+  return (
+    `no room for the conversation: context_window of the alias ${alias} is ${contextWindow} tokens, its answer may take ` +
+    `${maxOutputTokens}, and definitions of tools with output_schema take about ${tools}; name fewer tools in spec.tools, or ` +
+    'lower max_output_tokens or raise context_window of the model in the node configuration'
+  );
 }
 
 /** The system's message and the task. */

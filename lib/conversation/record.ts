@@ -38,6 +38,10 @@ export type ConversationRecord = { readonly at: string } & (
       readonly stop: 'end' | 'tool_calls' | 'length';
       /** The text or a call was longer than is kept. */
       readonly cut?: boolean;
+      /** Exchanges that the model was not sent, since they do not fit into its context. */
+      readonly left_out?: number;
+      /** Why nothing of the context is left for the conversation, and how to mend it. */
+      readonly no_room?: string;
       readonly provider: string;
       readonly model: string;
       readonly input_tokens: number;
