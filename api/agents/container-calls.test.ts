@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
+import type { ModelRequest } from '../../lib/models/models.ts';
 import type { DispatchResult, ToolAnswer } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { aToolCaller } from '../../test/builders/tool-caller.ts';
@@ -159,6 +160,43 @@ describe('signed calls of tools that run in the pod', () => {
     for (const { content, isError } of await Promise.all(waiting))
       expect([isError, content]).toEqual([true, expect.stringMatching(/^ContainerBusy: the container asked for no/)]);
     expect(conversation?.state.signed.size).toBe(0);
+  });
+
+  it('ContainerBusy: one that the pod was not given is answered while its driver, which is to leave, ends a tool', {
+    timeout: 90_000,
+  }, async () => {
+    const shared = new SharedExecutions();
+    const uid = 'leaving';
+    const ended = Promise.withResolvers<ToolAnswer>();
+    const slow = vi.fn(() => ended.promise);
+    const name = 'svc.script.delete';
+    const toolbox = createToolbox({ builtin_dispatchers: [] }, { [name]: { kind: 'api', run: slow } });
+    const ask = async ({ messages }: ModelRequest) =>
+      messages.at(-1)?.role === 'tool' ? replyOf('done') : replyOf('', [[name, { id: 'x' }]]);
+    const own = specOf({ tools: [...(spec.tools ?? []), { name }] });
+    const leaving = { repeatableMs: 50, callsMs: 80_000 };
+    const start = () => {
+      const bus = nats.connect();
+      const replica = startReplica({ bus, shared, ask, spec: own, toolbox, leaving });
+      open.push(replica);
+      const deps = { bus, clock: systemClock, newId, executions: shared.informer, drivers: replica.drivers };
+      return { ...replica, calls: createContainerCalls({ ...deps, feed: createConversationFeed(bus, systemClock) }) };
+    };
+    const first = start();
+    shared.put(executionOf(uid));
+    await vi.waitFor(() => expect(slow).toHaveBeenCalledTimes(1), { timeout: 10_000 });
+    const conversation = await first.drivers.open(shared.get(`run-${uid}`), never);
+    const answered = ls(start().calls, uid);
+    await vi.waitFor(() => expect(conversation?.state.signed.size).toBe(1), { timeout: 10_000 });
+    const stopped = first.stop();
+    expect((await answered).content).toMatch(/^ContainerBusy: the container asked for no command/);
+    expect(conversation?.state.underWay?.tool).toBe(name);
+    ended.resolve({ content: 'gone', isError: false });
+    await stopped;
+    await vi.waitFor(() => expect(shared.outcomes).toMatchObject([{ output: 'done', tool_calls: 1 }]), {
+      timeout: 20_000,
+    });
+    expect(slow).toHaveBeenCalledTimes(1);
   });
 
   it('ContainerBusy: no more than four wait where ten arrive at one moment', async () => {
