@@ -76,6 +76,32 @@ describe('the spec of an agent', () => {
       { tools: [{ name: 'cmd', config: { subcommand_allowlist: { git: 'status', ls: [] } } }] },
       'spec.tools[0].config.subcommand_allowlist.git type warning',
     ],
+    ['commands that may run', { tools: [{ name: 'cmd' }] }, 'spec.tools[0].config.subcommand_allowlist type warning'],
+    [
+      'a time above 0',
+      { tools: [{ name: 'cmd', config: { subcommand_allowlist: {}, timeout_secs: 0 } }] },
+      'spec.tools[0].config.timeout_secs type warning',
+    ],
+    [
+      'a known setting',
+      { tools: [{ name: 'cmd.run', config: { subcommand_allowlist: {}, timeout_seconds: 5 } }] },
+      'spec.tools[0].config.timeout_seconds ignored warning',
+    ],
+    [
+      'the configuration of the node for the judge, TOOL-RULE-05,',
+      { tools: [{ name: 'cmd', config: { subcommand_allowlist: {}, skip_judge: true } }] },
+      'spec.tools[0].config.skip_judge ignored warning',
+    ],
+    [
+      'settings at the entry cmd',
+      { tools: [{ name: 'cmd.*', config: { subcommand_allowlist: { ls: [] } } }] },
+      'spec.tools[0].config ignored warning',
+    ],
+    [
+      'the executor of its name',
+      { tools: [{ name: 'fs.read', executor: 'docker:fs' }] },
+      'spec.tools[0].executor ignored warning',
+    ],
     [
       'a known name in its template',
       { task: { instruction: '{{inptu}}' } },
@@ -89,6 +115,18 @@ describe('the spec of an agent', () => {
     const schema = { type: 'object', description: '' };
     return { ...schema, description: 'x'.repeat(bytes - heapBytes(schema, 1_000)) };
   };
+
+  it.each([
+    ['cmd', 'builtin:cmd', 1],
+    ['cmd.run', 'builtin:cmd', 0.5],
+    ['cmd.run', undefined, 60],
+  ])(
+    'TOOL-CMD-04 takes the entry %s with the executor %s and a time of %d seconds as it is',
+    (name, executor, seconds) => {
+      const config = { subcommand_allowlist: { git: ['status'], ls: [] }, timeout_secs: seconds };
+      expect(problems({ tools: [{ name, config, ...(executor && { executor }) }] })).toEqual([]);
+    },
+  );
 
   it.each([
     [agentJsonBytes - 1, []],
@@ -113,7 +151,8 @@ describe('the spec of an agent', () => {
     ['fs.write', '*.write'],
     ['fs.*', '*'],
   ])('with the tool %s may have %s approved', (name, pattern) => {
-    expect(problems({ tools: [{ name }], approval: { tools: [pattern] } })).toEqual([]);
+    const config = name.startsWith('cmd') ? { config: { subcommand_allowlist: { ls: [] } } } : {};
+    expect(problems({ tools: [{ name, ...config }], approval: { tools: [pattern] } })).toEqual([]);
   });
 
   it.each([

@@ -11,6 +11,7 @@ import { toolNameProblem } from '../tools/known-names.ts';
 import { matchesName } from '../tools/name-pattern.ts';
 import { workLimits } from '../work/limits.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
+import { checkToolSettings } from './check-tool-settings.ts';
 import { badMount } from './mounts.ts';
 
 /**
@@ -26,7 +27,7 @@ export function checkAgent(spec: unknown): readonly Problem[] {
     ...validateSpec.Agent(spec).map(withPlaceOfNetworks),
     ...(isJsonObject(env) ? checkVariableNames(env, ['spec', 'env']) : []),
     ...checkTools(tools),
-    ...checkCommands(tools),
+    ...checkToolSettings(tools),
     ...checkApproval(spec),
     ...checkVolumes(spec['volumes']),
     ...checkJudge(spec['execution']),
@@ -84,34 +85,6 @@ function checkTools(tools: unknown): Problem[] {
     return [problemAt(at, 'unknown_reference', problem.message)];
   });
 }
-
-/** A list of commands of the wrong form permits none, which a first run would show late. */
-function checkCommands(tools: unknown): Problem[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index) => {
-    if (!isJsonObject(tool) || !['cmd', 'cmd.run'].includes(String(tool['name']))) return [];
-    const { config } = tool;
-    if (!isJsonObject(config)) return [];
-    const place = ['spec', 'tools', index, 'config', 'subcommand_allowlist'];
-    const { subcommand_allowlist: list } = config;
-    if (isJsonObject(list)) return checkFirstArguments(list, place);
-    const message = 'must be a map of lists, as { git: [status] }; every command is refused';
-    return [warningAt(place, 'type', message)];
-  });
-}
-
-const checkFirstArguments = (list: Readonly<Record<string, unknown>>, place: readonly (string | number)[]): Problem[] =>
-  Object.entries(list).flatMap(([command, permitted]) =>
-    Array.isArray(permitted)
-      ? []
-      : [
-          warningAt(
-            [...place, command],
-            'type',
-            'must be a list of first arguments, as [status]; the command is refused',
-          ),
-        ],
-  );
 
 /** Networks are opened by those who may make NetworkPolicies, in a SecurityContext (ADR 0100, 0126). */
 function withPlaceOfNetworks(problem: Problem): Problem {

@@ -111,14 +111,14 @@ describe('the manifest of an agent', () => {
 });
 
 describe('short forms of an agent', () => {
-  const short = { tools: ['fs.read', { name: 'cmd' }], execution: { tool_validation: false } };
+  const short = { tools: ['fs.read', { name: 'fs.write' }], execution: { tool_validation: false } };
   const warningsOf = (text: string) => readOneAgent(text).problems.map(({ path, message }) => `${path}: ${message}`);
 
   it('are written out of a custom resource, with a warning that kubectl refuses them', () => {
     const { metadata, ...rest } = manifest;
     const spec = { ...rest.spec, ...short, version: metadata.version };
     const text = writeYaml({ ...rest, metadata: { name: metadata.name }, spec });
-    expect(readOneAgent(text).agent?.spec.tools).toEqual([{ name: 'fs.read' }, { name: 'cmd' }]);
+    expect(readOneAgent(text).agent?.spec.tools).toEqual([{ name: 'fs.read' }, { name: 'fs.write' }]);
     const refused = 'is a short form, which kubectl refuses in a custom resource; write';
     expect(warningsOf(text).toSorted()).toEqual([
       `spec.execution.tool_validation: ${refused} { enabled: false }`,
