@@ -9,23 +9,12 @@ import { parse } from 'yaml';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { agentExecutions, agents } from '../../../lib/kinds.ts';
-import { defineResource, events, type KubeClient, type KubeObject, type Pod, pods } from '../../../lib/kube/index.ts';
+import { events, type KubeClient, type Pod, pods } from '../../../lib/kube/index.ts';
 import { connect } from '../harness/cluster.ts';
 import { projectDir } from '../harness/project.ts';
 import { makeTestNamespace, type TestNamespace } from '../harness/test-namespace.ts';
 import { waitForObject } from '../harness/wait.ts';
-
-interface Secret extends KubeObject {
-  readonly type?: string;
-  readonly data?: Readonly<Record<string, string>>;
-}
-const secrets = defineResource<Secret>({
-  group: '',
-  version: 'v1',
-  plural: 'secrets',
-  kind: 'Secret',
-  namespaced: true,
-});
+import { secretTexts } from './canaries/secret-texts.ts';
 
 const run = promisify(execFile);
 const namespace = 'tenant-demo';
@@ -252,8 +241,8 @@ describe('a stranger in the pod of an agent', () => {
   });
 
   it('finds no secret of the installation: in no pod, log, transcript, event, object or answer', async () => {
-    const canaries = await secretTexts(kube);
-    expect(canaries.size).toBeGreaterThanOrEqual(4);
+    const canaries = await secretTexts(kube, system);
+    expect(canaries.size).toBeGreaterThanOrEqual(6);
     const { name, uid } = host.metadata;
     const transcript = await http('GET', `/v1/executions/${uid}/transcript`);
     expect(transcript.status).toBe(200);
@@ -281,18 +270,3 @@ describe('a stranger in the pod of an agent', () => {
     return (await run('kubectl', [...selector, 'app.kubernetes.io/name=windlass'], { maxBuffer })).stdout;
   }
 });
-
-/** The longest line of each private text of the installation, under the name of its Secret. */
-async function secretTexts(kube: KubeClient): Promise<ReadonlyMap<string, string>> {
-  const { items } = await kube.listAll(secrets, { namespace: system });
-  const own = items.filter(({ type = '' }) => !type.startsWith('helm.sh/'));
-  const found = own.flatMap(({ metadata, data = {} }) =>
-    Object.entries(data)
-      .filter(([key]) => !key.endsWith('.crt'))
-      .map(([key, value]) => {
-        const lines = Buffer.from(value, 'base64').toString('latin1').split('\n');
-        return [`${metadata.name}/${key}`, lines.toSorted((a, b) => b.length - a.length)[0] ?? ''] as const;
-      }),
-  );
-  return new Map(found.filter(([, text]) => text.length >= 12));
-}

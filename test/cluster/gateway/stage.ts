@@ -85,7 +85,7 @@ export async function openGatewayStage(purpose: string, latencyMs = 0): Promise<
     const desk = await startOrderDesk(kube, { tenant: namespace.name, image, latencyMs });
     made.push(() => desk.remove());
     const [{ url: api }] = await installed(kube, 'api', 8_080);
-    const actions = actionsOf(kube, namespace.name, api);
+    const actions = actionsOf(kube, namespace.name);
     return { ...actions, warmUp: () => warmUp(actions), kube, tenant: namespace.name, desk, api, strike };
   } catch (error) {
     await strike();
@@ -106,7 +106,7 @@ async function warmUp({ session, call }: Actions): Promise<void> {
   throw new Error('the order desk does not answer');
 }
 
-function actionsOf(kube: KubeClient, tenant: string, api: string): Actions {
+function actionsOf(kube: KubeClient, tenant: string): Actions {
   const token = (roles: readonly string[]): Promise<string> => userToken(provider(), { name: 'olga', tenant, roles });
   const replicas = () => installed(kube, 'gateway', 8_090);
   const client = async (roles: readonly string[] = ['svc:operator'], replica?: string) =>
@@ -118,7 +118,9 @@ function actionsOf(kube: KubeClient, tenant: string, api: string): Actions {
     async session({ context = 'default', patterns, roles = [] } = {}) {
       const { publicKey, privateKey: key } = generateKeyPairSync('ed25519');
       const executionId = `run-${randomBytes(6).toString('hex')}`;
-      const windlass = createWindlassClient({ server: api, token: await token(['svc:operator']) });
+      // A test may have rolled the API out since.
+      const [{ url: server }] = await installed(kube, 'api', 8_080);
+      const windlass = createWindlassClient({ server, token: await token(['svc:operator']) });
       const issued = await windlass.issueSealToken({ body: { security_context: context, ttl_seconds: 600 } });
       await (await client(['svc:operator', ...roles])).createSession({
         body: {
