@@ -168,3 +168,26 @@ it.each([
   expect(began).toBeGreaterThanOrEqual(earliest);
   expect(began).toBeLessThanOrEqual(latest);
 });
+
+it('EDGE-RES-06 a state begins when it is first written, whatever else is written while it lasts', async () => {
+  const hosts = createMemoryHosts();
+  const stream = await begun(hosts, 'acme');
+  let now = Date.parse('2026-01-01T00:00:00.000Z');
+  const clock = { ...fast, now: () => now };
+  const deps = { clock, steadyMs: monotonicMs, logger: silentLogger, hosts, heartbeatMs: 30_000 };
+  const states = new HostStates(deps, { isOpen: () => true, onLost: () => undefined });
+  const found: unknown[] = [];
+  for (const state of ['Connected', 'Connected', 'Unhealthy', 'Disconnected'] as const) {
+    now += 1_000;
+    stream.capabilities = { ...capabilities, os: `linux ${now}` };
+    await states.report(stream, state);
+    const status = (await hosts.find('acme', stream.facts.nodeId))?.object.status;
+    found.push([status?.status, status?.since, status?.capabilities?.os === `linux ${now}`]);
+  }
+  expect(found).toEqual([
+    ['Connected', '2026-01-01T00:00:01.000Z', true],
+    ['Connected', '2026-01-01T00:00:01.000Z', true],
+    ['Unhealthy', '2026-01-01T00:00:03.000Z', true],
+    ['Disconnected', '2026-01-01T00:00:04.000Z', true],
+  ]);
+});

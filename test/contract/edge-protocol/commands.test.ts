@@ -42,7 +42,7 @@ const command = {
 };
 
 describe('messages to a daemon', () => {
-  it('EDGE-PROTO-32 EDGE-PROTO-37..42 EDGE-FLOW-06 InvokeTool has each fact in its field, in a sealed EdgeCommand', async () => {
+  it('EDGE-PROTO-32 EDGE-PROTO-37..42 EDGE-RES-33 EDGE-FLOW-06 InvokeTool has each fact in its field, in a sealed EdgeCommand', async () => {
     await world.commands.send(address, command);
     const received = await next();
     expect(received.numbers).toEqual([1, 10]);

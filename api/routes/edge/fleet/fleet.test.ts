@@ -328,7 +328,38 @@ describe('the history of runs', () => {
     metadata: { ...aRun().metadata, name: 'c', uid: nodeId(78) },
   };
 
-  it('EDGE-REST-36 EDGE-RES-27 EDGE-RES-28 has the fields of a run, filtered by tool and outcome', async () => {
+  it.each([
+    ['complete', 'complete'],
+    ['halted', 'halted'],
+    ['cancelled', 'cancelled'],
+    ['refused', 'halted'],
+  ] as const)('EDGE-RES-27 EDGE-RES-28 has the fields of a run whose status is %s', async (outcome, shown) => {
+    const policy = {
+      mode: 'Sequential',
+      max_concurrency: 2,
+      failure_policy: 'FailFast',
+      require_min_targets: 1,
+    } as const;
+    const ended = aRun({ outcome, ended_at: '2026-01-01T00:00:09Z' }, { policy, target: { Node: nodeId(1) } });
+    const { items } = (await world(ended).call('listFleetRuns', { query: { limit: 50 } })) as {
+      items: FleetRunSummary[];
+    };
+    expect(items).toEqual([
+      {
+        fleet_command_id: uid,
+        tool: 'cmd.run',
+        target: { Node: nodeId(1) },
+        policy: { ...policy, per_target_deadline_secs: 60 },
+        started_at: '2026-01-01T00:00:01Z',
+        ended_at: '2026-01-01T00:00:09Z',
+        outcome: shown,
+        requested_by: 'ada',
+        summary,
+      },
+    ]);
+  });
+
+  it('EDGE-REST-36 EDGE-RES-27 has the runs of a tenant, filtered by tool and outcome', async () => {
     const list = async (query: object) => {
       const asked = { query: { limit: 50, ...query } };
       const answer = await world(aRun(), refused, running).call('listFleetRuns', asked);

@@ -42,7 +42,7 @@ const list = (query: object, caller: object = {}) =>
   world().call('listEdgeHosts', { query: { limit: 50, ...query } }, caller);
 
 describe('the list of hosts', () => {
-  it('EDGE-REST-15 EDGE-RES-01 EDGE-RES-02 EDGE-RES-03 EDGE-RES-06 EDGE-RES-07 EDGE-RES-08 EDGE-RES-09 has the fields of the list view', async () => {
+  it('EDGE-REST-15 EDGE-RES-01 EDGE-RES-02 EDGE-RES-03 EDGE-RES-05 EDGE-RES-06 EDGE-RES-07 EDGE-RES-08 EDGE-RES-09 has the fields of the list view', async () => {
     const answer = (await list({})) as { items: unknown[] };
     expect(answer.items[1]).toEqual({
       node_id: nodeId(1),
