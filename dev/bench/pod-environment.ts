@@ -5,12 +5,12 @@ import { projectDir } from '../../test/cluster/harness/project.ts';
 /** Part of the pod's memory limit that the chart gives to the heap, in per cent. */
 const heapPart = /--max-old-space-size-percentage=(\d+)/;
 
-/** The gateway has a nursery of its own size. */
-type Component = 'gateway' | 'other';
+/** The gateway and the relay have a nursery of their own size. */
+type Component = 'gateway' | 'relay' | 'other';
 
 /** NODE_OPTIONS as the chart sets them. */
 export async function nodeOptionsOfChart(component: Component = 'other'): Promise<string> {
-  const folder = component === 'gateway' ? 'gateway/' : '';
+  const folder = component === 'other' ? '' : `${component}/`;
   const template = await readFile(join(projectDir, `charts/windlass/templates/${folder}_environment.tpl`), 'utf8');
   const options = /name: NODE_OPTIONS, value: (.+?) }/.exec(template)?.[1];
   if (options === undefined) throw new Error('the chart sets no NODE_OPTIONS');

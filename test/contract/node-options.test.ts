@@ -22,6 +22,7 @@ const timeout = 300_000;
 it.each([
   ['other', 4],
   ['gateway', 16],
+  ['relay', 16],
 ] as const)(
   'the chart keeps the nursery of processes at two halves: %s, %i MiB',
   { timeout },

@@ -81,7 +81,7 @@ async function startRelay(
 ): Promise<StreamHolder> {
   const folder = await bundle('relay', 'relay');
   const kubeconfig = await relayKubeconfig(bench.kube, bench.namespace);
-  const pod = await environmentOfPod(chartLimits.relay);
+  const pod = await environmentOfPod(chartLimits.relay, 'relay');
   return startHolder({
     name: 'relay',
     args: () => [join(folder, 'relay.js')],
@@ -103,7 +103,7 @@ async function startRelay(
 }
 
 const startBare = async (natsUrl: string): Promise<StreamHolder> => {
-  const pod = await environmentOfPod(chartLimits.relay);
+  const pod = await environmentOfPod(chartLimits.relay, 'relay');
   return startHolder({
     name: 'bare-streams',
     args: (ports) => [
