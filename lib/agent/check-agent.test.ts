@@ -102,6 +102,9 @@ describe('the spec of an agent', () => {
       { tools: [{ name: 'fs.read', executor: 'docker:fs' }] },
       'spec.tools[0].executor ignored warning',
     ],
+    ['a container for its image', { runtime: { image: 'node:24' } }, 'spec.runtime.image ignored warning'],
+    ['a container for its environment', { tools: [{ name: 'svc.*' }], env: { A: 'b' } }, 'spec.env ignored warning'],
+    ['a container for its resources', { resources: { cpu: 100 } }, 'spec.resources ignored warning'],
     [
       'a known name in its template',
       { task: { instruction: '{{inptu}}' } },
@@ -127,6 +130,15 @@ describe('the spec of an agent', () => {
       expect(problems({ tools: [{ name, config, ...(executor && { executor }) }] })).toEqual([]);
     },
   );
+
+  it.each([
+    ['a tool for files', { tools: [{ name: 'fs.read' }] }],
+    ['every tool', { tools: [{ name: '*' }] }],
+    ['a volume', { volumes: [{ volume: 'data', mount_path: '/data', access_mode: 'read-only' }] }],
+  ])('has a container for its settings with %s', (_what, fields) => {
+    const settings = { runtime: { image: 'node:24' }, env: { A: 'b' }, resources: { cpu: 100 } };
+    expect(problems({ ...settings, ...fields }).filter((problem) => problem.includes('ignored'))).toEqual([]);
+  });
 
   it.each([
     [agentJsonBytes - 1, []],

@@ -11,6 +11,7 @@ import { toolNameProblem } from '../tools/known-names.ts';
 import { matchesName } from '../tools/name-pattern.ts';
 import { workLimits } from '../work/limits.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
+import { checkContainer } from './check-container.ts';
 import { checkToolSettings } from './check-tool-settings.ts';
 import { badMount } from './mounts.ts';
 
@@ -28,6 +29,7 @@ export function checkAgent(spec: unknown): readonly Problem[] {
     ...(isJsonObject(env) ? checkVariableNames(env, ['spec', 'env']) : []),
     ...checkTools(tools),
     ...checkToolSettings(tools),
+    ...checkContainer(spec),
     ...checkApproval(spec),
     ...checkVolumes(spec['volumes']),
     ...checkJudge(spec['execution']),
