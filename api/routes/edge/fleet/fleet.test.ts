@@ -439,7 +439,13 @@ describe('the history of runs', () => {
   it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run', async () => {
     const answer = await world(aRun()).call('readFleetRun', { params: { fleet_command_id: uid } });
     expect(answer).toMatchObject({ target: { All: null }, policy: { max_concurrency: 10 }, summary });
-    expect((answer as FleetRunView).per_node.map(({ outcome }) => outcome)).toEqual(['ok', 'timed_out', 'not_started']);
+    const of = (number: number) => ({ node_id: nodeId(number), command_id: commandIdOf(uid, nodeId(number)) });
+    const rest = { duration_ms: 5, stdout_tail: 'out', stderr_tail: '' };
+    expect((answer as FleetRunView).per_node).toEqual([
+      { ...of(1), outcome: 'ok', exit_code: 0, ...rest },
+      { ...of(2), outcome: 'timed_out', exit_code: null, ...rest },
+      { ...of(3), outcome: 'not_started', exit_code: null, ...rest },
+    ]);
     expect(Value.Check(FleetRunView, answer)).toBe(true);
   });
 
