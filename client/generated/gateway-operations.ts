@@ -1075,10 +1075,11 @@ export interface Operations {
    * Speak the Model Context Protocol
    *
    * Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token; the
-   * body is signed as the payload of an envelope is (docs/gateway.md). A notification is answered with 202.
+   * body is signed as the payload of an envelope is (docs/gateway.md).
    *
    * `POST /v1/mcp`
    *
+   * - 202 The message was a notification, which has no answer.
    * - 400 `-32600`: The envelope is malformed, or names no tool.
    * - 401 `-32000`: The session has expired, or the token, the signature (`data.code` 1004) or the timestamp
    *   (1003) is not good, or the call was made before.

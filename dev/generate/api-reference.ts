@@ -4,6 +4,7 @@ import { type SourceSchema, sourceOf } from '../../crds/source-schema.ts';
 import type { Contract, ErrorContract } from '../../lib/http/contract.ts';
 import { contracts as gatewayContracts } from '../../gateway/routes/contracts.ts';
 import { sharedErrors } from '../../lib/http/shared-errors.ts';
+import { successStatuses } from '../../lib/http/success-statuses.ts';
 import { cell, fieldTable } from './field-table.ts';
 
 /** A process whose operations are described. */
@@ -55,7 +56,7 @@ const gatewayIntroduction = [
   '[gateway/generated/openapi.json](../../gateway/generated/openapi.json) in the repository. In the examples `$SERVER` is',
   'the address of the gateway and `$TOKEN` the access token of an operator; see [the gateway](../gateway.md).',
   '',
-  'Every success is 200. Every other answer is JSON: `error` never changes for the same cause, `message` names the fix,',
+  'Every success is 200, or 202 or 204 without a body. Every other answer is JSON: `error` never changes for the same cause, `message` names the fix,',
   '`details` is a list of `{path, message}`, one for each thing that is wrong. The operations that call tools answer with',
   'JSON-RPC objects instead.',
 ].join('\n');
@@ -71,6 +72,7 @@ function operation(contract: Contract): string[] {
     fence('sh', curl(contract)),
     success.description,
     ...answerExample(success),
+    ...bodilessAnswers(contract),
     ...(errors.length === 0 ? [] : [errorTable(errors)]),
   ];
 }
@@ -80,6 +82,10 @@ function answerExample(success: Contract['success']): string[] {
   if (success.kind === 'json') return [fence('json', JSON.stringify(success.example, null, 2))];
   return [fence('text', success.example.trimEnd())];
 }
+
+/** The answers beside that of the example. */
+const bodilessAnswers = (contract: Contract): string[] =>
+  [...successStatuses(contract)].slice(1).map(([status, when]) => `Or ${status}, without a body: ${when}`);
 
 const fence = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
 

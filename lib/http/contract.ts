@@ -35,8 +35,14 @@ export type BodyContract =
       readonly document?: { readonly schema: TObject; readonly example: unknown };
     };
 
+/** Statuses of success without a body. 202: taken, and there is nothing to say. 302: for people, to a page of this server. */
+export type BodilessStatus = 202 | 204 | 302;
+
 /** The answer to a request that succeeds, under status 200; `none`: under 204, without a body. */
-export type SuccessContract =
+export type SuccessContract = {
+  /** Further statuses, which have no body: when each is the answer. */
+  readonly bodiless?: Readonly<Partial<Record<BodilessStatus, string>>>;
+} & (
   | { readonly kind: 'json'; readonly description: string; readonly schema: TSchema; readonly example: unknown }
   | { readonly kind: 'text'; readonly description: string; readonly mediaType: string; readonly example: string }
   | { readonly kind: 'none'; readonly description: string }
@@ -49,7 +55,8 @@ export type SuccessContract =
       /** Types of the events that end a stream. A client that has seen none of them connects again. */
       readonly lastEvents?: readonly string[];
       readonly example: string;
-    };
+    }
+);
 
 /** One way to fail. Those that every operation of its access shares (401, 413, 429, 503 …) need not be listed. */
 export interface ErrorContract {

@@ -21,7 +21,7 @@ const follow = defineContract({
   tag: 'Test',
   summary: 'Test',
   access: 'public',
-  success: { kind: 'events', description: 'Events.', schema: Type.Object({}), example: '' },
+  success: { kind: 'events', description: 'Events.', schema: Type.Object({}), example: '', lastEvents: ['end'] },
   errors: [],
 });
 

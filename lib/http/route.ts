@@ -49,7 +49,7 @@ export interface ServerSentEvent {
 export type EventFrame = ServerSentEvent | Uint8Array;
 
 /**
- * The answer of a handler: a value to send as JSON, text, a stream of bytes, or server-sent events. An
+ * The answer of a handler, whose status the contract names (`success-statuses.ts`): a value to send as JSON, text, a stream of bytes, or server-sent events. An
  * event is taken once the client's system has taken those before it; while nothing is taken a source holds no more than
  * `unreadLimits.aheadBytes`. The iterator's `return` is called when the client leaves; a generator must wake up by the
  * request's `signal` as well.
@@ -65,11 +65,10 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
       readonly isEndless?: boolean;
     }
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
-  /** 302, for people: to a path of this server. */
+  /** To a path of this server. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** 202: taken, and there is nothing to say. */
   | { readonly kind: 'accepted' }
-  /** 204: the operation is done and has nothing to say, or there are no events to come, and a client stops reconnecting. */
+  /** The operation is done and has nothing to say, or there are no events to come, and a client stops reconnecting. */
   | { readonly kind: 'no_content' }
 );
 

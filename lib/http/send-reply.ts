@@ -9,6 +9,7 @@ import type { InFlightRequest } from './in-flight.ts';
 import { jsonLength } from './json-length.ts';
 import type { HttpContext, RequestState } from './request-scope.ts';
 import type { Reply } from './route.ts';
+import { statusOf } from './success-statuses.ts';
 
 export interface SendDeps {
   readonly streams: EventStreams;
@@ -51,16 +52,16 @@ function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest
     case 'text':
       return sendText(ctx, reply, running);
     case 'redirect':
-      ctx.status = 302;
+      ctx.status = statusOf.redirect;
       ctx.set('Location', reply.location);
       ctx.body = '';
       return undefined;
     case 'accepted':
-      ctx.status = 202;
+      ctx.status = statusOf.accepted;
       ctx.body = '';
       return undefined;
     case 'no_content':
-      ctx.status = 204;
+      ctx.status = statusOf.no_content;
       return undefined;
   }
 }

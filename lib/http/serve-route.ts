@@ -10,6 +10,7 @@ import type { HttpContext } from './request-scope.ts';
 import type { Route } from './route.ts';
 import { dropUnread } from './drop-unread.ts';
 import { type SendDeps, sendReply } from './send-reply.ts';
+import { statusOf, successStatuses } from './success-statuses.ts';
 
 /** Senders of requests, and their limits. */
 export interface CallerPort<Caller> {
@@ -36,6 +37,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
   const { contract, handle } = route;
   const read = createRequestReader(contract);
   const isStream = contract.success.kind === 'events';
+  const statuses = successStatuses(contract);
 
   async function serve(ctx: HttpContext, params: Parameters<Serve>[1], running: InFlightRequest): Promise<void> {
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
@@ -49,6 +51,8 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
     const request = new HandlerRequest(ctx, running, await readParts(read, { ctx, params, running, judge }), caller);
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
     const reply = await handle(request as never);
+    if (!statuses.has(statusOf[reply.kind]))
+      throw new Error(`the contract of ${contract.operationId} has no ${reply.kind}`);
     await sendReply(deps, ctx, reply, running);
   }
 

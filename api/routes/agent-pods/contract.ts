@@ -85,6 +85,7 @@ export const dispatchGateway = defineContract({
     description: 'A command, or the end.',
     schema: Type.Object({ type: Type.String() }, { additionalProperties: true }),
     example: { type: 'final', content: 'done', tool_calls_executed: 0, conversation: [] },
+    bodiless: { 204: 'The request ended before there was a command.' },
   },
   errors: [
     foreign,

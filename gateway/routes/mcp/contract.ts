@@ -23,7 +23,7 @@ export const callMcp = defineContract({
   summary: 'Speak the Model Context Protocol',
   description:
     'Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token; the body ' +
-    'is signed as the payload of an envelope is (docs/gateway.md). A notification is answered with 202.',
+    'is signed as the payload of an envelope is (docs/gateway.md).',
   access: 'signature',
   headers: Type.Object({
     'seal-execution-id': header(envelopeLimits.executionIdLength, 'Names the session.'),
@@ -40,6 +40,7 @@ export const callMcp = defineContract({
     description: 'One JSON-RPC answer, as JSON or as one event.',
     mediaType: 'application/json',
     example: '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}',
+    bodiless: { 202: 'The message was a notification, which has no answer.' },
   },
   // Arguments are refused by an error of the protocol, under 200.
   errors: envelopeErrors.filter(({ status }) => status !== 422),

@@ -30,9 +30,10 @@ export const readRoot = defineContract({
   access: 'public',
   success: {
     kind: 'json',
-    description: 'Where to read on. Browsers are sent there.',
+    description: 'Where to read on.',
     schema: Type.Object({ name: Type.Literal('windlass'), docs: Type.String(), openapi: Type.String() }),
     example: { name: 'windlass', docs: '/docs', openapi: '/openapi.json' },
+    bodiless: { 302: 'A browser is sent to the page.' },
   },
   errors: [],
 });

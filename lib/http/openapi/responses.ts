@@ -1,6 +1,7 @@
 import type { Contract, ErrorContract, SuccessContract } from '../contract.ts';
 import { errorCode } from '../error-reply.ts';
 import { errorsOf, sharedErrors } from '../shared-errors.ts';
+import { successStatuses } from '../success-statuses.ts';
 import { errorSchema, rpcErrorSchema } from './error-schema.ts';
 import { pascalCase } from './pascal-case.ts';
 import type { JsonObject, SchemaWriter } from './schema-writer.ts';
@@ -17,8 +18,13 @@ export function createResponses(contract: Contract, writer: SchemaWriter): JsonO
     return [String(status), response];
   });
   const { success } = contract;
-  const done = success.kind === 'none' ? { 204: doneResponse(success) } : { 200: successResponse(success, writer) };
-  return { ...done, ...noContentResponse(success), ...Object.fromEntries(errors) };
+  const done = [...successStatuses(contract)].map(([status, description]) => [
+    status,
+    success.kind === 'none' || status !== 200
+      ? bodilessResponse(status, description)
+      : successResponse(success, writer),
+  ]);
+  return Object.fromEntries([...done, ...errors]);
 }
 
 /** The answers that operations refer to. */
@@ -64,15 +70,12 @@ function ownHeaders(success: SuccessWithBody): JsonObject {
   );
 }
 
-const doneResponse = ({ description }: SuccessContract): JsonObject => ({ description, headers: requestId });
+const location = { Location: { description: 'The page.', schema: { type: 'string' } } };
 
-/** The answer to a client that asks for more of a stream that has ended. */
-function noContentResponse(success: SuccessContract): JsonObject {
-  if (success.kind !== 'events' || success.lastEvents === undefined) return {};
-  return {
-    204: { description: 'Nothing follows the event of `Last-Event-ID`: do not ask again.', headers: requestId },
-  };
-}
+const bodilessResponse = (status: number, description: string): JsonObject => ({
+  description,
+  headers: { ...requestId, ...(status === 302 ? location : {}) },
+});
 
 /** One event as the fields of its lines; tools hold each event of a stream against it. */
 const eventSchema = (data: JsonObject): JsonObject => ({
