@@ -12,7 +12,7 @@ import {
 import { notConfiguredProblem } from '../lib/bus/absent-bus.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
-import type { Check } from '../lib/process/health-server.ts';
+import type { HealthCheck } from '../lib/process/health-server.ts';
 import { type Agents, createAgents } from './agents/index.ts';
 import { isAgent, openRegisteredTools, type RegisteredToolSource } from './agents/registered/index.ts';
 import type { ApiDeps } from './api-deps.ts';
@@ -30,7 +30,7 @@ import { openToolCalls, type ToolCalls } from './tool-calls/index.ts';
 import { createServiceTools } from './tools/service-tools.ts';
 import { createRouterAgent } from './ingest/router-agent.ts';
 import { createStimuli } from './ingest/index.ts';
-import { type Archives, createArchives } from './routes/archived.ts';
+import { type ArchivedObjects, createArchives } from './routes/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
 
 /** Dependencies of the routes, and parts that run by themselves: caches, connections, sensors. */
@@ -40,7 +40,7 @@ export interface Services {
   /** Those of the routes, for tools; served once the routes are made. */
   readonly operations: Operations;
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
-  readonly ready: Readonly<Record<string, Check>>;
+  readonly ready: Readonly<Record<string, HealthCheck>>;
   /** Resolves when requests can be answered, or when `stop` aborts. Agents and calls of tools leave from that moment on. */
   start(stop: AbortSignal): Promise<void>;
   /** Ends everything; nothing is asked of the services any more. */
@@ -250,7 +250,7 @@ function createBus({ config, clock, logger, metrics }: ApiDeps): EventBus {
 }
 
 /** Readers of an execution may read its record: those of the tenant whose namespace it was in. */
-function createArchived({ config, clock }: ApiDeps, bus: EventBus, { tenants, informers }: Cluster): Archives {
+function createArchived({ config, clock }: ApiDeps, bus: EventBus, { tenants, informers }: Cluster): ArchivedObjects {
   return createArchives({
     archive: createArchive({ bus }, config),
     clock,

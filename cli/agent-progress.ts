@@ -1,5 +1,5 @@
 /** An event of `/events`, or a record of a transcript by its kind. */
-export interface ConversationEvent {
+export interface ShownEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -51,7 +51,7 @@ function approvalLine(isApproved: boolean, by: unknown, feedback: unknown): stri
 }
 
 /** The line that shows an event to a person; undefined for events that only programs need. */
-export function progressLine({ type, data }: ConversationEvent): string | undefined {
+export function progressLine({ type, data }: ShownEvent): string | undefined {
   return Object.hasOwn(lines, type) ? lines[type]?.(data) : undefined;
 }
 
@@ -77,6 +77,6 @@ function end(phase: string, { output, message }: Readonly<Record<string, unknown
 }
 
 /** How the execution ended, where the event is an end. */
-export function endOf({ type, data }: ConversationEvent): ConversationEnd | undefined {
+export function endOf({ type, data }: ShownEvent): ConversationEnd | undefined {
   return Object.hasOwn(ends, type) ? ends[type]?.(data) : undefined;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { assertGiven } from './assert-given.ts';
 import { CliError } from './exit-codes.ts';
-import type { Launch } from './launch.ts';
+import type { CliLaunch } from './launch.ts';
 import { createProgram, withChildren } from './program.ts';
 
 /** The error for a command line before anything is done; undefined: none. */
 async function said(...line: readonly string[]): Promise<string | undefined> {
-  const launch: Launch =
+  const launch: CliLaunch =
     () =>
     async (...values) =>
       assertGiven(values.at(-1) as Parameters<typeof assertGiven>[0]);

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Environment } from '../lib/config.ts';
-import { type Choice, chooseBackend, chooseGateway, flagsOf } from './backends/choose.ts';
+import { type BackendChoice, chooseBackend, chooseGateway, flagsOf } from './backends/choose.ts';
 import type { Backend } from './backends/backend.ts';
-import type { Cluster } from './backends/kubernetes/deps.ts';
+import type { CliCluster } from './backends/kubernetes/deps.ts';
 import { CliError } from './exit-codes.ts';
 import type { FilePort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
@@ -64,7 +64,7 @@ async function kubernetesBackend(deps: ConnectDeps, options: GlobalOptions): Pro
 }
 
 /** Finds the cluster as kubectl does and prepares a client for it. */
-async function clusterOf(deps: ConnectDeps, options: GlobalOptions): Promise<Cluster> {
+async function clusterOf(deps: ConnectDeps, options: GlobalOptions): Promise<CliCluster> {
   const { env, clock, terminal, interrupted } = deps;
   const [{ findCredentials }, { createKubeClient }, { withCountedQuota }, { createOutputReader }] = await Promise.all([
     import('../lib/kube/kubeconfig-credentials.ts'),
@@ -83,7 +83,7 @@ async function clusterOf(deps: ConnectDeps, options: GlobalOptions): Promise<Clu
 async function httpBackend(
   deps: ConnectDeps,
   options: GlobalOptions,
-  { server }: Extract<Choice, { kind: 'http' }>,
+  { server }: Extract<BackendChoice, { kind: 'http' }>,
 ): Promise<Backend> {
   const [{ openHttpBackend }, login] = await Promise.all([import('./backends/http/open.ts'), loginParts(deps)]);
   return openHttpBackend({ ...deps, ...login }, options, server);

@@ -1,6 +1,6 @@
 import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import { AppError, messageOf } from '../lib/errors.ts';
-import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
+import { ExecutionError, type ExecutionErrorReason } from '../lib/execution/execution-error.ts';
 import { isDenied, isMissingKind, isQuotaExceeded, isQuotaUncounted, KubeError } from '../lib/kube/kube-error.ts';
 import { answerCommands } from './answer-commands.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes, isElsewhere } from './exit-codes.ts';
@@ -99,7 +99,7 @@ interface Commands {
   readonly list: string;
 }
 
-const hintOfRefusal: Readonly<Record<Refusal, (error: ExecutionError, commands: Commands) => string>> = {
+const hintOfRefusal: Readonly<Record<ExecutionErrorReason, (error: ExecutionError, commands: Commands) => string>> = {
   NotWaiting: (_, { get }) => `See what it does: ${get}`,
   WaitsElsewhere: ({ facts }) => `Leave out --state, or give --state ${facts.waiting}.`,
   AlreadyDecided: (_, { get }) => `See what it does now: ${get}`,

@@ -1,32 +1,32 @@
 import { Command, type OptionValues } from 'commander';
 import { assertGiven } from './assert-given.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { type GlobalOptions, openSession, type Session, type World } from './session.ts';
+import { type GlobalOptions, openCommandSession, type CommandSession, type CommandWorld } from './session.ts';
 
 /** The action of a command. `args` are its positional arguments; one left out is undefined. */
 export type Run<Options extends OptionValues> = (
-  session: Session,
+  session: CommandSession,
   args: readonly (string | undefined)[],
   options: Options,
 ) => Promise<ExitCode>;
 
 /** Turns a command's work into what commander calls. */
-export type Launch = <Options extends OptionValues>(run: Run<Options>) => (...values: unknown[]) => Promise<void>;
+export type CliLaunch = <Options extends OptionValues>(run: Run<Options>) => (...values: unknown[]) => Promise<void>;
 
 /** Runs commands in `world` and hands their exit code to `finish`. */
-export function createLaunch(world: World, finish: (code: ExitCode) => void): Launch {
+export function createLaunch(world: CommandWorld, finish: (code: ExitCode) => void): CliLaunch {
   return <Options extends OptionValues>(run: Run<Options>) =>
     async (...values) => {
       const command = values.at(-1);
       if (!(command instanceof Command)) throw new TypeError('commander passes the command last');
       assertGiven(command);
-      const session = openSession(world, command.optsWithGlobals<GlobalOptions>());
+      const session = openCommandSession(world, command.optsWithGlobals<GlobalOptions>());
       finish(await run(session, command.args, command.opts<Options>()));
     };
 }
 
 /** For those who only read the tree of commands: help, completion, reference. */
-export const launchNothing: Launch = () => () => Promise.resolve();
+export const launchNothing: CliLaunch = () => () => Promise.resolve();
 
 /** For commands that have nothing to say about the execution. */
 export const ok: ExitCode = exitCodes.ok;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../lib/kube/index.ts';
-import type { OutputFormat, Session } from './session.ts';
+import type { OutputFormat, CommandSession } from './session.ts';
 import { unsafeMarks } from './unsafe-marks.ts';
 
 /** The form of an object in `-o name`: `workflow.windlass.dev/demo`, as kubectl does. */
@@ -15,7 +15,7 @@ function withoutManagedFields<T extends KubeObject>(object: T): T {
 }
 
 /** Prints one object where the user asked for json, yaml or name; false where the command shows its own form. */
-export async function printedObject(session: Session, object: KubeObject): Promise<boolean> {
+export async function printedObject(session: CommandSession, object: KubeObject): Promise<boolean> {
   if (session.format === 'name') {
     session.terminal.out(resourceName(object));
     return true;
@@ -24,7 +24,7 @@ export async function printedObject(session: Session, object: KubeObject): Promi
 }
 
 /** Prints a list as Kubernetes' `List`; false where the command shows its own form. */
-export async function printedList(session: Session, items: readonly KubeObject[]): Promise<boolean> {
+export async function printedList(session: CommandSession, items: readonly KubeObject[]): Promise<boolean> {
   if (session.format === 'name') {
     for (const item of items) session.terminal.out(resourceName(item));
     return true;
@@ -33,7 +33,7 @@ export async function printedList(session: Session, items: readonly KubeObject[]
 }
 
 /** Prints any value where the user asked for json or yaml; false otherwise. */
-export async function printedValue({ format, terminal }: Session, value: unknown): Promise<boolean> {
+export async function printedValue({ format, terminal }: CommandSession, value: unknown): Promise<boolean> {
   if (format !== 'json' && format !== 'yaml') return false;
   terminal.out(await serialised(value, format));
   return true;

@@ -24,11 +24,11 @@ import { waitCommand } from './commands/wait.ts';
 import { workflowCommand } from './commands/workflow.ts';
 import { type ExitName, exitCodes, exitMeanings } from './exit-codes.ts';
 import { withOwnWord } from './foreign-words.ts';
-import { examples, type Launch } from './launch.ts';
+import { examples, type CliLaunch } from './launch.ts';
 import { outputFormats } from './session.ts';
 
 /** The whole tree of commands. Building it reads nothing and loads nothing heavy. */
-export function createProgram(launch: Launch, name = 'windlass'): Command {
+export function createProgram(launch: CliLaunch, name = 'windlass'): Command {
   const program = withOptions(new Command(name))
     .description(
       'Runs workflows on Kubernetes: define them, start them, watch them, decide, read their output. It talks ' +
@@ -62,7 +62,7 @@ const placeOf = (command: Command, program: string) => ({
 });
 
 /** In the order of `--help`. */
-const commands: readonly ((launch: Launch) => Command)[] = [
+const commands: readonly ((launch: CliLaunch) => Command)[] = [
   validateCommand,
   workflowCommand,
   runCommand,

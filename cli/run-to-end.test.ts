@@ -4,7 +4,7 @@ import { finished } from '../lib/execution/finished.ts';
 import { anExecution } from '../test/builders/execution-builder.ts';
 import { createManualClock } from '../test/support/manual-clock.ts';
 import { waitFor } from './run-to-end.ts';
-import type { Session } from './session.ts';
+import type { CommandSession } from './session.ts';
 
 const inReview = (visit: number): WorkflowExecution =>
   anExecution().now({ state: 'review', kind: 'Human', visit }).build();
@@ -24,7 +24,7 @@ it('each visit that waits for a decision is reported once, also a second one of 
     clock: createManualClock(),
     terminal: { note: (line: string) => void notes.push(line) },
     interrupted: new AbortController().signal,
-  } as unknown as Session;
+  } as unknown as CommandSession;
   expect(await waitFor(session, inReview(1), { until: finished })).toBe(ended);
   const hint = "demo-1 waits in 'review': windlass signal demo-1 --response …";
   expect(notes).toEqual([hint, hint]);

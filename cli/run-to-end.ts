@@ -6,18 +6,22 @@ import type { Backend } from './backends/backend.ts';
 import { CliError, type ExitCode, exitCodeOfEnd, exitCodes } from './exit-codes.ts';
 import { printedObject } from './print-object.ts';
 import { newlyWaiting } from './progress.ts';
-import type { Session } from './session.ts';
+import type { CommandSession } from './session.ts';
 import { awaitExecution, type Until, watchExecution } from './watch-execution.ts';
 
 /** Shows the execution until it ends, then its output. The exit code is that of its last phase. */
-export async function watchToEnd(session: Session, execution: WorkflowExecution): Promise<ExitCode> {
+export async function watchToEnd(session: CommandSession, execution: WorkflowExecution): Promise<ExitCode> {
   const backend = await session.backend();
   const end = await watchExecution({ ...session, backend }, execution, session.interrupted);
   return end === undefined ? interrupted(session, backend, execution) : ended(session, backend, end);
 }
 
 /** Waits for the end in silence except for a decision that a person must make; then prints the output. */
-export async function waitToEnd(session: Session, execution: WorkflowExecution, timeoutMs?: number): Promise<ExitCode> {
+export async function waitToEnd(
+  session: CommandSession,
+  execution: WorkflowExecution,
+  timeoutMs?: number,
+): Promise<ExitCode> {
   const backend = await session.backend();
   const end = await waitFor(session, execution, { until: finished, timeoutMs });
   return end === undefined ? interrupted(session, backend, execution) : ended(session, backend, end);
@@ -31,7 +35,7 @@ interface WaitBounds {
 
 /** The state at which `until` held, or undefined after Ctrl-C. Throws a timeout error with what the state was. */
 export async function waitFor(
-  session: Session,
+  session: CommandSession,
   execution: WorkflowExecution,
   { until, timeoutMs }: WaitBounds,
 ): Promise<WorkflowExecution | undefined> {
@@ -58,7 +62,11 @@ export async function waitFor(
 }
 
 /** The hint after Ctrl-C: the execution continues. */
-export function interrupted({ terminal }: Session, { words }: Backend, { metadata }: WorkflowExecution): ExitCode {
+export function interrupted(
+  { terminal }: CommandSession,
+  { words }: Backend,
+  { metadata }: WorkflowExecution,
+): ExitCode {
   const { name } = metadata;
   const comeBack = `windlass get ${name} --watch${words.flags}`;
   terminal.note(`${name} keeps running. Come back: ${comeBack}. Stop it: windlass cancel ${name}${words.flags}`);
@@ -66,7 +74,7 @@ export function interrupted({ terminal }: Session, { words }: Backend, { metadat
 }
 
 /** Prints an execution that has ended, in the format asked for, and why where it did not complete. */
-async function ended(session: Session, backend: Backend, end: WorkflowExecution): Promise<ExitCode> {
+async function ended(session: CommandSession, backend: Backend, end: WorkflowExecution): Promise<ExitCode> {
   const { status } = end;
   const phase = status?.phase ?? 'pending';
   if (!(await printedObject(session, end)) && phase === 'completed') await printOutput(session, end);
@@ -76,7 +84,7 @@ async function ended(session: Session, backend: Backend, end: WorkflowExecution)
 }
 
 /** Why it did not succeed, and where to look. */
-function noteFailure({ terminal }: Session, { words }: Backend, end: WorkflowExecution): void {
+function noteFailure({ terminal }: CommandSession, { words }: Backend, end: WorkflowExecution): void {
   const { metadata, status } = end;
   const why = [status?.reason, status?.message].filter(Boolean).join(': ') || 'no reason given';
   terminal.note(`error: ${metadata.name} ${status?.phase ?? 'pending'}: ${why}`);
@@ -85,14 +93,14 @@ function noteFailure({ terminal }: Session, { words }: Backend, end: WorkflowExe
 }
 
 /** `final_output` as JSON on standard output; nothing where the workflow declares none. */
-export async function printOutput(session: Session, execution: WorkflowExecution): Promise<void> {
+export async function printOutput(session: CommandSession, execution: WorkflowExecution): Promise<void> {
   const { executions } = await session.backend();
   const output = await executions.finalOutput(execution);
   if (output !== undefined) session.terminal.out(JSON.stringify(output, null, 2));
 }
 
 function tellDecision(
-  { terminal }: Session,
+  { terminal }: CommandSession,
   { words }: Backend,
   before: WorkflowExecution | undefined,
   after: WorkflowExecution,

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Backend } from './backends/backend.ts';
 import type { GatewayBackend } from './backends/tool-gateway/backend.ts';
-import type { Cluster } from './backends/kubernetes/deps.ts';
+import type { CliCluster } from './backends/kubernetes/deps.ts';
 import type { FilePort, FileWriter, InputPort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,7 +23,7 @@ export interface GlobalOptions {
 }
 
 /** The real world as `main.ts` passes it to every command. */
-export interface World {
+export interface CommandWorld {
   readonly terminal: Terminal;
   readonly files: FilePort & FileWriter & InputPort;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface World {
 export interface Backends {
   readonly backend: (options: GlobalOptions) => Promise<Backend>;
   /** For commands that need rights in the cluster. Throws a usage error where the options lead elsewhere. */
-  readonly cluster: (options: GlobalOptions) => Promise<Cluster>;
+  readonly cluster: (options: GlobalOptions) => Promise<CliCluster>;
   /** The tool gateway. Throws a usage error where nothing says where it is. */
   readonly gateway: (options: GlobalOptions) => Promise<GatewayBackend>;
   /** The server that the options lead to. Throws a usage error where they lead to Kubernetes. */
@@ -46,17 +46,17 @@ export interface Backends {
 }
 
 /** The world as one command sees it: with its global options read. */
-export interface Session extends World {
+export interface CommandSession extends CommandWorld {
   readonly options: GlobalOptions;
   readonly format: OutputFormat | undefined;
   /** The same each time. */
   readonly backend: () => Promise<Backend>;
-  readonly cluster: () => Promise<Cluster>;
+  readonly cluster: () => Promise<CliCluster>;
   readonly gateway: () => Promise<GatewayBackend>;
 }
 
 /** Opens the session of one command. */
-export function openSession(world: World, options: GlobalOptions): Session {
+export function openCommandSession(world: CommandWorld, options: GlobalOptions): CommandSession {
   let backend: Promise<Backend> | undefined;
   return {
     ...world,

@@ -8,10 +8,10 @@ import type { MergedConfig } from './config/merged-config.ts';
 import type { Journal } from './journal/journal.ts';
 import { daemonLimits } from './limits.ts';
 import { isRotationDue, rotateKey } from './rotation.ts';
-import { type Credential, type HostState, type Identity, pinnedKeys } from './state/host-state.ts';
+import { type HostCredential, type HostState, type HostIdentity, pinnedKeys } from './state/host-state.ts';
 import { pauseBefore } from './stream/backoff.ts';
 import type { RelayClient } from './stream/relay-client.ts';
-import { createSession, type Session } from './stream/session.ts';
+import { createStreamSession, type StreamSession } from './stream/session.ts';
 import type { HostTools } from './tools/host-tools.ts';
 import { createExecutor, type Executor } from './work/executor.ts';
 
@@ -21,13 +21,13 @@ export interface DaemonDeps {
   /** From 0 to below 1. */
   readonly chance: () => number;
   readonly state: HostState;
-  readonly identity: Identity;
-  readonly credential: Credential;
+  readonly identity: HostIdentity;
+  readonly credential: HostCredential;
   readonly journal: Journal;
   readonly config: MergedConfig;
   readonly tools: HostTools;
   /** A new connection to the relay. */
-  readonly open: (identity: Identity) => RelayClient;
+  readonly open: (identity: HostIdentity) => RelayClient;
 }
 
 /** Why a daemon ended. `revoked` is final. */
@@ -81,9 +81,9 @@ export function createDaemon(deps: DaemonDeps): Daemon {
 class Life {
   readonly #deps: DaemonDeps;
   readonly #executor: Executor;
-  session: Session | undefined;
+  session: StreamSession | undefined;
   #client: RelayClient | undefined;
-  #credential: Credential;
+  #credential: HostCredential;
   #heldSince = monotonicMs();
   #since: number;
   #problem = '';
@@ -141,7 +141,7 @@ class Life {
       await this.#rotateWhenDue();
       // A stop that came meanwhile found no session to leave.
       if (stop.aborted) return 'ended';
-      this.session = createSession(this.#sessionDeps(), client.connect(this.#credential.token));
+      this.session = createStreamSession(this.#sessionDeps(), client.connect(this.#credential.token));
       this.#since = clock.now();
       logger.info({}, 'stream opened');
       await this.session.run();
@@ -196,7 +196,7 @@ class Life {
     const facts = { now: clock.now(), heldMs: monotonicMs() - this.#heldSince };
     if (client === undefined || !isRotationDue(this.#credential, facts)) return;
     try {
-      const save = async (credential: Credential): Promise<void> => {
+      const save = async (credential: HostCredential): Promise<void> => {
         await state.saveCredential(credential);
         this.#credential = credential;
       };

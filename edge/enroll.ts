@@ -3,7 +3,7 @@ import { edgeLimits, signChallenge } from '../lib/edge/index.ts';
 import { rawPublicKey, readRawPublicKey } from '../lib/envelope/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { type ChallengeNodeResponse, NodeRole } from '../proto/generated/windlass/node/v1/node.ts';
-import { type HostState, type Identity, publicKeyOf, type RelayAddress } from './state/host-state.ts';
+import { type HostState, type HostIdentity, publicKeyOf, type RelayAddress } from './state/host-state.ts';
 import type { RelayClient } from './stream/relay-client.ts';
 import { heartbeatMsOf } from './heartbeat.ts';
 
@@ -27,7 +27,10 @@ export interface EnrollRequest {
  * crash at any point the same call ends it: the key is on the disk first, and the same key gets the same host again.
  * @throws AppError `already_exists` where the host is enrolled, or as the relay answers.
  */
-export async function enroll({ clock, state, open, version }: EnrollDeps, request: EnrollRequest): Promise<Identity> {
+export async function enroll(
+  { clock, state, open, version }: EnrollDeps,
+  request: EnrollRequest,
+): Promise<HostIdentity> {
   const former = request.replace ? undefined : await state.identity();
   if (former !== undefined)
     throw new AppError('already_exists', `this host is enrolled as ${former.nodeId}; add --replace to give that up`, {
@@ -57,7 +60,7 @@ export async function enroll({ clock, state, open, version }: EnrollDeps, reques
 }
 
 /** @throws AppError `invalid` where the server's keys are none. */
-function identityOf(answer: ChallengeNodeResponse, { address, name }: EnrollRequest, now: number): Identity {
+function identityOf(answer: ChallengeNodeResponse, { address, name }: EnrollRequest, now: number): HostIdentity {
   readRawPublicKey(answer.relayPublicKey, 'relay_public_key');
   readRawPublicKey(answer.commandPublicKey, 'command_public_key');
   return {

@@ -5,7 +5,7 @@ import { AppError } from '../lib/errors.ts';
 import type { RotateEdgeKeyResponse } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Logger } from '../lib/logger.ts';
 import { heartbeatMsOf } from './heartbeat.ts';
-import { type Credential, publicKeyOf } from './state/host-state.ts';
+import { type HostCredential, publicKeyOf } from './state/host-state.ts';
 import type { RelayClient } from './stream/relay-client.ts';
 
 /** How much of its life a token has when it is replaced. */
@@ -18,7 +18,7 @@ const jumpMs = 300_000;
  * run since it got the token. A clock that jumped to before the token was received says nothing, so it is time as well.
  */
 export function isRotationDue(
-  { receivedAt, lifeMs }: Pick<Credential, 'receivedAt' | 'lifeMs'>,
+  { receivedAt, lifeMs }: Pick<HostCredential, 'receivedAt' | 'lifeMs'>,
   { now, heldMs }: { readonly now: number; readonly heldMs: number },
 ): boolean {
   const age = now - receivedAt;
@@ -31,7 +31,7 @@ interface RotateDeps {
   readonly nodeId: string;
   readonly client: Pick<RelayClient, 'rotate'>;
   /** Resolves when it is on the disk. */
-  readonly save: (credential: Credential) => Promise<void>;
+  readonly save: (credential: HostCredential) => Promise<void>;
 }
 
 /** Rotations without an answer whose keys are kept; the server holds one of the last ones, or the current one. */
@@ -43,7 +43,7 @@ const pendingMost = 8;
  * the token only names the host.
  * @throws AppError as the relay answers: `ABORTED` for a rotation that another one overtook.
  */
-export async function rotateKey(deps: RotateDeps, current: Credential): Promise<Credential> {
+export async function rotateKey(deps: RotateDeps, current: HostCredential): Promise<HostCredential> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const pendingKeys = [...current.pendingKeys, privateKey].slice(-pendingMost);
   await deps.save({ ...current, pendingKeys });
@@ -52,7 +52,7 @@ export async function rotateKey(deps: RotateDeps, current: Credential): Promise<
     token: current.token,
   });
   const lifeMs = (answer.expiresAt?.getTime() ?? 0) - (answer.issuedAt?.getTime() ?? 0);
-  const next: Credential = {
+  const next: HostCredential = {
     privateKey,
     token: answer.nodeSecurityToken,
     receivedAt: deps.clock.now(),
@@ -68,8 +68,8 @@ export async function rotateKey(deps: RotateDeps, current: Credential): Promise<
 /** A server of an older version says nothing of it. */
 function heartbeatOf(
   { heartbeatInterval }: RotateEdgeKeyResponse,
-  { heartbeatMs: before }: Credential,
-): Pick<Credential, 'heartbeatMs'> {
+  { heartbeatMs: before }: HostCredential,
+): Pick<HostCredential, 'heartbeatMs'> {
   const heartbeatMs = heartbeatMsOf(heartbeatInterval) ?? before;
   return heartbeatMs === undefined ? {} : { heartbeatMs };
 }
@@ -78,7 +78,7 @@ function heartbeatOf(
 async function askSignedBy(
   deps: Pick<RotateDeps, 'clock' | 'nodeId' | 'client'>,
   [key, ...others]: readonly KeyObject[],
-  next: Pick<Credential, 'privateKey' | 'token'>,
+  next: Pick<HostCredential, 'privateKey' | 'token'>,
 ): Promise<RotateEdgeKeyResponse> {
   if (key === undefined)
     throw new AppError('unauthenticated', 'the relay knows no key of this host', { reason: 'UNAUTHENTICATED' });

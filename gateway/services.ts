@@ -8,7 +8,7 @@ import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
 import { readInTurn } from '../lib/informer/index.ts';
 import { createMcpServers, type McpServers } from '../lib/mcp/index.ts';
-import type { Check } from '../lib/process/health-server.ts';
+import type { HealthCheck } from '../lib/process/health-server.ts';
 import { bytesOf } from '../lib/memory-budget/index.ts';
 import { type AnswerRoom, createAnswerRoom } from '../lib/tools/web/answer-room.ts';
 import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
@@ -35,7 +35,7 @@ import { createWorkflowSource } from './tools/workflow-source.ts';
 export interface Services {
   readonly routes: RoutesDeps;
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Operator>;
-  readonly ready: Readonly<Record<string, Check>>;
+  readonly ready: Readonly<Record<string, HealthCheck>>;
   /** Resolves when requests can be answered, or when `stop` aborts. */
   start(stop: AbortSignal): Promise<void>;
   /** Ends everything; nothing is asked of the services any more. */

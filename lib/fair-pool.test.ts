@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../test/support/manual-clock.ts';
-import { bigWaitMs, createFairPool, type FairPool, longestWaitMs, mayHold, type Place } from './fair-pool.ts';
+import { bigWaitMs, createFairPool, type FairPool, longestWaitMs, mayHold, type PoolPart } from './fair-pool.ts';
 
 /** A pool whose clock does not advance. */
 const poolOf = (options: Omit<Parameters<typeof createFairPool>[0], 'clock'>): FairPool =>
   createFairPool({ clock: createManualClock(), ...options });
 
 /** Lets everybody in who may come in without waiting; gives back the places. */
-function fill(pool: FairPool, tenant: string, cost = 1): Place[] {
-  const places: Place[] = [];
+function fill(pool: FairPool, tenant: string, cost = 1): PoolPart[] {
+  const places: PoolPart[] = [];
   for (let place = pool.tryEnter({ tenant, cost }); place; place = pool.tryEnter({ tenant, cost })) places.push(place);
   return places;
 }
@@ -17,7 +17,7 @@ function fill(pool: FairPool, tenant: string, cost = 1): Place[] {
 /** Names in the order in which they were let in. */
 function line(pool: FairPool) {
   const admitted: string[] = [];
-  const places: Place[] = [];
+  const places: PoolPart[] = [];
   const queue = (tenant: string, name: string, cost = 1): void => {
     void pool.enter({ tenant, cost }).then((place) => {
       admitted.push(name);

@@ -3,7 +3,7 @@ import { AppError } from './errors.ts';
 import { onAbort } from './on-abort.ts';
 
 /** A request for a part of a pool, and the size of the part. */
-export interface Entry {
+export interface PoolRequest {
   /** The tenant charged: the namespace for which the work is done. */
   readonly tenant: string;
   /** Places, or bytes where the pool counts bytes. Default 1. More than the pool has is taken as all of it. */
@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 /** A held part of the pool. Giving it back twice is giving it back once. */
-export interface Place extends Disposable {
+export interface PoolPart extends Disposable {
   leave(): void;
   /** Gives back all but so much, where that turns out to be enough. */
   keep(cost: number): void;
@@ -42,14 +42,14 @@ interface FairPoolOptions {
  */
 export interface FairPool {
   /** Runs the task in its turn. Rejects as `enter` does, or as the task does. */
-  run<T>(entry: Entry, task: () => Promise<T>): Promise<T>;
+  run<T>(entry: PoolRequest, task: () => Promise<T>): Promise<T>;
   /**
    * Waits for the turn. Rejects with AppError `unavailable` where the tenant's part of the waiting line is taken or the
    * wait is over without a turn, and with the signal's reason where that aborts first.
    */
-  enter(entry: Entry): Promise<Place>;
+  enter(entry: PoolRequest): Promise<PoolPart>;
   /** A place now or none, and never before those who wait. */
-  tryEnter(entry: Entry): Place | undefined;
+  tryEnter(entry: PoolRequest): PoolPart | undefined;
   /** Held parts of one tenant. */
   heldBy(tenant: string): number;
   /** The most that one tenant can hold, where no other one holds anything. */
@@ -90,7 +90,7 @@ interface Waiter {
   readonly cost: number;
   /** Until when it keeps the others waiting. */
   readonly until: number;
-  readonly admit: (place: Place) => void;
+  readonly admit: (place: PoolPart) => void;
 }
 
 /** The parts that one tenant holds and waits for. */
@@ -136,12 +136,12 @@ class SharedPool implements FairPool {
     return this.#waiting;
   }
 
-  async run<T>(entry: Entry, task: () => Promise<T>): Promise<T> {
+  async run<T>(entry: PoolRequest, task: () => Promise<T>): Promise<T> {
     using _place = this.tryEnter(entry) ?? (await this.enter(entry));
     return await task();
   }
 
-  tryEnter({ tenant, cost = 1 }: Entry): Place | undefined {
+  tryEnter({ tenant, cost = 1 }: PoolRequest): PoolPart | undefined {
     const holding = this.#holdingOf(tenant);
     const wanted = Math.min(cost, this.#size);
     const isFirst = holding.line.size === 0 && !this.#isAwaitedByTheBig();
@@ -151,7 +151,7 @@ class SharedPool implements FairPool {
     return undefined;
   }
 
-  enter(entry: Entry): Promise<Place> {
+  enter(entry: PoolRequest): Promise<PoolPart> {
     const { tenant, cost = 1, signal, waitMs = this.#waitMs } = entry;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -173,7 +173,7 @@ class SharedPool implements FairPool {
         this.#drop(holding, waiter);
         reject(reason);
       };
-      const admit = (admitted: Place): void => {
+      const admit = (admitted: PoolPart): void => {
         end();
         resolve(admitted);
       };
@@ -195,7 +195,7 @@ class SharedPool implements FairPool {
     if (!signal.aborted) giveUp(overloaded(`no turn came within ${waitMs / 1_000} s; try again`));
   }
 
-  #hand(holding: Holding, cost: number): Place {
+  #hand(holding: Holding, cost: number): PoolPart {
     holding.held += cost;
     this.#used += cost;
     let held = cost;

@@ -1,7 +1,7 @@
 import { coerceAll } from './coerce.ts';
 import type { LoadedValues, NeedsValues } from './template/large-value.ts';
 import { render } from './template/render.ts';
-import type { Scope } from './template/scope.ts';
+import type { TemplateScope } from './template/scope.ts';
 import { Work } from './work/work.ts';
 
 /** `final_output`, with what could not be converted and the paths that were missing. */
@@ -27,7 +27,7 @@ interface OutputDeclaration {
  */
 export function renderOutput(
   { outputTemplate, outputSchema }: OutputDeclaration,
-  scope: Scope,
+  scope: TemplateScope,
   loaded?: LoadedValues,
   work = new Work(),
 ): FinalOutput | NeedsValues {

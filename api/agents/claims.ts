@@ -7,7 +7,7 @@ import { findObject, isConflict, isNotFound, type KubeClient } from '../../lib/k
 import { firstAnswer } from '../../lib/retry.ts';
 
 /** Which installation drives an execution: its conversation is in the event bus of one alone (ADR 0087). */
-export interface Claims {
+export interface ConversationClaims {
   /**
    * Claims an unclaimed execution. False where another installation has it, or is to be given time to claim
    * it because this process does not know the model.
@@ -28,7 +28,7 @@ const patienceMs = 30_000;
 /** Writes of others that come between a read and the claim. */
 const attempts = 5;
 
-export function createClaims(deps: ClaimsDeps): Claims {
+export function createClaims(deps: ClaimsDeps): ConversationClaims {
   return {
     async mayDrive(execution, model) {
       const own = await deps.bus.identity();

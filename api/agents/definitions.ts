@@ -9,21 +9,21 @@ import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { type NamedSecurity, readSecurityContext } from '../../lib/agent/security-context.ts';
 
 /** An agent as an execution runs it. */
-export interface Definition extends NamedSecurity {
+export interface AgentDefinition extends NamedSecurity {
   readonly spec: AgentSpec;
 }
 
 /** Definitions of running executions. A revision never changes; a SecurityContext is read again after a while. */
 export interface Definitions {
   /** @throws AppError with the reason `DefinitionLost` or `SecurityContextNotFound`. */
-  of(execution: AgentExecution): Promise<Definition>;
+  of(execution: AgentExecution): Promise<AgentDefinition>;
 }
 
 /** By the heap that they take: versions that were stored before their size had a bound are read again each time. */
 const kept = { bytes: bytesOf('agent definitions'), entryBytes: 4 * 1024 * 1024, ms: 30_000 } as const;
 
 export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
-  const known = new LRUCache<string, Definition>({
+  const known = new LRUCache<string, AgentDefinition>({
     maxSize: kept.bytes,
     maxEntrySize: kept.entryBytes,
     sizeCalculation: (definition) => heapBytes(definition, kept.bytes),
@@ -44,7 +44,7 @@ export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
 const keyOf = ({ metadata, status }: AgentExecution): string =>
   JSON.stringify([metadata.namespace, status?.agent?.namespace, status?.agent?.revision, status?.agent?.uid]);
 
-async function read(kube: Pick<KubeClient, 'get'>, execution: AgentExecution): Promise<Definition> {
+async function read(kube: Pick<KubeClient, 'get'>, execution: AgentExecution): Promise<AgentDefinition> {
   const { metadata, status } = execution;
   const spec = await pinnedAgent(kube, status?.agent);
   if (spec === undefined) throw lost(execution);

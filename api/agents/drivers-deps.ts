@@ -14,7 +14,7 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { LeavingTimes } from '../leaving-times.ts';
 import type { Approvals } from './approvals.ts';
-import type { Claims } from './claims.ts';
+import type { ConversationClaims } from './claims.ts';
 import type { JudgeAgents } from './judge-agents.ts';
 import type { RegisteredToolSource } from './registered/index.ts';
 
@@ -29,7 +29,7 @@ export interface DriversDeps {
   readonly toolbox: Toolbox;
   readonly registered: RegisteredToolSource;
   readonly calls: CallCounter;
-  readonly claims: Claims;
+  readonly claims: ConversationClaims;
   readonly approvals: Approvals;
   readonly judges: JudgeAgents;
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createSessions, type Session, type Sessions } from '../../lib/envelope/index.ts';
+import { createSessions, type SealSession, type Sessions } from '../../lib/envelope/index.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
@@ -51,7 +51,7 @@ function anExecution(parts: object = {}): AgentExecution {
   } as unknown as AgentExecution;
 }
 
-const aSession = (executionId: string): Session => ({
+const aSession = (executionId: string): SealSession => ({
   execution_id: executionId,
   session_id: 's',
   agent_id: 'coder',

@@ -1,5 +1,5 @@
 import { conversationLimits } from '../../lib/conversation/limits.ts';
-import type { Place } from '../../lib/fair-pool.ts';
+import type { PoolPart } from '../../lib/fair-pool.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
 
 /** Memory that one conversation takes beside its texts, its requests, subscriptions and timers: 88 KiB measured. */
@@ -25,11 +25,11 @@ export const roomLimits = {
 
 /** The part of a replica's memory that one conversation has, counted by the bytes that it holds. */
 export class Room {
-  readonly #place: Place;
+  readonly #place: PoolPart;
   #bytes: number;
 
   /** `bytes`: what the place was entered with. */
-  constructor(place: Place, bytes: number) {
+  constructor(place: PoolPart, bytes: number) {
     this.#place = place;
     this.#bytes = bytes;
   }

@@ -51,7 +51,7 @@ export const SubscriptionSchema = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Subscription = Readonly<Static<typeof SubscriptionSchema>>;
+export type TenantSubscription = Readonly<Static<typeof SubscriptionSchema>>;
 
 export const invoiceStatuses = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
 export type InvoiceStatus = (typeof invoiceStatuses)[number];

@@ -8,7 +8,7 @@ import type { Invoice, PaidTier, Tier } from './objects.ts';
 export interface PaymentProvider {
   readonly catalogue: Catalogue;
   readonly customers: Customers;
-  readonly sessions: Sessions;
+  readonly sessions: ProviderSessions;
   readonly records: Records;
 }
 
@@ -34,7 +34,7 @@ export interface Order {
 }
 
 /** Pages of the provider that a browser is sent to. */
-export interface Sessions {
+export interface ProviderSessions {
   checkout(session: { readonly tenant: string; readonly customer: string; readonly order: Order }): Promise<string>;
   portal(session: { readonly customer: string; readonly returnUrl?: string }): Promise<string>;
 }

@@ -9,7 +9,7 @@ import {
   type ListedWorkflow,
   ownerKey,
   placesOf,
-  type Scope,
+  type WorkflowScope,
   type WantedWorkflow,
 } from '../../lib/workflow-lookup/index.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -35,11 +35,11 @@ export interface Workflows {
    * By name or id, in full; one that was created a moment ago is found. Undefined for what the caller cannot see. Where it is
    * large, `reserve` waits for the bytes of heap that it will take.
    */
-  find(viewer: Viewer, nameOrUid: string, scope?: Scope, reserve?: Reserve): Promise<Workflow | undefined>;
+  find(viewer: Viewer, nameOrUid: string, scope?: WorkflowScope, reserve?: Reserve): Promise<Workflow | undefined>;
   /** The same for who reads the object again anyway: of a large definition only what a list shows. */
-  locate(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<ListedWorkflow | undefined>;
+  locate(viewer: Viewer, nameOrUid: string, scope?: WorkflowScope): Promise<ListedWorkflow | undefined>;
   /** In no particular order; of large definitions only what a list shows. */
-  list(viewer: Viewer, scope?: Scope): readonly ListedWorkflow[];
+  list(viewer: Viewer, scope?: WorkflowScope): readonly ListedWorkflow[];
   whole: WholeWorkflows;
   /** Takes the answer of a write of our own. */
   remember(workflow: Workflow): void;
@@ -82,7 +82,12 @@ class CachedWorkflows implements Workflows {
     this.#unknown = createUnknownIds(deps.clock, unknownIds);
   }
 
-  async find(viewer: Viewer, nameOrUid: string, scope?: Scope, reserve?: Reserve): Promise<Workflow | undefined> {
+  async find(
+    viewer: Viewer,
+    nameOrUid: string,
+    scope?: WorkflowScope,
+    reserve?: Reserve,
+  ): Promise<Workflow | undefined> {
     const found = await this.locate(viewer, nameOrUid, scope);
     if (found === undefined) return undefined;
     const bytes = this.#deps.weight(found);
@@ -90,7 +95,7 @@ class CachedWorkflows implements Workflows {
     return this.whole(found);
   }
 
-  async locate(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<ListedWorkflow | undefined> {
+  async locate(viewer: Viewer, nameOrUid: string, scope?: WorkflowScope): Promise<ListedWorkflow | undefined> {
     const found = await this.#locate({ ...this.#viewOf(viewer, scope), nameOrUid });
     return found !== undefined && isShown(found, viewer) ? found : undefined;
   }
@@ -102,7 +107,7 @@ class CachedWorkflows implements Workflows {
     return isUid(nameOrUid) ? this.#findById(wanted) : this.#findByName(wanted);
   }
 
-  list(viewer: Viewer, scope?: Scope): readonly ListedWorkflow[] {
+  list(viewer: Viewer, scope?: WorkflowScope): readonly ListedWorkflow[] {
     const view = this.#viewOf(viewer, scope);
     return [view.namespace, globalNamespace].flatMap((namespace) =>
       this.#deps.cache
@@ -122,7 +127,7 @@ class CachedWorkflows implements Workflows {
     }
   }
 
-  #viewOf({ tenant, subject }: Viewer, scope?: Scope): Omit<WantedWorkflow, 'nameOrUid'> {
+  #viewOf({ tenant, subject }: Viewer, scope?: WorkflowScope): Omit<WantedWorkflow, 'nameOrUid'> {
     const namespace = this.#deps.tenants.namespaceOf(tenant) ?? nowhere;
     return { namespace, user: ownerKey(subject), scope };
   }

@@ -12,9 +12,9 @@ import { createCatchUp } from '../cluster/catch-up.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { Classifier } from './classifier.ts';
 import { createIngest } from './create-ingest.ts';
-import { createDeliveries, type Delivery } from './deliveries.ts';
+import { createDeliveries, type AcceptedDelivery } from './deliveries.ts';
 import type { Ingest } from './ingest.ts';
-import type { Reservation } from './reservation.ts';
+import type { KeyReservation } from './reservation.ts';
 import { followPatterns } from './patterns.ts';
 import { createReservations } from './reservations.ts';
 import { createRoutingTable, type RoutingTable } from './routing-table.ts';
@@ -47,7 +47,7 @@ export interface Stimuli {
 
 export function createStimuli(deps: StimuliDeps): Stimuli {
   const { kube, clock, logger, bus, cluster } = deps;
-  const bucket = bus.bucket<Reservation>(buckets.idempotency);
+  const bucket = bus.bucket<KeyReservation>(buckets.idempotency);
   const reservations = createReservations({
     bucket,
     clock,
@@ -65,7 +65,7 @@ export function createStimuli(deps: StimuliDeps): Stimuli {
     workflows,
     executions,
     reservations,
-    deliveries: createDeliveries(bus.bucket<Delivery>(buckets.idempotency)),
+    deliveries: createDeliveries(bus.bucket<AcceptedDelivery>(buckets.idempotency)),
     settler,
     events: bus,
   });

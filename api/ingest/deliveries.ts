@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { IngestError } from './ingest-error.ts';
 
 /** The stored value of a signature for 24 hours: a digest of the source and key under which it was accepted first. */
-export interface Delivery {
+export interface AcceptedDelivery {
   readonly binding: string;
 }
 
@@ -41,7 +41,7 @@ export interface Deliveries {
   readonly release: (entry: Remembered) => Promise<void>;
 }
 
-export function createDeliveries(bucket: KeyValueBucket<Delivery>): Deliveries {
+export function createDeliveries(bucket: KeyValueBucket<AcceptedDelivery>): Deliveries {
   return {
     async accept({ signature, isBound, source, idempotencyKey, tenant }) {
       const binding = digestOf(['binding', source, idempotencyKey ?? null]);
@@ -63,7 +63,7 @@ export function createDeliveries(bucket: KeyValueBucket<Delivery>): Deliveries {
 }
 
 /** Whether the signature was accepted under the same source and key. */
-async function isKnown(bucket: KeyValueBucket<Delivery>, key: string, binding: string): Promise<boolean> {
+async function isKnown(bucket: KeyValueBucket<AcceptedDelivery>, key: string, binding: string): Promise<boolean> {
   const known = await bucket.get(key);
   // One that has just ended its 24 hours is as new.
   return known === undefined || known.value.binding === binding;

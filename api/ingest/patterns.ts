@@ -22,7 +22,7 @@ export interface Pattern {
 }
 
 /** A choice of a router agent, as the event says it. */
-export interface Choice {
+export interface PatternChoice {
   readonly stimulusId: string;
   readonly source: string;
   readonly workflowId: string;
@@ -33,7 +33,7 @@ export interface Choice {
 const patternAfter = 20;
 
 /** The pattern with one more choice; undefined where the choice was counted before. Pure. */
-export function withChoice(known: Pattern | undefined, { workflowId, sequence }: Choice): Pattern | undefined {
+export function withChoice(known: Pattern | undefined, { workflowId, sequence }: PatternChoice): Pattern | undefined {
   const counted = known?.counted ?? [];
   if (counted.includes(sequence)) return undefined;
   const count = known?.workflow_id === workflowId ? known.count + 1 : 1;
@@ -72,7 +72,7 @@ export function followPatterns(deps: PatternsDeps) {
 }
 
 /** The choice of a router agent; undefined for every other event. */
-function readChoice({ body, sequence }: Pick<Delivery, 'body' | 'sequence'>): Choice | undefined {
+function readChoice({ body, sequence }: Pick<Delivery, 'body' | 'sequence'>): PatternChoice | undefined {
   const event: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
   if (!isJsonObject(event) || event['type'] !== 'StimulusClassified' || !isJsonObject(event['data'])) return undefined;
   const { mode, source, workflow_id: workflowId, stimulus_id: stimulusId } = event['data'];
@@ -81,7 +81,7 @@ function readChoice({ body, sequence }: Pick<Delivery, 'body' | 'sequence'>): Ch
   return { stimulusId, source, workflowId, sequence };
 }
 
-interface TenantChoice extends Choice {
+interface TenantChoice extends PatternChoice {
   readonly tenant: string;
 }
 
@@ -149,7 +149,7 @@ function routerOf({ tenants, routers }: PatternsDeps, tenant: string): StimulusR
 async function promote(
   { kube }: PatternsDeps,
   router: StimulusRouter,
-  { source, workflowId }: Choice,
+  { source, workflowId }: PatternChoice,
 ): Promise<boolean> {
   if (ownMember(router.spec.routes, source) !== undefined) return false;
   const { name, namespace = '', resourceVersion } = router.metadata;

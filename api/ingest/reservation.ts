@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** The stored value of an idempotency key for 24 hours (spec 1 §2.4). The field names are those of the stored JSON. */
-export interface Reservation {
+export interface KeyReservation {
   /** The stimulus that came first; its execution's name follows from it. */
   readonly stimulus_id: string;
   /** `reserved`: a replica is at work; `routed`: its execution exists, or existed. */
@@ -29,7 +29,7 @@ export type Standing =
   | { readonly kind: 'abandoned' };
 
 /** Pure. A time of reservation that lies ahead of us is that of another clock: as if it were now. */
-export function standingOf({ state, at }: Reservation, now: number): Standing {
+export function standingOf({ state, at }: KeyReservation, now: number): Standing {
   if (state === 'routed') return { kind: 'settled' };
   const left = leaseMs - Math.max(0, now - at);
   return left > 0 ? { kind: 'held', forMs: left } : { kind: 'abandoned' };

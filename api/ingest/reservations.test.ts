@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
-import { createWithinMs, leaseMs, type Reservation } from './reservation.ts';
+import { createWithinMs, leaseMs, type KeyReservation } from './reservation.ts';
 import { type Acquired, ContestedKeyError, createReservations, type Hold, type Reservations } from './reservations.ts';
 
 /** On a real nats-server: what two replicas agree on is what the server says. */
@@ -27,7 +27,7 @@ afterAll(() => nats.stop());
 
 /** One replica with a connection of its own. */
 function aReplica(ttlMs = 3_600_000): Reservations {
-  const bucket = nats.connect().bucket<Reservation>({ name: `reservations-${ttlMs}`, ttlMs });
+  const bucket = nats.connect().bucket<KeyReservation>({ name: `reservations-${ttlMs}`, ttlMs });
   return createReservations({ bucket, clock, findExecution: async (_namespace, id) => executions.get(id) });
 }
 

@@ -1,10 +1,10 @@
 import type { KeyValueBucket, KeyValueEntry } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createWithinMs, type Reservation, standingOf } from './reservation.ts';
+import { createWithinMs, type KeyReservation, standingOf } from './reservation.ts';
 
 interface ReservationsDeps {
-  readonly bucket: KeyValueBucket<Reservation>;
+  readonly bucket: KeyValueBucket<KeyReservation>;
   readonly clock: Clock;
   /** The id of the execution that a stimulus started, asked of the API server; undefined where there is none. */
   readonly findExecution: (namespace: string, stimulusId: string) => Promise<string | undefined>;
@@ -106,7 +106,7 @@ async function look(deps: ReservationsDeps, claim: Claim, isLast: boolean): Prom
 async function settleFor(
   { bucket }: ReservationsDeps,
   { key }: Claim,
-  { value, revision }: KeyValueEntry<Reservation>,
+  { value, revision }: KeyValueEntry<KeyReservation>,
   executionId: string,
 ): Promise<Acquired> {
   await bucket.update(key, { ...value, state: 'routed', workflow_execution_id: executionId }, revision);
@@ -117,7 +117,7 @@ async function settleFor(
 async function takeOver(
   { bucket, clock }: ReservationsDeps,
   { key }: Claim,
-  { value, revision }: KeyValueEntry<Reservation>,
+  { value, revision }: KeyValueEntry<KeyReservation>,
 ): Promise<Acquired | undefined> {
   const at = clock.now();
   const taken = await bucket.update(key, reserved(value.stimulus_id, at), revision);
@@ -125,7 +125,11 @@ async function takeOver(
   return { kind: 'held', hold: { key, stimulusId: value.stimulus_id, at, revision: taken } };
 }
 
-const reserved = (stimulusId: string, at: number): Reservation => ({ stimulus_id: stimulusId, state: 'reserved', at });
+const reserved = (stimulusId: string, at: number): KeyReservation => ({
+  stimulus_id: stimulusId,
+  state: 'reserved',
+  at,
+});
 
 /** Another replica is at work on the key. */
 export class ContestedKeyError extends AppError {

@@ -5,25 +5,25 @@ import { systemClock } from '../../lib/clock.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import type { Reservation } from './reservation.ts';
+import type { KeyReservation } from './reservation.ts';
 import { createReservations, type Hold } from './reservations.ts';
 import { createSettler, type Settler } from './settler.ts';
 
 /** On a real nats-server, as the reservations. */
 let nats: TestBus;
-let bucket: KeyValueBucket<Reservation>;
+let bucket: KeyValueBucket<KeyReservation>;
 let settler: Settler;
 const stopped = new AbortController();
 let running: Promise<void>;
 let number = 0;
 const patient = { timeout: 15_000 };
 
-const reservationsOf = (store: KeyValueBucket<Reservation>) =>
+const reservationsOf = (store: KeyValueBucket<KeyReservation>) =>
   createReservations({ bucket: store, clock: systemClock, findExecution: async () => undefined });
 
 beforeAll(async () => {
   nats = await startTestBus();
-  bucket = nats.connect().bucket<Reservation>({ name: 'settler', ttlMs: 3_600_000 });
+  bucket = nats.connect().bucket<KeyReservation>({ name: 'settler', ttlMs: 3_600_000 });
   settler = newSettler();
   running = settler.run(stopped.signal);
 }, 300_000);
@@ -34,7 +34,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-const methodsOf = (store: KeyValueBucket<Reservation>): KeyValueBucket<Reservation> => ({
+const methodsOf = (store: KeyValueBucket<KeyReservation>): KeyValueBucket<KeyReservation> => ({
   get: (key) => store.get(key),
   create: (key, value, tenant) => store.create(key, value, tenant),
   update: (key, value, revision) => store.update(key, value, revision),
@@ -69,7 +69,7 @@ function executionOf(hold: Hold, ageMs: number): WorkflowExecution {
   };
 }
 
-const newSettler = (store: Partial<KeyValueBucket<Reservation>> = {}): Settler => {
+const newSettler = (store: Partial<KeyValueBucket<KeyReservation>> = {}): Settler => {
   const used = { ...methodsOf(bucket), ...store };
   return createSettler({ bucket: used, reservations: reservationsOf(used), clock: systemClock, logger: silentLogger });
 };

@@ -5,7 +5,7 @@ import type { KeyValueBucket } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Reservation } from './reservation.ts';
+import type { KeyReservation } from './reservation.ts';
 import type { Hold, Reservations } from './reservations.ts';
 
 /** A reservation whose execution exists and which does not say so yet. */
@@ -33,7 +33,7 @@ export interface Settler {
 }
 
 interface SettlerDeps {
-  readonly bucket: Pick<KeyValueBucket<Reservation>, 'get'>;
+  readonly bucket: Pick<KeyValueBucket<KeyReservation>, 'get'>;
   readonly reservations: Pick<Reservations, 'settle'>;
   readonly clock: Clock;
   readonly logger: Logger;

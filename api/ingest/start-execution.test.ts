@@ -3,12 +3,12 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
-import { assertStarts, createExecution, type ExecutionPlan, planOf } from './start-execution.ts';
+import { assertStarts, createExecution, type StimulusStart, planOf } from './start-execution.ts';
 
 const schema = { type: 'object', required: ['n'], properties: { 'a b': { type: 'string' } } };
 const workflow: Workflow = aWorkflow('w').state('end', anEnd()).with({ input_schema: schema }).build();
-const plan = (input: object): ExecutionPlan =>
-  ({ workflow, workflowName: 'w', namespace: 'team', fields: { input } }) as unknown as ExecutionPlan;
+const plan = (input: object): StimulusStart =>
+  ({ workflow, workflowName: 'w', namespace: 'team', fields: { input } }) as unknown as StimulusStart;
 const unchanged = { get: async () => workflow as never };
 
 describe('the content of a stimulus', () => {

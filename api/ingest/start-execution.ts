@@ -19,7 +19,7 @@ import { IngestError } from './ingest-error.ts';
 import { createTimeoutMs } from './reservation.ts';
 
 /** The execution that a stimulus is to start. */
-export interface ExecutionPlan {
+export interface StimulusStart {
   readonly stimulus: Stimulus;
   readonly namespace: string;
   readonly workflow: Workflow;
@@ -34,7 +34,7 @@ export interface ExecutionPlan {
  * Throws IngestError `workflow_error` for what can never run: a refused definition, an input that its schema refuses.
  * Before anything is refused, the server is asked whether the workflow is still the one that we know.
  */
-export async function assertStarts(kube: Pick<KubeClient, 'get'>, plan: ExecutionPlan): Promise<void> {
+export async function assertStarts(kube: Pick<KubeClient, 'get'>, plan: StimulusStart): Promise<void> {
   try {
     assertRuns(plan);
   } catch (error) {
@@ -45,7 +45,7 @@ export async function assertStarts(kube: Pick<KubeClient, 'get'>, plan: Executio
   }
 }
 
-function assertRuns({ workflow, workflowName, fields }: ExecutionPlan): void {
+function assertRuns({ workflow, workflowName, fields }: StimulusStart): void {
   const { spec } = workflow;
   const ready = readyOf(workflow);
   // One that has not been judged yet is started all the same; the execution waits for the verdict.
@@ -65,7 +65,7 @@ type ExecutionsClient = Pick<KubeClient, 'create' | 'get'>;
  * Creates the execution under the name of its stimulus. Throws IngestError or AppError `limit_exceeded` where it
  * certainly was not created. Throws AppError `unavailable` with the reason `OutcomeUnknown` where that is not certain.
  */
-export async function createExecution(kube: ExecutionsClient, plan: ExecutionPlan): Promise<WorkflowExecution> {
+export async function createExecution(kube: ExecutionsClient, plan: StimulusStart): Promise<WorkflowExecution> {
   try {
     return await kube.create(workflowExecutions, objectOf(plan), { timeoutMs: createTimeoutMs });
   } catch (error) {
@@ -98,7 +98,7 @@ const unknownOutcome = (cause: unknown): AppError =>
   new AppError('unavailable', 'whether the execution was created is not known yet', { reason: outcomeUnknown, cause });
 
 /** It runs the version against which its input was checked, whatever is registered meanwhile. */
-function objectOf({ stimulus, namespace, workflow, workflowName, reservation, fields }: ExecutionPlan) {
+function objectOf({ stimulus, namespace, workflow, workflowName, reservation, fields }: StimulusStart) {
   const { name: object, uid } = workflow.metadata;
   return buildExecution({
     name: executionName(stimulus.id),
@@ -110,7 +110,7 @@ function objectOf({ stimulus, namespace, workflow, workflowName, reservation, fi
 }
 
 /** The parts of a plan besides its fields, which are made of the stimulus. */
-export const planOf = (plan: Omit<ExecutionPlan, 'fields'>): ExecutionPlan => ({
+export const planOf = (plan: Omit<StimulusStart, 'fields'>): StimulusStart => ({
   ...plan,
   fields: executionFields(plan.stimulus),
 });

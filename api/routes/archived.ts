@@ -30,7 +30,7 @@ interface ArchivedPage<Row extends ArchivedRow> {
 }
 
 /** Archived executions of each kind. */
-export interface Archives {
+export interface ArchivedObjects {
   readonly workflows: ArchivedExecutions;
   readonly agents: ArchivedAgentExecutions;
 }
@@ -50,7 +50,7 @@ export const noArchive: ErrorContract = {
 };
 
 /** A record may take many times its size while it is read, so few are read at a time, of all kinds together. */
-export function createArchives({ archive, clock, ownerOf }: ArchivesDeps): Archives {
+export function createArchives({ archive, clock, ownerOf }: ArchivesDeps): ArchivedObjects {
   const reads = createFairPool({ size: archiveLimits.readsAtOnce, clock });
   const shared = { archive, reads };
   return {

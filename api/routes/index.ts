@@ -21,7 +21,7 @@ import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from '../../lib/http/docs/index.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import type { Archives } from './archived.ts';
+import type { ArchivedObjects } from './archived.ts';
 import { createRunNews } from './edge/fleet/news.ts';
 import { createRunRecords } from './edge/fleet/records.ts';
 import { createEdgeRoutes, type EdgeRoutesDeps } from './edge/index.ts';
@@ -48,7 +48,7 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
   readonly newId: NewId;
   readonly manifests: ManifestReader;
   readonly outputs: OutputReader;
-  readonly archived: Archives;
+  readonly archived: ArchivedObjects;
   readonly stimuli: Stimuli;
   readonly webhookSecrets: WebhookSecrets;
   /** For transports that learn late whose a request is. */

@@ -1,7 +1,7 @@
 import type { ToolCall, ToolCallStatus } from '../../crds/schema/tool-call.ts';
 
 /** The next step of a replica for a call. */
-export type Step =
+export type ToolCallStep =
   /** It has ended, or another installation has it. */
   | { readonly kind: 'none' }
   /** No replica has it. */
@@ -22,7 +22,7 @@ export interface Replica {
 }
 
 /** Decides by the object alone. The caller knows which calls this process has begun, and asks for none of those. */
-export function nextStep({ metadata, spec, status = {} }: ToolCall, replica: Replica): Step {
+export function nextStep({ metadata, spec, status = {} }: ToolCall, replica: Replica): ToolCallStep {
   if (metadata.deletionTimestamp !== undefined) return none;
   const { phase, claim } = status;
   if (phase === undefined) return { kind: spec.cancel === undefined ? 'claim' : 'cancel' };
@@ -31,7 +31,7 @@ export function nextStep({ metadata, spec, status = {} }: ToolCall, replica: Rep
 
 const none = { kind: 'none' } as const;
 
-function ofClaimed(by: string, { holder, group }: Replica): Step {
+function ofClaimed(by: string, { holder, group }: Replica): ToolCallStep {
   if (by === holder) return { kind: 'run' };
   return by.startsWith(group) ? { kind: 'watch', holder: by } : none;
 }

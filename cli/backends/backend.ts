@@ -3,7 +3,7 @@ import type { Agent } from '../../crds/schema/agent.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Scope } from '../../lib/workflow-lookup/scope.ts';
+import type { WorkflowScope } from '../../lib/workflow-lookup/scope.ts';
 import type { Beginning } from '../../lib/execution/execution-again.ts';
 import type { LogPlace, StoredLog } from '../../lib/execution/log-source.ts';
 import type { LogSink } from '../../lib/execution/read-logs.ts';
@@ -30,7 +30,7 @@ export interface Backend {
   edge(): EdgeBackend;
   /** The server and its version. */
   version(): Promise<{ readonly name: string; readonly version: string }>;
-  whoAmI(): Promise<Identity>;
+  whoAmI(): Promise<ServerIdentity>;
 }
 
 /** How sentences and hints name the place where a command looks. */
@@ -44,19 +44,19 @@ export interface BackendWords {
 }
 
 /** The user as the server identifies them. */
-export interface Identity {
+export interface ServerIdentity {
   readonly user: string;
   /** Further facts by name, such as groups. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
-export interface RegisterOptions {
-  readonly scope: Scope;
+export interface RegistrationTarget {
+  readonly scope: WorkflowScope;
   readonly force: boolean;
 }
 
 /** Result of a registration. */
-export interface Registered {
+export interface RegistrationResult {
   readonly result: 'created' | 'updated' | 'unchanged';
   readonly workflow: Workflow;
   /** Where it is now: `in team-a`. */
@@ -64,7 +64,7 @@ export interface Registered {
 }
 
 /** The controllers' verdict on a registered workflow. */
-export type Verdict =
+export type RegistrationVerdict =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly reason: string; readonly message: string };
 
@@ -72,7 +72,7 @@ export type Verdict =
 export interface WorkflowRow {
   readonly name: string;
   readonly version: string;
-  readonly scope: Scope;
+  readonly scope: WorkflowScope;
   readonly ready: string;
   readonly createdAt: string | undefined;
   readonly description: string | undefined;
@@ -90,7 +90,7 @@ export interface VersionRow {
   readonly revision?: string;
 }
 
-interface MoveOptions<To extends Scope> {
+interface MoveOptions<To extends WorkflowScope> {
   /** The scope to move to; absent: the widest for a promotion, the tenant's for a demotion. */
   readonly to?: To;
   /** Also over another workflow of that name. */
@@ -101,10 +101,10 @@ interface MoveOptions<To extends Scope> {
 export interface Moved {
   readonly name: string;
   readonly version: string;
-  readonly scope: Scope;
+  readonly scope: WorkflowScope;
 }
 
-export interface ListOptions {
+export interface ListQuery {
   /** Whether to list every namespace. */
   readonly everywhere: boolean;
   /** Milliseconds until an answer must have come. */
@@ -113,15 +113,15 @@ export interface ListOptions {
 
 /** Definitions. A name or uid that does not exist is a not-found error with a hint. */
 export interface WorkflowBackend {
-  register(workflow: Workflow, options: RegisterOptions): Promise<Registered>;
+  register(workflow: Workflow, options: RegistrationTarget): Promise<RegistrationResult>;
   /** Undefined as long as the controllers have not looked at it. */
-  verdict(registered: Workflow): Promise<Verdict | undefined>;
-  list(options: ListOptions): Promise<readonly WorkflowRow[]>;
+  verdict(registered: Workflow): Promise<RegistrationVerdict | undefined>;
+  list(options: ListQuery): Promise<readonly WorkflowRow[]>;
   /** By default the newest version. */
   read(nameOrUid: string, version?: string): Promise<Workflow>;
   versions(nameOrUid: string): Promise<readonly VersionRow[]>;
   /** Answers the name of what was deleted. */
-  delete(nameOrUid: string, scope?: Scope): Promise<string>;
+  delete(nameOrUid: string, scope?: WorkflowScope): Promise<string>;
   /** To more people. */
   promote(nameOrUid: string, options: MoveOptions<'tenant' | 'global'>): Promise<Moved>;
   /** To fewer people. */
@@ -145,7 +145,7 @@ export interface AgentBackend {
   register(
     agent: Agent,
     options: { readonly scope: 'tenant' | 'global'; readonly force: boolean },
-  ): Promise<{ readonly result: Registered['result']; readonly agent: Agent; readonly where: string }>;
+  ): Promise<{ readonly result: RegistrationResult['result']; readonly agent: Agent; readonly where: string }>;
   list(): Promise<readonly AgentRow[]>;
   /** By default the newest version. */
   read(nameOrUid: string, version?: string): Promise<Agent>;
@@ -200,7 +200,7 @@ export interface StartRequest {
   readonly ttlSeconds?: number;
 }
 
-export interface ExecutionFilter extends ListOptions {
+export interface ExecutionFilter extends ListQuery {
   readonly workflow?: string;
   readonly phase?: string;
   readonly selector?: string;
@@ -209,7 +209,7 @@ export interface ExecutionFilter extends ListOptions {
 }
 
 /** A person's decision on a waiting Human state. */
-export interface Answer {
+export interface HumanAnswer {
   readonly response: string;
   readonly feedback?: string;
   /** The state that is meant; absent: the one that waits. */
@@ -220,7 +220,7 @@ export interface Answer {
 export type AgainRequest = Beginning & { readonly name?: string | undefined };
 
 /** A decision that was taken. */
-export interface Answered {
+export interface AnsweredApproval {
   readonly state: string;
   readonly response: string;
   readonly by: string;
@@ -233,7 +233,7 @@ export interface Cancelled {
 }
 
 /** A question of an execution. The names are those of the fields of `-o json`. */
-export interface Question {
+export interface PendingApproval {
   /** Name of the execution that waits. */
   readonly execution: string;
   readonly execution_id: string;
@@ -252,7 +252,7 @@ export interface AskingAgent {
 
 /** Tool calls of agents that wait for a person (ADR 0082). */
 export interface CallBackend {
-  questions(): Promise<readonly Question[]>;
+  questions(): Promise<readonly PendingApproval[]>;
   /** Undefined where there is no execution of an agent of that name or uid. */
   find(nameOrUid: string): Promise<AskingAgent | undefined>;
   /** Answers the call that waits. */
@@ -267,9 +267,9 @@ export interface ExecutionBackend {
   start(request: StartRequest): Promise<WorkflowExecution>;
   /** In no particular order. */
   list(filter: ExecutionFilter): Promise<readonly WorkflowExecution[]>;
-  read(nameOrUid: string, options?: Pick<ListOptions, 'timeoutMs'>): Promise<WorkflowExecution>;
+  read(nameOrUid: string, options?: Pick<ListQuery, 'timeoutMs'>): Promise<WorkflowExecution>;
   /** Questions that wait for a decision, in no particular order. */
-  questions(): Promise<readonly Question[]>;
+  questions(): Promise<readonly PendingApproval[]>;
   /**
    * Every state of an execution from now on, the present one first. Survives lost connections. Ends quietly when
    * `signal` aborts; throws when access is refused and when the execution is deleted.
@@ -283,18 +283,18 @@ export interface ExecutionBackend {
   again(execution: WorkflowExecution, options: AgainRequest): Promise<WorkflowExecution>;
   delete(execution: WorkflowExecution): Promise<void>;
   cancel(execution: WorkflowExecution, reason: string | undefined): Promise<Cancelled>;
-  answer(execution: WorkflowExecution, answer: Answer): Promise<Answered>;
+  answer(execution: WorkflowExecution, answer: HumanAnswer): Promise<AnsweredApproval>;
 }
 
 /** An event from outside that starts a workflow. */
-export interface Stimulus {
+export interface SentStimulus {
   readonly source: string;
   readonly content: string;
   readonly key?: string;
 }
 
 interface StimulusBackend {
-  send(stimulus: Stimulus): Promise<{ readonly stimulus_id: string; readonly workflow_execution_id: string }>;
+  send(stimulus: SentStimulus): Promise<{ readonly stimulus_id: string; readonly workflow_execution_id: string }>;
 }
 
 /** The log of a command that has not ended, or has only just. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { GlobalOptions } from '../session.ts';
-import { type Choice, chooseBackend, flagsOf } from './choose.ts';
+import { type BackendChoice, chooseBackend, flagsOf } from './choose.ts';
 
 const server = 'https://w.example';
-const http: Choice = { kind: 'http', server };
-const kubernetes: Choice = { kind: 'kubernetes' };
+const http: BackendChoice = { kind: 'http', server };
+const kubernetes: BackendChoice = { kind: 'kubernetes' };
 const env = { WINDLASS_SERVER: server };
 
 describe('the backend of a command', () => {
-  it.each<[title: string, options: GlobalOptions, env: Record<string, string>, want: Choice]>([
+  it.each<[title: string, options: GlobalOptions, env: Record<string, string>, want: BackendChoice]>([
     ['Kubernetes, unless an option names another', {}, {}, kubernetes],
     ['to the server of the option', { server }, {}, http],
     ['to the server of the environment', {}, env, http],

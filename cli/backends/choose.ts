@@ -3,7 +3,7 @@ import { CliError } from '../exit-codes.ts';
 import type { GlobalOptions } from '../session.ts';
 
 /** The backend of a command: Kubernetes itself, or the API at an address. */
-export type Choice = { readonly kind: 'kubernetes' } | { readonly kind: 'http'; readonly server: string };
+export type BackendChoice = { readonly kind: 'kubernetes' } | { readonly kind: 'http'; readonly server: string };
 
 type Flags = Readonly<Record<string, keyof GlobalOptions>>;
 const httpFlags: Flags = { '--server': 'server', '--tenant': 'tenant', '--token-file': 'tokenFile' };
@@ -25,7 +25,7 @@ function quoted(word: string): string {
  * to Kubernetes, and only without either `WINDLASS_SERVER` counts. Throws a usage error where options contradict one
  * another.
  */
-export function chooseBackend(options: GlobalOptions, env: Environment): Choice {
+export function chooseBackend(options: GlobalOptions, env: Environment): BackendChoice {
   const forHttp = given(options, httpFlags);
   const forKubernetes = given(options, kubernetesFlags);
   if (forHttp !== undefined && forKubernetes !== undefined) {

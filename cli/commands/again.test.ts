@@ -3,7 +3,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { after, anExecution } from '../../test/builders/execution-builder.ts';
 import { explainError } from '../explain-error.ts';
 import { createLaunch } from '../launch.ts';
-import type { World } from '../session.ts';
+import type { CommandWorld } from '../session.ts';
 import { rerunCommand, retryCommand } from './again.ts';
 
 const input_schema = { type: 'object', properties: { dry_run: { type: 'boolean' } } };
@@ -39,7 +39,7 @@ async function ran(argv: readonly string[], execution: WorkflowExecution = origi
     terminal: { out: () => undefined, note: () => undefined, live: false },
     files: { read: async () => 'branch: fix\n' },
     open: { backend: async () => backend },
-  } as unknown as World;
+  } as unknown as CommandWorld;
   const launch = createLaunch(world, () => undefined);
   const make = { rerun: rerunCommand, retry: retryCommand }[command];
   try {

@@ -4,10 +4,10 @@ import type { AgainRequest, Backend } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { assertInput } from '../input-problems.ts';
-import { examples, type Launch, type Run, repeatable } from '../launch.ts';
+import { examples, type CliLaunch, type Run, repeatable } from '../launch.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
 import { waitToEnd, watchToEnd } from '../run-to-end.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { stateIsMissing } from '../state-is-missing.ts';
 import { started } from './run.ts';
 
@@ -19,7 +19,7 @@ interface AgainOptions extends InputOptions {
   readonly timeout?: string;
 }
 
-export function rerunCommand(launch: Launch): Command {
+export function rerunCommand(launch: CliLaunch): Command {
   return againCommand('rerun', 'run an execution again')
     .description(
       'Starts a new execution with the same revision of the workflow and the same input. With --input or --input-file it ' +
@@ -39,7 +39,7 @@ export function rerunCommand(launch: Launch): Command {
     .action(launch(rerun));
 }
 
-export function retryCommand(launch: Launch): Command {
+export function retryCommand(launch: CliLaunch): Command {
   return againCommand('retry', 'run an execution again from a state')
     .description(
       'Starts a new execution in a state that the old one had entered, with what it had achieved before its last visit ' +
@@ -88,7 +88,7 @@ interface Wish {
   readonly request: AgainRequest;
 }
 
-async function again(session: Session, options: AgainOptions, wished: () => Promise<Wish>): Promise<ExitCode> {
+async function again(session: CommandSession, options: AgainOptions, wished: () => Promise<Wish>): Promise<ExitCode> {
   const { name, wait, watch, timeout } = options;
   if (wait && watch) throw new CliError('usage', '--wait and --watch exclude each other', 'Keep one of them.');
   if (timeout !== undefined && !wait) throw new CliError('usage', '--timeout bounds --wait', 'Add --wait.');

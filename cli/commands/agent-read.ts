@@ -2,11 +2,11 @@ import { Command } from 'commander';
 import type { AgentRow, VersionRow } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedList, printedObject, printedValue, serialised } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
 
-export function agentListCommand(launch: Launch): Command {
+export function agentListCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list agents')
@@ -15,7 +15,7 @@ export function agentListCommand(launch: Launch): Command {
     .action(launch(list));
 }
 
-export function agentGetCommand(launch: Launch): Command {
+export function agentGetCommand(launch: CliLaunch): Command {
   return new Command('get')
     .summary('show one agent')
     .description('Shows the manifest of an agent, by default as YAML.')
@@ -28,7 +28,7 @@ export function agentGetCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
-export function agentVersionsCommand(launch: Launch): Command {
+export function agentVersionsCommand(launch: CliLaunch): Command {
   return new Command('versions')
     .summary('list the stored versions of an agent')
     .description('Lists the stored versions of an agent, the newest first.')
@@ -37,7 +37,7 @@ export function agentVersionsCommand(launch: Launch): Command {
     .action(launch(versions));
 }
 
-export function agentDeleteCommand(launch: Launch): Command {
+export function agentDeleteCommand(launch: CliLaunch): Command {
   return new Command('delete')
     .summary('delete an agent')
     .description('Deletes an agent with all its versions. Executions under way keep the content of their start.')

@@ -3,17 +3,17 @@ import type { Agent } from '../../crds/schema/agent.ts';
 import { formNames, formNotes } from '../../lib/manifest/form-names.ts';
 import { type FileAgent, readAgentFiles } from '../agent-files.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { problemLine } from '../manifest-files.ts';
 import { printedList } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 
 interface RegisterOptions {
   readonly force?: boolean;
   readonly scope?: 'tenant' | 'global';
 }
 
-export function agentValidateCommand(launch: Launch): Command {
+export function agentValidateCommand(launch: CliLaunch): Command {
   return new Command('validate')
     .summary('check agents in files')
     .description('Checks agents in files without sending anything, and says what is wrong with file, line and column.')
@@ -22,7 +22,7 @@ export function agentValidateCommand(launch: Launch): Command {
     .action(launch(validate));
 }
 
-export function agentRegisterCommand(launch: Launch): Command {
+export function agentRegisterCommand(launch: CliLaunch): Command {
   return new Command('register')
     .summary('create or update agents')
     .description(
@@ -73,7 +73,10 @@ const register: Run<RegisterOptions> = async (
 };
 
 /** The agents, or undefined where something is wrong with one. Every problem is printed on standard error. */
-function usable({ terminal }: Pick<Session, 'terminal'>, found: readonly FileAgent[]): readonly Agent[] | undefined {
+function usable(
+  { terminal }: Pick<CommandSession, 'terminal'>,
+  found: readonly FileAgent[],
+): readonly Agent[] | undefined {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
   for (const { file, problems } of found) for (const problem of problems) terminal.note(problemLine(file, problem));
   const forms = new Set(found.filter(({ agent }) => agent === undefined).map(({ form }) => formNames[form]));

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import type { Launch } from '../launch.ts';
+import type { CliLaunch } from '../launch.ts';
 import { agentDeleteCommand, agentGetCommand, agentListCommand, agentVersionsCommand } from './agent-read.ts';
 import { agentRegisterCommand, agentValidateCommand } from './agent-register.ts';
 
-export function agentCommand(launch: Launch): Command {
+export function agentCommand(launch: CliLaunch): Command {
   const command = new Command('agent').summary('define agents').description('Defines agents.');
   return command
     .addCommand(agentValidateCommand(launch))

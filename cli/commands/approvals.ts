@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import type { Question } from '../backends/backend.ts';
+import type { PendingApproval } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
 
-export function approvalsCommand(launch: Launch): Command {
+export function approvalsCommand(launch: CliLaunch): Command {
   return new Command('approvals')
     .summary('list what waits for a decision')
     .description(
@@ -32,7 +32,7 @@ const approvals: Run<object> = async (session): Promise<ExitCode> => {
   return ok;
 };
 
-function columnsAt(now: number): Column<Question>[] {
+function columnsAt(now: number): Column<PendingApproval>[] {
   return [
     { heading: 'EXECUTION', cell: ({ execution }) => execution },
     { heading: 'STATE', cell: ({ state }) => state },

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 
 interface CancelOptions {
   readonly reason?: string;
 }
 
-export function cancelCommand(launch: Launch): Command {
+export function cancelCommand(launch: CliLaunch): Command {
   return new Command('cancel')
     .summary('stop an execution')
     .description(

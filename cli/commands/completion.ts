@@ -4,10 +4,10 @@ import { namespaces } from '../../lib/kube/resource.ts';
 import { type Completion, complete } from '../complete.ts';
 import { completionScripts, type Shell, shells } from '../completion-scripts.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
-import type { GlobalOptions, Session } from '../session.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
+import type { GlobalOptions, CommandSession } from '../session.ts';
 
-export function completionCommand(launch: Launch): Command {
+export function completionCommand(launch: CliLaunch): Command {
   return new Command('completion')
     .summary('print the completion script of a shell')
     .description('Prints a script that completes commands, options, and names that the cluster knows.')
@@ -26,7 +26,7 @@ export function completionCommand(launch: Launch): Command {
 /**
  * The command that the scripts call at each press of the key, with the words typed so far, the last one being typed.
  */
-export function completeCommand(launch: Launch): Command {
+export function completeCommand(launch: CliLaunch): Command {
   const command = new Command('__complete').argument('[words...]').allowUnknownOption().helpOption(false);
   const run: Run<object> = async (session, words) => {
     const program = root(command);
@@ -46,7 +46,7 @@ function root(command: Command): Command {
   return command.parent ? root(command.parent) : command;
 }
 
-async function print(session: Session, found: Completion, typed: string): Promise<void> {
+async function print(session: CommandSession, found: Completion, typed: string): Promise<void> {
   const names = found.names === undefined ? [] : await namesOf(session, found.names, found);
   const fitting = [...new Set([...found.words, ...names])].filter((word) => word.startsWith(typed));
   for (const word of fitting) session.terminal.out(word);
@@ -55,7 +55,7 @@ async function print(session: Session, found: Completion, typed: string): Promis
 
 type Names = NonNullable<Completion['names']>;
 type Look = (
-  session: Session,
+  session: CommandSession,
   options: GlobalOptions,
   before: readonly string[],
 ) => Promise<readonly (string | undefined)[]>;
@@ -89,7 +89,7 @@ const look: Readonly<Record<Names, Look>> = {
 };
 
 /** Never an error: a shell that completes must not print one. */
-async function namesOf(session: Session, names: Names, { before, values }: Completion): Promise<string[]> {
+async function namesOf(session: CommandSession, names: Names, { before, values }: Completion): Promise<string[]> {
   try {
     const found = await look[names](session, values, before);
     return found.filter((name) => name !== undefined);

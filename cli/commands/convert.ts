@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { WorkflowForm } from '../../lib/manifest/index.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { type FileWorkflow, isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { serialised } from '../print-object.ts';
 import { noteProblems } from './workflow-validate.ts';
@@ -10,7 +10,7 @@ interface ConvertOptions {
   readonly to?: WorkflowForm;
 }
 
-export function convertCommand(launch: Launch): Command {
+export function convertCommand(launch: CliLaunch): Command {
   return new Command('convert')
     .summary('turn a manifest into a custom resource, or back')
     .description(

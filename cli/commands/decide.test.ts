@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { World } from '../session.ts';
+import type { CommandWorld } from '../session.ts';
 import { approvalsCommand } from './approvals.ts';
 import { approveCommand, rejectCommand, signalCommand } from './decide.ts';
 
@@ -50,7 +50,7 @@ async function ran(argv: readonly string[], { workflows = [], agents = [] }: Giv
     files: {},
     clock: { now: () => Date.parse('2026-01-01T00:01:00Z') },
     open: { backend: async () => backend },
-  } as unknown as World;
+  } as unknown as CommandWorld;
   const launch = createLaunch(world, () => undefined);
   const [area, ...rest] = argv;
   const make = { approve: approveCommand, reject: rejectCommand, signal: signalCommand, approvals: approvalsCommand };

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import type { AskingAgent, CallBackend } from '../backends/backend.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue, resourceName } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 
 interface DecideOptions {
   readonly state?: string;
@@ -12,7 +12,7 @@ interface DecideOptions {
   readonly response?: string;
 }
 
-export function approveCommand(launch: Launch): Command {
+export function approveCommand(launch: CliLaunch): Command {
   return decisionCommand('approve', 'approve what waits: a Human state, or a tool call of an agent')
     .description(
       'Answers the Human state that waits with the response `approved`. The feedback, or else the response, is what ' +
@@ -27,7 +27,7 @@ export function approveCommand(launch: Launch): Command {
     .action(launch(approve));
 }
 
-export function rejectCommand(launch: Launch): Command {
+export function rejectCommand(launch: CliLaunch): Command {
   return decisionCommand('reject', 'reject what waits: a Human state, or a tool call of an agent')
     .description(
       'Answers the Human state that waits with the response `rejected`; {{human.feedback}} shows the reason. The ' +
@@ -39,7 +39,7 @@ export function rejectCommand(launch: Launch): Command {
     .action(launch(reject));
 }
 
-export function signalCommand(launch: Launch): Command {
+export function signalCommand(launch: CliLaunch): Command {
   return decisionCommand('signal', 'answer a waiting Human state with any response')
     .description('Answers the Human state that waits with a response of your own, which input_equals rules compare.')
     .requiredOption('--response <text>', 'the payload; - reads it from standard input, without the last line end')
@@ -75,7 +75,7 @@ function empty(option: string, hint: string): CliError {
   return new CliError('usage', `${option} is empty`, hint);
 }
 
-async function decide(session: Session, name: string, options: DecideOptions): Promise<ExitCode> {
+async function decide(session: CommandSession, name: string, options: DecideOptions): Promise<ExitCode> {
   const { executions, calls } = await session.backend();
   const execution = await executions.read(name).catch((error: unknown) => orAgent(calls, name, options, error));
   if ('uid' in execution) return decideCall(session, calls, execution, options);
@@ -104,7 +104,7 @@ async function orAgent(
 }
 
 async function decideCall(
-  session: Session,
+  session: CommandSession,
   calls: CallBackend,
   agent: AskingAgent,
   { response, feedback }: DecideOptions,

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 
-export function deleteCommand(launch: Launch): Command {
+export function deleteCommand(launch: CliLaunch): Command {
   return new Command('delete')
     .summary('delete executions')
     .description('Deletes executions with their outputs, children and pods; this stops a running one.')

@@ -3,7 +3,7 @@ import { formatAge } from '../duration.ts';
 import { type EdgeGroupRow, groupIdOf, groupsOf, hostIdOf } from '../edge/names.ts';
 import { type Selector, selectorOf, type SelectorOptions, withSelectorOptions } from '../edge/selector.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue, serialised } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
 
@@ -12,7 +12,7 @@ interface CreateOptions extends SelectorOptions {
   readonly all?: boolean;
 }
 
-export function edgeGroupsCommand(launch: Launch): Command {
+export function edgeGroupsCommand(launch: CliLaunch): Command {
   return new Command('groups')
     .summary('list, make and delete groups of hosts')
     .description('Lists, makes and deletes groups of hosts. Without a further word it lists them. HTTP API only.')
@@ -22,7 +22,7 @@ export function edgeGroupsCommand(launch: Launch): Command {
     .addCommand(deleteCommand(launch));
 }
 
-function listCommand(launch: Launch): Command {
+function listCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list groups of hosts')
@@ -31,7 +31,7 @@ function listCommand(launch: Launch): Command {
     .action(launch(list));
 }
 
-function getCommand(launch: Launch): Command {
+function getCommand(launch: CliLaunch): Command {
   return new Command('get')
     .summary('show one group and its hosts')
     .description('Shows a group with the hosts that belong to it now, by default as YAML. HTTP API only.')
@@ -40,7 +40,7 @@ function getCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
-function createCommand(launch: Launch): Command {
+function createCommand(launch: CliLaunch): Command {
   const command = new Command('create')
     .summary('make a group of hosts')
     .description('Makes a group of hosts that fit all options, and of those that are pinned. HTTP API only.')
@@ -58,7 +58,7 @@ function createCommand(launch: Launch): Command {
     .action(launch(create));
 }
 
-function deleteCommand(launch: Launch): Command {
+function deleteCommand(launch: CliLaunch): Command {
   return new Command('delete')
     .summary('delete a group of hosts')
     .description('Deletes a group. Its hosts stay, and runs that began keep their hosts. HTTP API only.')

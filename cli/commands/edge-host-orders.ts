@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { hostIdOf } from '../edge/names.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 import { readInput } from '../run-input.ts';
 
-export function drainCommand(launch: Launch): Command {
+export function drainCommand(launch: CliLaunch): Command {
   return new Command('drain')
     .summary('let a host end its commands and get no more')
     .description('No run targets the host any more, and it ends the commands that it has. HTTP API only.')
@@ -15,7 +15,7 @@ export function drainCommand(launch: Launch): Command {
     .action(launch(drain));
 }
 
-export function pushConfigCommand(launch: Launch): Command {
+export function pushConfigCommand(launch: CliLaunch): Command {
   return new Command('push-config')
     .summary('change labels and security contexts of a host')
     .description(
@@ -28,7 +28,7 @@ export function pushConfigCommand(launch: Launch): Command {
     .action(launch(pushConfig));
 }
 
-export function shutdownCommand(launch: Launch): Command {
+export function shutdownCommand(launch: CliLaunch): Command {
   return new Command('shutdown')
     .summary('stop the daemon of a host')
     .description('Commands under way get the grace, are then cancelled, and the daemon ends. HTTP API only.')

@@ -4,9 +4,9 @@ import type { EdgeBackend } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import { type EdgeHostRow, hostIdOf, hostsOf } from '../edge/names.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue, serialised } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { type Column, tableLines } from '../table.ts';
 import { drainCommand, pushConfigCommand, shutdownCommand } from './edge-host-orders.ts';
 
@@ -22,7 +22,7 @@ interface ChangeOptions {
   readonly removeTag?: readonly string[];
 }
 
-export function edgeHostsCommand(launch: Launch): Command {
+export function edgeHostsCommand(launch: CliLaunch): Command {
   return new Command('hosts')
     .summary('list, change, drain, stop and revoke hosts')
     .description('Lists, changes and revokes hosts. Without a further word it lists them. HTTP API only.')
@@ -35,7 +35,7 @@ export function edgeHostsCommand(launch: Launch): Command {
     .addCommand(shutdownCommand(launch));
 }
 
-function listCommand(launch: Launch): Command {
+function listCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list hosts')
@@ -47,7 +47,7 @@ function listCommand(launch: Launch): Command {
     .action(launch(list));
 }
 
-function getCommand(launch: Launch): Command {
+function getCommand(launch: CliLaunch): Command {
   return new Command('get')
     .summary('show one host')
     .description('Shows a host with its last commands, by default as YAML. HTTP API only.')
@@ -56,7 +56,7 @@ function getCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
-function setCommand(launch: Launch): Command {
+function setCommand(launch: CliLaunch): Command {
   return new Command('set')
     .summary('rename a host, add and remove tags')
     .description('Renames a host, adds tags and removes others. HTTP API only.')
@@ -68,7 +68,7 @@ function setCommand(launch: Launch): Command {
     .action(launch(set));
 }
 
-function revokeCommand(launch: Launch): Command {
+function revokeCommand(launch: CliLaunch): Command {
   return new Command('revoke')
     .summary('revoke a host for good')
     .description('Revokes a host for good: its token counts no more, and its commands end. HTTP API only.')
@@ -91,7 +91,7 @@ const list: Run<ListOptions> = async (session, _, { tag, label, connected }): Pr
   return ok;
 };
 
-function hostLines({ clock, format }: Session, rows: readonly EdgeHostRow[]): string[] {
+function hostLines({ clock, format }: CommandSession, rows: readonly EdgeHostRow[]): string[] {
   return tableLines(columnsAt(clock.now()), rows, format === 'wide');
 }
 

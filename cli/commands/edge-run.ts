@@ -9,15 +9,15 @@ import {
   callOf,
   policyOf,
   type PolicyOptions,
-  type Target,
+  type RunTarget,
   targetOf,
   type TargetOptions,
 } from '../edge/run-request.ts';
 import { withSelectorOptions } from '../edge/selector.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { tableLines } from '../table.ts';
 import { printable } from '../text-width.ts';
 
@@ -29,7 +29,7 @@ interface RunOptions extends TargetOptions, PolicyOptions {
   readonly lines?: boolean;
 }
 
-export function edgeRunCommand(launch: Launch): Command {
+export function edgeRunCommand(launch: CliLaunch): Command {
   const command = new Command('run')
     .summary('run a tool on hosts')
     .description(
@@ -85,7 +85,7 @@ const run: Run<RunOptions> = async (session, command, options): Promise<ExitCode
 
 type Body = Parameters<EdgeBackend['invokeFleet']>[0]['body'];
 
-async function preview(session: Session, edge: EdgeBackend, target: Target): Promise<ExitCode> {
+async function preview(session: CommandSession, edge: EdgeBackend, target: RunTarget): Promise<ExitCode> {
   const found = await edge.previewFleet({ body: { target } });
   if (await printedValue(session, found)) return ok;
   const names = await skippedNames(edge, found.skipped);
@@ -111,7 +111,7 @@ const skippedNames = (edge: EdgeBackend, skipped: readonly { readonly node_id: s
   );
 
 /** The run is in the history once its stream has begun. */
-async function detach(session: Session, edge: EdgeBackend, body: Body): Promise<ExitCode> {
+async function detach(session: CommandSession, edge: EdgeBackend, body: Body): Promise<ExitCode> {
   const left = new AbortController();
   let id = '';
   const onHeaders = (headers: Headers): void => {
@@ -129,7 +129,7 @@ async function detach(session: Session, edge: EdgeBackend, body: Body): Promise<
   return ok;
 }
 
-async function follow(session: Session, edge: EdgeBackend, body: Body, lines: boolean): Promise<ExitCode> {
+async function follow(session: CommandSession, edge: EdgeBackend, body: Body, lines: boolean): Promise<ExitCode> {
   const { terminal, interrupted, format } = session;
   let id = '';
   const onHeaders = (headers: Headers): void => void (id = headers.get('x-fleet-command-id') ?? id);
@@ -149,10 +149,11 @@ async function follow(session: Session, edge: EdgeBackend, body: Body, lines: bo
 }
 
 /** Whether the end of the run is printed in this form, and nothing before it. */
-const isPrinted = (format: Session['format']): boolean => format === 'json' || format === 'yaml' || format === 'name';
+const isPrinted = (format: CommandSession['format']): boolean =>
+  format === 'json' || format === 'yaml' || format === 'name';
 
 /** The hosts of now, with their names: a courtesy for those who may see them. */
-async function beginningOf(edge: EdgeBackend, target: Target): Promise<FleetState> {
+async function beginningOf(edge: EdgeBackend, target: RunTarget): Promise<FleetState> {
   try {
     return fleetStateOf((await edge.previewFleet({ body: { target } })).resolved);
   } catch (error) {
@@ -167,7 +168,12 @@ function titleOf({ tool, args }: Body): string {
   return [command, ...(Array.isArray(words) ? words : [])].join(' ');
 }
 
-async function ended(session: Session, edge: EdgeBackend, state: FleetState, isShown: boolean): Promise<ExitCode> {
+async function ended(
+  session: CommandSession,
+  edge: EdgeBackend,
+  state: FleetState,
+  isShown: boolean,
+): Promise<ExitCode> {
   const { terminal, format } = session;
   const { end, error } = state;
   if (end === undefined) throw new CliError('cluster', 'the stream of the run ended before the run did');

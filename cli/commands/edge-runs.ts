@@ -7,7 +7,7 @@ import { formatAge, formatElapsed } from '../duration.ts';
 import { hostsOf } from '../edge/names.ts';
 import { isRefusedFor } from '../edge/refused-for.ts';
 import { type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 import { printable } from '../text-width.ts';
 import { type Column, tableLines } from '../table.ts';
@@ -22,7 +22,7 @@ interface ListOptions {
   readonly outcome?: Outcome;
 }
 
-export function edgeRunsCommand(launch: Launch): Command {
+export function edgeRunsCommand(launch: CliLaunch): Command {
   return new Command('runs')
     .summary('list and show fleet runs')
     .description('Lists and shows fleet runs. Without a further word it lists them. HTTP API only.')
@@ -30,7 +30,7 @@ export function edgeRunsCommand(launch: Launch): Command {
     .addCommand(getCommand(launch));
 }
 
-function listCommand(launch: Launch): Command {
+function listCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list fleet runs')
@@ -41,7 +41,7 @@ function listCommand(launch: Launch): Command {
     .action(launch(list));
 }
 
-function getCommand(launch: Launch): Command {
+function getCommand(launch: CliLaunch): Command {
   return new Command('get')
     .summary('show one fleet run, host by host')
     .description('Shows the outcome of each host and the end of its output. HTTP API only.')
@@ -50,7 +50,7 @@ function getCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
-export function edgeCancelCommand(launch: Launch): Command {
+export function edgeCancelCommand(launch: CliLaunch): Command {
   return new Command('cancel')
     .summary('cancel a fleet run')
     .description(

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { parseTimeout } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 import { textWidth } from '../text-width.ts';
 
@@ -12,7 +12,7 @@ interface TokenOptions {
   readonly qr?: boolean;
 }
 
-export function edgeTokenCommand(launch: Launch): Command {
+export function edgeTokenCommand(launch: CliLaunch): Command {
   return new Command('token')
     .summary('issue a token that enrolls one host')
     .description(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { World } from '../session.ts';
+import type { CommandWorld } from '../session.ts';
 import { edgeCommand } from './edge.ts';
 
 const [idA, idB, runId] = [1, 2, 9].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`) as [
@@ -103,7 +103,7 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
     open: { backend: async () => backend },
   };
   let code: number | undefined;
-  const launch = createLaunch(world as unknown as World, (exit) => (code = exit));
+  const launch = createLaunch(world as unknown as CommandWorld, (exit) => (code = exit));
   await edgeCommand(launch).parseAsync(argv, { from: 'user' });
   return { out, notes, asked, code };
 }

@@ -4,7 +4,7 @@ import { limits } from '../../crds/limits.ts';
 import { allPages } from '../backends/http/all-pages.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue, serialised } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
 
@@ -18,7 +18,7 @@ interface ListOptions {
   readonly archived?: boolean;
 }
 
-export function execListCommand(launch: Launch): Command {
+export function execListCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list executions of agents')
@@ -30,7 +30,7 @@ export function execListCommand(launch: Launch): Command {
     .action(launch(list));
 }
 
-export function execGetCommand(launch: Launch): Command {
+export function execGetCommand(launch: CliLaunch): Command {
   return new Command('get')
     .summary('show one execution of an agent')
     .description('Shows an execution with its input and outcome, by default as YAML. HTTP API only.')
@@ -39,7 +39,7 @@ export function execGetCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
-export function execCancelCommand(launch: Launch): Command {
+export function execCancelCommand(launch: CliLaunch): Command {
   return new Command('cancel')
     .summary('stop an execution of an agent')
     .description('Stops an execution and its pod. Cancelling again changes nothing. HTTP API only.')

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { isUid } from '../../crds/uid.ts';
-import { type ConversationEnd, type ConversationEvent, endOf, progressLine } from '../agent-progress.ts';
+import { type ConversationEnd, type ShownEvent, endOf, progressLine } from '../agent-progress.ts';
 import type { AgentRuns, Backend } from '../backends/backend.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 
 interface RunOptions {
   readonly input?: string;
@@ -16,7 +16,7 @@ interface RunOptions {
   readonly watch?: boolean;
 }
 
-export function execRunCommand(launch: Launch): Command {
+export function execRunCommand(launch: CliLaunch): Command {
   return new Command('run')
     .summary('start an agent')
     .description('Starts an agent. With --wait or --watch the final text is printed on standard output. HTTP API only.')
@@ -37,7 +37,7 @@ export function execRunCommand(launch: Launch): Command {
     .action(launch(run));
 }
 
-export function execWatchCommand(launch: Launch): Command {
+export function execWatchCommand(launch: CliLaunch): Command {
   return new Command('watch')
     .summary('follow an execution of an agent')
     .description(
@@ -48,7 +48,7 @@ export function execWatchCommand(launch: Launch): Command {
     .action(launch(watch));
 }
 
-export function execLogsCommand(launch: Launch): Command {
+export function execLogsCommand(launch: CliLaunch): Command {
   return new Command('logs')
     .summary('show the conversation of an execution')
     .description(
@@ -83,14 +83,14 @@ async function idOf({ agents }: Backend, name: string): Promise<string> {
   return isUid(name) ? name : ((await agents.read(name)).metadata.uid ?? '');
 }
 
-async function begun(session: Session, id: string, flags: string): Promise<ExitCode> {
+async function begun(session: CommandSession, id: string, flags: string): Promise<ExitCode> {
   if (await printedValue(session, { execution_id: id })) return ok;
   session.terminal.out(session.format === 'name' ? id : `execution ${id} started`);
   if (session.terminal.live) session.terminal.note(`Watch it: windlass exec watch ${id}${flags}`);
   return ok;
 }
 
-async function inputOf({ files }: Session, { input, inputFile }: RunOptions): Promise<string> {
+async function inputOf({ files }: CommandSession, { input, inputFile }: RunOptions): Promise<string> {
   if (input !== undefined && inputFile !== undefined) {
     throw new CliError('usage', '--input and --input-file exclude each other', 'Keep one of them.');
   }
@@ -103,7 +103,7 @@ const watch: Run<object> = async (session, [id = '']): Promise<ExitCode> =>
   toTheEnd(session, (await session.backend()).agentRuns(), id, true);
 
 /** Follows a conversation; the exit code tells how it ended, as that of `windlass run --wait` does. */
-async function toTheEnd(session: Session, runs: AgentRuns, id: string, isShown: boolean): Promise<ExitCode> {
+async function toTheEnd(session: CommandSession, runs: AgentRuns, id: string, isShown: boolean): Promise<ExitCode> {
   const { terminal, interrupted } = session;
   try {
     for await (const { data } of runs.followAgentConversation({ execution_id: id }, { signal: interrupted })) {
@@ -126,7 +126,7 @@ const exitOf: Readonly<Record<string, ExitCode>> = {
   deleted: exitCodes.not_found,
 };
 
-async function printEnd(session: Session, id: string, end: ConversationEnd): Promise<ExitCode> {
+async function printEnd(session: CommandSession, id: string, end: ConversationEnd): Promise<ExitCode> {
   const { phase, output, message } = end;
   if (!(await printedValue(session, { execution_id: id, ...end }))) {
     if (output !== undefined) session.terminal.out(output);
@@ -150,10 +150,10 @@ const logs: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
 };
 
 /** Whether the record was shown as a line, or has none; otherwise all are printed at the end. */
-function show({ format, terminal }: Session, record: Readonly<Record<string, unknown>>): boolean {
+function show({ format, terminal }: CommandSession, record: Readonly<Record<string, unknown>>): boolean {
   if (format === 'json' || format === 'yaml') return false;
   const { kind, ...data } = record;
-  const event: ConversationEvent = { type: String(kind), data };
+  const event: ShownEvent = { type: String(kind), data };
   const end = endOf(event);
   const line = end === undefined ? progressLine(event) : `${end.phase}: ${end.output ?? end.message ?? ''}`;
   if (line !== undefined) terminal.out(line);

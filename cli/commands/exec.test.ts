@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ConversationEvent } from '../agent-progress.ts';
+import type { ShownEvent } from '../agent-progress.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { World } from '../session.ts';
+import type { CommandWorld } from '../session.ts';
 import { agentCommand } from './agent.ts';
 import { execCommand } from './exec.ts';
 
@@ -12,7 +12,7 @@ const tool = { type: 'tool_started', data: { tool: 'fs.read', arguments: { path:
 const completed = (output: string) => ({ type: 'execution_completed', data: { final_output: output } });
 
 interface Scenario {
-  readonly events?: readonly ConversationEvent[];
+  readonly events?: readonly ShownEvent[];
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ async function ran(argv: readonly string[], { events = [], files = {} }: Scenari
     files: { read: async (path: string) => files[path] ?? '', manifests: async (path: string) => [path] },
     interrupted: new AbortController().signal,
     open: { backend: async () => backend },
-  } as unknown as World;
+  } as unknown as CommandWorld;
   let code: number | undefined;
   const launch = createLaunch(world, (exit) => (code = exit));
   const [area, ...rest] = argv;

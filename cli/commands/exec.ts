@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import type { Launch } from '../launch.ts';
+import type { CliLaunch } from '../launch.ts';
 import { execCancelCommand, execGetCommand, execListCommand } from './exec-read.ts';
 import { execLogsCommand, execRunCommand, execWatchCommand } from './exec-run.ts';
 
-export function execCommand(launch: Launch): Command {
+export function execCommand(launch: CliLaunch): Command {
   const command = new Command('exec')
     .summary('run agents')
     .description('Runs agents, watches them and reads what they said. Uses the HTTP API only: give --server.');

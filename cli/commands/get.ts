@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 import { printOutput, watchToEnd } from '../run-to-end.ts';
 import { paint } from '../terminal.ts';
@@ -11,7 +11,7 @@ interface GetOptions {
   readonly full?: boolean;
 }
 
-export function getCommand(launch: Launch): Command {
+export function getCommand(launch: CliLaunch): Command {
   return new Command('get')
     .summary('show one execution')
     .description('Shows the progress of an execution: its states, exit codes, what it waits for, and its output.')

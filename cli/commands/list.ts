@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { columnsAt, namespaceColumn } from '../execution-columns.ts';
 import { type ExitCode, phaseNames } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedList } from '../print-object.ts';
 import { tableLines } from '../table.ts';
 
@@ -14,7 +14,7 @@ interface ListOptions {
   readonly archived?: boolean;
 }
 
-export function listCommand(launch: Launch): Command {
+export function listCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list executions, the newest first')

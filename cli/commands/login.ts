@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import type { LoginOptions } from '../login/accounts.ts';
 import { printedValue } from '../print-object.ts';
 
-export function loginCommand(launch: Launch): Command {
+export function loginCommand(launch: CliLaunch): Command {
   return new Command('login')
     .summary('log in to a server')
     .description(
@@ -35,7 +35,7 @@ export function loginCommand(launch: Launch): Command {
     .action(launch(login));
 }
 
-export function logoutCommand(launch: Launch): Command {
+export function logoutCommand(launch: CliLaunch): Command {
   return new Command('logout')
     .summary('end a login')
     .description('Revokes the login at --server, and deletes it.')
@@ -43,7 +43,7 @@ export function logoutCommand(launch: Launch): Command {
     .action(launch(logout));
 }
 
-export function whoamiCommand(launch: Launch): Command {
+export function whoamiCommand(launch: CliLaunch): Command {
   return new Command('whoami')
     .summary('show who you are')
     .description('Shows whom the server takes you for: the API server of Kubernetes, or the API of --server.')

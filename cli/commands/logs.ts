@@ -4,8 +4,8 @@ import { logSources } from '../../lib/execution/log-source.ts';
 import type { LogSink } from '../../lib/execution/read-logs.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { followLogs } from '../follow-logs.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
-import type { Session } from '../session.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
+import type { CommandSession } from '../session.ts';
 import { showLogs } from '../show-logs.ts';
 
 interface LogsOptions {
@@ -16,7 +16,7 @@ interface LogsOptions {
   readonly follow?: boolean;
 }
 
-export function logsCommand(launch: Launch): Command {
+export function logsCommand(launch: CliLaunch): Command {
   return new Command('logs')
     .summary('show what commands wrote')
     .description(
@@ -61,7 +61,7 @@ function visitOf(text: string | undefined): number | undefined {
 }
 
 /** A single stream is printed on standard output, so that it can be redirected; two keep their own streams. */
-function sinkOf({ terminal }: Session, { stdout, stderr }: LogsOptions): LogSink {
+function sinkOf({ terminal }: CommandSession, { stdout, stderr }: LogsOptions): LogSink {
   if (Boolean(stdout) === Boolean(stderr)) return (stream, bytes) => terminal.bytes(bytes, stream);
   const wanted: StreamName = stdout ? 'stdout' : 'stderr';
   return async (stream, bytes) => {

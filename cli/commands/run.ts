@@ -4,12 +4,12 @@ import type { StartRequest } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { assertInput } from '../input-problems.ts';
-import { examples, type Launch, ok, type Run, repeatable } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run, repeatable } from '../launch.ts';
 import { parsePairs } from '../parse-pairs.ts';
 import { printedObject } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
 import { waitToEnd, watchToEnd } from '../run-to-end.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 
 interface RunOptions extends InputOptions {
   readonly intent?: string;
@@ -22,7 +22,7 @@ interface RunOptions extends InputOptions {
   readonly timeout?: string;
 }
 
-export function runCommand(launch: Launch): Command {
+export function runCommand(launch: CliLaunch): Command {
   return new Command('run')
     .summary('start a workflow')
     .description(
@@ -90,7 +90,7 @@ function assertTogether({ wait, watch, timeout }: RunOptions): void {
 }
 
 /** Says that an execution began, and how to watch it. */
-export async function started(session: Session, created: WorkflowExecution): Promise<ExitCode> {
+export async function started(session: CommandSession, created: WorkflowExecution): Promise<ExitCode> {
   const { words } = await session.backend();
   if (await printedObject(session, created)) return ok;
   const { name } = created.metadata;

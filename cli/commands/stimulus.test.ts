@@ -3,7 +3,7 @@ import { WindlassApiError } from '../../client/api-error.ts';
 import { CliError, exitCodeOfError, exitCodes } from '../exit-codes.ts';
 import { explainError } from '../explain-error.ts';
 import { createLaunch } from '../launch.ts';
-import type { World } from '../session.ts';
+import type { CommandWorld } from '../session.ts';
 import { stimulusCommand } from './stimulus.ts';
 
 /** The error of `stimulus send` where the API answers so. */
@@ -12,7 +12,7 @@ async function refusedWith(status: number, body: { error: string; [field: string
   const world = {
     terminal: { out: () => undefined },
     open: { backend: async () => ({ stimuli }) },
-  } as unknown as World;
+  } as unknown as CommandWorld;
   const command = stimulusCommand(createLaunch(world, () => undefined));
   const argv = ['send', 'the page is down', '--source', 'tickets', '--key', '4711'];
   return command.parseAsync(argv, { from: 'user' }).then(

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { WindlassApiError } from '../../client/api-error.ts';
-import type { Stimulus } from '../backends/backend.ts';
+import type { SentStimulus } from '../backends/backend.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 
 interface SendOptions {
@@ -10,12 +10,12 @@ interface SendOptions {
   readonly key?: string;
 }
 
-export function stimulusCommand(launch: Launch): Command {
+export function stimulusCommand(launch: CliLaunch): Command {
   const command = new Command('stimulus').summary('submit stimuli').description('Submits stimuli.');
   return command.addCommand(sendCommand(launch));
 }
 
-function sendCommand(launch: Launch): Command {
+function sendCommand(launch: CliLaunch): Command {
   return new Command('send')
     .summary('submit one stimulus')
     .description(
@@ -50,12 +50,12 @@ const send: Run<SendOptions> = async (session, [content = ''], { source, key }):
 };
 
 /** A refused stimulus, explained to its sender. Any other error is passed on. */
-function refusalOf(error: unknown, stimulus: Stimulus): unknown {
+function refusalOf(error: unknown, stimulus: SentStimulus): unknown {
   return error instanceof WindlassApiError ? (refusals[error.error]?.(error, stimulus) ?? error) : error;
 }
 
 /** By the outcome that the API names (spec 1 §7.2). */
-const refusals: Readonly<Record<string, (error: WindlassApiError, stimulus: Stimulus) => CliError>> = {
+const refusals: Readonly<Record<string, (error: WindlassApiError, stimulus: SentStimulus) => CliError>> = {
   idempotent_duplicate: ({ body }, { source, key }) =>
     new CliError(
       'conflict',

@@ -8,7 +8,7 @@ import { keptOptions, type TenantFacts } from '../../lib/tenant/kept-options.ts'
 import { clusterNames, parseTenantSlug, tenantNamespace } from '../../lib/tenant/names.ts';
 import { type Subject, type TenantOptions, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run, repeatable } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run, repeatable } from '../launch.ts';
 import { printedList } from '../print-object.ts';
 import { quotaCounted } from '../quota/quota-counted.ts';
 import { administrating, ownNamespace } from './tenant-namespace.ts';
@@ -21,7 +21,7 @@ interface CreateOptions {
   readonly releaseNamespace?: string;
 }
 
-export function tenantCreateCommand(launch: Launch): Command {
+export function tenantCreateCommand(launch: CliLaunch): Command {
   return new Command('create')
     .summary('make a tenant, or bring one up to date')
     .description(

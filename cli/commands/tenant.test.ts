@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Namespace } from '../../lib/kube/index.ts';
 import { createLaunch } from '../launch.ts';
-import type { World } from '../session.ts';
+import type { CommandWorld } from '../session.ts';
 import { tenantCommand } from './tenant.ts';
 
 const aNamespace = (name: string): Namespace => ({ metadata: { name, uid: `uid-${name}` } });
@@ -16,7 +16,7 @@ async function deleteAcme(...labelled: readonly string[]): Promise<readonly unkn
   const world = {
     terminal: { out: () => undefined },
     open: { cluster: async () => ({ kube }) },
-  } as unknown as World;
+  } as unknown as CommandWorld;
   const command = tenantCommand(createLaunch(world, () => undefined));
   await command.parseAsync(['delete', 'acme', '--yes'], { from: 'user' }).catch((error: unknown) => {
     deleted.push(error);

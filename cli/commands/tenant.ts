@@ -4,13 +4,13 @@ import type { KubeClient, Namespace } from '../../lib/kube/index.ts';
 import { namespaces } from '../../lib/kube/resource.ts';
 import { formatAge } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedList } from '../print-object.ts';
 import { tableLines } from '../table.ts';
 import { tenantCreateCommand } from './tenant-create.ts';
 import { administrating, ownNamespace } from './tenant-namespace.ts';
 
-export function tenantCommand(launch: Launch): Command {
+export function tenantCommand(launch: CliLaunch): Command {
   const command = new Command('tenant')
     .summary('make, list and delete tenants')
     .description(
@@ -22,7 +22,7 @@ export function tenantCommand(launch: Launch): Command {
     .addCommand(deleteCommand(launch));
 }
 
-function listCommand(launch: Launch): Command {
+function listCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list tenants')
@@ -30,7 +30,7 @@ function listCommand(launch: Launch): Command {
     .action(launch(administrating(list)));
 }
 
-function deleteCommand(launch: Launch): Command {
+function deleteCommand(launch: CliLaunch): Command {
   return new Command('delete')
     .summary('delete a tenant with everything in it')
     .description('Deletes the namespace of a tenant: its workflows, executions, outputs and volumes. There is no undo.')

@@ -3,12 +3,12 @@ import { WindlassApiError } from '../../client/index.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { withGateway } from '../tool-gateway/gateway-option.ts';
 import type { GatewayToolRow } from '../tool-gateway/kinds.ts';
-import { judgedTools, type ToolRow } from '../tool-gateway/judged-tools.ts';
+import { judgedTools, type JudgedTool } from '../tool-gateway/judged-tools.ts';
 import { readSessionFile } from '../tool-gateway/session-file.ts';
-import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, repeatable, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { type Column, tableLines } from '../table.ts';
 
 interface ListOptions {
@@ -22,7 +22,7 @@ interface CallOptions extends InputOptions {
   readonly dryRun?: boolean;
 }
 
-export function toolsCommand(launch: Launch): Command {
+export function toolsCommand(launch: CliLaunch): Command {
   return new Command('tools')
     .summary('list and call tools')
     .description('Lists the tools of the tool gateway, and calls them.')
@@ -44,7 +44,7 @@ export function toolsCommand(launch: Launch): Command {
 }
 
 /** The same command under two names. */
-export const callCommand = (launch: Launch, words: string): Command =>
+export const callCommand = (launch: CliLaunch, words: string): Command =>
   withGateway(new Command('call'))
     .summary('call a tool')
     .description(
@@ -65,7 +65,7 @@ export const callCommand = (launch: Launch, words: string): Command =>
     )
     .action(launch(call));
 
-const columns: readonly Column<ToolRow>[] = [
+const columns: readonly Column<JudgedTool>[] = [
   { heading: 'NAME', cell: ({ name }) => name },
   { heading: 'SOURCE', cell: ({ source }) => source },
   { heading: 'READY', cell: ({ ready }) => ready },
@@ -145,7 +145,7 @@ interface Result {
   readonly isError: boolean;
 }
 
-async function shown(session: Session, { content, isError }: Result, answer: unknown): Promise<ExitCode> {
+async function shown(session: CommandSession, { content, isError }: Result, answer: unknown): Promise<ExitCode> {
   const text = content.map((one) => one.text).join('\n');
   if (!(await printedValue(session, answer))) {
     if (isError) session.terminal.note(`error: the tool failed: ${text}`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../exit-codes.ts';
 import { createLaunch } from '../launch.ts';
-import type { World } from '../session.ts';
+import type { CommandWorld } from '../session.ts';
 import { validateCommand } from './validate.ts';
 
 const group =
@@ -22,7 +22,7 @@ async function ran(texts: Readonly<Record<string, string>>, ...argv: string[]) {
       read: async (path: string) => texts[path] ?? '',
       manifests: async (path: string) => (path === 'dir' ? Object.keys(texts) : [path]),
     },
-  } as unknown as World;
+  } as unknown as CommandWorld;
   const launch = createLaunch(world, (ended) => (code = ended));
   await validateCommand(launch).parseAsync(argv, { from: 'user' });
   return { code, out, notes };

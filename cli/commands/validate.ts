@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { formNotes } from '../../lib/manifest/form-names.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { problemLine } from '../manifest-files.ts';
 import { type FileObject, nameOf, readObjectFiles } from '../object-files.ts';
 import { printedValue } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { withChildren } from './workflow-validate.ts';
 
-export function validateCommand(launch: Launch): Command {
+export function validateCommand(launch: CliLaunch): Command {
   return new Command('validate')
     .summary('check files with objects of any kind')
     .description(
@@ -44,7 +44,7 @@ const validate: Run<ValidateOptions> = async (session, paths, { strict = false }
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Valid objects are listed too, so that a mistyped path is noticed. */
-function report({ terminal }: Pick<Session, 'terminal'>, found: readonly FileObject[]): void {
+function report({ terminal }: Pick<CommandSession, 'terminal'>, found: readonly FileObject[]): void {
   for (const object of found) {
     const { file, form, problems } = object;
     for (const problem of problems) terminal.out(problemLine(file, problem));

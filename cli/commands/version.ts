@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 
 interface VersionOptions {
   readonly client?: boolean;
 }
 
-export function versionCommand(launch: Launch): Command {
+export function versionCommand(launch: CliLaunch): Command {
   return new Command('version')
     .summary('show versions')
     .description('Shows the version of windlass and of the cluster.')

@@ -4,7 +4,7 @@ import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { parseTimeout } from '../duration.ts';
 import { type ExitCode, exitCodeOfPhase, exitCodes, phaseNames } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 import { interrupted, waitFor, waitToEnd } from '../run-to-end.ts';
 
@@ -13,7 +13,7 @@ interface WaitOptions {
   readonly for?: Phase;
 }
 
-export function waitCommand(launch: Launch): Command {
+export function waitCommand(launch: CliLaunch): Command {
   return new Command('wait')
     .summary('wait until an execution ends or reaches a phase')
     .description(

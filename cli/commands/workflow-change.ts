@@ -1,18 +1,18 @@
 import { Command, Option } from 'commander';
-import type { Scope } from '../../lib/workflow-lookup/scope.ts';
+import type { WorkflowScope } from '../../lib/workflow-lookup/scope.ts';
 import type { Moved } from '../backends/backend.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { scopeOption } from './scope-option.ts';
 
-interface MoveOptions<To extends Scope> {
+interface MoveOptions<To extends WorkflowScope> {
   readonly to?: To;
   readonly force?: boolean;
 }
 
-export function workflowDeleteCommand(launch: Launch): Command {
+export function workflowDeleteCommand(launch: CliLaunch): Command {
   return new Command('delete')
     .summary('delete a workflow')
     .description('Deletes a workflow with all its versions. Executions under way keep the content of their start.')
@@ -22,7 +22,7 @@ export function workflowDeleteCommand(launch: Launch): Command {
     .action(launch(remove));
 }
 
-export function workflowPromoteCommand(launch: Launch): Command {
+export function workflowPromoteCommand(launch: CliLaunch): Command {
   return new Command('promote')
     .summary('let more people run a workflow')
     .description(
@@ -36,7 +36,7 @@ export function workflowPromoteCommand(launch: Launch): Command {
     .action(launch(promote));
 }
 
-export function workflowDemoteCommand(launch: Launch): Command {
+export function workflowDemoteCommand(launch: CliLaunch): Command {
   return new Command('demote')
     .summary('let fewer people run a workflow')
     .description(
@@ -50,7 +50,7 @@ export function workflowDemoteCommand(launch: Launch): Command {
     .action(launch(demote));
 }
 
-const remove: Run<{ readonly scope?: Scope }> = async (session, [name = ''], { scope }): Promise<ExitCode> => {
+const remove: Run<{ readonly scope?: WorkflowScope }> = async (session, [name = ''], { scope }): Promise<ExitCode> => {
   const { workflows } = await session.backend();
   const deleted = await workflows.delete(name, scope);
   if (await printedValue(session, { workflow: deleted, deleted: true })) return ok;
@@ -68,7 +68,7 @@ const demote: Run<MoveOptions<'user' | 'tenant'>> = async (session, [name = ''],
   return printMove(session, await workflows.demote(name, { to, force }));
 };
 
-async function printMove(session: Session, moved: Moved): Promise<ExitCode> {
+async function printMove(session: CommandSession, moved: Moved): Promise<ExitCode> {
   if (await printedValue(session, moved)) return ok;
   session.terminal.out(`workflow ${moved.name} ${moved.version} is now at ${moved.scope} scope`);
   return ok;

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { serialised } from '../print-object.ts';
 import { noteProblems } from './workflow-validate.ts';
 
-export function workflowKustomizeCommand(launch: Launch): Command {
+export function workflowKustomizeCommand(launch: CliLaunch): Command {
   return new Command('kustomize')
     .summary('print what Kustomize must know of workflows')
     .description(

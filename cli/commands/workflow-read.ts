@@ -4,11 +4,11 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { VersionRow, WorkflowRow } from '../backends/backend.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { printedList, printedObject, printedValue, serialised } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
 
-export function workflowListCommand(launch: Launch): Command {
+export function workflowListCommand(launch: CliLaunch): Command {
   return new Command('list')
     .alias('ls')
     .summary('list workflows')
@@ -18,7 +18,7 @@ export function workflowListCommand(launch: Launch): Command {
     .action(launch(list));
 }
 
-export function workflowGetCommand(launch: Launch): Command {
+export function workflowGetCommand(launch: CliLaunch): Command {
   return new Command('get')
     .summary('show one workflow')
     .description('Shows the definition of a workflow, by default as YAML.')
@@ -31,7 +31,7 @@ export function workflowGetCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
-export function workflowVersionsCommand(launch: Launch): Command {
+export function workflowVersionsCommand(launch: CliLaunch): Command {
   return new Command('versions')
     .summary('list the stored versions of a workflow')
     .description('Lists the stored versions of a workflow, the newest first.')

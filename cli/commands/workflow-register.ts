@@ -1,25 +1,25 @@
 import { Command } from 'commander';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import type { Scope } from '../../lib/workflow-lookup/scope.ts';
+import type { WorkflowScope } from '../../lib/workflow-lookup/scope.ts';
 import { workflowName } from '../../lib/manifest/object-name.ts';
 import type { Backend } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { printedList } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { scopeOption } from './scope-option.ts';
 import { noteProblems } from './workflow-validate.ts';
 
 interface RegisterOptions {
   readonly force?: boolean;
-  readonly scope?: Scope;
+  readonly scope?: WorkflowScope;
   readonly wait?: boolean;
   readonly timeout: string;
 }
 
-export function workflowRegisterCommand(launch: Launch): Command {
+export function workflowRegisterCommand(launch: CliLaunch): Command {
   return new Command('register')
     .summary('create or update workflows')
     .description(
@@ -65,7 +65,12 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
 const lookAgainMs = 200;
 
 /** Resolves when the controllers have accepted what was registered; throws what they refuse, or a timeout. */
-async function accepted(session: Session, backend: Backend, workflow: Workflow, timeoutMs: number): Promise<void> {
+async function accepted(
+  session: CommandSession,
+  backend: Backend,
+  workflow: Workflow,
+  timeoutMs: number,
+): Promise<void> {
   const deadline = session.clock.now() + timeoutMs;
   const name = workflowName(workflow.metadata);
   for (;;) {

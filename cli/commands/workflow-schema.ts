@@ -1,14 +1,14 @@
 import { Command, Option } from 'commander';
 import type { WorkflowForm } from '../../lib/manifest/index.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { serialised } from '../print-object.ts';
 
 interface SchemaOptions {
   readonly form: WorkflowForm;
 }
 
-export function workflowSchemaCommand(launch: Launch): Command {
+export function workflowSchemaCommand(launch: CliLaunch): Command {
   return new Command('schema')
     .summary('print the JSON Schema of workflows, for editors')
     .description(

@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run, repeatable } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run, repeatable } from '../launch.ts';
 import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { parsePairs } from '../parse-pairs.ts';
 import { printedValue } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import type { AnswerTo } from '../simulate/answer.ts';
 import type { Coverage } from '../simulate/coverage.ts';
 import type { Simulated, SimulationOptions } from '../simulate/simulation.ts';
@@ -25,7 +25,7 @@ interface SimulateOptions extends InputOptions {
   readonly strict?: true;
 }
 
-export function workflowSimulateCommand(launch: Launch): Command {
+export function workflowSimulateCommand(launch: CliLaunch): Command {
   return new Command('simulate')
     .summary('run a workflow without a cluster')
     .description(
@@ -88,7 +88,7 @@ interface Plan {
   readonly coverage: Coverage;
 }
 
-async function runOnce(session: Session, { setting, answers, coverage }: Plan): Promise<ExitCode> {
+async function runOnce(session: CommandSession, { setting, answers, coverage }: Plan): Promise<ExitCode> {
   const simulated = await simulateWith(setting, answers());
   coverage.add(simulated.status);
   const { phase } = simulated.status;
@@ -100,7 +100,7 @@ async function runOnce(session: Session, { setting, answers, coverage }: Plan): 
   return phase === 'completed' ? ok : exitCodes.failed;
 }
 
-async function runMany(session: Session, plan: Plan, options: SimulateOptions): Promise<ExitCode> {
+async function runMany(session: CommandSession, plan: Plan, options: SimulateOptions): Promise<ExitCode> {
   const { randomAnswers, seeded } = await import('../simulate/random-answers.ts');
   const runs = wholeNumber('--runs', options.runs ?? '1000', { least: 1, most: 100_000 });
   const seed = wholeNumber('--seed', options.seed ?? String(session.clock.now() % 1_000_000), {
@@ -148,7 +148,7 @@ function chosen(workflows: readonly Workflow[], name: string | undefined): Workf
   throw new CliError('not_found', `the files hold no workflow ${name ?? ''}`.trim(), `They hold: ${names || 'none'}.`);
 }
 
-async function startOf(session: Session, options: SimulateOptions): Promise<SimulationOptions['start']> {
+async function startOf(session: CommandSession, options: SimulateOptions): Promise<SimulationOptions['start']> {
   const input = await readInput(session.files, options);
   const { intent, blackboard } = options;
   return {
@@ -158,7 +158,7 @@ async function startOf(session: Session, options: SimulateOptions): Promise<Simu
   };
 }
 
-async function readAnswers(session: Session, path: string): Promise<Json> {
+async function readAnswers(session: CommandSession, path: string): Promise<Json> {
   const { parse } = await import('yaml');
   try {
     return parse(await session.files.read(path), { schema: 'core' }) as Json;

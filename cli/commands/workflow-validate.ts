@@ -2,12 +2,12 @@ import { Command } from 'commander';
 import type { Problem } from '../../crds/problem.ts';
 import { formNames, formNotes } from '../../lib/manifest/form-names.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { type FileWorkflow, isUsable, problemLine, readWorkflowFiles } from '../manifest-files.ts';
 import { printedValue } from '../print-object.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 
-export function workflowValidateCommand(launch: Launch): Command {
+export function workflowValidateCommand(launch: CliLaunch): Command {
   return new Command('validate')
     .summary('check workflow files')
     .description(
@@ -54,7 +54,7 @@ export async function withChildren<T extends Readable>(found: readonly T[]): Pro
 }
 
 /** Valid files are listed too, so that a mistyped path is noticed. */
-function report(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
+function report(session: Pick<CommandSession, 'terminal'>, found: readonly FileWorkflow[]): void {
   const { terminal } = session;
   for (const read of found) {
     for (const problem of read.problems) terminal.out(problemLine(read.file, problem));
@@ -67,14 +67,14 @@ function report(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow
 }
 
 /** Why nothing was done, to standard error: standard output is for what a command makes. */
-export function noteProblems(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
+export function noteProblems(session: Pick<CommandSession, 'terminal'>, found: readonly FileWorkflow[]): void {
   for (const { file, problems } of found) {
     for (const problem of problems) session.terminal.note(problemLine(file, problem));
   }
   count(session, found);
 }
 
-function count({ terminal }: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
+function count({ terminal }: Pick<CommandSession, 'terminal'>, found: readonly FileWorkflow[]): void {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
   if (errors.length === 0) return;
   const forms = new Set(found.filter((read) => !isUsable(read)).map(({ form }) => formNames[form]));

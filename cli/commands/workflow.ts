@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Launch } from '../launch.ts';
+import type { CliLaunch } from '../launch.ts';
 import { runCommand } from './run.ts';
 import { workflowDeleteCommand, workflowDemoteCommand, workflowPromoteCommand } from './workflow-change.ts';
 import { workflowKustomizeCommand } from './workflow-kustomize.ts';
@@ -9,7 +9,7 @@ import { workflowSchemaCommand } from './workflow-schema.ts';
 import { workflowSimulateCommand } from './workflow-simulate.ts';
 import { workflowValidateCommand } from './workflow-validate.ts';
 
-export function workflowCommand(launch: Launch): Command {
+export function workflowCommand(launch: CliLaunch): Command {
   const command = new Command('workflow').alias('wf').summary('define workflows').description('Defines workflows.');
   return command
     .addCommand(workflowValidateCommand(launch))

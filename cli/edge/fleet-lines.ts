@@ -1,6 +1,6 @@
 import { printable } from '../text-width.ts';
 import type { Terminal } from '../terminal.ts';
-import type { FleetProgress } from './fleet-state.ts';
+import type { FleetChunk } from './fleet-state.ts';
 
 /** Most signs of a line that is kept until its end comes. */
 const longestLine = 8_192;
@@ -14,7 +14,7 @@ export function createFleetLines(terminal: Pick<Terminal, 'out' | 'note'>, nameO
     else terminal.note(text);
   };
   return {
-    push({ node_id: id, chunk }: FleetProgress): void {
+    push({ node_id: id, chunk }: FleetChunk): void {
       if ('status' in chunk) {
         print(id, 'status', chunk.status);
         return;

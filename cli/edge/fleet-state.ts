@@ -4,7 +4,7 @@ import type { InvokeFleetEvent, ServerEvent } from '../../client/index.ts';
 export type HostPhase = 'waiting' | 'running' | 'ok' | 'err' | 'timed_out' | 'cancelled' | 'not_started';
 
 /** One host of a run. */
-export interface HostState {
+export interface HostProgress {
   readonly id: string;
   readonly name: string;
   readonly phase: HostPhase;
@@ -17,14 +17,14 @@ export interface HostState {
 /** The known state of a run. */
 export interface FleetState {
   /** By id, in the order in which they became known. */
-  readonly hosts: ReadonlyMap<string, HostState>;
+  readonly hosts: ReadonlyMap<string, HostProgress>;
   readonly error?: { readonly reason: string; readonly message: string };
-  readonly end?: FleetEnd;
+  readonly end?: FleetEndEvent;
 }
 
 type Of<Key extends string> = Extract<InvokeFleetEvent, Readonly<Record<Key, unknown>>>;
-export type FleetEnd = Of<'summary'>;
-export type FleetProgress = Of<'chunk'>;
+export type FleetEndEvent = Of<'summary'>;
+export type FleetChunk = Of<'chunk'>;
 type FleetResult = Of<'result'>;
 export type FleetServerEvent = ServerEvent<InvokeFleetEvent>;
 
@@ -34,7 +34,7 @@ export function fleetStateOf(hosts: readonly { readonly node_id: string; readonl
   return { hosts: new Map(waiting) };
 }
 
-const hostOf = (id: string, name = id): HostState => ({ id, name, phase: 'waiting', said: '' });
+const hostOf = (id: string, name = id): HostProgress => ({ id, name, phase: 'waiting', said: '' });
 
 /** The state after one more event. */
 export function afterEvent(state: FleetState, data: InvokeFleetEvent): FleetState {
@@ -44,18 +44,18 @@ export function afterEvent(state: FleetState, data: InvokeFleetEvent): FleetStat
   return { ...state, error: data };
 }
 
-function changed(state: FleetState, id: string, change: (host: HostState) => HostState): FleetState {
+function changed(state: FleetState, id: string, change: (host: HostProgress) => HostProgress): FleetState {
   return { ...state, hosts: new Map(state.hosts).set(id, change(state.hosts.get(id) ?? hostOf(id))) };
 }
 
-function afterChunk(host: HostState, { chunk }: FleetProgress): HostState {
+function afterChunk(host: HostProgress, { chunk }: FleetChunk): HostProgress {
   if (host.phase !== 'waiting' && host.phase !== 'running') return host;
   const said = lastLine(textOf(chunk)) ?? host.said;
   return { ...host, phase: 'running', said };
 }
 
 /** Text of a piece of output. */
-function textOf(chunk: FleetProgress['chunk']): string {
+function textOf(chunk: FleetChunk['chunk']): string {
   if ('stdout' in chunk) return chunk.stdout;
   return 'stderr' in chunk ? chunk.stderr : chunk.status;
 }
@@ -63,7 +63,7 @@ function textOf(chunk: FleetProgress['chunk']): string {
 /** The last line that is not empty. */
 const lastLine = (text: string): string | undefined => text.trimEnd().split('\n').at(-1)?.trim() || undefined;
 
-function resultOf(host: HostState, { result }: FleetResult): Partial<HostState> {
+function resultOf(host: HostProgress, { result }: FleetResult): Partial<HostProgress> {
   if ('ok' in result) return { phase: 'ok', exitCode: result.ok.exit_code, durationMs: result.ok.duration_ms };
   if ('err' in result) {
     const { code, message, exit_code: exitCode } = result.err;
@@ -74,7 +74,7 @@ function resultOf(host: HostState, { result }: FleetResult): Partial<HostState> 
 }
 
 /** Hosts of the preview that the run did not resolve are none of its hosts; those without a result were not started. */
-function afterEnd(state: FleetState, end: FleetEnd): FleetState {
+function afterEnd(state: FleetState, end: FleetEndEvent): FleetState {
   const hosts = end.targets_resolved.map((id) => {
     const host = state.hosts.get(id) ?? hostOf(id);
     return [

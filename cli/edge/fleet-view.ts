@@ -3,7 +3,7 @@ import { fitLine } from '../fit-line.ts';
 import { frameMs, frames } from '../spinner.ts';
 import { type Line, type Span, span, type Tone } from '../terminal.ts';
 import { padText, printable, textWidth } from '../text-width.ts';
-import type { FleetState, HostPhase, HostState } from './fleet-state.ts';
+import type { FleetState, HostPhase, HostProgress } from './fleet-state.ts';
 
 interface FleetViewSize {
   readonly columns: number;
@@ -47,10 +47,10 @@ const interest: Readonly<Record<HostPhase, number>> = {
   not_started: 4,
   ok: 5,
 };
-const byInterest = (a: HostState, b: HostState): number => interest[a.phase] - interest[b.phase];
+const byInterest = (a: HostProgress, b: HostProgress): number => interest[a.phase] - interest[b.phase];
 
 /** `2 ok, 1 err, 3 waiting`: only what there is. */
-export function countsText(hosts: readonly HostState[]): string {
+export function countsText(hosts: readonly HostProgress[]): string {
   const counts = new Map<string, number>();
   for (const { phase } of hosts) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return [...counts].map(([phase, count]) => `${count} ${words[phase as HostPhase]}`).join(', ') || 'no hosts';
@@ -76,7 +76,7 @@ const signs: Readonly<Record<HostPhase, readonly [string, Tone]>> = {
   not_started: ['–', 'dim'],
 };
 
-function hostLine(host: HostState, now: number, width: number): Line {
+function hostLine(host: HostProgress, now: number, width: number): Line {
   const [sign, tone] = signOf(host, now);
   return [
     span('  '),
@@ -88,12 +88,12 @@ function hostLine(host: HostState, now: number, width: number): Line {
   ];
 }
 
-function signOf({ phase, exitCode = 0 }: HostState, now: number): readonly [string, Tone] {
+function signOf({ phase, exitCode = 0 }: HostProgress, now: number): readonly [string, Tone] {
   if (phase === 'running') return [frames[Math.floor(now / frameMs) % frames.length] ?? '', 'busy'];
   return phase === 'ok' && exitCode !== 0 ? ['✘', 'bad'] : signs[phase];
 }
 
-function exitSpans({ exitCode, durationMs }: HostState): Span[] {
+function exitSpans({ exitCode, durationMs }: HostProgress): Span[] {
   const exit = exitCode === undefined || exitCode === 0 ? [] : [span(`  exit code ${exitCode}`, 'bad')];
   return durationMs === undefined ? exit : [span(`  ${formatElapsed(durationMs)}`, 'dim'), ...exit];
 }

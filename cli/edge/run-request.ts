@@ -23,10 +23,10 @@ export interface PolicyOptions {
 }
 
 type Body = InvokeFleetRequest['body'];
-export type Target = Body['target'];
+export type RunTarget = Body['target'];
 
 /** The one target that the options name. Throws a usage error for none and for several. */
-export async function targetOf(edge: EdgeBackend, options: TargetOptions): Promise<Target> {
+export async function targetOf(edge: EdgeBackend, options: TargetOptions): Promise<RunTarget> {
   const { host, group, all } = options;
   const selector = selectorOf(options);
   const given = [host, group, all, selector].filter((value) => value !== undefined);

@@ -1,7 +1,7 @@
 import type { Json } from '../../crds/schema/parts.ts';
 
 /** A question of the simulation to its driver. */
-export type Question =
+export type SimulatedQuestion =
   | {
       readonly kind: 'command';
       readonly state: string;
@@ -29,7 +29,7 @@ export type Question =
   | { readonly kind: 'child'; readonly state: string; readonly visit: number; readonly workflow: string };
 
 /** Outcome of one visit. Fields that do not belong to the state's kind are refused when the answers are read. */
-export interface Answer {
+export interface SimulatedAnswer {
   /** Exit code of a command. Default 0. */
   readonly exit_code?: number;
   readonly stdout?: string;
@@ -49,15 +49,15 @@ export interface Answer {
 }
 
 /** Undefined: nothing is known, and the defaults hold; a person gives no answer. */
-export type AnswerTo = (question: Question) => Answer | undefined;
+export type AnswerTo = (question: SimulatedQuestion) => SimulatedAnswer | undefined;
 
 /** The key under which answers to a question are given: the state, `STATE/STEP`, or `STATE/N` of judge N. */
-export function keyOf(question: Question): string {
+export function keyOf(question: SimulatedQuestion): string {
   const part = partOf(question);
   return part === undefined ? question.state : `${question.state}/${part}`;
 }
 
-function partOf(question: Question): string | number | undefined {
+function partOf(question: SimulatedQuestion): string | number | undefined {
   if (question.kind === 'command') return question.step;
   return question.kind === 'agent' ? question.judge : undefined;
 }

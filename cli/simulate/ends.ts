@@ -1,14 +1,14 @@
-import type { Answer } from './answer.ts';
+import type { SimulatedAnswer } from './answer.ts';
 
 /** A tool that says that it failed says so on standard error. */
-export function toolEnd({ exit_code: exitCode = 0, stdout = '', stderr = '' }: Answer = {}) {
+export function toolEnd({ exit_code: exitCode = 0, stdout = '', stderr = '' }: SimulatedAnswer = {}) {
   if (exitCode === 0) return { phase: 'completed', answer: { content: stdout, truncated: false } } as const;
   const why = { reason: 'ToolFailed', message: stderr };
   return { phase: 'failed', why, answer: { content: stderr, truncated: false } } as const;
 }
 
 /** Result of an agent; a judge's final text is its verdict. */
-export function agentEnd(answer: Answer = {}, judge: number | undefined) {
+export function agentEnd(answer: SimulatedAnswer = {}, judge: number | undefined) {
   const { status: phase = 'completed', output, score, confidence, reasoning } = answer;
   const verdict = judge === undefined ? '' : JSON.stringify({ score: score ?? 1, confidence, reasoning });
   return { phase, output: output ?? verdict, score, confidence, iterations: 1 };

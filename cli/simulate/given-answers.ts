@@ -5,7 +5,7 @@ import { isEnd } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { CliError } from '../exit-codes.ts';
 import { parseValue } from '../parse-pairs.ts';
-import { type Answer, type AnswerTo, keyOf } from './answer.ts';
+import { type SimulatedAnswer, type AnswerTo, keyOf } from './answer.ts';
 
 type Kind = 'command' | 'person' | 'child' | 'agent' | 'judge';
 type Fields = Readonly<Record<string, Json>>;
@@ -62,7 +62,7 @@ function partsOf(state: State): (readonly [string | number, Kind])[] {
  */
 export function givenAnswers(spec: WorkflowSpec, file: Json | undefined, flags: readonly string[]): AnswerTo {
   const keys = answerable(spec);
-  const given = new Map<string, Answer[]>();
+  const given = new Map<string, SimulatedAnswer[]>();
   for (const [key, value] of Object.entries(fileEntries(file))) {
     given.set(
       key,
@@ -93,7 +93,7 @@ function fieldsIn(keys: ReadonlyMap<string, Kind>, key: string, value: Json): Fi
 }
 
 /** Repeated flags of one field are the answers of one visit after the other. */
-function flagAnswers(keys: ReadonlyMap<string, Kind>, flags: readonly string[]): Map<string, Answer[]> {
+function flagAnswers(keys: ReadonlyMap<string, Kind>, flags: readonly string[]): Map<string, SimulatedAnswer[]> {
   const values = new Map<string, Map<string, Json[]>>();
   for (const flag of flags) {
     const { key, field, value } = parseFlag(keys, flag);
@@ -101,7 +101,7 @@ function flagAnswers(keys: ReadonlyMap<string, Kind>, flags: readonly string[]):
     fields.set(field, [...(fields.get(field) ?? []), value]);
     values.set(key, fields);
   }
-  const answers = new Map<string, Answer[]>();
+  const answers = new Map<string, SimulatedAnswer[]>();
   for (const [key, fields] of values) {
     const visits = Math.max(...[...fields.values()].map(({ length }) => length));
     const at = (list: readonly Json[], visit: number): Json => list[Math.min(visit, list.length - 1)] ?? null;
@@ -134,7 +134,7 @@ function assertField(kind: Kind | undefined, key: string, field: string): void {
   throw new CliError('usage', `--answer ${key}=… names no field`, `Write it as ${key}.${exampleOf(kind)}.`);
 }
 
-function checked(keys: ReadonlyMap<string, Kind>, key: string, fields: Fields): Answer {
+function checked(keys: ReadonlyMap<string, Kind>, key: string, fields: Fields): SimulatedAnswer {
   const kind = keys.get(key);
   if (kind === undefined) {
     throw new CliError(
@@ -150,7 +150,7 @@ function checked(keys: ReadonlyMap<string, Kind>, key: string, fields: Fields): 
     const hint = `'${key}' takes ${Object.keys(takes).join(', ')}, as ${exampleOf(kind)}.`;
     throw new CliError('usage', `the answer ${key}.${field}=${JSON.stringify(value)} cannot be`, hint);
   }
-  return fields as Answer;
+  return fields as SimulatedAnswer;
 }
 
 const examples: Readonly<Record<Kind, string>> = {

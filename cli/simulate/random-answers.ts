@@ -1,5 +1,5 @@
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
-import type { Answer, AnswerTo, Question } from './answer.ts';
+import type { SimulatedAnswer, AnswerTo, SimulatedQuestion } from './answer.ts';
 
 /** Numbers in [0, 1) that follow from a seed (mulberry32), so that a run can be repeated. */
 export function seeded(seed: number): () => number {
@@ -25,9 +25,9 @@ const scores = [0, 0.25, 0.5, 0.69, 0.7, 0.75, 0.9, 1];
 export function randomAnswers(spec: WorkflowSpec, random: () => number, given: AnswerTo): AnswerTo {
   const codes = exitCodesOf(spec);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  const responseTo = ({ responses }: Extract<Question, { kind: 'person' }>): string =>
+  const responseTo = ({ responses }: Extract<SimulatedQuestion, { kind: 'person' }>): string =>
     responses.length === 0 ? 'approved' : pick(responses);
-  const draw = (question: Question): Answer | undefined => {
+  const draw = (question: SimulatedQuestion): SimulatedAnswer | undefined => {
     switch (question.kind) {
       case 'command':
         return { exit_code: random() < 0.6 ? 0 : pick(codes), stdout: pick(outputs) };

@@ -1,7 +1,7 @@
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Coverage } from './coverage.ts';
-import type { Rendering, Simulated } from './simulation.ts';
+import type { RenderedState, Simulated } from './simulation.ts';
 
 type Out = Pick<Terminal, 'out'>;
 
@@ -38,7 +38,7 @@ function visitLine({ state, kind, visit, status, reason, attempts = 1, rule, tar
   return parts.join('  ');
 }
 
-function renderingLines({ step, command, env = {}, prompt, intent, input }: Rendering): string[] {
+function renderingLines({ step, command, env = {}, prompt, intent, input }: RenderedState): string[] {
   const name = step === undefined ? '' : `${step}: `;
   return [
     ...(command === undefined ? [] : [`${name}command ${JSON.stringify(command)}`]),

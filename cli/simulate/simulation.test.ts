@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aQuestion, aWorkflow, busybox } from '../../test/builders/workflow-builder.ts';
-import type { Answer, Question } from './answer.ts';
+import type { SimulatedAnswer, SimulatedQuestion } from './answer.ts';
 import { createCoverage } from './coverage.ts';
 import { givenAnswers } from './given-answers.ts';
 import { randomAnswers, seeded } from './random-answers.ts';
@@ -16,8 +16,11 @@ const example = (file: string): Workflow[] =>
 
 const aContainer = (...command: string[]) => ({ kind: 'ContainerRun', image: busybox, command }) as const;
 
-const run = (workflow: Workflow, answer: (question: Question) => Answer | undefined, others: Workflow[] = []) =>
-  simulate({ workflow, others, start: { input: { name: 'Ada' } }, answer });
+const run = (
+  workflow: Workflow,
+  answer: (question: SimulatedQuestion) => SimulatedAnswer | undefined,
+  others: Workflow[] = [],
+) => simulate({ workflow, others, start: { input: { name: 'Ada' } }, answer });
 const states = ({ status }: ReturnType<typeof run>): string[] => (status.history ?? []).map(({ state }) => state);
 
 const looping = aWorkflow('loop')

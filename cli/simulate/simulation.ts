@@ -3,7 +3,7 @@ import type { Action, Decision, Need } from '../../controllers/execution/engine/
 import type {
   AgentFact,
   ChildFact,
-  Definition,
+  PinnedDefinition,
   Facts,
   PodFact,
   StepOutcome,
@@ -38,7 +38,7 @@ export interface SimulationOptions {
 }
 
 /** Templates of one state as they were rendered. */
-export interface Rendering {
+export interface RenderedState {
   readonly state: string;
   readonly visit: number;
   readonly step?: string | undefined;
@@ -53,7 +53,7 @@ export interface Rendering {
 export interface Simulated {
   readonly status: WorkflowExecutionStatus;
   readonly finalOutput: Json;
-  readonly renderings: readonly Rendering[];
+  readonly renderings: readonly RenderedState[];
 }
 
 /** A person was asked, and there is neither an answer nor a timeout. */
@@ -93,7 +93,7 @@ class Simulation {
   readonly #agents = new Map<string, AgentFact>();
   readonly #toolCalls = new Map<string, ToolCallFact>();
   readonly #blobs = new Map<string, Uint8Array>();
-  readonly #renderings: Rendering[] = [];
+  readonly #renderings: RenderedState[] = [];
   readonly #volumes: Record<string, VolumeFact>;
   readonly #volumesByUid = new Map<string, VolumeFact>();
   #execution: WorkflowExecution;
@@ -334,7 +334,7 @@ class Simulation {
 
 type ChildEnd = Pick<ChildFact, 'phase' | 'result' | 'blackboard' | 'failure'>;
 
-function definitionOf({ metadata, spec }: Workflow): Definition {
+function definitionOf({ metadata, spec }: Workflow): PinnedDefinition {
   const { name } = metadata;
   return { name, namespace: identity.namespace, uid: `uid-of-${name}`, version: spec.version, revision: name, spec };
 }

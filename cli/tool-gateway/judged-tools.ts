@@ -3,7 +3,7 @@ import type { ToolWorkflowReason } from '../../crds/conditions.ts';
 import { allRows, gatewayKinds, type GatewayRow, type GatewayToolRow, readyText } from './kinds.ts';
 
 /** A tool, and the verdict of the controllers where its source has one. */
-export interface ToolRow extends GatewayToolRow {
+export interface JudgedTool extends GatewayToolRow {
   readonly ready: string | undefined;
 }
 
@@ -14,7 +14,7 @@ const kindOfSource: Partial<Record<GatewayToolRow['source'], string>> = { workfl
  * The tools with their verdicts. The unified list has none (requirements AMB-196), so that the lists of the kinds among
  * them are read as well.
  */
-export async function judgedTools(client: GatewayClient, tools: readonly GatewayToolRow[]): Promise<ToolRow[]> {
+export async function judgedTools(client: GatewayClient, tools: readonly GatewayToolRow[]): Promise<JudgedTool[]> {
   const sources = new Set(tools.map(({ source }) => source));
   const registered = new Map<GatewayToolRow['source'], readonly GatewayRow[]>();
   for (const source of sources) {

@@ -22,7 +22,7 @@ import { agentObjectName } from './agent-pod.ts';
 import type { Reasoned } from './decide.ts';
 import type { Wait } from './make-pod.ts';
 
-export type Opened =
+export type OpenedNetwork =
   | { readonly kind: 'open' }
   | (Wait & { readonly kind: 'waits' })
   | { readonly kind: 'failed'; readonly why: Reasoned };
@@ -33,7 +33,7 @@ export interface NetworkDeps {
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
 }
 
-const open: Opened = { kind: 'open' };
+const open: OpenedNetwork = { kind: 'open' };
 
 /**
  * Opens what the SecurityContext of an execution lists to its pods, by a NetworkPolicy of its own (ADR 0100). A context
@@ -43,7 +43,7 @@ export async function openNetworks(
   { kube, quota }: NetworkDeps,
   execution: AgentExecution,
   agent: AgentSpec,
-): Promise<Opened> {
+): Promise<OpenedNetwork> {
   const { namespace = '', uid } = execution.metadata;
   try {
     const place = { namespace, field: 'spec.security.context' };
@@ -70,9 +70,9 @@ export async function openNetworks(
 const listedOf = ({ network, networks = [] }: SecurityContextSpec): readonly ListedNetwork[] =>
   network === 'listed' ? networks : [];
 
-const rejected = (message: string): Opened => ({ kind: 'failed', why: { reason: 'NetworkRejected', message } });
+const rejected = (message: string): OpenedNetwork => ({ kind: 'failed', why: { reason: 'NetworkRejected', message } });
 
-function refused(error: unknown): Opened {
+function refused(error: unknown): OpenedNetwork {
   // The API says so where it leads the conversation.
   if (error instanceof AppError && error.reason === 'SecurityContextNotFound') return open;
   if (!(error instanceof KubeError)) throw error;

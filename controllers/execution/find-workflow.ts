@@ -16,7 +16,7 @@ import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
 import { isNameOfOurs, workflowName } from '../../lib/manifest/object-name.ts';
 import { holdsItsContent, isContentOf, isRevisionOf, specOf, storedRevision } from '../../lib/registration/index.ts';
-import type { Definition, Failure, WorkflowLookup } from './engine/facts.ts';
+import type { PinnedDefinition, Failure, WorkflowLookup } from './engine/facts.ts';
 
 interface FindWorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
@@ -177,12 +177,12 @@ async function revisionOf(
   return revision;
 }
 
-function contentOf(revision: ControllerRevision): Pick<Definition, 'spec' | 'user'> {
+function contentOf(revision: ControllerRevision): Pick<PinnedDefinition, 'spec' | 'user'> {
   const user = revision.metadata.labels?.[labels.user];
   return { spec: specOf(revision), ...(user === undefined ? {} : { user }) };
 }
 
-const found = (value: Definition): WorkflowLookup => ({ kind: 'found', definition: value });
+const found = (value: PinnedDefinition): WorkflowLookup => ({ kind: 'found', definition: value });
 const absent = (reason: Failure['reason'], message: string): WorkflowLookup => ({
   kind: 'absent',
   failure: { reason, message },

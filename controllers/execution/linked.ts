@@ -6,7 +6,7 @@ import { ownerOf } from '../../lib/stimulus/claims.ts';
 import { workflowSource } from '../../lib/stimulus/workflow-source.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { finished } from '../../lib/execution/finished.ts';
-import type { Definition, EndRoute, Facts, LinkedFact } from './engine/facts.ts';
+import type { PinnedDefinition, EndRoute, Facts, LinkedFact } from './engine/facts.ts';
 import type { MadeChildren } from './made-children.ts';
 
 /** The kept part of an execution whose name another owner has. */
@@ -60,7 +60,7 @@ export function isAwaitedByOrigin({ metadata }: WorkflowExecution, origin: Workf
 }
 
 /** Finds the route for executions of a workflow that end. */
-export type EndRoutes = (namespace: string, definition: Definition) => EndRoute | undefined;
+export type EndRoutes = (namespace: string, definition: PinnedDefinition) => EndRoute | undefined;
 
 interface RouteDeps {
   readonly routers: Pick<CacheReader<StimulusRouter, 'ended'>, 'byIndex'>;

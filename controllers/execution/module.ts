@@ -28,7 +28,7 @@ import { createMadeChildren, type MadeChildren } from './made-children.ts';
 import { createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
 import type { Caches, ObserveDeps } from './observe.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
-import { connectWaiting, createWaiting, type Waiting } from './waiting.ts';
+import { connectWaiting, createWaiting, type WaitingExecutions } from './waiting.ts';
 import { executionRecords } from './execution-records.ts';
 import { executionInformers, executionWakes } from './wakes.ts';
 
@@ -120,7 +120,7 @@ function raiseEnd({ facts }: Context, execution: WorkflowExecution, linked: Link
   for (const stimulus of endStimulusFacts(execution, linked)) facts.raise(stimulus);
 }
 
-function waitingOf({ informers, wake }: Context): Waiting {
+function waitingOf({ informers, wake }: Context): WaitingExecutions {
   const waiting = createWaiting();
   connectWaiting(informers, waiting, wake);
   return waiting;

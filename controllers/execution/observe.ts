@@ -17,7 +17,7 @@ import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import { type OutcomeOf, observePod } from '../step-pods/observe-pod.ts';
 import type { NoteOf } from '../step-pods/pod-waiting.ts';
 import { isAwaited } from './awaited.ts';
-import type { ChildFact, Definition, EndRoute, Facts, PodFact, Settings, VolumeFact } from './engine/facts.ts';
+import type { ChildFact, PinnedDefinition, EndRoute, Facts, PodFact, Settings, VolumeFact } from './engine/facts.ts';
 import { isAwaitedByOrigin, linkOriginKey, observeLinked } from './linked.ts';
 import { observeAgent } from './observe-agents.ts';
 import { observeToolCall } from './observe-tool-calls.ts';
@@ -122,7 +122,7 @@ const nameOf = ({ metadata: { name, uid = '' } }: WorkflowExecution) => ({ name,
 export function observeDescendants(
   { executions }: Pick<Caches, 'executions'>,
   execution: WorkflowExecution,
-  { spec }: Definition,
+  { spec }: PinnedDefinition,
   onEnd?: EndRoute,
 ): number {
   if (onEnd === undefined && !Object.values(spec.states).some(({ kind }) => kind === 'Subworkflow')) return 0;
@@ -133,7 +133,7 @@ export function observeDescendants(
 export function observeVolumes(
   { volumes }: Pick<Caches, 'volumes'>,
   execution: WorkflowExecution,
-  { spec }: Definition,
+  { spec }: PinnedDefinition,
 ): Record<string, VolumeFact> {
   const { workspace, shared_volumes = [] } = spec.storage ?? {};
   const { namespace = '', uid } = execution.metadata;
@@ -163,7 +163,7 @@ const foreignVolume = ({ metadata: { name } }: Volume): VolumeFact => ({
 export function lacksNamedVolume(
   { volumes }: Pick<Caches, 'volumes'>,
   { metadata }: WorkflowExecution,
-  { spec }: Definition,
+  { spec }: PinnedDefinition,
 ): boolean {
   const ids = spec.storage?.shared_volumes?.flatMap(({ volume_id: id }) => id ?? []) ?? [];
   return ids.some((id) => volumes.getByUid(id)?.metadata.namespace !== metadata.namespace);

@@ -29,7 +29,7 @@ import type { Blocked } from './blocked.ts';
 import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
 import type { Action, Decision } from './engine/decision.ts';
-import type { Definition, Facts, LinkedFact } from './engine/facts.ts';
+import type { PinnedDefinition, Facts, LinkedFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { changesNothing, followPods } from './follow-pods.ts';
 import { tellWaiting } from './learn.ts';
@@ -181,14 +181,18 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   return facts;
 }
 
-async function rememberNamed({ kube, caches }: ExecutionDeps, namespace: string, { spec }: Definition): Promise<void> {
+async function rememberNamed(
+  { kube, caches }: ExecutionDeps,
+  namespace: string,
+  { spec }: PinnedDefinition,
+): Promise<void> {
   const ids = new Set(spec.storage?.shared_volumes?.map(({ volume_id: id }) => id));
   const isWanted = ({ metadata }: KubeObject): boolean => ids.has(metadata.uid);
   for (const volume of await findWanted(kube, volumes, { namespace, isWanted })) caches.volumes.remember(volume);
 }
 
 /** A volume that was made a moment ago, or by the replica before, may not have reached the cache. */
-async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, definition: Definition) {
+async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, definition: PinnedDefinition) {
   const { namespace = '' } = execution.metadata;
   const { current, finished_at: finishedAt } = execution.status ?? {};
   if (finishedAt === undefined && current !== undefined) await rememberVolumes(deps, execution);

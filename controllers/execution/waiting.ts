@@ -9,7 +9,7 @@ import { refOfKey } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
 
 /** Executions that wait for a workflow, by its name or uid, or for a volume, by its key. */
-export interface Waiting {
+export interface WaitingExecutions {
   add(key: string, awaited: string): void;
   /** Takes out the executions that wait for one of these names, in one namespace or in any. */
   take(names: readonly string[], namespace?: string): readonly string[];
@@ -17,7 +17,7 @@ export interface Waiting {
   forget(key: string): void;
 }
 
-export function createWaiting(): Waiting {
+export function createWaiting(): WaitingExecutions {
   const keysOf = new Map<string, Set<string>>();
   const namesOf = new Map<string, Set<string>>();
   const unlink = (key: string, name: string): void => {
@@ -57,7 +57,7 @@ interface Awaited {
 }
 
 /** A change of what an execution waits for wakes it, and one that is over waits no more. */
-export function connectWaiting(awaited: Awaited, waiting: Waiting, wake: (key: string) => void): void {
+export function connectWaiting(awaited: Awaited, waiting: WaitingExecutions, wake: (key: string) => void): void {
   awaited.workflows.onChange(({ before, after }) => {
     const workflow = after ?? before;
     if (workflow === undefined) return;

@@ -8,14 +8,14 @@ import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import { type FleetHost, resolveTarget } from '../../lib/fleet/selector.ts';
 
 /** Why a run sends nothing. */
-export interface Refusal {
+export interface RefusedRun {
   readonly reason: string;
   readonly message: string;
 }
 
 export type Begun =
   | { readonly kind: 'begun'; readonly targets: FrozenTargets }
-  | { readonly kind: 'refused'; readonly why: Refusal; readonly targets: FrozenTargets };
+  | { readonly kind: 'refused'; readonly why: RefusedRun; readonly targets: FrozenTargets };
 
 interface Surroundings {
   /** Namespace of the tenant. */
@@ -50,7 +50,7 @@ function refusalOf(
   { target, tool }: FleetRun['spec'],
   { resolved, skipped }: FrozenTargets,
   { least, isFleetCapable }: { readonly least: number | null; readonly isFleetCapable: boolean },
-): Refusal | undefined {
+): RefusedRun | undefined {
   const [lost] = skipped;
   if (target.Node !== undefined && lost !== undefined) {
     return { reason: edgeUnavailableReason, message: `host ${lost.node_id} cannot take a command: ${lost.reason}` };

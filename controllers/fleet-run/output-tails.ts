@@ -1,6 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import { createOutputTexts, type EdgeChunk, type OutputText } from '../../lib/edge/index.ts';
-import type { FairPool, Place } from '../../lib/fair-pool.ts';
+import type { FairPool, PoolPart } from '../../lib/fair-pool.ts';
 import { type NodeRecord, type Tails, tailOf } from '../../lib/fleet/node-record.ts';
 import { textBytes } from '../../lib/heap-bytes.ts';
 import { fleetRunLimits } from './limits.ts';
@@ -23,7 +23,7 @@ export class OutputTails {
   /** By host: each has one command. */
   readonly #texts = createOutputTexts();
   readonly #cut = new Set<string>();
-  #place: Place | undefined;
+  #place: PoolPart | undefined;
   #bytes = 0;
 
   constructor(pool: FairPool, tenant: string) {

@@ -16,7 +16,7 @@ import type { FactSink } from '../runtime/facts.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { deleteAsRead } from '../volume/delete-as-read.ts';
-import { begin, type Refusal } from './begin.ts';
+import { begin, type RefusedRun } from './begin.ts';
 import { abandon, leave, type LeaveDeps } from './deletion.ts';
 import { drive } from './drive.ts';
 import { endFact, startFact } from './facts.ts';
@@ -36,7 +36,7 @@ export interface FleetRunDeps extends LeaveDeps {
   readonly store: Pick<OutputStore, 'put' | 'get'>;
   readonly fleetCapable: FleetCapable;
   /** Undefined: commands can be sent. Else why not. */
-  readonly problem?: Refusal | undefined;
+  readonly problem?: RefusedRun | undefined;
 }
 
 /** Runs a tool over hosts to its end (spec 2 §2.4, design §14). */
@@ -155,7 +155,7 @@ const counts = ({ resolved, skipped }: FrozenTargets) => ({
 async function refuse(
   deps: FleetRunDeps,
   run: FleetRun,
-  why: Refusal,
+  why: RefusedRun,
   targets?: FrozenTargets,
 ): Promise<ReconcileResult> {
   const fields = targets === undefined ? {} : { ...counts(targets), ...(await storeTargets(deps.store, run, targets)) };

@@ -20,7 +20,7 @@ import { tenantInformer } from '../tenants.ts';
 import { apiSpecInformer } from './informers.ts';
 import { claimants, inhabitants } from './wakes.ts';
 import { workerUrl } from './worker-url.ts';
-import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placeVerdict, readyOf, type ReadyVerdict } from './verdict.ts';
 
 /** The gateway writes parts of a document behind their object. */
 const missingPartsMs = 5_000;
@@ -52,7 +52,7 @@ export const apiSpecModule = defineModule({
 });
 
 interface Judgement {
-  readonly verdict: Verdict<ApiSpecReason>;
+  readonly verdict: ReadyVerdict<ApiSpecReason>;
   readonly index?: OpenApiIndex;
 }
 

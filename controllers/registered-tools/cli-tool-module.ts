@@ -9,7 +9,7 @@ import { wakeItself } from '../runtime/wakes.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { cliToolInformer, toolWorkflowInformer } from './informers.ts';
-import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placeVerdict, readyOf, type ReadyVerdict } from './verdict.ts';
 import { claimants, inhabitants } from './wakes.ts';
 
 /** Checks the templates and the schema of each CliTool, and whether its name is free. */
@@ -48,7 +48,7 @@ export const cliToolModule = defineModule({
   },
 });
 
-export function judgeTool({ spec }: CliTool): Verdict<CliToolReason> {
+export function judgeTool({ spec }: CliTool): ReadyVerdict<CliToolReason> {
   const problems = checkCliTool(spec);
   return problems.length > 0
     ? { reason: 'InvalidDefinition', message: problemText(problems) }

@@ -15,7 +15,7 @@ import { tenantInformer } from '../tenants.ts';
 import { claimants, inhabitants, seers } from './wakes.ts';
 import { workerUrl } from './worker-url.ts';
 import { apiSpecInformer, cliToolInformer, toolWorkflowInformer } from './informers.ts';
-import { isCallable, placeVerdict, readyOf, type Verdict } from './verdict.ts';
+import { isCallable, placeVerdict, readyOf, type ReadyVerdict } from './verdict.ts';
 
 /** Says of each ToolWorkflow whether agents can call it: its templates, its ApiSpec and the operations of its steps. */
 export const toolWorkflowModule = defineModule({
@@ -72,7 +72,7 @@ export async function judgeToolWorkflow(
   documents: Pick<ApiDocuments, 'indexOf'>,
   { spec }: ToolWorkflow,
   apiSpec: ApiSpec | undefined,
-): Promise<Verdict<ToolWorkflowReason>> {
+): Promise<ReadyVerdict<ToolWorkflowReason>> {
   const problems = checkToolWorkflow(spec, { isObject: true });
   if (problems.length > 0) return { reason: 'InvalidDefinition', message: problemText(problems) };
   const named = spec.api_spec_id ?? spec.api_spec;

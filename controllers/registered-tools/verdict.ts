@@ -5,14 +5,14 @@ import { holderOf, type Registered, registeredNameOf } from '../../lib/api-spec/
 import { nextCondition } from '../runtime/next-condition.ts';
 
 /** The reason and the sentence of a condition `Ready`; only `Accepted` makes it true. */
-export interface Verdict<R extends string = string> {
+export interface ReadyVerdict<R extends string = string> {
   readonly reason: R;
   readonly message: string;
 }
 
 type Judged = Parameters<typeof nextCondition>[0];
 
-export function readyOf(object: Judged, { reason, message }: Verdict, now: number): Condition {
+export function readyOf(object: Judged, { reason, message }: ReadyVerdict, now: number): Condition {
   const status = reason === 'Accepted' ? 'True' : 'False';
   return nextCondition(object, { type: conditionTypes.ready, status, reason, message: message.slice(0, 1_000) }, now);
 }
@@ -28,7 +28,7 @@ export function placeVerdict(
   object: Registered,
   rivals: readonly Registered[],
   isTenant: boolean,
-): Verdict<'NotATenant' | 'NameTaken'> | undefined {
+): ReadyVerdict<'NotATenant' | 'NameTaken'> | undefined {
   const { namespace = '', uid } = object.metadata;
   if (!isTenant) return { reason: 'NotATenant', message: `namespace ${namespace} is no tenant` };
   const name = registeredNameOf(object);

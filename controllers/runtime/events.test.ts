@@ -3,7 +3,7 @@ import type { Event } from '../../lib/kube/index.ts';
 import { pods } from '../../lib/kube/index.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import { createEventRecorder, type Happening } from './events.ts';
+import { createEventRecorder, type RecordedEvent } from './events.ts';
 
 function setUp(send: (event: Event) => Promise<unknown> = async () => undefined) {
   const clock = createManualClock(0);
@@ -31,7 +31,7 @@ function setUp(send: (event: Event) => Promise<unknown> = async () => undefined)
   return { recorder, clock, sent, dropped: () => dropped };
 }
 
-const happening = (rest: Partial<Happening> = {}): Happening => ({
+const happening = (rest: Partial<RecordedEvent> = {}): RecordedEvent => ({
   resource: pods,
   object: { metadata: { namespace: 'team-a', name: 'x', uid: 'u1', resourceVersion: '5' } },
   type: 'Normal',

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, resultWithin } from '../../lib/clock.ts';
 import { cutMiddle } from '../../lib/cut-text.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../../lib/fair-pool.ts';
 import type { NewId } from '../../lib/ids.ts';
 import {
   apiVersionOf,
@@ -16,7 +16,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { microTime } from './lease-record.ts';
 
 /** Something that happened to an object, for people who run `kubectl describe`. */
-export interface Happening {
+export interface RecordedEvent {
   readonly resource: Resource;
   readonly object: KubeObject;
   readonly type: 'Normal' | 'Warning';
@@ -51,7 +51,7 @@ interface EventRecorderOptions {
  * own sender, so that one whose Events hang in a webhook holds up no other.
  */
 export interface EventRecorder {
-  record(happening: Happening): void;
+  record(happening: RecordedEvent): void;
   /** Resolves when nothing waits to be sent any more, after 5 s at the latest. */
   flush(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export function createEventRecorder(deps: EventRecorderDeps, options: EventRecor
 
 /** Waiting Events of one namespace, each with its place, and their sender. */
 interface Line {
-  readonly waiting: { readonly event: Event; readonly place: Place }[];
+  readonly waiting: { readonly event: Event; readonly place: PoolPart }[];
   readonly sent: Promise<void>;
 }
 
@@ -102,7 +102,7 @@ class Recorder implements EventRecorder {
     this.#requests = createFairPool({ size: sendersMax, clock });
   }
 
-  record(happening: Happening): void {
+  record(happening: RecordedEvent): void {
     const now = this.#deps.clock.now();
     const { uid = '' } = happening.object.metadata;
     const sameness = [uid, happening.type, happening.reason, happening.note].join('\0');
@@ -149,7 +149,7 @@ class Recorder implements EventRecorder {
     this.#deps.logger.debug({ reason, problem: messageOf(error) }, 'event not written');
   }
 
-  #eventOf(happening: Happening, now: number): Event {
+  #eventOf(happening: RecordedEvent, now: number): Event {
     const { resource, object, type, reason, action, note } = happening;
     const { namespace, name, uid, resourceVersion } = object.metadata;
     return {

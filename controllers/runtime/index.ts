@@ -3,7 +3,7 @@ export {
   createController,
   type Reconcile,
 } from './controller.ts';
-export { createEventRecorder, type EventRecorder, type Happening } from './events.ts';
+export { createEventRecorder, type EventRecorder, type RecordedEvent } from './events.ts';
 export { type Keeper, startKeeper } from './keeper/keeper.ts';
 export { createLeaseElection, type LeaseElection } from './lease-election.ts';
 export { createMetrics, type Metrics } from './metrics.ts';

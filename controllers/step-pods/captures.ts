@@ -1,7 +1,7 @@
 import { type Captured, createCapture } from '../../lib/capture/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../../lib/fair-pool.ts';
 import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepContainer, stepState } from '../../lib/pod-slot.ts';
@@ -122,7 +122,7 @@ class LogCaptures implements Captures {
     void this.#follow(entry, place, room);
   }
 
-  async #follow(entry: Entry, place: Place, room: LogRoom): Promise<void> {
+  async #follow(entry: Entry, place: PoolPart, room: LogRoom): Promise<void> {
     entry.busy = true;
     entry.followed = entry.pod.metadata.deletionTimestamp === undefined ? 'young' : 'going';
     try {

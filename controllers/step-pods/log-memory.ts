@@ -1,8 +1,8 @@
 import { limits } from '../../crds/limits.ts';
-import { parseTerminationMessage, type Streams } from '../../lib/capture/index.ts';
+import { parseTerminationMessage, type CapturedStreams } from '../../lib/capture/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../../lib/fair-pool.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { stepPodLimits } from './limits.ts';
@@ -24,7 +24,7 @@ export interface LogRoom {
   /** Whether so many bytes of log fit; takes more room where they do not, if there is some. */
   fits(logBytes: number): boolean;
   /** The output is known: from now on it takes no more than that. */
-  keep(output: Streams): void;
+  keep(output: CapturedStreams): void;
   leave(): void;
 }
 
@@ -54,7 +54,7 @@ export function createLogMemory(clock: Clock, size: number = stepPodLimits.logMe
 
 interface Held {
   readonly cost: number;
-  readonly place: Place;
+  readonly place: PoolPart;
 }
 
 class PooledRoom implements LogRoom {
@@ -76,7 +76,7 @@ class PooledRoom implements LogRoom {
     return place !== undefined;
   }
 
-  keep({ stdout, stderr }: Streams): void {
+  keep({ stdout, stderr }: CapturedStreams): void {
     let rest = Math.max(leastBytes, copies * (stdout.byteLength + stderr.byteLength));
     for (const { cost, place } of this.#held) {
       place.keep(rest);

@@ -1,7 +1,7 @@
 import { podReporters } from '../../crds/pod-reporters.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { cutMiddle } from '../../lib/cut-text.ts';
-import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../../lib/fair-pool.ts';
 import { type Event, events, type KubeClient, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepPodLimits } from './limits.ts';
@@ -74,7 +74,7 @@ async function lookAgain(deps: PodNotesDeps, pool: FairPool, entry: Entry): Prom
 }
 
 /** None where the wait for it is over, or nothing is to be looked at any more. */
-async function turnOf(pool: FairPool, { pod }: Entry, signal: AbortSignal): Promise<Place | undefined> {
+async function turnOf(pool: FairPool, { pod }: Entry, signal: AbortSignal): Promise<PoolPart | undefined> {
   if (signal.aborted) return undefined;
   return pool.enter({ tenant: pod.metadata.namespace ?? '', signal }).catch(() => undefined);
 }

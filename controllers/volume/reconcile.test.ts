@@ -3,7 +3,7 @@ import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { KubeError, type PersistentVolumeClaim, type Pod } from '../../lib/kube/index.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
-import type { Happening } from '../runtime/events.ts';
+import type { RecordedEvent } from '../runtime/events.ts';
 import { createVolumeReconcile } from './reconcile.ts';
 
 const expired = '2025-12-31T23:59:59.000Z';
@@ -11,7 +11,7 @@ const expired = '2025-12-31T23:59:59.000Z';
 /** A volume whose time is over with its claim, and what was asked of the API server, which answers a delete with `error`. */
 function setUp(spec: Partial<VolumeSpec> = {}, error?: Error) {
   const deletes: unknown[] = [];
-  const happenings: Happening[] = [];
+  const happenings: RecordedEvent[] = [];
   const volume: Volume = {
     apiVersion: 'windlass.dev/v1',
     kind: 'Volume',
@@ -89,7 +89,7 @@ describe('AMB-190 a volume whose claim the API server refuses to make', () => {
 
   const waiting = (error: Error, reason?: string) => {
     const writes: string[] = [];
-    const happenings: Happening[] = [];
+    const happenings: RecordedEvent[] = [];
     const volume: Volume = {
       apiVersion: 'windlass.dev/v1',
       kind: 'Volume',

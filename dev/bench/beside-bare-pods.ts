@@ -4,7 +4,7 @@ import { withCpuUse } from './machine.ts';
 import type { Sample } from './program.ts';
 
 /** The same work twice: by bare pods and by workflows. Both give the seconds they took. */
-export interface Comparison {
+export interface PodComparison {
   readonly pods: number;
   readonly controllers: Controllers;
   readonly bare: () => Promise<number>;
@@ -16,7 +16,7 @@ const rounded = (value: number): number => Math.round(value * 100) / 100;
 /** Runs one after the other, each on a machine whose nodes are done with the pods of the part before. */
 export async function besideBarePods(
   bench: BenchCluster,
-  { pods, controllers, bare, ours }: Comparison,
+  { pods, controllers, bare, ours }: PodComparison,
   say: (text: string) => void,
 ): Promise<Sample> {
   await removePods(bench);

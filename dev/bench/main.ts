@@ -45,7 +45,7 @@ import { podless, podlessWrites } from './programs/podless.ts';
 import { quotaInVain, quotaShares } from './programs/quota-shares.ts';
 import { webhooks, webhooksShared } from './programs/webhooks.ts';
 import { writes } from './programs/writes.ts';
-import { type Entry, entryOf, tableLine, withTable } from './report.ts';
+import { type BenchEntry, entryOf, tableLine, withTable } from './report.ts';
 
 const programs: readonly Program[] = [
   chain,
@@ -157,8 +157,8 @@ async function sampleOf(program: Program, say: (text: string) => void): Promise<
 const jsonPath = join(projectDir, 'docs', 'benchmarks.json');
 const pagePath = join(projectDir, 'docs', 'benchmarks.md');
 
-async function store(entries: readonly Entry[]): Promise<void> {
-  const known = JSON.parse(await readFile(jsonPath, 'utf8').catch(() => '[]')) as Entry[];
+async function store(entries: readonly BenchEntry[]): Promise<void> {
+  const known = JSON.parse(await readFile(jsonPath, 'utf8').catch(() => '[]')) as BenchEntry[];
   const merged = programs.flatMap(
     ({ name }) => entries.find((entry) => entry.name === name) ?? known.find((entry) => entry.name === name) ?? [],
   );
@@ -213,7 +213,7 @@ async function leaveInOrder(cluster: Cluster): Promise<void> {
 }
 
 async function measureAll(runs: number): Promise<boolean> {
-  const entries: Entry[] = [];
+  const entries: BenchEntry[] = [];
   for (const program of chosen()) {
     console.log(`${program.name}: ${program.title}`);
     const row = await measure(program, Math.min(runs, program.runs ?? runs));

@@ -2,7 +2,7 @@ import type { Bar, Program, Row } from './program.ts';
 import { median, rounded, spread } from './statistics.ts';
 
 /** One row of docs/benchmarks.json. */
-export interface Entry {
+export interface BenchEntry {
   readonly name: string;
   readonly ours: number;
   readonly baseline: number | null;
@@ -31,7 +31,7 @@ function meets({ atMost = Infinity, atLeast = -Infinity }: Bar, value: number | 
 }
 
 /** Medians of all runs; the ratio is the median of the runs' ratios, each against the baseline of its own run. */
-export function entryOf({ program, samples }: Row, measuredAt: string): Entry {
+export function entryOf({ program, samples }: Row, measuredAt: string): BenchEntry {
   const ours = rounded(median(samples.map((sample) => sample.ours)));
   const pairs = samples.flatMap(({ ours: a, baseline: b }) => (b === undefined ? [] : [{ a, b }]));
   const ratio = pairs.length === 0 ? null : rounded(median(pairs.map(({ a, b }) => a / b)));
@@ -55,7 +55,7 @@ export function entryOf({ program, samples }: Row, measuredAt: string): Entry {
 }
 
 /** The line of one program in the table. */
-export function tableLine(program: Pick<Program, 'title' | 'unit'>, entry: Entry): string {
+export function tableLine(program: Pick<Program, 'title' | 'unit'>, entry: BenchEntry): string {
   const ratios = entry.runs.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
   const values = entry.ratio === null ? entry.runs.map(({ ours }) => ours) : ratios;
   const { least, most } = spread(values);

@@ -11,7 +11,7 @@ export interface Side {
   readonly bodies: (count: number) => Buffer[];
 }
 
-export interface Turns {
+export interface TurnPlan {
   readonly rounds: number;
   readonly warmUps: number;
   /** Requests of a round. */
@@ -53,7 +53,7 @@ export function send(pool: Dispatcher, request: Dispatcher.DispatchOptions): Pro
 }
 
 /** Requests a second. */
-async function round(pool: Pool, side: Side, { each, inFlight }: Turns): Promise<number> {
+async function round(pool: Pool, side: Side, { each, inFlight }: TurnPlan): Promise<number> {
   const bodies = side.bodies(each);
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -65,7 +65,7 @@ async function round(pool: Pool, side: Side, { each, inFlight }: Turns): Promise
 }
 
 /** The ratio is the median of the rounds' ratios: whatever else the machine does meets both of a pair. */
-export async function takeTurns(ours: Side, bare: Side, turns: Turns) {
+export async function takeTurns(ours: Side, bare: Side, turns: TurnPlan) {
   const pools = [ours, bare].map(({ url }) => new Pool(url.origin, { connections: turns.inFlight }));
   const [ourPool, barePool] = pools as [Pool, Pool];
   const [mine, other]: [Measured, Measured] = [
@@ -92,7 +92,7 @@ export async function takeTurns(ours: Side, bare: Side, turns: Turns) {
   return summary(mine, other, turns);
 }
 
-function summary(ours: Measured, bare: Measured, { rounds, each }: Turns) {
+function summary(ours: Measured, bare: Measured, { rounds, each }: TurnPlan) {
   const ratio = median(ours.perSecond.map((perSecond, turn) => perSecond / (bare.perSecond[turn] ?? Number.NaN)));
   const ourMedian = median(ours.perSecond);
   const microseconds = ({ cpuSeconds }: Measured): number => rounded((cpuSeconds * 1e6) / (rounds * each));

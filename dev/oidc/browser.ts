@@ -10,7 +10,7 @@ interface BrowserOptions {
 }
 
 /** Where a visit ended: at the address it was to reach, or on a page without a form. */
-export interface Visit {
+export interface BrowserVisit {
   readonly url: URL;
   readonly page: string;
 }
@@ -18,7 +18,7 @@ export interface Visit {
 const stepsMax = 20;
 
 /** A person with a browser: follows redirects, keeps cookies, fills in forms and sends them. */
-export async function visit(start: string, options: BrowserOptions = {}): Promise<Visit> {
+export async function visit(start: string, options: BrowserOptions = {}): Promise<BrowserVisit> {
   const agent = new Agent({ connect: { ca: options.ca } });
   const cookies = new Map<string, string>();
   let next: Step = { url: new URL(start), method: 'GET' };

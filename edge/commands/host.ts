@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { type MergedConfig, openMergedConfig } from '../config/merged-config.ts';
 import { readLocalConfig } from '../config/read-config.ts';
 import type { LocalConfig } from '../config/schema.ts';
-import { type Credential, type HostState, type Identity, openHostState } from '../state/host-state.ts';
+import { type HostCredential, type HostState, type HostIdentity, openHostState } from '../state/host-state.ts';
 import type { World } from '../world.ts';
 
 /** Options of the commands that work with an enrolled host. */
@@ -16,8 +16,8 @@ export interface HostOptions {
 /** An enrolled host, as its files say. */
 export interface EnrolledHost {
   readonly state: HostState;
-  readonly identity: Identity;
-  readonly credential: Credential;
+  readonly identity: HostIdentity;
+  readonly credential: HostCredential;
   readonly config: MergedConfig;
 }
 

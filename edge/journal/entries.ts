@@ -7,7 +7,7 @@ import { daemonLimits } from '../limits.ts';
 export type CommandState = 'begun' | 'result' | 'stored';
 
 /** The part of a command that is kept in memory. */
-export interface Entry {
+export interface JournalEntry {
   readonly state: CommandState;
   /** Milliseconds since the Unix epoch; until then the id is remembered. */
   readonly ends: number;
@@ -23,7 +23,7 @@ export const isCommandId = (text: string): boolean => uuid.test(text);
 /**
  * Entries that a former process left behind, the oldest first. Drafts of files that it had not finished are removed.
  */
-export async function readEntries(folder: string, owner: Owner): Promise<Map<string, Entry>> {
+export async function readEntries(folder: string, owner: Owner): Promise<Map<string, JournalEntry>> {
   const names = await readdir(folder);
   await Promise.all(
     names.filter((name) => name.endsWith('.new')).map((name) => rm(join(folder, name), { force: true })),
@@ -33,7 +33,7 @@ export async function readEntries(folder: string, owner: Owner): Promise<Map<str
     const [id = '', kind = '', ...more] = name.split('.');
     if (more.length === 0 && isCommandId(id) && isState(kind)) states.set(id, later(states.get(id), kind));
   }
-  const found: { readonly id: string; readonly at: number; readonly entry: Entry }[] = [];
+  const found: { readonly id: string; readonly at: number; readonly entry: JournalEntry }[] = [];
   for (const [id, state] of states) found.push({ id, ...(await readEntry(folder, { id, state }, owner)) });
   return new Map(found.toSorted((a, b) => a.at - b.at).map(({ id, entry }) => [id, entry]));
 }
@@ -49,7 +49,7 @@ async function readEntry(
   folder: string,
   { id, state }: { readonly id: string; readonly state: CommandState },
   owner: Owner,
-): Promise<{ readonly at: number; readonly entry: Entry }> {
+): Promise<{ readonly at: number; readonly entry: JournalEntry }> {
   const { size, mtimeMs: at } = await lstat(join(folder, `${id}.${state}`));
   const begun = await readPrivate(join(folder, `${id}.begun`), owner);
   const ends = begun === undefined ? at + daemonLimits.refusedMs : Number(begun || Number.NaN);

@@ -11,7 +11,7 @@ import {
   syncFolder,
   writePrivate,
 } from '../state/private-files.ts';
-import { type CommandState, type Entry, readEntries } from './entries.ts';
+import { type CommandState, type JournalEntry, readEntries } from './entries.ts';
 
 /**
  * Memory of commands on disk. A command is a few files named after its id:
@@ -78,14 +78,14 @@ export async function openJournal(folder: string, { clock, owner }: JournalDeps)
 interface JournalParts {
   readonly folder: string;
   readonly clock: Clock;
-  readonly entries: Map<string, Entry>;
+  readonly entries: Map<string, JournalEntry>;
   readonly horizon: number;
 }
 
 class FolderJournal implements Journal {
   readonly #folder: string;
   readonly #clock: Clock;
-  readonly #entries: Map<string, Entry>;
+  readonly #entries: Map<string, JournalEntry>;
   #horizon: number;
   /** Results that the disk has not taken. */
   readonly #unwritten = new Map<string, Uint8Array>();
@@ -202,7 +202,7 @@ class FolderJournal implements Journal {
 }
 
 function beginProblem(
-  entries: ReadonlyMap<string, Entry>,
+  entries: ReadonlyMap<string, JournalEntry>,
   { id, tokenEnds, horizon }: { readonly id: string; readonly tokenEnds: number; readonly horizon: number },
 ): AppError | undefined {
   if (entries.has(id)) return taken(id);
@@ -217,7 +217,7 @@ const taken = (id: string, cause?: unknown): AppError =>
   new AppError('already_exists', `the command ${id} was taken before`, { cause });
 
 /** Where more than a part of the journal is used. */
-function fullProblem(entries: ReadonlyMap<string, Entry>, part: number): AppError | undefined {
+function fullProblem(entries: ReadonlyMap<string, JournalEntry>, part: number): AppError | undefined {
   const bytes = [...entries.values()].reduce((sum, entry) => sum + entry.bytes, 0);
   if (entries.size < part * daemonLimits.journalEntries && bytes < part * daemonLimits.journalBytes) return undefined;
   return new AppError(

@@ -17,7 +17,7 @@ export interface RelayAddress {
 }
 
 /** Facts that an enrollment settled for the life of the host. */
-export interface Identity extends RelayAddress {
+export interface HostIdentity extends RelayAddress {
   readonly nodeId: string;
   readonly tenant: string;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface Identity extends RelayAddress {
 }
 
 /** The key of the host with the token that is bound to it. */
-export interface Credential {
+export interface HostCredential {
   readonly privateKey: KeyObject;
   readonly token: string;
   readonly receivedAt: number;
@@ -45,13 +45,13 @@ export interface Credential {
 /** Everything that the daemon keeps of itself, in one folder. */
 export interface HostState {
   readonly folder: string;
-  identity(): Promise<Identity | undefined>;
-  credential(): Promise<Credential | undefined>;
-  saveCredential(credential: Credential): Promise<void>;
+  identity(): Promise<HostIdentity | undefined>;
+  credential(): Promise<HostCredential | undefined>;
+  saveCredential(credential: HostCredential): Promise<void>;
   /** The key of an enrollment under way, so that it can be ended after a crash. Made where there is none. */
   enrollmentKey(): Promise<KeyObject>;
   /** Ends an enrollment: the credential first, so that an identity is never without one. */
-  enrolled(identity: Identity, credential: Credential): Promise<void>;
+  enrolled(identity: HostIdentity, credential: HostCredential): Promise<void>;
 }
 
 const files = { identity: 'identity.json', credential: 'credential.json', enrolling: 'enrolling.pem' } as const;
@@ -61,7 +61,7 @@ export async function openHostState(folder: string, owner: Owner): Promise<HostS
   await openPrivateFolder(folder, owner);
   const path = (file: keyof typeof files): string => join(folder, files[file]);
   const read = (file: keyof typeof files): Promise<string | undefined> => readPrivate(path(file), owner);
-  const saveCredential = (credential: Credential): Promise<void> =>
+  const saveCredential = (credential: HostCredential): Promise<void> =>
     writePrivate(path('credential'), credentialText(credential));
   return {
     folder,
@@ -90,14 +90,14 @@ export const publicKeyOf = (privateKey: KeyObject): KeyObject => createPublicKey
 export const pinnedKeys = ({
   relayKey,
   commandKey,
-}: Identity): { readonly relay: KeyObject; readonly command: KeyObject } => ({
+}: HostIdentity): { readonly relay: KeyObject; readonly command: KeyObject } => ({
   relay: readRawPublicKey(Buffer.from(relayKey, 'base64'), 'relay_public_key'),
   command: readRawPublicKey(Buffer.from(commandKey, 'base64'), 'command_public_key'),
 });
 
 const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-const credentialText = ({ privateKey, pendingKeys, ...rest }: Credential): string =>
+const credentialText = ({ privateKey, pendingKeys, ...rest }: HostCredential): string =>
   JSON.stringify({ ...rest, privateKey: pemOf(privateKey), pendingKeys: pendingKeys.map(pemOf) }, undefined, 2);
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -133,7 +133,7 @@ const numberAt = (fields: Fields, name: string): number => {
   throw new TypeError(name);
 };
 
-function toIdentity(fields: Fields): Identity {
+function toIdentity(fields: Fields): HostIdentity {
   return {
     endpoint: textAt(fields, 'endpoint'),
     insecure: fields['insecure'] === true,
@@ -148,7 +148,7 @@ function toIdentity(fields: Fields): Identity {
   };
 }
 
-function toCredential(fields: Fields): Credential {
+function toCredential(fields: Fields): HostCredential {
   return {
     privateKey: createPrivateKey(textAt(fields, 'privateKey')),
     token: textAt(fields, 'token'),

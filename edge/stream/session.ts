@@ -6,8 +6,8 @@ import { sameJson } from '../../lib/same-json.ts';
 import { type EdgeCapabilities, type EdgeCommand, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
 import type { MergedConfig } from '../config/merged-config.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Credential } from '../state/host-state.ts';
-import type { Executor, Outbox } from '../work/executor.ts';
+import type { HostCredential } from '../state/host-state.ts';
+import type { Executor, ResultSink } from '../work/executor.ts';
 import { unreadableResult } from '../work/results.ts';
 import { Outgoing } from './outgoing.ts';
 import { type EdgeStream, relayError } from './relay-client.ts';
@@ -21,7 +21,7 @@ export interface SessionDeps {
   /** As it is now: a rotation may change it. */
   readonly heartbeatMs: () => number;
   /** As it is now: a rotation counts from the next envelope on (EDGE-FLOW-22). */
-  readonly credential: () => Credential;
+  readonly credential: () => HostCredential;
   readonly journal: Journal;
   readonly executor: Executor;
   readonly config: MergedConfig;
@@ -31,7 +31,7 @@ export interface SessionDeps {
 }
 
 /** One stream, from Hello to its end. */
-export interface Session extends Outbox {
+export interface StreamSession extends ResultSink {
   /** Resolves where the stream ended without an error. @throws AppError as `relayError`, or `EnvelopeInvalid`. */
   run(): Promise<void>;
   /** Breaks off what is under way after the grace, sends every result, and ends the stream. */
@@ -45,7 +45,7 @@ const flushMs = 5_000;
 const goodByeMs = 2_000;
 
 /** Takes over a stream that was just opened. */
-export function createSession(deps: SessionDeps, stream: EdgeStream): Session {
+export function createStreamSession(deps: SessionDeps, stream: EdgeStream): StreamSession {
   const streamId = randomUUID();
   const over = new AbortController();
   const outgoing = new Outgoing({ stream, over: over.signal, seal: sealer(deps, streamId) });
@@ -91,7 +91,7 @@ function leaver(
   { executor, clock, outgoing }: SessionDeps & { readonly outgoing: Outgoing },
   stream: EdgeStream,
   over: AbortSignal,
-): Session['leave'] {
+): StreamSession['leave'] {
   return async (graceMs, reason) => {
     await executor.stop(graceMs, reason);
     await resultWithin(clock, flushMs, outgoing.flush());
@@ -150,7 +150,7 @@ async function resultIn(
   return unreadableResult;
 }
 
-function createOutbox(outgoing: Outgoing, deps: Pick<SessionDeps, 'journal' | 'logger'>): Outbox {
+function createOutbox(outgoing: Outgoing, deps: Pick<SessionDeps, 'journal' | 'logger'>): ResultSink {
   const resultEvent = (commandId: string, result: EdgeResult): EdgeEventCase => ({
     $case: 'commandResult',
     value: { envelope: undefined, commandId, result },
@@ -170,7 +170,7 @@ function createOutbox(outgoing: Outgoing, deps: Pick<SessionDeps, 'journal' | 'l
 
 interface TakeDeps extends SessionDeps {
   readonly outgoing: Outgoing;
-  readonly leave: Session['leave'];
+  readonly leave: StreamSession['leave'];
 }
 
 /** One message of the server; they are taken one after the other, so that a PushConfig counts for the next InvokeTool. */

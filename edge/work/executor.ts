@@ -16,7 +16,7 @@ import { cancelledResult, type CommandProblem, errResult, resultOf, timedOutResu
 const longestWaitMs = 86_400_000;
 
 /** Where results and progress go. */
-export interface Outbox {
+export interface ResultSink {
   /** The journal has the result of a command. */
   result(commandId: string): void;
   output(commandId: string, stream: 'stdout' | 'stderr', chunk: Buffer): void;
@@ -32,7 +32,7 @@ interface ExecutorDeps {
   readonly tools: HostTools;
   readonly config: () => LocalConfig;
   readonly proof: Omit<ProofFacts, 'now'>;
-  readonly outbox: Outbox;
+  readonly outbox: ResultSink;
   /** Commands that run at a time. */
   readonly concurrent?: number;
 }

@@ -7,7 +7,7 @@ import {
   bearerToken,
   claimAt,
   type ClaimNames,
-  type Claims,
+  type TokenClaims,
   createOidcVerifier,
   type Identity,
   isOperator,
@@ -70,7 +70,7 @@ export function createOperatorAuthentication(deps: OperatorDeps, config: Gateway
   }
   const roleClaim = config.SEAL_GATEWAY_OPERATOR_ROLE_CLAIM;
   const roleScopes = parseRoleScopes(config.WINDLASS_OIDC_ROLE_SCOPES);
-  const read = (claims: Claims): Bearer => readBearer(claims, { ...claimNames, roleClaim, roleScopes });
+  const read = (claims: TokenClaims): Bearer => readBearer(claims, { ...claimNames, roleClaim, roleScopes });
   const verifier = verifierOf({ ...deps, read }, config);
   return {
     async authenticate({ authorization }) {
@@ -96,7 +96,7 @@ const claimNames = {
   teamClaim: 'teams',
 } as const;
 
-function readBearer(claims: Claims, names: ClaimNames): Bearer {
+function readBearer(claims: TokenClaims, names: ClaimNames): Bearer {
   const named = claimAt(claims, names.tenantClaim);
   return { ...readIdentity(claims, names), namesTenant: named !== undefined && named !== null };
 }
@@ -119,7 +119,7 @@ function refuseToken(error: unknown): never {
 
 const forbidden = (message: string): HttpError => new HttpError({ code: 'forbidden', message });
 
-type VerifierDeps = OperatorDeps & { readonly read: (claims: Claims) => Bearer };
+type VerifierDeps = OperatorDeps & { readonly read: (claims: TokenClaims) => Bearer };
 
 function verifierOf(deps: VerifierDeps, config: GatewayConfig) {
   const options: OidcVerifierOptions = {

@@ -10,7 +10,7 @@ import {
   EnvelopeError,
   isSessionRevoked,
   type ProveEnvelope,
-  type Session,
+  type SealSession,
   sessionKey,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -91,7 +91,7 @@ const revokedMeanwhile = (): EnvelopeError =>
 
 interface ProvedCall {
   readonly envelope: Envelope;
-  readonly session: Session;
+  readonly session: SealSession;
   readonly running: FairPool;
   readonly signal: AbortSignal;
   readonly via: 'mcp' | undefined;
@@ -181,7 +181,7 @@ async function refuse({ audit }: InvokeDeps, proved: ProvedCall, refusal: ToolRe
   throw new RefusedCall(refusal);
 }
 
-async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Promise<AdmittedCall | ToolRefusal> {
+async function check(deps: InvokeDeps, envelope: Envelope, session: SealSession): Promise<AdmittedCall | ToolRefusal> {
   const { registry, securityOf, tenants } = deps;
   const tenant = tenantOf(session);
   const found = registry.find(tenant, envelope.tool);
@@ -212,8 +212,8 @@ async function fittingTool(found: GatewayTool, args: unknown): Promise<GatewayTo
 }
 
 /** A session of the bypass belongs to no tenant. */
-const tenantOf = ({ tenant }: Session): string | undefined => (tenant === '' ? undefined : tenant);
-const subjectOf = (session: Session): string => session.agent_id || session.execution_id;
+const tenantOf = ({ tenant }: SealSession): string | undefined => (tenant === '' ? undefined : tenant);
+const subjectOf = (session: SealSession): string => session.agent_id || session.execution_id;
 
 const policy = (code: string, message: string): ToolRefusal => ({ kind: 'policy', code, message });
 const noContext = (name: string): ToolRefusal =>

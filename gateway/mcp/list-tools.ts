@@ -1,5 +1,5 @@
 import type { ListToolsResult } from '@modelcontextprotocol/server';
-import type { Session } from '../../lib/envelope/index.ts';
+import type { SealSession } from '../../lib/envelope/index.ts';
 import { createTextCursor } from '../../lib/http/paging.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
 import { patternsOf } from '../../lib/tools/name-policy.ts';
@@ -22,7 +22,7 @@ const cursors = createTextCursor('mcp-tools');
 /** Tools that the session may call, by name, from `cursor` on. @throws HttpError 400 for a cursor that no list gave. */
 export async function listTools(
   deps: ListDeps,
-  session: Session,
+  session: SealSession,
   cursor: string | undefined,
 ): Promise<ListToolsResult> {
   const rows = await permitted(deps, session, cursors.decode(cursor));
@@ -33,7 +33,7 @@ export async function listTools(
 /** As a call is checked: the patterns of the session, then the policy of its security context. One more than a page. */
 async function permitted(
   { registry, securityOf }: ListDeps,
-  session: Session,
+  session: SealSession,
   after: string | undefined,
 ): Promise<GatewayTool[]> {
   const tenant = session.tenant === '' ? undefined : session.tenant;

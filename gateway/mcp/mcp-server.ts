@@ -1,6 +1,12 @@
 import type { CallToolResult, Server } from '@modelcontextprotocol/server';
 import manifest from '../../package.json' with { type: 'json' };
-import { callIn, type ProveSession, type SealedRequest, type Session, sessionKey } from '../../lib/envelope/index.ts';
+import {
+  callIn,
+  type ProveSession,
+  type SealedRequest,
+  type SealSession,
+  sessionKey,
+} from '../../lib/envelope/index.ts';
 import { answeredError, refusalError } from '../../lib/envelope/rpc-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
@@ -36,10 +42,10 @@ export interface McpServer {
    * The answer of the protocol; `undefined` for a method that this server does not have.
    * @throws EnvelopeError for a request that is not proved, and whatever else has a status of its own.
    */
-  serve(request: McpRequest): Promise<McpAnswer | undefined>;
+  serve(request: McpRequest): Promise<McpHttpAnswer | undefined>;
 }
 
-export interface McpAnswer {
+export interface McpHttpAnswer {
   readonly status: number;
   readonly mediaType: string;
   /** One JSON-RPC answer, as JSON or as one event; empty where there is nothing to say. */
@@ -76,7 +82,7 @@ interface Handlers {
   readonly fault: () => unknown;
 }
 
-const listHandlers = (deps: McpServerDeps, session: Session): Handlers => {
+const listHandlers = (deps: McpServerDeps, session: SealSession): Handlers => {
   let fault: unknown;
   return {
     async list(cursor) {
@@ -131,7 +137,7 @@ function rpcErrorOf({ options }: HttpError): Error {
 /** Loaded with the first request: it takes 30 MB, which a gateway without such clients does without. */
 const library = () => import('@modelcontextprotocol/server');
 
-async function answer({ sealed, headers, signal }: McpRequest, handlers: Handlers): Promise<McpAnswer> {
+async function answer({ sealed, headers, signal }: McpRequest, handlers: Handlers): Promise<McpHttpAnswer> {
   const { createMcpHandler, Server: McpProtocol } = await library();
   const handler = createMcpHandler(() => serverOf(handlers, McpProtocol));
   const init = { method: 'POST', headers: headers.map(([...pair]) => pair), signal };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyValueChange } from '../../lib/bus/index.ts';
-import type { Session } from '../../lib/envelope/index.ts';
+import type { SealSession } from '../../lib/envelope/index.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
@@ -9,7 +9,7 @@ import { createSessionView } from './session-view.ts';
 function world({ size = 1_048_576, orphans = [] as string[] } = {}) {
   const clock = createManualClock();
   const looks = { count: 0 };
-  const changes: KeyValueChange<Session>[] = [];
+  const changes: KeyValueChange<SealSession>[] = [];
   async function* watch<T>() {
     yield* changes as KeyValueChange<T>[];
   }
@@ -28,7 +28,7 @@ function world({ size = 1_048_576, orphans = [] as string[] } = {}) {
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 
-const session = (id: string, more: Partial<Session> = {}): Session => ({
+const session = (id: string, more: Partial<SealSession> = {}): SealSession => ({
   execution_id: id,
   session_id: `s-${id}`,
   agent_id: 'a',
@@ -46,7 +46,7 @@ const ids = (view: ReturnType<typeof world>['view'], tenant = 'acme') =>
   view.range(tenant, all).map(({ execution_id: id }) => id);
 
 /** As many sessions as the share of a tenant takes. */
-function fill(view: ReturnType<typeof world>['view'], tenant: string, more: Partial<Session> = {}): number {
+function fill(view: ReturnType<typeof world>['view'], tenant: string, more: Partial<SealSession> = {}): number {
   for (let count = 0; ; count += 1) {
     const one = session(`${tenant}-${count}`, { ...more, tenant });
     try {
@@ -155,7 +155,12 @@ describe('the sessions that a replica has heard of', () => {
 
   it('are heard of anew after a lost connection', async () => {
     const { changes, view } = world();
-    const put = (id: string): KeyValueChange<Session> => ({ kind: 'put', name: id, value: session(id), revision: 1 });
+    const put = (id: string): KeyValueChange<SealSession> => ({
+      kind: 'put',
+      name: id,
+      value: session(id),
+      revision: 1,
+    });
     changes.push({ kind: 'begin' }, put('a'), put('b'), { kind: 'begin' }, put('c'));
     const stop = new AbortController();
     const running = view.run(stop.signal);

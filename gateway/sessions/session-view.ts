@@ -1,6 +1,12 @@
 import type { EventBus, KeyValueChange } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type HeardSession, heardOf, type Session, sessionBucket, type SessionName } from '../../lib/envelope/index.ts';
+import {
+  type HeardSession,
+  heardOf,
+  type SealSession,
+  sessionBucket,
+  type SessionName,
+} from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
@@ -21,9 +27,9 @@ export interface SessionView {
    * Holds room for one more session, until it is given back: requests of the same moment count each other.
    * @throws HttpError 429 where the tenant's share of the memory has none.
    */
-  reserve(session: Session): Disposable;
+  reserve(session: SealSession): Disposable;
   /** Takes a session that this replica has written itself. */
-  remember(session: Session): void;
+  remember(session: SealSession): void;
   /** Follows the sessions until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -71,7 +77,7 @@ class FollowedSessions implements SessionView {
     return this.#byTenant.get(tenant)?.range(range, (session) => !this.#isOver(session)) ?? [];
   }
 
-  reserve(session: Session): Disposable {
+  reserve(session: SealSession): Disposable {
     const sessions = this.#of(session.tenant);
     const heard = heardOf(session);
     const room = sessions.reserve(heard) ?? (this.#sweepSeldom(session.tenant) ? sessions.reserve(heard) : undefined);
@@ -80,7 +86,7 @@ class FollowedSessions implements SessionView {
     return room;
   }
 
-  remember(session: Session): void {
+  remember(session: SealSession): void {
     const sessions = this.#of(session.tenant);
     const heard = heardOf(session);
     const isActive = session.revoked !== true && session.pending !== true && Date.parse(session.expires_at) > this.#now;
@@ -96,14 +102,14 @@ class FollowedSessions implements SessionView {
   async #follow(signal: AbortSignal): Promise<void> {
     const { bus, logger } = this.#deps;
     try {
-      for await (const change of bus.watch<Session>(sessionBucket, signal)) this.#take(change);
+      for await (const change of bus.watch<SealSession>(sessionBucket, signal)) this.#take(change);
     } catch (error) {
       logger.error({ problem: messageOf(error) }, 'sessions are not followed');
     }
   }
 
   /** No key of the bucket is freed: a session ends by its time, or by its revocation. */
-  #take(change: KeyValueChange<Session>): void {
+  #take(change: KeyValueChange<SealSession>): void {
     if (change.kind === 'put') this.remember(change.value);
     if (change.kind !== 'begin') return;
     for (const sessions of this.#byTenant.values()) sessions.clear();

@@ -1,5 +1,5 @@
 import type { HeardSession } from '../../lib/envelope/index.ts';
-import type { FairPool, Place } from '../../lib/fair-pool.ts';
+import type { FairPool, PoolPart } from '../../lib/fair-pool.ts';
 import { textBytes } from '../../lib/heap-bytes.ts';
 
 /** A part of a tenant's sessions. */
@@ -47,7 +47,7 @@ class OrderedSessions implements TenantSessions {
   /** Bytes of the sessions, and those that are reserved. */
   #bytes = 0;
   #reserved = 0;
-  #place: Place | undefined;
+  #place: PoolPart | undefined;
 
   constructor(pool: FairPool, tenant: string) {
     this.#pool = pool;

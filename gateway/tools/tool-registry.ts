@@ -1,5 +1,5 @@
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
-import type { Session } from '../../lib/envelope/index.ts';
+import type { SealSession } from '../../lib/envelope/index.ts';
 import { argumentProblem } from '../../lib/tools/arguments.ts';
 import { contextProblem, scopeProblem } from '../../lib/tools/name-policy.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
@@ -37,7 +37,7 @@ export function createToolRegistry(sources: readonly ToolSource[]): ToolRegistry
  * agent's pod has the rights of its agent, which the API checks.
  */
 export function sessionProblem(
-  { registered, scopes = [] }: Pick<Session, 'registered' | 'scopes'>,
+  { registered, scopes = [] }: Pick<SealSession, 'registered' | 'scopes'>,
   security: SecurityContextSpec,
   name: string,
 ): ToolRefusal | undefined {

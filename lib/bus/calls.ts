@@ -2,15 +2,15 @@ import { type Clock, sleepAwake } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { busError, isConflict, isStreamGone } from './bus-error.ts';
 import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
-import type { Session } from './session.ts';
+import type { BusSession } from './session.ts';
 import type { SessionKeeper } from './session-keeper.ts';
 
 /** Calls over the session of the moment, each bounded in time, counted, and with errors of one kind. */
 export interface BusCalls {
   /** Undefined where another caller wrote first. `end` is when the call has to be over, in milliseconds since the epoch. */
-  call<R>(operation: BusOperation, work: (session: Session, end: number) => Promise<R>): Promise<R | undefined>;
+  call<R>(operation: BusOperation, work: (session: BusSession, end: number) => Promise<R>): Promise<R | undefined>;
   /** A call that moves much, or looks at much. */
-  long<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R>;
+  long<R>(operation: BusOperation, work: (session: BusSession) => Promise<R>): Promise<R>;
   /** Waits no longer than until a time; the result of work that ends later is dropped. */
   within<R>(end: number, work: Promise<R>): Promise<R>;
 }
@@ -57,7 +57,7 @@ class Calls implements BusCalls {
     }
   }
 
-  async long<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R> {
+  async long<R>(operation: BusOperation, work: (session: BusSession) => Promise<R>): Promise<R> {
     const end = this.#deps.clock.now() + longestLongCallMs;
     const done = await this.call(operation, async (session) => ({ value: await this.within(end, work(session)) }));
     if (done === undefined)
@@ -65,11 +65,14 @@ class Calls implements BusCalls {
     return done.value;
   }
 
-  async call<R>(operation: BusOperation, work: (session: Session, end: number) => Promise<R>): Promise<R | undefined> {
+  async call<R>(
+    operation: BusOperation,
+    work: (session: BusSession, end: number) => Promise<R>,
+  ): Promise<R | undefined> {
     const { clock, observer, keeper } = this.#deps;
     const start = clock.now();
     const done = (outcome: BusOutcome): void => observer.called(operation, outcome, clock.now() - start);
-    let session: Session | undefined;
+    let session: BusSession | undefined;
     try {
       session = await keeper.use();
       const result = await work(session, start + longestCallMs);

@@ -17,7 +17,7 @@ import { createTenantLogs } from './publish/tenant-logs.ts';
 import { createOutbox, type Outbox, type OutboxLimits } from './publish/outbox.ts';
 import { createNatsRequester } from './request/nats-requester.ts';
 import type { Requester, Responder } from './request/requester.ts';
-import { openSession, type SessionOptions } from './session.ts';
+import { openBusSession, type SessionOptions } from './session.ts';
 import { createSessionKeeper, type SessionKeeper } from './session-keeper.ts';
 import { bucketKey, messageId, streamOf, subjectOf } from './subjects.ts';
 import { subscribeNats } from './subscribe/nats-subscriber.ts';
@@ -51,7 +51,7 @@ class NatsBus implements EventBus {
     this.#deps = deps;
     this.#keeper = createSessionKeeper({
       ...deps,
-      open: () => openSession(deps, options),
+      open: () => openBusSession(deps, options),
       onConnected: (connected) => observer.connected(connected),
     });
     this.#calls = createCalls({ clock, observer, keeper: this.#keeper });

@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { halfJitter } from '../informer/backoff.ts';
 import type { Logger } from '../logger.ts';
-import type { Session } from './session.ts';
+import type { BusSession } from './session.ts';
 
 interface SessionKeeperDeps {
-  readonly open: () => Promise<Session>;
+  readonly open: () => Promise<BusSession>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Between 0 and 1. */
@@ -20,11 +20,11 @@ export interface SessionKeeper {
    * The session. An interruption that began a moment ago is waited out; a longer one is an error at once.
    * @throws AppError `unavailable`
    */
-  use(): Promise<Session>;
+  use(): Promise<BusSession>;
   /** The session, however long it takes to come; undefined where the signal aborts or the bus closes first. */
-  next(signal: AbortSignal): Promise<Session | undefined>;
+  next(signal: AbortSignal): Promise<BusSession | undefined>;
   /** Gives this session up for a new one: its server does not have what it should. */
-  replace(session: Session): void;
+  replace(session: BusSession): void;
   problem(): string | undefined;
   close(): Promise<void>;
 }
@@ -43,8 +43,8 @@ class Keeper implements SessionKeeper {
   readonly #deps: SessionKeeperDeps;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  #session: Session | undefined;
-  #arrival = Promise.withResolvers<Session>();
+  #session: BusSession | undefined;
+  #arrival = Promise.withResolvers<BusSession>();
   #downSince: number;
   #problem = 'not connected yet';
 
@@ -54,7 +54,7 @@ class Keeper implements SessionKeeper {
     this.#running = this.#run();
   }
 
-  async use(): Promise<Session> {
+  async use(): Promise<BusSession> {
     if (this.#session !== undefined) return this.#session;
     const leftMs = this.#downSince + patienceMs - this.#deps.clock.now();
     const arrived = leftMs > 0 && !this.#stop.signal.aborted ? await this.#arrivalWithin(leftMs) : undefined;
@@ -64,7 +64,7 @@ class Keeper implements SessionKeeper {
     });
   }
 
-  async next(signal: AbortSignal): Promise<Session | undefined> {
+  async next(signal: AbortSignal): Promise<BusSession | undefined> {
     if (signal.aborted || this.#stop.signal.aborted) return undefined;
     if (this.#session !== undefined) return this.#session;
     const over = new AbortController();
@@ -74,7 +74,7 @@ class Keeper implements SessionKeeper {
     return arrived === 'aborted' ? undefined : arrived;
   }
 
-  replace(session: Session): void {
+  replace(session: BusSession): void {
     if (this.#session === session) void session.close();
   }
 
@@ -88,7 +88,7 @@ class Keeper implements SessionKeeper {
     await this.#running;
   }
 
-  async #arrivalWithin(ms: number): Promise<Session | undefined> {
+  async #arrivalWithin(ms: number): Promise<BusSession | undefined> {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#stop.signal]);
     const arrived = await Promise.race([this.#arrival.promise, this.#deps.clock.sleep(ms, signal)]);
@@ -110,7 +110,7 @@ class Keeper implements SessionKeeper {
     }
   }
 
-  async #open(): Promise<Session | undefined> {
+  async #open(): Promise<BusSession | undefined> {
     try {
       return await this.#deps.open();
     } catch (error) {
@@ -122,7 +122,7 @@ class Keeper implements SessionKeeper {
     }
   }
 
-  async #live(session: Session): Promise<void> {
+  async #live(session: BusSession): Promise<void> {
     const { logger, clock, onConnected } = this.#deps;
     if (this.#stop.signal.aborted) return session.close();
     this.#session = session;

@@ -23,7 +23,7 @@ import { openShares, type StreamShares } from './stream-shares.ts';
 import { createTenantShares, type TenantShares } from './tenant-shares.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
-export interface Session extends Pick<Publisher, 'publish' | 'tell'> {
+export interface BusSession extends Pick<Publisher, 'publish' | 'tell'> {
   /** A bucket, which is made and opened if need be. */
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   readonly objects: SessionObjects;
@@ -68,7 +68,7 @@ const callTimeoutMs = 1_500;
 const pingMs = 3_000;
 
 /** Connects and puts the streams in place. The library is loaded by the first call: a process without a bus never does. */
-export async function openSession({ clock, logger }: SessionDeps, options: SessionOptions): Promise<Session> {
+export async function openBusSession({ clock, logger }: SessionDeps, options: SessionOptions): Promise<BusSession> {
   const [{ connect, createInbox, credsAuthenticator, MsgHdrsImpl }, { jetstream, jetstreamManager }] =
     await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
   const { credentialsFile } = options;
@@ -158,7 +158,7 @@ function sessionOf(
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
 ): Omit<
-  Session,
+  BusSession,
   'shares' | 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next' | 'last' | 'bounds'
 > {
   const over = new AbortController();
@@ -202,7 +202,7 @@ interface SessionParts {
 
 function streamsOf(
   parts: SessionParts,
-): Pick<Session, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'bounds'> {
+): Pick<BusSession, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'bounds'> {
   const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
   const reported = new Set<string>();
@@ -232,7 +232,7 @@ function streamsOf(
 }
 
 /** A request of the library has an error of its own, with its stack, and a follower of a run over a fleet makes one for each news. */
-function messagesOf(publisher: Pick<Publisher, 'ask'>): Pick<Session, 'last' | 'next'> {
+function messagesOf(publisher: Pick<Publisher, 'ask'>): Pick<BusSession, 'last' | 'next'> {
   const find = async (stream: string, query: object): Promise<FoundMessage | undefined> =>
     messageIn(
       await publisher.ask({
@@ -247,7 +247,7 @@ function messagesOf(publisher: Pick<Publisher, 'ask'>): Pick<Session, 'last' | '
   };
 }
 
-function tenantSharesOf({ manager, logger }: SessionParts): Session['tenantShares'] {
+function tenantSharesOf({ manager, logger }: SessionParts): BusSession['tenantShares'] {
   const known = new Map<string, TenantShares>();
   return ({ of, maxBytes }) => {
     const shares =

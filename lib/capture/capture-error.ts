@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Streams } from './captured-streams.ts';
+import type { CapturedStreams } from './captured-streams.ts';
 import type { Trailer } from './trailer.ts';
 
 /**
@@ -20,10 +20,14 @@ type CaptureFailure = 'TrailerMissing' | 'HashMismatch' | 'MalformedTrailer' | '
 export class CaptureError extends AppError {
   override readonly name = 'CaptureError';
   readonly failure: CaptureFailure;
-  readonly streams: Streams;
+  readonly streams: CapturedStreams;
   readonly trailer: Trailer | undefined;
 
-  constructor(failure: CaptureFailure, message: string, streams: Streams & { readonly trailer?: Trailer } = noStreams) {
+  constructor(
+    failure: CaptureFailure,
+    message: string,
+    streams: CapturedStreams & { readonly trailer?: Trailer } = noStreams,
+  ) {
     super('unavailable', message, { reason: failure });
     this.failure = failure;
     this.streams = streams;
@@ -31,9 +35,9 @@ export class CaptureError extends AppError {
   }
 
   /** The same failure, with what had been decoded before it. */
-  with(streams: Streams): CaptureError {
+  with(streams: CapturedStreams): CaptureError {
     return new CaptureError(this.failure, this.message, streams);
   }
 }
 
-const noStreams: Streams = { stdout: new Uint8Array(), stderr: new Uint8Array() };
+const noStreams: CapturedStreams = { stdout: new Uint8Array(), stderr: new Uint8Array() };

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { limits } from '../../crds/limits.ts';
 import { CaptureError } from './capture-error.ts';
-import { createByteSink, type StreamName, type Streams } from './captured-streams.ts';
+import { createByteSink, type StreamName, type CapturedStreams } from './captured-streams.ts';
 import { createDecoder, type LogEvent } from './decoder.ts';
 import type { StreamReport, Trailer } from './trailer.ts';
 
 /** A step's output, byte for byte as the command wrote it up to the limit, and how the command ended. */
-export interface Captured extends Streams {
+export interface Captured extends CapturedStreams {
   readonly trailer: Trailer;
 }
 
@@ -48,7 +48,7 @@ export function createCapture({ limit = limits.outputStreamBytes }: CaptureOptio
     },
     isComplete: () => trailer !== undefined || failure !== undefined,
     finish() {
-      const streams: Streams = { stdout: sinks.stdout.bytes(), stderr: sinks.stderr.bytes() };
+      const streams: CapturedStreams = { stdout: sinks.stdout.bytes(), stderr: sinks.stderr.bytes() };
       if (failure !== undefined) throw failure.with(streams);
       if (trailer === undefined) throw new CaptureError('TrailerMissing', 'the log ends without a trailer', streams);
       const captured: Captured = { trailer, ...streams };

@@ -2,7 +2,7 @@
 export type StreamName = 'stdout' | 'stderr';
 
 /** Bytes of both streams, as the command wrote them. */
-export interface Streams {
+export interface CapturedStreams {
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
 }

@@ -6,7 +6,7 @@ import { Work, WorkBudgetExceeded } from '../work/work.ts';
 import type { JudgeVerdict } from './consensus.ts';
 
 /** The verdict of one judge, and the JSON text that holds it, without what the model wrote around it. */
-export interface Verdict extends JudgeVerdict {
+export interface ReadVerdict extends JudgeVerdict {
   readonly reasoning: string;
   readonly text: string;
 }
@@ -21,7 +21,7 @@ export interface Malformed {
  * `reasoning`, alone or in a fenced block. A number outside 0 to 1 is malformed and never clamped.
  * @throws WorkBudgetExceeded
  */
-export function readVerdict(output: string, work: Work = new Work()): Verdict | Malformed {
+export function readVerdict(output: string, work: Work = new Work()): ReadVerdict | Malformed {
   if (output.length > limits.judgeOutputLength) {
     return { problem: `its output has ${output.length} characters and a verdict takes ${limits.judgeOutputLength}` };
   }

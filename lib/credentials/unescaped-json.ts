@@ -2,11 +2,11 @@ interface Unescaped {
   /** The bytes with each escape of JSON replaced by the character that it means, in UTF-8. */
   readonly text: Buffer;
   /** Places of the original for places of `text`, which follow one another. */
-  readonly placesOf: (places: readonly Place[]) => readonly Place[];
+  readonly placesOf: (places: readonly TextRange[]) => readonly TextRange[];
 }
 
 /** Begin and end, the one behind the other. */
-export type Place = readonly [from: number, to: number];
+export type TextRange = readonly [from: number, to: number];
 
 const backslash = 0x5c;
 const letterU = 0x75;
@@ -39,7 +39,7 @@ export function unescapedJson(bytes: Buffer): Unescaped {
   return { text: text.subarray(0, length), placesOf: (places) => originals(bytes, places) };
 }
 
-function originals(bytes: Buffer, places: readonly Place[]): readonly Place[] {
+function originals(bytes: Buffer, places: readonly TextRange[]): readonly TextRange[] {
   const wanted = places.flat();
   const found: number[] = [];
   let length = 0;
@@ -50,7 +50,7 @@ function originals(bytes: Buffer, places: readonly Place[]): readonly Place[] {
     length += code === none ? 1 : bytesOf(code);
     at += code === none ? 1 : escapeLength(bytes, at, code);
   }
-  return places.map((_, index): Place => [found[2 * index] ?? 0, found[2 * index + 1] ?? at]);
+  return places.map((_, index): TextRange => [found[2 * index] ?? 0, found[2 * index + 1] ?? at]);
 }
 
 /** The character of the escape that begins here; a surrogate without its other half counts as itself. */

@@ -1,4 +1,4 @@
-import { type Place, unescapedJson } from './unescaped-json.ts';
+import { type TextRange, unescapedJson } from './unescaped-json.ts';
 
 /** A shorter secret would take parts out of texts that do not hold it; a secret of so few characters is none. */
 const shortest = 8;
@@ -29,14 +29,14 @@ function withoutEscaped(body: Buffer, secrets: readonly Buffer[]): Buffer {
   return rest;
 }
 
-function found(text: Buffer, secret: Buffer): readonly Place[] {
-  const places: Place[] = [];
+function found(text: Buffer, secret: Buffer): readonly TextRange[] {
+  const places: TextRange[] = [];
   for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length))
     places.push([at, at + secret.length]);
   return places;
 }
 
-function marked(body: Buffer, places: readonly Place[]): Buffer {
+function marked(body: Buffer, places: readonly TextRange[]): Buffer {
   if (places.length === 0) return body;
   const parts: Buffer[] = [];
   let end = 0;

@@ -1,6 +1,6 @@
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Gate } from './gate.ts';
-import { type Decision, signalFor } from './human-decision.ts';
+import { type HumanDecision, signalFor } from './human-decision.ts';
 import { type ExecutionWriter, updateExecution } from './update-execution.ts';
 
 /**
@@ -10,7 +10,7 @@ import { type ExecutionWriter, updateExecution } from './update-execution.ts';
 export async function commitDecision(
   kube: ExecutionWriter,
   execution: WorkflowExecution,
-  decision: Decision,
+  decision: HumanDecision,
   gate: Gate,
 ): Promise<Signal> {
   let written: Signal | undefined;

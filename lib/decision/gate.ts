@@ -14,7 +14,7 @@ import { valueOf } from '../output-store/blob-value.ts';
 import { open } from '../output-store/stored-value.ts';
 import { ownMember } from '../own-member.ts';
 import { pinnedSpec } from '../registration/pinned-spec.ts';
-import type { Scope } from '../template/scope.ts';
+import type { TemplateScope } from '../template/scope.ts';
 import { Work } from '../work/work.ts';
 import { answerEntry, feedbackOf } from './answer-entry.ts';
 import { answersText, judge, namedAnswers } from './answers.ts';
@@ -66,7 +66,7 @@ async function leadsOn(outputs: OutputReader, asking: Asking, answer: Answer): P
 
 interface Test {
   readonly expression: string;
-  readonly scope: Scope;
+  readonly scope: TemplateScope;
   readonly work: Work;
 }
 
@@ -92,7 +92,7 @@ async function load(outputs: OutputReader, execution: WorkflowExecution, locator
 }
 
 /** The scope as it would be had the answer been given. */
-function scopeWith({ execution, workflow }: Asking, answer: Answer): Scope {
+function scopeWith({ execution, workflow }: Asking, answer: Answer): TemplateScope {
   const { metadata, status } = execution;
   const opened = (stored: StoredValue | undefined): unknown => stored && open(stored, metadata.uid ?? '');
   const entries = Object.entries(status?.blackboard ?? {}).map(([key, stored]) => [key, opened(stored)] as const);

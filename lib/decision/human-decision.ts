@@ -3,7 +3,7 @@ import { ExecutionError } from '../execution/execution-error.ts';
 import { firstSignal } from './first-signal.ts';
 
 /** A person's decision, and the person. */
-export interface Decision {
+export interface HumanDecision {
   readonly response: string;
   readonly feedback?: string;
   /** The state the person means; absent: the one that waits. */
@@ -27,7 +27,7 @@ export function waitingFor(execution: WorkflowExecution): { state: string; visit
  * the same time exactly one can write it (requirements AMB-035). Throws a conflict that names phase and state when
  * nothing waits, another state waits, or another user has decided.
  */
-export function signalFor(execution: WorkflowExecution, decision: Decision): Signal {
+export function signalFor(execution: WorkflowExecution, decision: HumanDecision): Signal {
   const waiting = waitingFor(execution);
   if (waiting === undefined) throw notWaiting(execution);
   if (decision.state !== undefined && decision.state !== waiting.state) {

@@ -5,7 +5,7 @@ import { toolNameProblem } from '../tools/known-names.ts';
 import { parseJson } from '../work/parse-json.ts';
 import type { Work } from '../work/work.ts';
 import { isJsonObject } from '../json-object.ts';
-import type { Check, NamedState } from './definition.ts';
+import type { DefinitionCheck, NamedState } from './definition.ts';
 
 /** The System command that calls a tool (ADR 0096). */
 export const callToolCommand = 'call_tool';
@@ -45,7 +45,7 @@ export function callToolProblems(env: Readonly<Record<string, string>>): CallToo
 }
 
 /** A `call_tool` state names its tool, and its arguments can be an object. */
-export const checkCallTool: Check = ({ states }, work) => states.flatMap((named) => problemsOf(named, work));
+export const checkCallTool: DefinitionCheck = ({ states }, work) => states.flatMap((named) => problemsOf(named, work));
 
 function problemsOf({ at, state }: NamedState, work: Work): Problem[] {
   if (state.kind !== 'System' || state.command.trim() !== callToolCommand) return [];

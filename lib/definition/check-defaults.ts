@@ -2,10 +2,10 @@ import { limits } from '../../crds/limits.ts';
 import { formatPlace, warningAt } from '../../crds/problem.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { Work } from '../work/work.ts';
-import type { Check, Definition } from './definition.ts';
+import type { DefinitionCheck, Definition } from './definition.ts';
 
 /** A default of an input that a template reads as it is: as in JSON Schema itself, `default` is a remark (AMB-166). */
-export const checkDefaults: Check = (definition, work) => {
+export const checkDefaults: DefinitionCheck = (definition, work) => {
   const found = defaultsOf(definition.spec.input_schema, []);
   if (found.length === 0) return [];
   const bare = readBare(definition, work);

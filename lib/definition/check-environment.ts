@@ -1,10 +1,10 @@
 import type { Problem } from '../../crds/problem.ts';
-import type { Check, NamedState } from './definition.ts';
+import type { DefinitionCheck, NamedState } from './definition.ts';
 import { callToolCommand } from './check-call-tool.ts';
 import { checkVariableNames } from './variable-names.ts';
 
 /** Every variable of a command can be one of a pod, which would be refused when its state is reached. */
-export const checkEnvironment: Check = ({ states }) => states.flatMap(problemsOf);
+export const checkEnvironment: DefinitionCheck = ({ states }) => states.flatMap(problemsOf);
 
 function problemsOf({ at, state }: NamedState): Problem[] {
   if (state.kind === 'ContainerRun') return checkVariableNames(state.env, [...at, 'env']);

@@ -3,10 +3,11 @@ import type { State } from '../../crds/schema/state.ts';
 import type { ConditionName } from '../../crds/schema/condition-names.ts';
 import type { Transition } from '../../crds/schema/transition.ts';
 import { isNo, isYes } from '../decision/answers.ts';
-import type { Check } from './definition.ts';
+import type { DefinitionCheck } from './definition.ts';
 
 /** Rules that no outcome of their state can reach: their own bounds, or the rules above them, leave none (AMB-193). */
-export const checkShadowed: Check = ({ states }) => states.flatMap(({ at, state }) => shadowedRules(at, state));
+export const checkShadowed: DefinitionCheck = ({ states }) =>
+  states.flatMap(({ at, state }) => shadowedRules(at, state));
 
 function shadowedRules(at: Place, { transitions }: State): Problem[] {
   return transitions.flatMap((rule, index) => {

@@ -2,10 +2,10 @@ import { limits } from '../../crds/limits.ts';
 import { type Problem, warningAt } from '../../crds/problem.ts';
 import type { State, StateOf } from '../../crds/schema/state.ts';
 import { parseDuration } from '../duration.ts';
-import type { Check, NamedState } from './definition.ts';
+import type { DefinitionCheck, NamedState } from './definition.ts';
 
 /** Legal fields that are probably mistakes (requirements AMB-169, AMB-193). */
-export const checkTraps: Check = ({ states }) =>
+export const checkTraps: DefinitionCheck = ({ states }) =>
   states.flatMap((named) => [...checkEnd(named), ...checkRetry(named), ...checkVotes(named)]);
 
 /** Whether a state may fail for what it runs or waits for; that a template breaks is not counted. */

@@ -19,11 +19,11 @@ import { checkTemplates } from './check-templates.ts';
 import { checkTraps } from './check-traps.ts';
 import { workLimits } from '../work/limits.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
-import { type Check, type Definition, soundParts } from './definition.ts';
+import { type DefinitionCheck, type Definition, soundParts } from './definition.ts';
 
 export type { Problem } from '../../crds/problem.ts';
 
-const checks: readonly Check[] = [
+const checks: readonly DefinitionCheck[] = [
   checkNames,
   checkContext,
   checkGraph,

@@ -36,7 +36,7 @@ export interface Definition {
  * A question asked of a definition. Work that grows with the texts of its author counts against the budget.
  * @throws WorkBudgetExceeded
  */
-export type Check = (definition: Definition, work: Work) => readonly Problem[];
+export type DefinitionCheck = (definition: Definition, work: Work) => readonly Problem[];
 
 /** Leaves out what the problems of the schema name. The places of the problems begin with `spec`. */
 export function soundParts(spec: unknown, problems: readonly Problem[]): Definition {

@@ -2,14 +2,14 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
 /** One call, from before its session is read until its answer is there. */
-export interface CallUnderWay extends Disposable {
+export interface SealedCallUnderWay extends Disposable {
   /** Aborts when the session is revoked and the call has not ended in its time, or when the caller's own signal does. */
   readonly signal: AbortSignal;
 }
 
 /** The signed calls of this process, by the `sessionKey` of the session that they name. */
 export interface CallsUnderWay {
-  enter(session: string, outer: AbortSignal): CallUnderWay;
+  enter(session: string, outer: AbortSignal): SealedCallUnderWay;
   /**
    * Resolves when every call of the session that is under way now has ended; calls that enter later do not count.
    * After `patienceMs` their signals abort.

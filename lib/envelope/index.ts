@@ -7,7 +7,7 @@ export {
   createSessions,
   type HeardSession,
   heardOf,
-  type Session,
+  type SealSession,
   sessionBucket,
   sessionKey,
   type SessionName,

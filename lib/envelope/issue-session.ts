@@ -4,7 +4,7 @@ import type { NewId } from '../ids.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { SealKey } from './seal-key.ts';
-import type { Session, Sessions } from './sessions.ts';
+import type { SealSession, Sessions } from './sessions.ts';
 import { issueToken } from './token.ts';
 
 export interface IssueSessionDeps {
@@ -59,7 +59,7 @@ async function create(deps: IssueSessionDeps, request: SessionRequest): Promise<
   const now = deps.clock.now();
   const wanted = request.expiresAt === undefined ? now + envelopeLimits.sessionMs : Date.parse(request.expiresAt);
   const end = Math.min(wanted, now + envelopeLimits.longestSessionMs);
-  const session: Session = {
+  const session: SealSession = {
     execution_id: request.executionId,
     session_id: `${deps.newId()}${deps.newId()}`,
     agent_id: request.agentId ?? '',
@@ -75,7 +75,7 @@ async function create(deps: IssueSessionDeps, request: SessionRequest): Promise<
   return tokenFor(deps, session);
 }
 
-async function tokenFor({ key, clock }: IssueSessionDeps, session: Session): Promise<IssuedSession> {
+async function tokenFor({ key, clock }: IssueSessionDeps, session: SealSession): Promise<IssuedSession> {
   const { session_id, security_context: scp, tenant: tenant_id, expires_at } = session;
   const iat = Math.floor(clock.now() / 1_000);
   const exp = Date.parse(expires_at) / 1_000;

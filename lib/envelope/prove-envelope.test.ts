@@ -3,7 +3,7 @@ import { aSealWorld, aSigner } from '../../test/support/seal-world.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { createEnvelopeProof } from './prove-envelope.ts';
 import { readEnvelope } from './read-envelope.ts';
-import type { Session } from './sessions.ts';
+import type { SealSession } from './sessions.ts';
 import { issueToken } from './token.ts';
 
 const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fs.read', arguments: { path: 'a' } } };
@@ -218,7 +218,7 @@ describe('a signed call under a session that the process has heard of', () => {
     const base = await world();
     const heard = await base.sessions.find({ tenant: 'acme', execution_id: 'e-1' });
     const other = aSigner();
-    await base.sessions.create({ ...heard, session_id: 's-2', public_key: other.publicKey } as Session);
+    await base.sessions.create({ ...heard, session_id: 's-2', public_key: other.publicKey } as SealSession);
     const claims = { jti: 's-2', scp: 'default', tenant_id: 'acme', iat: base.seconds(), exp: base.seconds() + 60 };
     const token = await issueToken(base.key, claims);
     const prove = createEnvelopeProof({ ...base, known: () => heard });

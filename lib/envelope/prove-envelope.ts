@@ -8,7 +8,7 @@ import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { Envelope, Sealed } from './read-envelope.ts';
-import { type HeardSession, heardOf, type Session, type SessionName, type Sessions } from './sessions.ts';
+import { type HeardSession, heardOf, type SealSession, type SessionName, type Sessions } from './sessions.ts';
 import { createTokenReader, type ReadToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export interface ProofDeps {
@@ -30,7 +30,7 @@ export interface ProofDeps {
  * @throws EnvelopeError at the first that fails; AppError `unavailable` where the bus cannot be reached, `limit_exceeded`
  * where the tenant's calls fill its part of the replay memory.
  */
-export type ProveEnvelope = (envelope: Envelope) => Promise<Session>;
+export type ProveEnvelope = (envelope: Envelope) => Promise<SealSession>;
 
 const definition = { name: 'seal_replays', ttlMs: envelopeLimits.replayMs };
 
@@ -60,7 +60,7 @@ export function createEnvelopeProof(deps: ProofDeps): ProveEnvelope {
  * come again, for it changes nothing.
  * @throws EnvelopeError at the first that fails; AppError `unavailable` where the bus cannot be reached.
  */
-export type ProveSession = (sealed: Sealed) => Promise<Session>;
+export type ProveSession = (sealed: Sealed) => Promise<SealSession>;
 
 export function createSessionProof(deps: Omit<ProofDeps, 'bus' | 'known'>): ProveSession {
   const proof = sealProof(deps);
@@ -106,7 +106,7 @@ export function underSession(error: unknown, session: HeardSession): unknown {
   return new EnvelopeError(error.fault, error.message, { session, ...(asserted === undefined ? {} : { asserted }) });
 }
 
-async function proveUnder(proof: Proof, envelope: Envelope, supposed: HeardSession | undefined): Promise<Session> {
+async function proveUnder(proof: Proof, envelope: Envelope, supposed: HeardSession | undefined): Promise<SealSession> {
   const { clock, sessions, replays } = proof;
   const session = activeSession(supposed, clock.now());
   try {
@@ -183,7 +183,7 @@ function proveFresh({ sentAt }: Sealed, now: number): void {
 async function proveFirst(
   replays: KeyValueBucket<string>,
   { signedBytes }: Envelope,
-  { jti, tenant }: Pick<SealClaims, 'jti'> & Pick<Session, 'tenant'>,
+  { jti, tenant }: Pick<SealClaims, 'jti'> & Pick<SealSession, 'tenant'>,
 ): Promise<void> {
   const call = `${jti}:${hash('sha256', signedBytes())}`;
   if ((await replays.create(call, '', tenant)) !== undefined) return;

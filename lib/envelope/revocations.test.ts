@@ -9,7 +9,7 @@ import { sealSession } from '../../test/support/seal-session.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createCallsUnderWay } from './calls-under-way.ts';
 import { createRevocations } from './revocations.ts';
-import { createSessions, type Session, sessionKey } from './sessions.ts';
+import { createSessions, type SealSession, sessionKey } from './sessions.ts';
 
 let nats: TestBus;
 beforeAll(async () => void (nats = await startTestBus()));
@@ -74,7 +74,7 @@ async function startReplica(clock: Clock, gate = new Gate()) {
 
 type Replica = Awaited<ReturnType<typeof startReplica>>;
 
-async function aSession({ sessions }: Pick<Replica, 'sessions'>, id: string): Promise<Session> {
+async function aSession({ sessions }: Pick<Replica, 'sessions'>, id: string): Promise<SealSession> {
   const session = { ...sealSession(), execution_id: id };
   await sessions.create(session);
   return session;

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createMemoryBucket } from '../bus/kv/memory-bucket.ts';
 import type { KeyValueBucket } from '../bus/index.ts';
-import { createSessions, type Session, sessionBucket } from './sessions.ts';
+import { createSessions, type SealSession, sessionBucket } from './sessions.ts';
 
-const session: Session = {
+const session: SealSession = {
   execution_id: 'e-1',
   session_id: 's-1',
   agent_id: 'a-1',
@@ -27,10 +27,10 @@ function createBuckets(clock: ReturnType<typeof createManualClock>) {
 }
 
 /** Sessions of a bucket in which the version before has left a session, by the id of its execution alone. */
-async function after(left: Session) {
+async function after(left: SealSession) {
   const clock = createManualClock();
   const { bucket } = createBuckets(clock);
-  await bucket<Session>(sessionBucket).create(left.execution_id, left, left.tenant);
+  await bucket<SealSession>(sessionBucket).create(left.execution_id, left, left.tenant);
   return { sessions: createSessions({ bucket }), now: clock.now() };
 }
 
@@ -83,7 +83,7 @@ describe('a session that the version before has kept by its execution alone', ()
     expect(await sessions.find(session)).toBeUndefined();
   });
 
-  it.each<[string, Partial<Session>]>([
+  it.each<[string, Partial<SealSession>]>([
     ['is active', {}],
     ['is of another tenant', { revoked: true, tenant: 'globex' }],
   ])('keeps no other from being made where it %s', async (_title, parts) => {

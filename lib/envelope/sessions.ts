@@ -5,7 +5,7 @@ import type { TenantDirectory } from '../tenant/tenant-directory.ts';
 import { envelopeLimits } from './limits.ts';
 
 /** The signer of tool calls for one execution, and its tools (spec 3 §2.3). */
-export interface Session {
+export interface SealSession {
   readonly execution_id: string;
   /** Also the `jti` of the token that was issued with it. */
   readonly session_id: string;
@@ -37,9 +37,9 @@ export interface Session {
 }
 
 /** A session without what a call reads from its stored form alone: tools, and scopes. */
-export type HeardSession = Omit<Session, 'pod_uid' | 'allowed_tool_patterns' | 'waiting_tool_patterns' | 'scopes'>;
+export type HeardSession = Omit<SealSession, 'pod_uid' | 'allowed_tool_patterns' | 'waiting_tool_patterns' | 'scopes'>;
 
-export function heardOf(session: Session): HeardSession {
+export function heardOf(session: SealSession): HeardSession {
   const {
     pod_uid: _pod,
     allowed_tool_patterns: _allowed,
@@ -51,7 +51,7 @@ export function heardOf(session: Session): HeardSession {
 }
 
 /** The pair that a session is found by: an id of an execution has a meaning in its tenant alone (spec 3 §2.3, §5.4). */
-export type SessionName = Pick<Session, 'tenant' | 'execution_id'>;
+export type SessionName = Pick<SealSession, 'tenant' | 'execution_id'>;
 
 /** One text for each pair, and another one for every other pair. */
 export const sessionKey = ({ tenant, execution_id }: SessionName): string => JSON.stringify([tenant, execution_id]);
@@ -78,27 +78,27 @@ export function isOrphaned(
  * the bus cannot be reached.
  */
 export interface Sessions {
-  find(name: SessionName): Promise<Session | undefined>;
+  find(name: SessionName): Promise<SealSession | undefined>;
   /**
    * The session that a call names. Where the tenant of its token has none of this id, it is that of the tenant that used the
    * id first: the token does not belong to it, which is another answer than that of no session (requirements AMB-119).
    */
-  lookUp(name: SessionName): Promise<Session | undefined>;
+  lookUp(name: SessionName): Promise<SealSession | undefined>;
   /**
    * Stores the session; it replaces the one before of the same execution.
    * @throws AppError `conflict` where that one is revoked: a revoked execution gets no other session.
    */
-  create(session: Session): Promise<void>;
+  create(session: SealSession): Promise<void>;
   /**
    * Stores the session of an operator; where the same body has made one before, gives that one.
    * @throws AppError `conflict` where the execution has another session that is active or revoked (AMB-116).
    */
-  register(session: Session, now: number): Promise<Session>;
+  register(session: SealSession, now: number): Promise<SealSession>;
   /**
    * Takes calls in a session that `register` has stored as pending.
    * @throws AppError `conflict` where another body has replaced it meanwhile.
    */
-  activate(session: Session): Promise<Session>;
+  activate(session: SealSession): Promise<SealSession>;
   /** The next envelope fails. False where there is no session. */
   revoke(name: SessionName): Promise<boolean>;
 }
@@ -123,7 +123,7 @@ const attempts = 5;
 
 /** Without `tenants`, sessions outlive the namespaces of their tenants. */
 export function createSessions(bus: Pick<EventBus, 'bucket'>, tenants?: SessionTenants): Sessions {
-  const bucket = bus.bucket<Session>(sessionBucket);
+  const bucket = bus.bucket<SealSession>(sessionBucket);
   const owners = bus.bucket<string>(ownerBucket);
   const stores: Stores = { bucket, owners, isOrphan: (session) => isOrphaned(session, tenants) };
   const find = (name: SessionName) => findIn(stores, name);
@@ -159,19 +159,19 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>, tenants?: SessionT
   };
 }
 
-async function findIn({ bucket, isOrphan }: Stores, name: SessionName): Promise<Session | undefined> {
+async function findIn({ bucket, isOrphan }: Stores, name: SessionName): Promise<SealSession | undefined> {
   const found = (await bucket.get(sessionKey(name)))?.value;
   return found === undefined || isOrphan(found) ? undefined : found;
 }
 
 /** With the namespace that its tenant has now. */
-function stamped(session: Session, tenants: SessionTenants | undefined): Session {
+function stamped(session: SealSession, tenants: SessionTenants | undefined): SealSession {
   const namespace_uid = tenants?.uidOf(session.tenant);
   return namespace_uid === undefined ? session : { ...session, namespace_uid };
 }
 
 /** Whether there is a session, revoked by now; undefined where another one wrote first. */
-async function tryRevoke(bucket: KeyValueBucket<Session>, key: string): Promise<boolean | undefined> {
+async function tryRevoke(bucket: KeyValueBucket<SealSession>, key: string): Promise<boolean | undefined> {
   const found = await bucket.get(key);
   if (found === undefined) return false;
   if (found.value.revoked === true) return true;
@@ -180,12 +180,12 @@ async function tryRevoke(bucket: KeyValueBucket<Session>, key: string): Promise<
 }
 
 interface Stores {
-  readonly bucket: KeyValueBucket<Session>;
+  readonly bucket: KeyValueBucket<SealSession>;
   readonly owners: KeyValueBucket<string>;
-  readonly isOrphan: (session: Session) => boolean;
+  readonly isOrphan: (session: SealSession) => boolean;
 }
 
-async function tryCreate(stores: Stores, session: Session): Promise<boolean> {
+async function tryCreate(stores: Stores, session: SealSession): Promise<boolean> {
   const { bucket, isOrphan } = stores;
   const key = sessionKey(session);
   const found = await bucket.get(key);
@@ -197,7 +197,7 @@ async function tryCreate(stores: Stores, session: Session): Promise<boolean> {
 /** Stores the first session of its name, and its tenant as the owner of the id. False where another writer was faster. */
 async function tryFirst(
   { bucket, owners }: Stores,
-  session: Session,
+  session: SealSession,
   refusal: (name: SessionName) => AppError,
 ): Promise<boolean> {
   if (await wasRevoked(bucket, session)) throw refusal(session);
@@ -207,13 +207,16 @@ async function tryFirst(
 }
 
 /** Whether a version that kept sessions by the id of their execution alone has revoked the one of this execution. */
-async function wasRevoked(bucket: KeyValueBucket<Session>, { tenant, execution_id }: SessionName): Promise<boolean> {
+async function wasRevoked(
+  bucket: KeyValueBucket<SealSession>,
+  { tenant, execution_id }: SessionName,
+): Promise<boolean> {
   const before = (await bucket.get(execution_id))?.value;
   return before?.revoked === true && before.tenant === tenant;
 }
 
 /** The session that is stored then; undefined where another writer was faster. */
-async function tryRegister(stores: Stores, session: Session, now: number): Promise<Session | undefined> {
+async function tryRegister(stores: Stores, session: SealSession, now: number): Promise<SealSession | undefined> {
   const { bucket, isOrphan } = stores;
   const key = sessionKey(session);
   const found = await bucket.get(key);
@@ -227,11 +230,14 @@ async function tryRegister(stores: Stores, session: Session, now: number): Promi
 }
 
 /** Another body takes the place of a session that nothing can be called in. */
-const isOver = ({ expires_at: end, pending = false }: Session, now: number): boolean =>
+const isOver = ({ expires_at: end, pending = false }: SealSession, now: number): boolean =>
   pending || Date.parse(end) <= now;
 
 /** The session as it is then; undefined where another writer was faster. */
-async function tryActivate(bucket: KeyValueBucket<Session>, session: Session): Promise<Session | undefined> {
+async function tryActivate(
+  bucket: KeyValueBucket<SealSession>,
+  session: SealSession,
+): Promise<SealSession | undefined> {
   const key = sessionKey(session);
   const found = await bucket.get(key);
   if (found === undefined || found.value.registered !== session.registered) throw taken(session);

@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { AppError, type ErrorCode } from '../errors.ts';
 
 /** Why something cannot be done with an execution. */
-export type Refusal =
+export type ExecutionErrorReason =
   | 'NotWaiting'
   | 'WaitsElsewhere'
   | 'AlreadyDecided'
@@ -27,11 +27,16 @@ interface RefusalFacts {
 /** An execution is not in a state that allows what was asked for. The message is a whole sentence about it. */
 export class ExecutionError extends AppError {
   override readonly name = 'ExecutionError';
-  declare readonly reason: Refusal;
+  declare readonly reason: ExecutionErrorReason;
   readonly execution: WorkflowExecution['metadata'];
   readonly facts: RefusalFacts;
 
-  constructor(reason: Refusal, { metadata }: WorkflowExecution, message: string, facts: RefusalFacts = {}) {
+  constructor(
+    reason: ExecutionErrorReason,
+    { metadata }: WorkflowExecution,
+    message: string,
+    facts: RefusalFacts = {},
+  ) {
     super(codes[reason], message, { reason });
     this.execution = metadata;
     this.facts = facts;
@@ -42,7 +47,7 @@ export class ExecutionError extends AppError {
 export const deleted = (execution: WorkflowExecution): ExecutionError =>
   new ExecutionError('Deleted', execution, `execution ${execution.metadata.name} was deleted`);
 
-const codes: Readonly<Record<Refusal, ErrorCode>> = {
+const codes: Readonly<Record<ExecutionErrorReason, ErrorCode>> = {
   NotWaiting: 'conflict',
   WaitsElsewhere: 'conflict',
   AlreadyDecided: 'conflict',

@@ -1,7 +1,7 @@
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { createScope, type Scope } from '../template/scope.ts';
+import { createScope, type TemplateScope } from '../template/scope.ts';
 
 /** Results of the states of an execution, as templates see them; values may be LargeValue. */
 export interface ScopeValues {
@@ -16,7 +16,7 @@ export function executionScope(
   { metadata, spec }: Pick<WorkflowExecution, 'metadata' | 'spec'>,
   workflow: Pick<WorkflowSpec, 'states' | 'storage' | 'context'>,
   { blackboard, feedback, humanFeedback }: ScopeValues,
-): Scope {
+): TemplateScope {
   const stateNames = Object.keys(workflow.states);
   return createScope({
     ...(spec.intent === undefined ? {} : { intent: spec.intent }),

@@ -2,12 +2,12 @@ import type { LoadedValues, NeedsValues } from '../template/large-value.ts';
 import { evaluateExpression, outermost } from '../template/evaluate.ts';
 import { Missing, Reader } from '../template/reader.ts';
 import { Rendering } from '../template/render.ts';
-import type { Scope } from '../template/scope.ts';
+import type { TemplateScope } from '../template/scope.ts';
 import type { TemplateNode } from '../template/template.ts';
 import { textOf } from '../template/text-of.ts';
 import { prices } from '../work/limits.ts';
 import { Work } from '../work/work.ts';
-import { type Comparison, type ExpressionNode, parseExpression } from './parse.ts';
+import { type ComparisonOperator, type ExpressionNode, parseExpression } from './parse.ts';
 
 /** Whether the expression holds, and the paths it looked at in vain, each once. */
 interface EvaluatedExpression {
@@ -30,7 +30,7 @@ const numeric = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
  */
 export function evaluate(
   source: string,
-  scope: Scope,
+  scope: TemplateScope,
   loaded = nothingLoaded,
   work = new Work(),
 ): EvaluatedExpression | NeedsValues {
@@ -45,11 +45,11 @@ export function evaluate(
 }
 
 class Evaluation {
-  readonly #scope: Scope;
+  readonly #scope: TemplateScope;
   readonly #reader: Reader;
   readonly #missing = new Set<string>();
 
-  constructor(scope: Scope, reader: Reader) {
+  constructor(scope: TemplateScope, reader: Reader) {
     this.#scope = scope;
     this.#reader = reader;
   }
@@ -89,7 +89,7 @@ class Evaluation {
     return rendering.text;
   }
 
-  #compare(operator: Comparison, left: unknown, right: unknown): boolean {
+  #compare(operator: ComparisonOperator, left: unknown, right: unknown): boolean {
     if (operator === '==') return this.#equal(left, right);
     if (operator === '!=') return !this.#equal(left, right);
     // NaN, the value of anything that is no number, is neither above nor below nor equal.
@@ -125,9 +125,10 @@ class Evaluation {
   }
 }
 
-const orderings: Readonly<Record<Exclude<Comparison, '==' | '!='>, (left: number, right: number) => boolean>> = {
-  '<': (left, right) => left < right,
-  '>': (left, right) => left > right,
-  '<=': (left, right) => left <= right,
-  '>=': (left, right) => left >= right,
-};
+const orderings: Readonly<Record<Exclude<ComparisonOperator, '==' | '!='>, (left: number, right: number) => boolean>> =
+  {
+    '<': (left, right) => left < right,
+    '>': (left, right) => left > right,
+    '<=': (left, right) => left <= right,
+    '>=': (left, right) => left >= right,
+  };

@@ -5,9 +5,9 @@ import { prices } from '../work/limits.ts';
 import { Work } from '../work/work.ts';
 import { ExpressionError } from './expression-error.ts';
 import { expressionLimits } from './limits.ts';
-import { type Operator, type Token, tokenize } from './tokenize.ts';
+import { type ExpressionOperator, type Token, tokenize } from './tokenize.ts';
 
-export type Comparison = '==' | '!=' | '<' | '>' | '<=' | '>=';
+export type ComparisonOperator = '==' | '!=' | '<' | '>' | '<=' | '>=';
 
 export type ExpressionNode =
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
@@ -20,7 +20,7 @@ export type ExpressionNode =
   | { readonly kind: 'and' | 'or'; readonly left: ExpressionNode; readonly right: ExpressionNode }
   | {
       readonly kind: 'compare';
-      readonly operator: Comparison;
+      readonly operator: ComparisonOperator;
       readonly left: ExpressionNode;
       readonly right: ExpressionNode;
     };
@@ -70,7 +70,7 @@ export function checkExpression(source: string, work = new Work()): ExpressionCh
 }
 
 /** How tightly an operator binds its sides; what is not in the table ends an expression. */
-const bindings: Partial<Record<Operator, number>> = {
+const bindings: Partial<Record<ExpressionOperator, number>> = {
   '||': 1,
   '&&': 2,
   '==': 3,
@@ -112,13 +112,13 @@ class Parser {
   }
 
   /** The next token when it is an operator that binds tighter than `binding`. */
-  #infix(binding: number): Operator | undefined {
+  #infix(binding: number): ExpressionOperator | undefined {
     const token = this.#peek();
     if (token.kind !== 'operator') return undefined;
     return (bindings[token.operator] ?? 0) > binding ? token.operator : undefined;
   }
 
-  #combine(operator: Operator, left: ExpressionNode, offset: number): ExpressionNode {
+  #combine(operator: ExpressionOperator, left: ExpressionNode, offset: number): ExpressionNode {
     const right = this.#expression(bindings[operator] ?? 0);
     if (operator === '&&') return { kind: 'and', left, right };
     if (operator === '||') return { kind: 'or', left, right };
@@ -126,7 +126,7 @@ class Parser {
     if (ordering && left.kind === 'compare' && !this.#grouped.has(left)) {
       throw new ExpressionError('comparisons cannot be chained; join them with &&', offset);
     }
-    return { kind: 'compare', operator: operator as Comparison, left, right };
+    return { kind: 'compare', operator: operator as ComparisonOperator, left, right };
   }
 
   #operand(): ExpressionNode {

@@ -3,10 +3,10 @@ import { bracesAt, quotedAt } from './embedded.ts';
 import { ExpressionError } from './expression-error.ts';
 
 const operators = ['||', '&&', '==', '!=', '<=', '>=', '<', '>', '!', '(', ')'] as const;
-export type Operator = (typeof operators)[number];
+export type ExpressionOperator = (typeof operators)[number];
 
 export type Token = { readonly offset: number } & (
-  | { readonly kind: 'operator'; readonly operator: Operator }
+  | { readonly kind: 'operator'; readonly operator: ExpressionOperator }
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
   | { readonly kind: 'path'; readonly parts: readonly string[]; readonly written: string }
   /** `{{…}}` outside quotes, and text in quotes that holds some (requirements AMB-172). */

@@ -6,7 +6,7 @@ import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
 import { countedNames } from '../../test/support/counted-names.ts';
 import {
   createMemberCounter,
-  type EdgeHostState,
+  type FleetHostState,
   type FleetHost,
   groupMembers,
   matcherOf,
@@ -134,7 +134,7 @@ describe('a target', () => {
   });
 });
 
-const states: readonly EdgeHostState[] = ['Connected', 'Disconnected', 'Unhealthy', 'Revoked'];
+const states: readonly FleetHostState[] = ['Connected', 'Disconnected', 'Unhealthy', 'Revoked'];
 const word = fc.constantFrom('a', 'b', 'c', 'd');
 const anyHost = fc.record({
   nodeId: fc.string({ minLength: 1, maxLength: 3 }),

@@ -4,7 +4,7 @@ import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
 import { AppError } from '../errors.ts';
 
 /** spec 2 §2.1. */
-export type EdgeHostState = 'Connected' | 'Disconnected' | 'Unhealthy' | 'Revoked';
+export type FleetHostState = 'Connected' | 'Disconnected' | 'Unhealthy' | 'Revoked';
 
 /** A host as far as a target can tell hosts apart. */
 export interface FleetHost {
@@ -12,7 +12,7 @@ export interface FleetHost {
   /** uid of its EdgeHost. */
   readonly uid: string;
   readonly name: string;
-  readonly status: EdgeHostState;
+  readonly status: FleetHostState;
   /** It takes no new commands. */
   readonly isDraining?: boolean;
   readonly os?: string | undefined;
@@ -21,7 +21,7 @@ export interface FleetHost {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export type SkipReason = Exclude<EdgeHostState, 'Connected'> | 'Draining' | 'NotFound';
+export type SkipReason = Exclude<FleetHostState, 'Connected'> | 'Draining' | 'NotFound';
 
 export interface SkippedHost {
   readonly node_id: string;

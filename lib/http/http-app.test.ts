@@ -16,7 +16,7 @@ import { AppError } from '../errors.ts';
 import { KubeError } from '../kube/kube-error.ts';
 import { type Contract, defineContract } from './contract.ts';
 import { HttpError } from './http-error.ts';
-import type { RequestReport } from './http-metrics.ts';
+import type { AnsweredRequest } from './http-metrics.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { defineRoute, json, type Route } from './route.ts';
 
@@ -85,7 +85,7 @@ const fail = defineContract({
 
 /** Arguments of the handlers. */
 const seen: unknown[] = [];
-const reports: RequestReport[] = [];
+const reports: AnsweredRequest[] = [];
 const echo = async ({ params, query, headers, body, caller }: Record<string, unknown>) => {
   seen.push({ params, query, headers, body, caller });
   return json({ body: Buffer.isBuffer(body) ? body.toString('hex') : body });
@@ -116,7 +116,7 @@ const routes: Route<TestCaller>[] = [
 let server: TestServer;
 beforeAll(async () => {
   const metrics = {
-    requestDone: (report: RequestReport) => void reports.push(report),
+    requestDone: (report: AnsweredRequest) => void reports.push(report),
     streamOpened: () => () => undefined,
     streamCutOff: () => undefined,
   };

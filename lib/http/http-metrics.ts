@@ -1,5 +1,5 @@
 /** One request that was answered, or whose client left. */
-export interface RequestReport {
+export interface AnsweredRequest {
   /** The contract's operationId, or `unmatched`. */
   readonly operation: string;
   readonly method: string;
@@ -9,7 +9,7 @@ export interface RequestReport {
 
 /** Counts what the HTTP service does. */
 export interface HttpMetrics {
-  requestDone(report: RequestReport): void;
+  requestDone(report: AnsweredRequest): void;
   /** A client reads events; the function is called when it no longer does. */
   streamOpened(operation: string): () => void;
   /** A client was cut off: no room was left for what it had not read. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 import { endlessLimits } from './body-limits.ts';
 import type { Access } from './contract.ts';
 import { tooManyStreams } from './request-errors.ts';
@@ -125,7 +125,7 @@ class Entry implements InFlightRequest {
   next: Entry = this;
   readonly #server: ServerState;
   readonly #memory: RequestMemory;
-  #stream: Place | undefined;
+  #stream: PoolPart | undefined;
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;

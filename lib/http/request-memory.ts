@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
-import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 import { bodyLimits } from './body-limits.ts';
 import type { Access } from './contract.ts';
 import { RawShares } from './raw-shares.ts';
@@ -33,7 +33,7 @@ export class RequestMemory {
   readonly #access: Access;
   #owner = '';
   #heldBytes = 0;
-  #place: Place | undefined;
+  #place: PoolPart | undefined;
   #placeBytes = 0;
   #isSigned = false;
   #hasLeft = false;
@@ -117,7 +117,7 @@ export class RequestMemory {
     this.#placeBytes = bytes;
   }
 
-  async #enterSigned(bytes: number, signal: () => AbortSignal): Promise<Place> {
+  async #enterSigned(bytes: number, signal: () => AbortSignal): Promise<PoolPart> {
     const { signed, signedWaiting } = this.#server;
     // A tenant that holds nothing would get more than its share.
     if (bytes > signed.share) throw tenantShareUsed(signed.share, true);
@@ -136,7 +136,7 @@ export class RequestMemory {
     return signed.heldBy(this.#owner) > 0 ? tenantShareUsed(signed.share, hasRun) : ofOthers();
   }
 
-  async #enter(pool: FairPool, cost: number, { refusal, signal }: Wait): Promise<Place> {
+  async #enter(pool: FairPool, cost: number, { refusal, signal }: Wait): Promise<PoolPart> {
     const entry = { tenant: this.#owner, cost };
     const place = pool.tryEnter(entry);
     if (place !== undefined) return place;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 import { bytesOf } from '../memory-budget/index.ts';
 
 /** Memory for events that clients have not read. */
@@ -23,7 +23,7 @@ export interface UnreadStream {
 
 interface Held {
   readonly stream: UnreadStream;
-  readonly place: Place;
+  readonly place: PoolPart;
 }
 
 /**
@@ -54,11 +54,11 @@ export class UnreadEvents {
   }
 
   /** The waiting text, and the values that it was made of. */
-  #enter({ tenant, unreadBytes }: UnreadStream): Place | undefined {
+  #enter({ tenant, unreadBytes }: UnreadStream): PoolPart | undefined {
     return this.#pool.tryEnter({ tenant, cost: 2 * unreadBytes + unreadLimits.aheadBytes });
   }
 
-  #makeRoom(stream: UnreadStream): Place | undefined {
+  #makeRoom(stream: UnreadStream): PoolPart | undefined {
     let place = this.#enter(stream);
     for (const held of this.#waiting.get(stream.tenant) ?? []) {
       if (place !== undefined) return place;

@@ -1,6 +1,6 @@
 import { listClaim, textClaim, validUntil } from './claims.ts';
 import { isServiceAccount, type ServiceAccountRule } from './service-account.ts';
-import type { Claims } from './token-verifier.ts';
+import type { TokenClaims } from './token-verifier.ts';
 import { isTenantSlug } from '../tenant/names.ts';
 import type { Caller } from './caller.ts';
 import { type RoleScopes, scopesOf } from './role-scopes.ts';
@@ -21,7 +21,7 @@ export type Identity = Omit<Caller, 'tenant'> & {
   readonly tenant: string | undefined;
 };
 
-export function readIdentity(claims: Claims, names: ClaimNames): Identity {
+export function readIdentity(claims: TokenClaims, names: ClaimNames): Identity {
   const roles = listClaim(claims, names.roleClaim);
   const teams = readTeams(claims, names.teamClaim);
   const tenant = textClaim(claims, names.tenantClaim);

@@ -9,6 +9,6 @@ export { type ClaimNames, type Identity, readIdentity } from './identity.ts';
 export { createOidcVerifier, type OidcVerifierOptions } from './oidc-verifier.ts';
 export { parseProviderAddress } from './provider-address.ts';
 export { isServiceAccount, type ServiceAccountRule } from './service-account.ts';
-export type { Claims, TokenVerifier } from './token-verifier.ts';
+export type { TokenClaims, TokenVerifier } from './token-verifier.ts';
 export { isOperator, operatorRoles, requireFleetScope, requireOneOf, requireOperator } from './roles.ts';
 export { parseRoleScopes, type RoleScopes } from './role-scopes.ts';

@@ -3,12 +3,17 @@ import type { Logger } from '../logger.ts';
 import { createKeySet, type KeySetOptions } from './key-set.ts';
 import { identityLimits } from './limits.ts';
 import { createProviderDocuments, type ProviderOptions } from './provider-documents.ts';
-import { type Claims, createTokenVerifier, type TokenVerifier, type TokenVerifierOptions } from './token-verifier.ts';
+import {
+  type TokenClaims,
+  createTokenVerifier,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+} from './token-verifier.ts';
 
 interface OidcVerifierDeps<T> {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly read: (claims: Claims) => T;
+  readonly read: (claims: TokenClaims) => T;
 }
 
 export type OidcVerifierOptions = ProviderOptions & KeySetOptions & TokenVerifierOptions;

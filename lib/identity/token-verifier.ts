@@ -17,14 +17,14 @@ import { identityLimits } from './limits.ts';
 import { createVerifiedTokens, type VerifiedTokens } from './verified-tokens.ts';
 
 /** Claims of a token whose signature, issuer, audience and times were checked. */
-export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
+export type TokenClaims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
 interface TokenVerifierDeps<T> {
   readonly keys: KeySet;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Makes of the claims what callers need; once for a token, however often it is used. */
-  readonly read: (claims: Claims) => T;
+  readonly read: (claims: TokenClaims) => T;
 }
 
 export interface TokenVerifierOptions {
@@ -79,7 +79,7 @@ class JwtVerifier<T> implements TokenVerifier<T> {
     return value;
   }
 
-  async #check(token: string): Promise<Claims> {
+  async #check(token: string): Promise<TokenClaims> {
     try {
       // Before any key is looked for: a token of another provider starts no fetch.
       if (decodeJwt(token).iss !== this.#checks.issuer) throw this.#refusal({ reason: 'Issuer' });
@@ -146,7 +146,7 @@ function isTokenType(typ: unknown): boolean {
 }
 
 /** The subject is written down as the author of decisions, so it must be something that can be read. */
-function hasSubject(payload: JWTPayload): payload is Claims & JWTPayload {
+function hasSubject(payload: JWTPayload): payload is TokenClaims & JWTPayload {
   const { sub } = payload;
   if (typeof sub !== 'string' || sub === '' || sub.length > identityLimits.subjectLength) return false;
   return !/\p{Cc}/u.test(sub);

@@ -3,7 +3,7 @@ import { createIndexes, type IndexFunction, type Indexes } from './cache-indexes
 import { compareResourceVersions } from './resource-version.ts';
 
 /** A watch's event for one key. `before` and `after` are absent when there was or is no object. */
-export interface Change<T extends KubeObject> {
+export interface CacheChange<T extends KubeObject> {
   readonly key: string;
   readonly before: T | undefined;
   readonly after: T | undefined;
@@ -34,12 +34,12 @@ export interface CacheReader<T extends KubeObject, I extends string = string> {
 /** The writing side: what a reflector feeds. Each call returns the changes it made, in order. */
 export interface Cache<T extends KubeObject, I extends string = string> extends CacheReader<T, I> {
   /** The world as of `resourceVersion`, after a list. Objects missing from it are gone. */
-  replaceAll(objects: readonly T[], resourceVersion: string): readonly Change<T>[];
-  apply(event: ObjectEvent<T>): readonly Change<T>[];
+  replaceAll(objects: readonly T[], resourceVersion: string): readonly CacheChange<T>[];
+  apply(event: ObjectEvent<T>): readonly CacheChange<T>[];
   /** Whether this is a version of our own that the watch has not delivered yet. */
   isOwn(object: KubeObject): boolean;
   /** Forgets one key that the watch can no longer show, such as an object that became unreadable. */
-  evict(key: string): readonly Change<T>[];
+  evict(key: string): readonly CacheChange<T>[];
 }
 
 interface Entry<T> {
@@ -98,9 +98,9 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     this.#set(object, [...(held?.written ?? []), version]);
   }
 
-  replaceAll(objects: readonly T[], resourceVersion: string): readonly Change<T>[] {
+  replaceAll(objects: readonly T[], resourceVersion: string): readonly CacheChange<T>[] {
     const listed = new Map(objects.map((object) => [keyOf(object), object]));
-    const changes: Change<T>[] = [];
+    const changes: CacheChange<T>[] = [];
     for (const [key, entry] of this.#entries) {
       if (this.#keepsThroughList(key, entry, resourceVersion)) listed.delete(key);
       else if (!listed.has(key)) changes.push(...this.evict(key));
@@ -115,7 +115,7 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     return this.#entries.get(keyOf(object))?.written.includes(resourceVersion) === true;
   }
 
-  apply(event: ObjectEvent<T>): readonly Change<T>[] {
+  apply(event: ObjectEvent<T>): readonly CacheChange<T>[] {
     const version = event.object.metadata.resourceVersion;
     if (version !== undefined && compareResourceVersions(version, this.#delivered) > 0) this.#delivered = version;
     if (event.type === 'BOOKMARK') return [];
@@ -123,7 +123,7 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     return event.type === 'DELETED' ? this.#deliverDeleted(event.object) : this.#deliver(event.object);
   }
 
-  evict(key: string): readonly Change<T>[] {
+  evict(key: string): readonly CacheChange<T>[] {
     const before = this.get(key);
     if (before === undefined) return [];
     this.#entries.delete(key);
@@ -131,7 +131,7 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     return [{ key, before, after: undefined, own: false }];
   }
 
-  #deliver(object: T): readonly Change<T>[] {
+  #deliver(object: T): readonly CacheChange<T>[] {
     const held = this.#entries.get(keyOf(object));
     if (held === undefined) return [this.#set(object, [])];
     const order = compareResourceVersions(object.metadata.resourceVersion, versionOf(held));
@@ -141,19 +141,19 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
   }
 
   /** The watch has come to our own write, of which it brings nothing that is not held. */
-  #deliverOwn(object: KubeObject): readonly Change<T>[] {
+  #deliverOwn(object: KubeObject): readonly CacheChange<T>[] {
     const held = this.#entries.get(keyOf(object));
     return held === undefined || versionOf(held) !== object.metadata.resourceVersion ? [] : this.#deliver(held.object);
   }
 
   /** A list is the truth even where its version is lower than ours, as after a restored backup. */
-  #deliverListed(object: T): readonly Change<T>[] {
+  #deliverListed(object: T): readonly CacheChange<T>[] {
     const held = this.#entries.get(keyOf(object));
     return versionOf(held) === object.metadata.resourceVersion ? this.#deliver(object) : [this.#set(object, [])];
   }
 
   /** Another incarnation under the same name outlives the late news of its predecessor's end. */
-  #deliverDeleted(object: T): readonly Change<T>[] {
+  #deliverDeleted(object: T): readonly CacheChange<T>[] {
     const key = keyOf(object);
     return this.get(key)?.metadata.uid === object.metadata.uid ? this.evict(key) : [];
   }
@@ -165,7 +165,7 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     return true;
   }
 
-  #set(after: T, written: readonly string[]): Change<T> {
+  #set(after: T, written: readonly string[]): CacheChange<T> {
     const key = keyOf(after);
     const before = this.get(key);
     this.#entries.set(key, { object: after, written, survivedList: false });
@@ -191,7 +191,7 @@ function versionOf(entry: Entry<KubeObject> | undefined): string | undefined {
  * A version older than the one held, late behind our own write. If another client wrote it, its content is part of what
  * we hold, but no reader has been woken for it yet.
  */
-function deliveredBehind<T extends KubeObject>(held: Entry<T>, late: T): readonly Change<T>[] {
+function deliveredBehind<T extends KubeObject>(held: Entry<T>, late: T): readonly CacheChange<T>[] {
   const version = late.metadata.resourceVersion ?? '';
   if (held.written.length === 0 || held.written.includes(version)) return [];
   return [{ key: keyOf(late), before: held.object, after: held.object, own: false }];

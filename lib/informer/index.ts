@@ -1,4 +1,4 @@
-export type { Cache, CacheReader, Change } from './cache.ts';
+export type { Cache, CacheReader, CacheChange } from './cache.ts';
 export type { IndexFunction } from './cache-indexes.ts';
 export { createCache } from './cache.ts';
 export { createInformer, type Informer, type InformerChange } from './informer.ts';

@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../errors.ts';
 import { type KubeObject, keyOf, type ObjectEvent, type Resource } from '../kube/index.ts';
-import { type Cache, type CacheReader, type Change, createCache } from './cache.ts';
+import { type Cache, type CacheReader, type CacheChange, createCache } from './cache.ts';
 import type { IndexFunction } from './cache-indexes.ts';
 import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
 import { compareResourceVersions } from './resource-version.ts';
@@ -17,7 +17,7 @@ interface InvalidObject {
  * The event that handlers receive. `invalid` is set when the object is there and cannot be read; `after` is absent
  * then.
  */
-export interface InformerChange<T extends KubeObject> extends Change<T> {
+export interface InformerChange<T extends KubeObject> extends CacheChange<T> {
   readonly invalid?: InvalidObject;
 }
 
@@ -181,7 +181,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
       this.#tell(this.#withInvalid(change));
   }
 
-  #withInvalid(change: Change<T>): InformerChange<T> {
+  #withInvalid(change: CacheChange<T>): InformerChange<T> {
     const invalid = this.#invalid.get(change.key);
     return invalid === undefined ? change : { ...change, invalid };
   }

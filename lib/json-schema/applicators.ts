@@ -2,9 +2,9 @@ import { isJsonObject } from '../json-object.ts';
 import { isMatch, requireAll } from './assertions.ts';
 import type { Schema } from './compiled-schema.ts';
 import { schemaPrices } from './limits.ts';
-import type { Visit } from './visit.ts';
+import type { SchemaVisit } from './visit.ts';
 
-type Keyword = (argument: unknown, visit: Visit) => void;
+type Keyword = (argument: unknown, visit: SchemaVisit) => void;
 type SchemaMap = Readonly<Record<string, Schema>>;
 
 /** Keywords that apply schemas to the same value or to its parts. */
@@ -97,16 +97,16 @@ export const finishers: Readonly<Record<string, Keyword>> = {
   },
 };
 
-function descendOrRefuse(schema: Schema, visit: Visit, key: string | number): void {
+function descendOrRefuse(schema: Schema, visit: SchemaVisit, key: string | number): void {
   if (schema === false) visit.fail('is not allowed here; leave it out, or declare it in the schema', key);
   else visit.descend(schema, key);
 }
 
-function itemsFrom(start: number, schema: Schema, visit: Visit): void {
+function itemsFrom(start: number, schema: Schema, visit: SchemaVisit): void {
   for (let index = start; index < itemsOf(visit).length; index++) descendOrRefuse(schema, visit, index);
 }
 
-function isDeclared(name: string, visit: Visit): boolean {
+function isDeclared(name: string, visit: SchemaVisit): boolean {
   const { properties, patternProperties } = visit.schema;
   if (isJsonObject(properties) && Object.hasOwn(properties, name)) return true;
   return (
@@ -114,18 +114,18 @@ function isDeclared(name: string, visit: Visit): boolean {
   );
 }
 
-function has(visit: Visit, name: string): boolean {
+function has(visit: SchemaVisit, name: string): boolean {
   visit.work.spend(schemaPrices.entry);
   return isJsonObject(visit.value) && Object.hasOwn(visit.value, name);
 }
 
-function namesOf(visit: Visit): readonly string[] {
+function namesOf(visit: SchemaVisit): readonly string[] {
   if (!isJsonObject(visit.value)) return [];
   const names = Object.keys(visit.value);
   visit.work.spend(names.length * schemaPrices.entry);
   return names;
 }
 
-function itemsOf(visit: Visit): readonly unknown[] {
+function itemsOf(visit: SchemaVisit): readonly unknown[] {
   return Array.isArray(visit.value) ? (visit.value as unknown[]) : [];
 }

@@ -2,9 +2,9 @@ import { isJsonObject } from '../json-object.ts';
 import { shorten } from './compiled-schema.ts';
 import { canonical } from './equal.ts';
 import { schemaPrices } from './limits.ts';
-import type { Visit } from './visit.ts';
+import type { SchemaVisit } from './visit.ts';
 
-type Keyword = (argument: unknown, visit: Visit) => void;
+type Keyword = (argument: unknown, visit: SchemaVisit) => void;
 
 /** Keywords that look at the value itself and apply no schema. They let values of other types pass. */
 export const assertions: Readonly<Record<string, Keyword>> = {
@@ -61,7 +61,7 @@ export const assertions: Readonly<Record<string, Keyword>> = {
 };
 
 /** Whether a pattern is found in a text; paid for at the worst case of the engine. */
-export function isMatch(source: string, text: string, visit: Visit): boolean {
+export function isMatch(source: string, text: string, visit: SchemaVisit): boolean {
   const pattern = visit.compiled.patterns.get(source);
   if (pattern === undefined) return false;
   visit.work.spend((text.length + 1) * pattern.programSize() * schemaPrices.patternStep);
@@ -69,13 +69,13 @@ export function isMatch(source: string, text: string, visit: Visit): boolean {
 }
 
 /** Notes each name that the value lacks. */
-export function requireAll(names: readonly string[], visit: Visit, message: string): void {
+export function requireAll(names: readonly string[], visit: SchemaVisit, message: string): void {
   if (!isJsonObject(visit.value)) return;
   visit.work.spend(names.length * schemaPrices.entry);
   for (const name of names) if (!Object.hasOwn(visit.value, name)) visit.fail(message, name);
 }
 
-function canonicalOf(value: unknown, visit: Visit): string {
+function canonicalOf(value: unknown, visit: SchemaVisit): string {
   return canonical(value, (units) => visit.work.spend(units));
 }
 
@@ -110,7 +110,7 @@ function onObject(judge: Judge): Keyword {
   };
 }
 
-function report(message: string | undefined, visit: Visit): void {
+function report(message: string | undefined, visit: SchemaVisit): void {
   if (message !== undefined) visit.fail(message);
 }
 

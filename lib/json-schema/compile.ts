@@ -6,7 +6,7 @@ import { memoize } from '../memo.ts';
 import {
   type AllowedValues,
   type CompiledSchema,
-  type Place,
+  type DocumentPlace,
   pathOf,
   type Schema,
   type SchemaProblem,
@@ -64,7 +64,7 @@ function sizeOf(value: unknown, depth: number): number {
 
 interface Reference {
   readonly ref: string;
-  readonly place: Place;
+  readonly place: DocumentPlace;
 }
 
 class Compiler {
@@ -105,7 +105,7 @@ class Compiler {
     };
   }
 
-  #visit(schema: Schema, place: Place | undefined, pointer: string): void {
+  #visit(schema: Schema, place: DocumentPlace | undefined, pointer: string): void {
     this.#schemas.set(pointer, schema);
     this.#count++;
     if (typeof schema === 'boolean') return;
@@ -119,7 +119,7 @@ class Compiler {
     }
   }
 
-  #refuseCount(place: Place | undefined): void {
+  #refuseCount(place: DocumentPlace | undefined): void {
     // Said once, not for each schema beyond the limit.
     if (this.#count > schemaLimits.subschemas + 1) return;
     this.#refuse(place, `the schema has more than ${schemaLimits.subschemas} schemas within it`);
@@ -130,14 +130,19 @@ class Compiler {
     return keyword.startsWith('x-') ? 'any' : keywords.get(keyword);
   }
 
-  #unknown(keyword: string, at: Place): void {
+  #unknown(keyword: string, at: DocumentPlace): void {
     if (draft7.has(keyword)) {
       return this.#refuse(at, 'is a keyword of draft-07; name that dialect in $schema, or use the 2020-12 keyword');
     }
     this.#refuse(at, 'is not a supported keyword of JSON Schema 2020-12; a note of your own begins with x-');
   }
 
-  #keyword(keyword: string, value: unknown, at: Place, context: { shape: KeywordShape; pointer: string }): void {
+  #keyword(
+    keyword: string,
+    value: unknown,
+    at: DocumentPlace,
+    context: { shape: KeywordShape; pointer: string },
+  ): void {
     const { shape, pointer } = context;
     if (shape === 'text') return this.#text(keyword, value as string, at);
     if (shape === 'pattern') return this.#pattern(value as string, at);
@@ -151,7 +156,7 @@ class Compiler {
     }
   }
 
-  #text(keyword: string, value: string, at: Place): void {
+  #text(keyword: string, value: string, at: DocumentPlace): void {
     if (keyword === '$ref') this.#references.push({ ref: value, place: at });
     if (keyword === '$schema' && !dialect2020.test(value) && !dialect7.test(value)) {
       this.#refuse(at, 'names a dialect that is not supported; use 2020-12 or draft-07');
@@ -163,17 +168,17 @@ class Compiler {
     this.#anchor(value, at);
   }
 
-  #anchor(name: string, at: Place): void {
+  #anchor(name: string, at: DocumentPlace): void {
     const schema = this.#at(at.parent);
     if (isJsonObject(schema)) this.#schemas.set(`#${name}`, schema);
   }
 
-  #at(place: Place | undefined): unknown {
+  #at(place: DocumentPlace | undefined): unknown {
     if (place === undefined) return this.#root;
     return (this.#at(place.parent) as Record<string | number, unknown>)[place.key];
   }
 
-  #pattern(source: string, at: Place): void {
+  #pattern(source: string, at: DocumentPlace): void {
     if (this.#patterns.has(source)) return;
     if (this.#patterns.size >= schemaLimits.patterns) {
       return this.#refuse(at, `the schema has more than ${schemaLimits.patterns} different patterns`);
@@ -229,7 +234,7 @@ class Compiler {
     }
   }
 
-  #refuse(place: Place | undefined, message: string): void {
+  #refuse(place: DocumentPlace | undefined, message: string): void {
     if (this.problems.length < schemaLimits.problems) this.problems.push({ path: pathOf(place), message });
   }
 }

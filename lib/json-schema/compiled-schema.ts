@@ -33,15 +33,15 @@ export interface AllowedValues {
 }
 
 /** A place in a document, from the leaf up; cheap to make, written out only for a problem. */
-export interface Place {
-  readonly parent: Place | undefined;
+export interface DocumentPlace {
+  readonly parent: DocumentPlace | undefined;
   readonly key: string | number;
 }
 
 const plain = /^[A-Za-z_$][\w$-]*$/;
 
 /** `items[2].name`; keys that are no plain words have brackets and quotes. */
-export function pathOf(place: Place | undefined): string {
+export function pathOf(place: DocumentPlace | undefined): string {
   const keys: (string | number)[] = [];
   for (let at = place; at !== undefined; at = at.parent) keys.push(at.key);
   const path = keys.toReversed().map((key) => {

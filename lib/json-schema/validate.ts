@@ -1,10 +1,10 @@
 import { applicators, finishers } from './applicators.ts';
 import { assertions } from './assertions.ts';
 import { compileSchema } from './compile.ts';
-import type { CompiledSchema, Place, Schema, SchemaProblem } from './compiled-schema.ts';
+import type { CompiledSchema, DocumentPlace, Schema, SchemaProblem } from './compiled-schema.ts';
 import { pathOf } from './compiled-schema.ts';
 import { schemaLimits, schemaPrices } from './limits.ts';
-import { type Apply, type Verdict, Visit } from './visit.ts';
+import { type Apply, type SchemaVerdict, SchemaVisit } from './visit.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
 import { SchemaBudgetExceeded, SchemaWork } from './work.ts';
 
@@ -58,7 +58,7 @@ export function validateWithin(
 }
 
 const nothingEvaluated: ReadonlySet<string> = new Set();
-const accepted: Verdict = { valid: true, findings: [], unlisted: 0, evaluated: nothingEvaluated };
+const accepted: SchemaVerdict = { valid: true, findings: [], unlisted: 0, evaluated: nothingEvaluated };
 
 /** One validation of one value, with its own count of work. */
 export class Validation {
@@ -90,15 +90,15 @@ export class Validation {
     return this.#work.nested(() => this.#visit(schema, value, place));
   };
 
-  #visit(schema: Schema, value: unknown, place: Place | undefined): Verdict {
+  #visit(schema: Schema, value: unknown, place: DocumentPlace | undefined): SchemaVerdict {
     const run = { compiled: this.#compiled, work: this.#work, apply: this.#apply, most: this.#most };
-    const visit = new Visit(typeof schema === 'boolean' ? {} : schema, value, place, run);
+    const visit = new SchemaVisit(typeof schema === 'boolean' ? {} : schema, value, place, run);
     if (schema === false) visit.fail('is not allowed here');
     else this.#keywords(visit);
     return visit;
   }
 
-  #keywords(visit: Visit): void {
+  #keywords(visit: SchemaVisit): void {
     // In draft-07 the neighbours of a reference do not count.
     const alone = this.#compiled.draft7 && Object.hasOwn(visit.schema, '$ref');
     const names = alone ? ['$ref'] : Object.keys(visit.schema);

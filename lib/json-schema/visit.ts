@@ -1,17 +1,17 @@
-import type { CompiledSchema, Place, Schema } from './compiled-schema.ts';
+import type { CompiledSchema, DocumentPlace, Schema } from './compiled-schema.ts';
 import type { SchemaWork } from './work.ts';
 
 /** Applies a schema to a value; given to keywords so that they can apply the schemas within them. */
-export type Apply = (schema: Schema, value: unknown, place: Place | undefined) => Verdict;
+export type Apply = (schema: Schema, value: unknown, place: DocumentPlace | undefined) => SchemaVerdict;
 
 /** A problem before its place is written out, which most problems never need. */
 interface Finding {
-  readonly place: Place | undefined;
+  readonly place: DocumentPlace | undefined;
   readonly message: string;
 }
 
 /** The verdict of one schema on one value. */
-export interface Verdict {
+export interface SchemaVerdict {
   readonly valid: boolean;
   readonly findings: readonly Finding[];
   /** How many there are beyond these. */
@@ -21,7 +21,7 @@ export interface Verdict {
 }
 
 /** One schema on one value: what its keywords have found so far. */
-export class Visit implements Verdict {
+export class SchemaVisit implements SchemaVerdict {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly value: unknown;
   readonly compiled: CompiledSchema;
@@ -30,14 +30,14 @@ export class Visit implements Verdict {
   readonly evaluated = new Set<string | number>();
   valid = true;
   unlisted = 0;
-  readonly #place: Place | undefined;
+  readonly #place: DocumentPlace | undefined;
   readonly #apply: Apply;
   readonly #most: number;
 
   constructor(
     schema: Readonly<Record<string, unknown>>,
     value: unknown,
-    place: Place | undefined,
+    place: DocumentPlace | undefined,
     run: { readonly compiled: CompiledSchema; readonly work: SchemaWork; readonly apply: Apply; readonly most: number },
   ) {
     this.schema = schema;
@@ -56,7 +56,7 @@ export class Visit implements Verdict {
   }
 
   /** Applies a schema to the same value without taking over what it finds. */
-  probe(schema: Schema): Verdict {
+  probe(schema: Schema): SchemaVerdict {
     return this.#apply(schema, this.value, this.#place);
   }
 
@@ -66,12 +66,12 @@ export class Visit implements Verdict {
   }
 
   /** Takes over findings, and what was evaluated where the schema was content. */
-  adopt(verdict: Verdict): void {
+  adopt(verdict: SchemaVerdict): void {
     this.#adoptFindings(verdict);
     if (verdict.valid) this.adoptEvaluated(verdict);
   }
 
-  adoptEvaluated({ evaluated }: Verdict): void {
+  adoptEvaluated({ evaluated }: SchemaVerdict): void {
     if (!this.compiled.tracksEvaluated) return;
     for (const key of evaluated) this.evaluated.add(key);
   }
@@ -82,13 +82,13 @@ export class Visit implements Verdict {
     this.markEvaluated(key);
   }
 
-  probeChild(schema: Schema, key: string | number): Verdict {
+  probeChild(schema: Schema, key: string | number): SchemaVerdict {
     const child = (this.value as Record<string | number, unknown>)[key];
     return this.#apply(schema, child, { parent: this.#place, key });
   }
 
   /** Applies a schema to a key itself, as `propertyNames` does. */
-  probeName(schema: Schema, key: string): Verdict {
+  probeName(schema: Schema, key: string): SchemaVerdict {
     return this.#apply(schema, key, { parent: this.#place, key });
   }
 
@@ -96,7 +96,7 @@ export class Visit implements Verdict {
     if (this.compiled.tracksEvaluated) this.evaluated.add(key);
   }
 
-  #adoptFindings({ valid, findings, unlisted }: Verdict): void {
+  #adoptFindings({ valid, findings, unlisted }: SchemaVerdict): void {
     if (valid) return;
     this.valid = false;
     this.unlisted += unlisted;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 
 /** Purpose of a request, as far as its turn depends on it. */
 export interface RequestPurpose {
@@ -15,7 +15,7 @@ export interface RequestPurpose {
 /** Turns of short requests, among namespaces. */
 export interface RequestShares {
   /** Waits for a turn; rejects with the signal's reason where that aborts first. */
-  enter(purpose: RequestPurpose, signal: AbortSignal): Promise<Place>;
+  enter(purpose: RequestPurpose, signal: AbortSignal): Promise<PoolPart>;
   /** Requests that may be under way at once: as many connections are needed. */
   readonly most: { readonly requests: number; readonly bookkeeping: number };
 }

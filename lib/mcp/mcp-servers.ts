@@ -12,7 +12,7 @@ import { mcpLimits } from './limits.ts';
 import { type McpAnswer, readAnswer } from './read-answer.ts';
 import { createToolReader, type McpTool } from './read-tools.ts';
 import { McpRefusal, serverErrorOf } from './server-error.ts';
-import { createSessions, type McpSessions, noTenant } from './sessions.ts';
+import { createMcpSessions, type McpSessions, noTenant } from './sessions.ts';
 
 /** A tool of a server; its name begins with that of the server and a dot. */
 export interface McpServerTool extends McpTool {
@@ -54,7 +54,7 @@ interface Server {
 export function createMcpServers(deps: McpDeps, entries: readonly McpServerEntry[]): McpServers {
   const { clock } = deps;
   const servers = new Map<string, Server>(entries.map((entry) => [entry.name, serverOf(deps, entry)]));
-  const sessions = createSessions(clock, ({ name }) => httpOf(servers.get(name)));
+  const sessions = createMcpSessions(clock, ({ name }) => httpOf(servers.get(name)));
   const visible = (tenant: string | undefined): Server[] =>
     [...servers.values()].filter(({ entry: { tenants } }) => isFor(tenants, tenant));
   return {

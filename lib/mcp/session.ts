@@ -22,7 +22,7 @@ export interface McpSession {
 export type McpEndpoint = Pick<McpServerEntry, 'url' | 'api_key' | 'api_key_header'>;
 
 /** Opens a session. Rejects with whatever the library throws. */
-export async function openSession(
+export async function openMcpSession(
   server: McpEndpoint,
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>,
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import type { McpServerEntry } from '../node-config/index.ts';
 import type { BoundedFetch } from './bounded-fetch.ts';
 import { mcpLimits } from './limits.ts';
-import { type McpEndpoint, type McpSession, openSession } from './session.ts';
+import { type McpEndpoint, type McpSession, openMcpSession } from './session.ts';
 
 /** Sessions with servers, of which each tenant has its own: a server may keep something in one. */
 export interface McpSessions {
@@ -16,7 +16,7 @@ export interface McpSessions {
   close(): Promise<void>;
 }
 
-export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) => BoundedFetch): McpSessions {
+export function createMcpSessions(clock: Clock, fetchOf: (server: McpServerEntry) => BoundedFetch): McpSessions {
   const ended = new AbortController();
   const open = new LRUCache<string, Promise<McpSession>>({
     max: mcpLimits.sessions,
@@ -29,7 +29,7 @@ export function createSessions(clock: Clock, fetchOf: (server: McpServerEntry) =
     // The first caller may leave: the others wait for the same session.
     using deadline = startDeadline(clock, mcpLimits.connectMs + mcpLimits.listMs, ended.signal);
     // Awaited here: the deadline ends with this function.
-    return await openSession(endpointOf(server, tenant), fetchOf(server).fetchFor(tenant), deadline.signal);
+    return await openMcpSession(endpointOf(server, tenant), fetchOf(server).fetchFor(tenant), deadline.signal);
   };
   return {
     async get(server, tenant, signal) {

@@ -15,8 +15,8 @@ import type { ModelReply, ModelRequest } from './models.ts';
 import { openOllama } from './ollama.ts';
 import { openOpenAi } from './openai.ts';
 import { createReplyCollector, type WireReply } from './reply-collector.ts';
-import type { Target } from './selection.ts';
-import { createTokenWindow, type Reservation, type TokenWindow } from './token-window.ts';
+import type { ModelTarget } from './selection.ts';
+import { createTokenWindow, type TokenReservation, type TokenWindow } from './token-window.ts';
 import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
 import type { OpenWire, Wire, WireRequest } from './wire.ts';
 
@@ -34,7 +34,7 @@ export interface Connection {
    * Asks once, in the turn of the tenant. @throws AttemptError; `TimeoutError` where the allowance is spent; the reason of the
    * signal where it aborts.
    */
-  ask(target: Target, request: ModelRequest, bounds: AttemptBounds): Promise<ModelReply>;
+  ask(target: ModelTarget, request: ModelRequest, bounds: AttemptBounds): Promise<ModelReply>;
   /** The circuit breaker lets nothing through. */
   readonly isAway: boolean;
 }
@@ -83,7 +83,7 @@ class SharedConnection implements Connection {
     return this.#breaker.isOpen;
   }
 
-  async ask(target: Target, request: ModelRequest, { turnMs, allowance }: AttemptBounds): Promise<ModelReply> {
+  async ask(target: ModelTarget, request: ModelRequest, { turnMs, allowance }: AttemptBounds): Promise<ModelReply> {
     const until = this.#deps.clock.now() + turnMs;
     // Tokens come first: a request that waits for them keeps no other one from its place.
     using reserved = await this.#reserve(target, request, turnMs);
@@ -109,7 +109,7 @@ class SharedConnection implements Connection {
   }
 
   /** Tokens of the conversation and of the longest answer; what is not used is given back with the answer. */
-  async #reserve({ model }: Target, request: ModelRequest, waitMs: number): Promise<Reservation | undefined> {
+  async #reserve({ model }: ModelTarget, request: ModelRequest, waitMs: number): Promise<TokenReservation | undefined> {
     const window = this.#tokens;
     if (window === undefined) return undefined;
     const tokens = inputOf(request) + outputBound(model, request);
@@ -138,7 +138,7 @@ class SharedConnection implements Connection {
     return error;
   }
 
-  async #exchange(target: Target, request: ModelRequest, allowance: Allowance): Promise<WireReply> {
+  async #exchange(target: ModelTarget, request: ModelRequest, allowance: Allowance): Promise<WireReply> {
     const { clock } = this.#deps;
     this.#wire ??= openers[this.#provider.type](this.#provider);
     const wire = await this.#wire;
@@ -162,7 +162,7 @@ class SharedConnection implements Connection {
     }
   }
 
-  #priced({ model }: Target, request: ModelRequest, reply: WireReply): ModelReply {
+  #priced({ model }: ModelTarget, request: ModelRequest, reply: WireReply): ModelReply {
     const input = reply.input_tokens ?? inputOf(request);
     const written = (): string => reply.content + reply.tool_calls.map((call) => call.name + call.arguments).join('');
     const output = reply.output_tokens ?? estimatedTokens(written().length);
@@ -184,10 +184,12 @@ class SharedConnection implements Connection {
 const inputOf = (request: ModelRequest): number =>
   estimatedTokens(textOfMessages(request.messages).length + lengthOfDefinitions(request));
 
-const outputBound = ({ max_output_tokens: most }: Target['model'], { maxOutputTokens = most }: ModelRequest): number =>
-  Math.min(maxOutputTokens, most);
+const outputBound = (
+  { max_output_tokens: most }: ModelTarget['model'],
+  { maxOutputTokens = most }: ModelRequest,
+): number => Math.min(maxOutputTokens, most);
 
-function toWireRequest({ model }: Target, request: ModelRequest, names: ToolNames): WireRequest {
+function toWireRequest({ model }: ModelTarget, request: ModelRequest, names: ToolNames): WireRequest {
   const { messages, tools, outputSchema } = request;
   return {
     model: model.model,

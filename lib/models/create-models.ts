@@ -11,7 +11,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { modelLimits } from './limits.ts';
 import { createModelMetrics, silentObserver } from './metrics.ts';
 import { ModelError, type ModelLimits, type ModelReply, type ModelRequest, type Models } from './models.ts';
-import { type SelectionState, selectTargets, type Target, possibleTargets, targetsOf } from './selection.ts';
+import { type SelectionState, selectTargets, type ModelTarget, possibleTargets, targetsOf } from './selection.ts';
 import { unpricedOf } from './unpriced.ts';
 
 interface ModelsDeps {
@@ -55,7 +55,7 @@ export function createModels(deps: ModelsDeps, config: NodeConfig): Models {
   };
 }
 
-type Ask = (target: Target, turnMs: number) => Promise<ModelReply>;
+type Ask = (target: ModelTarget, turnMs: number) => Promise<ModelReply>;
 
 /** The provider only has no turn to give yet. */
 class ProviderBusy extends ModelError {}
@@ -67,9 +67,9 @@ const isWorthAnother = (error: unknown): boolean => error instanceof ModelError 
  * The answer of the first target that gives one; else the failure of the last. Where there are several, one that is busy is left
  * after a short wait; where all others failed, the busy ones are waited for as a single target is.
  */
-async function answerOf(targets: readonly Target[], ask: Ask): Promise<ModelReply> {
+async function answerOf(targets: readonly ModelTarget[], ask: Ask): Promise<ModelReply> {
   if (targets.length <= 1) return await firstAnswer(targets, (target) => ask(target, modelLimits.turnMs));
-  const busy: Target[] = [];
+  const busy: ModelTarget[] = [];
   try {
     return await firstAnswer(targets, async (target) => {
       try {
@@ -87,8 +87,8 @@ async function answerOf(targets: readonly Target[], ask: Ask): Promise<ModelRepl
 
 /** The answer of the first target that gives one; else the failure of the last. */
 async function firstAnswer(
-  targets: readonly Target[],
-  ask: (target: Target) => Promise<ModelReply>,
+  targets: readonly ModelTarget[],
+  ask: (target: ModelTarget) => Promise<ModelReply>,
 ): Promise<ModelReply> {
   const [target, ...others] = targets;
   if (target === undefined) throw new ModelError('UnknownAlias', 'no provider defines the model alias');
@@ -102,7 +102,7 @@ async function firstAnswer(
 
 interface Way {
   readonly connection: Connection;
-  readonly target: Target;
+  readonly target: ModelTarget;
   /** Longest wait for the turn, in milliseconds. */
   readonly turnMs: number;
 }

@@ -9,14 +9,14 @@ const contextPattern =
   /context[_ -]?(length|window|size)|maximum context|prompt is too long|input is too long|too many (input )?tokens|request_too_large/i;
 
 /** The answer of a provider in place of a stream. */
-interface Refusal {
+interface RefusedRequest {
   readonly status: number;
   readonly body: string;
   readonly headers: Headers;
 }
 
 /** An answer with a status that is no success, as a failure. `now` is for a `Retry-After` that is a date. */
-export function refusalOf(refusal: Refusal, now: number, key: Secret | undefined): AttemptError {
+export function refusalOf(refusal: RefusedRequest, now: number, key: Secret | undefined): AttemptError {
   const { status, body, headers } = refusal;
   const outcome = outcomeOf(status, body);
   return new AttemptError(outcome, `${words[outcome]} with ${status}${shown(refusal, key)}`, retryAfter(headers, now));
@@ -38,7 +38,7 @@ function outcomeOf(status: number, body: string): RefusalOutcome {
 }
 
 /** The words of the provider. Those about a key are left out: some quote it. */
-function shown({ status, body }: Refusal, key: Secret | undefined): string {
+function shown({ status, body }: RefusedRequest, key: Secret | undefined): string {
   const isAboutKey = status === 401 || status === 403;
   return isAboutKey ? ': check its api_key' : quoted(messageIn(body), key);
 }

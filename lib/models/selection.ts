@@ -2,7 +2,7 @@ import type { LlmProvider, NodeConfig, NodeModel } from '../node-config/node-con
 import { ModelError } from './models.ts';
 
 /** A provider and its model for an alias. */
-export interface Target {
+export interface ModelTarget {
   readonly provider: LlmProvider;
   readonly model: NodeModel;
 }
@@ -26,7 +26,7 @@ export interface SelectionState {
  * `failover` ever names more than one: a request that was meant for a local model does not leave the installation.
  * @throws ModelError `UnknownAlias` or `ProviderGone` (AMB-090).
  */
-export function selectTargets(config: NodeConfig, wanted: Wanted, state: SelectionState): readonly Target[] {
+export function selectTargets(config: NodeConfig, wanted: Wanted, state: SelectionState): readonly ModelTarget[] {
   if (wanted.provider !== undefined) return [pinnedTarget(config, wanted.alias, wanted.provider)];
   const targets = targetsOf(config, wanted.alias);
   if (targets.length === 0) throw unknownAlias(wanted.alias);
@@ -34,17 +34,17 @@ export function selectTargets(config: NodeConfig, wanted: Wanted, state: Selecti
 }
 
 /** Every provider that may answer: all that define the alias, but for `prefer-local`, which always chooses the same one. */
-export function possibleTargets(config: NodeConfig, alias: string): readonly Target[] {
+export function possibleTargets(config: NodeConfig, alias: string): readonly ModelTarget[] {
   const targets = targetsOf(config, alias);
   return config.llm_selection.strategy === 'prefer-local' ? preferLocal(targets, config) : targets;
 }
 
-function preferLocal(targets: readonly Target[], config: NodeConfig): readonly Target[] {
+function preferLocal(targets: readonly ModelTarget[], config: NodeConfig): readonly ModelTarget[] {
   const local = targets.filter(({ provider }) => provider.type === 'ollama');
   return defaultFirst(local.length > 0 ? local : targets, config).slice(0, 1);
 }
 
-type Order = (targets: readonly Target[], config: NodeConfig, state: SelectionState) => readonly Target[];
+type Order = (targets: readonly ModelTarget[], config: NodeConfig, state: SelectionState) => readonly ModelTarget[];
 
 const orders: Readonly<Record<NodeConfig['llm_selection']['strategy'], Order>> = {
   'prefer-local': preferLocal,
@@ -58,20 +58,20 @@ const orders: Readonly<Record<NodeConfig['llm_selection']['strategy'], Order>> =
 };
 
 /** The default provider where it is among them, then the others as the file lists them. */
-function defaultFirst(targets: readonly Target[], { llm_selection }: NodeConfig): readonly Target[] {
-  const isDefault = ({ provider }: Target): boolean => provider.name === llm_selection.default_provider;
+function defaultFirst(targets: readonly ModelTarget[], { llm_selection }: NodeConfig): readonly ModelTarget[] {
+  const isDefault = ({ provider }: ModelTarget): boolean => provider.name === llm_selection.default_provider;
   return [...targets.filter(isDefault), ...targets.filter((target) => !isDefault(target))];
 }
 
 /** Every provider that defines the alias, as the file lists them. */
-export function targetsOf({ llm_providers }: NodeConfig, alias: string): readonly Target[] {
+export function targetsOf({ llm_providers }: NodeConfig, alias: string): readonly ModelTarget[] {
   return llm_providers.flatMap((provider) => {
     const model = provider.models.find((each) => each.alias === alias);
     return model === undefined ? [] : [{ provider, model }];
   });
 }
 
-function pinnedTarget(config: NodeConfig, alias: string, name: string): Target {
+function pinnedTarget(config: NodeConfig, alias: string, name: string): ModelTarget {
   const provider = config.llm_providers.find((each) => each.name === name);
   if (provider === undefined) {
     const message = `the provider ${name}, which served this execution with the model alias ${alias}, is no longer configured`;

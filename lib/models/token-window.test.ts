@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
-import { createTokenWindow, type Reservation } from './token-window.ts';
+import { createTokenWindow, type TokenReservation } from './token-window.ts';
 
 const perMinute = 100;
 
@@ -13,7 +13,7 @@ function world() {
     tenant: string,
     tokens: number,
     signal = new AbortController().signal,
-  ): Promise<Reservation> => {
+  ): Promise<TokenReservation> => {
     const reservation = await window.reserve({ tenant, tokens, signal });
     order.push(`${tenant} ${tokens}`);
     return reservation;

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import { createFairPool, type FairPool, type PoolPart } from '../fair-pool.ts';
 import { modelLimits } from './limits.ts';
 
 /** Tokens that a request may use, until it is known how many it used. Left alone, its end gives them back. */
-export interface Reservation extends Disposable {
+export interface TokenReservation extends Disposable {
   /** The request was sent at that time and used so many, which count until a minute is over. */
   settle(tokens: number, sentAt: number): void;
 }
@@ -19,7 +19,7 @@ interface Wanted {
 /** The tokens that one process asks of one provider within a minute, in turns of tenants. */
 export interface TokenWindow {
   /** Waits for its turn. Rejects as `FairPool.enter` does. A request of more than a minute's tokens takes all of them. */
-  reserve(wanted: Wanted): Promise<Reservation>;
+  reserve(wanted: Wanted): Promise<TokenReservation>;
   /** Tokens that count just now. */
   readonly counted: number;
 }
@@ -31,7 +31,7 @@ export function createTokenWindow(clock: Clock, perMinute: number): TokenWindow 
 }
 
 interface Spent {
-  readonly place: Place;
+  readonly place: PoolPart;
   readonly until: number;
 }
 
@@ -56,7 +56,7 @@ class SharedWindow implements TokenWindow {
     return this.#pool.used;
   }
 
-  async reserve({ tokens, ...entry }: Wanted): Promise<Reservation> {
+  async reserve({ tokens, ...entry }: Wanted): Promise<TokenReservation> {
     this.#giveBack();
     const entered = this.#pool.enter({ ...entry, cost: Math.max(1, tokens) });
     void this.#watch();
@@ -67,7 +67,7 @@ class SharedWindow implements TokenWindow {
     }
   }
 
-  #reservation(place: Place): Reservation {
+  #reservation(place: PoolPart): TokenReservation {
     let isSettled = false;
     return {
       settle: (tokens, sentAt) => {

@@ -1,5 +1,5 @@
 import { textBytes } from '../heap-bytes.ts';
-import type { OpenApiIndex, Operation } from './operation.ts';
+import type { OpenApiIndex, UpstreamOperation } from './operation.ts';
 
 /** Bytes of heap for an operation without its texts: an object of three fields and its place in the map, measured. */
 const operationBytes = 120;
@@ -9,7 +9,7 @@ const emptyBytes = 6_000;
 /** Bytes of heap that the operations of an index take. */
 export interface IndexWeight {
   readonly bytes: number;
-  add(id: string, operation: Operation): void;
+  add(id: string, operation: UpstreamOperation): void;
 }
 
 /** Counts each path and server once: operations of an index share them. */

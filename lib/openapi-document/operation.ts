@@ -1,7 +1,7 @@
 import type { Problem } from '../../crds/problem.ts';
 
 /** One operation: where a call is sent. `server` has no slash at its end, `path` begins with one. */
-export interface Operation {
+export interface UpstreamOperation {
   readonly method: string;
   readonly path: string;
   readonly server: string;
@@ -19,7 +19,7 @@ export interface OpenApiIndex {
   /** Origin that credentials are for: that of `server`, else the one that all operations have; absent where they differ. */
   readonly home?: string;
   /** By operationId; operations without one cannot be named and are left out. */
-  readonly operations: ReadonlyMap<string, Operation>;
+  readonly operations: ReadonlyMap<string, UpstreamOperation>;
 }
 
 export interface OpenApiReading {

@@ -1,4 +1,4 @@
-import type { OpenApiIndex, OpenApiReading, Operation } from './operation.ts';
+import type { OpenApiIndex, OpenApiReading, UpstreamOperation } from './operation.ts';
 
 /**
  * A reading as one thread sends it to another. A message holds a text as often as its value names it, and the receiver
@@ -34,7 +34,7 @@ export function unpackReading({ problems, index }: PackedReading): OpenApiReadin
   if (index === undefined) return { problems };
   const { texts, operations, ...rest } = index;
   const textAt = (place: number): string => texts[place] ?? '';
-  const byId = operations.map(([id, method, path, server]): [string, Operation] => [
+  const byId = operations.map(([id, method, path, server]): [string, UpstreamOperation] => [
     id,
     { method: textAt(method), path: textAt(path), server: textAt(server) },
   ]);

@@ -5,7 +5,7 @@ import { checkReferences } from './check-references.ts';
 import { createIndexWeight } from './index-weight.ts';
 import { type JsonMap, mapOf, textOf, valueAt } from './json-parts.ts';
 import { openApiLimits } from './limits.ts';
-import { type OpenApiIndex, type OpenApiReading, type Operation, originOf } from './operation.ts';
+import { type OpenApiIndex, type OpenApiReading, type UpstreamOperation, originOf } from './operation.ts';
 import { parseText } from './parse-text.ts';
 import { checkServer, firstServer, type ServerUrl } from './server-url.ts';
 
@@ -58,7 +58,7 @@ class DocumentReader {
   readonly #given: ServerUrl | undefined;
   /** That of the document, for operations that name none. */
   readonly #root: ServerUrl | undefined;
-  readonly #operations = new Map<string, Operation>();
+  readonly #operations = new Map<string, UpstreamOperation>();
   readonly #weight = createIndexWeight();
   /** Where each operationId was seen first. */
   readonly #places = new Map<string, string>();
@@ -165,7 +165,7 @@ class DocumentReader {
     else this.#add(id, { method: method.toUpperCase(), path, server: server.url });
   }
 
-  #add(id: string, operation: Operation): void {
+  #add(id: string, operation: UpstreamOperation): void {
     this.#operations.set(id, operation);
     this.#weight.add(id, operation);
   }

@@ -2,10 +2,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A check answers undefined when all is well, else the problem in one phrase. Cheap, and must not throw. */
-export type Check = () => string | undefined;
+export type HealthCheck = () => string | undefined;
 
 /** The answer to a GET of one path. */
-export interface Page {
+export interface HealthPage {
   readonly status: number;
   readonly text: string;
   /** Content type. Default: plain text. */
@@ -13,7 +13,7 @@ export interface Page {
 }
 
 /** Makes a page anew for each request. An exception becomes 500 without its text. */
-export type PageSource = () => Page | Promise<Page>;
+export type PageSource = () => HealthPage | Promise<HealthPage>;
 
 interface HealthOptions {
   readonly port: number;
@@ -55,7 +55,7 @@ export function startHealthServer({ port, host, pages }: HealthOptions): Promise
 
 /** 200 where every check passes. Failed ones are named, one a line, under 503. */
 export const checkPage =
-  (checks: Readonly<Record<string, Check>>): PageSource =>
+  (checks: Readonly<Record<string, HealthCheck>>): PageSource =>
   () => {
     const problems = Object.entries(checks).flatMap(([name, check]) => {
       const problem = check();
@@ -80,7 +80,7 @@ async function expose(response: ServerResponse, page: PageSource): Promise<void>
   }
 }
 
-function answer(response: ServerResponse, { status, text, type = 'text/plain; charset=utf-8' }: Page): void {
+function answer(response: ServerResponse, { status, text, type = 'text/plain; charset=utf-8' }: HealthPage): void {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
   response.end(text);
 }

@@ -1,5 +1,5 @@
 import type { BusEvent } from '../bus/event-bus.ts';
-import type { Choice, RejectionReason, Stimulus } from './stimulus.ts';
+import type { RouteChoice, RejectionReason, Stimulus } from './stimulus.ts';
 
 /** Which stimulus, of which tenant, an event is about, and when it happened, in RFC 3339. */
 export interface Occasion {
@@ -20,7 +20,7 @@ export function stimulusReceived(
 export function stimulusClassified(
   occasion: Occasion,
   workflowId: string,
-  { confidence, mode, source }: Choice & { readonly source?: string },
+  { confidence, mode, source }: RouteChoice & { readonly source?: string },
 ): BusEvent {
   const named = source === undefined ? {} : { source };
   const data = { stimulus_id: occasion.stimulusId, workflow_id: workflowId, confidence, mode, ...named };

@@ -23,7 +23,7 @@ export interface Stimulus {
 export type RejectionReason = 'LowConfidence' | 'NoRouterConfigured' | 'HmacInvalid' | 'IdempotentDuplicate';
 
 /** How sure the choice of a workflow is, from 0 to 1, and who made it; a route is always sure. */
-export interface Choice {
+export interface RouteChoice {
   readonly confidence: number;
   readonly mode: 'Deterministic' | 'LlmClassified';
 }

@@ -2,7 +2,7 @@ import { prices } from '../work/limits.ts';
 import { parseJson } from '../work/parse-json.ts';
 import type { Work } from '../work/work.ts';
 import { LargeValue, type LoadedValues, type NeedsValues } from './large-value.ts';
-import type { Scope } from './scope.ts';
+import type { TemplateScope } from './scope.ts';
 
 /** A path that leads nowhere; it prints as the placeholder of WF-TPL-31. */
 export class Missing {
@@ -22,11 +22,11 @@ export class Missing {
  */
 export class Reader {
   readonly work: Work;
-  readonly #scope: Scope;
+  readonly #scope: TemplateScope;
   readonly #loaded: LoadedValues;
   readonly #needed = new Set<string>();
 
-  constructor(scope: Scope, loaded: LoadedValues, work: Work) {
+  constructor(scope: TemplateScope, loaded: LoadedValues, work: Work) {
     this.#scope = scope;
     this.#loaded = loaded;
     this.work = work;

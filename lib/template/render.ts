@@ -5,7 +5,7 @@ import type { LoadedValues, NeedsValues } from './large-value.ts';
 import { templateLimits } from './limits.ts';
 import { prepareTemplate } from './parse.ts';
 import { Missing, Reader } from './reader.ts';
-import type { Scope } from './scope.ts';
+import type { TemplateScope } from './scope.ts';
 import type { TemplateExpression, TemplateNode } from './template.ts';
 import { TemplateBudgetExceeded } from './template-error.ts';
 import { textOf } from './text-of.ts';
@@ -29,7 +29,7 @@ const nothingLoaded: LoadedValues = new Map();
  */
 export function render(
   source: string,
-  scope: Scope,
+  scope: TemplateScope,
   loaded = nothingLoaded,
   work = new Work(),
 ): RenderedText | NeedsValues {
@@ -51,7 +51,7 @@ export class Rendering {
   readonly #pieces: string[] = [];
   #length = 0;
 
-  constructor(scope: Scope, reader: Reader, placeholders = scope.placeholders) {
+  constructor(scope: TemplateScope, reader: Reader, placeholders = scope.placeholders) {
     this.#reader = reader;
     this.#frames = [outermost(scope.root)];
     this.#placeholders = placeholders;

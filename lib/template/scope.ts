@@ -24,7 +24,7 @@ export interface ScopeFacts {
 }
 
 /** The map in which a path's first segment is looked up. */
-export interface Scope {
+export interface TemplateScope {
   readonly root: Readonly<Record<string, unknown>>;
   readonly stateNames: ReadonlySet<string>;
   readonly completedStates: ReadonlySet<string>;
@@ -35,7 +35,7 @@ export interface Scope {
  * Builds the scope of one state. `{{STATE.…}}` reads the Blackboard under the state's name; other Blackboard keys are
  * reached by `{{blackboard.KEY}}` only, so `input`, `workflow.context` and the Blackboard never mix (WF-MAN-14).
  */
-export function createScope(facts: ScopeFacts): Scope {
+export function createScope(facts: ScopeFacts): TemplateScope {
   const stateNames = new Set(facts.stateNames);
   const root = Object.create(null) as Record<string, unknown>;
   for (const name of stateNames) {

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 
 /** A place in a source text, both counted from 1; columns in UTF-16 units. */
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -28,7 +28,7 @@ export class TemplateBudgetExceeded extends AppError {
 }
 
 /** Line and column of an offset. A line ends at LF, CR or both. */
-export function placeOf(source: string, offset: number): Place {
+export function placeOf(source: string, offset: number): TextPosition {
   const before = source.slice(0, offset).split(/\r\n?|\n/);
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }

@@ -1,7 +1,13 @@
 import { JSONPath } from 'jsonpath-plus';
 import { isRawNumber, rawText } from './exact-json.ts';
 import { searchLimits } from './limits.ts';
-import { type Comparison, type Filter, type Operator, parseExtractor, type Segment } from './parse-extractor.ts';
+import {
+  type ExtractorComparison,
+  type Filter,
+  type ExtractorOperator,
+  parseExtractor,
+  type Segment,
+} from './parse-extractor.ts';
 import { StepFailure } from './step-failure.ts';
 
 /** The first match of a path, wrapped so that a null differs from none. */
@@ -134,7 +140,7 @@ function follow(value: unknown, key: string | number): Extracted {
 const holds = (filter: Filter, item: unknown): boolean =>
   filter.some((comparisons) => comparisons.every((comparison) => isTrue(comparison, item)));
 
-function isTrue({ path, operator, value: wanted }: Comparison, item: unknown): boolean {
+function isTrue({ path, operator, value: wanted }: ExtractorComparison, item: unknown): boolean {
   const found = valueAt(item, path);
   if (operator === undefined) return found !== undefined;
   if (found === undefined) return operator.startsWith('!');
@@ -159,7 +165,7 @@ const ordered =
     return typeof found === 'string' && typeof wanted === 'string' && test(found, wanted);
   };
 
-const compare: Readonly<Record<Operator, Compare>> = {
+const compare: Readonly<Record<ExtractorOperator, Compare>> = {
   '==': (found, wanted) => found === wanted,
   '===': (found, wanted) => found === wanted,
   '!=': (found, wanted) => found !== wanted,

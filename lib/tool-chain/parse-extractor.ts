@@ -11,17 +11,17 @@ export type Segment =
   | { readonly kind: 'filter'; readonly filter: Filter };
 
 /** Alternatives, each of comparisons that must all hold. */
-export type Filter = readonly (readonly Comparison[])[];
+export type Filter = readonly (readonly ExtractorComparison[])[];
 
-export interface Comparison {
+export interface ExtractorComparison {
   readonly path: readonly (string | number)[];
   /** Absent where the member only has to be there. */
-  readonly operator?: Operator;
+  readonly operator?: ExtractorOperator;
   readonly value?: string | number | boolean | null;
 }
 
 const operators = ['===', '!==', '==', '!=', '<=', '>=', '<', '>'] as const;
-export type Operator = (typeof operators)[number];
+export type ExtractorOperator = (typeof operators)[number];
 
 /** Whether a path looks at more than the one value that its names and indexes lead to. */
 export const isSearch = (segments: readonly Segment[]): boolean =>
@@ -115,7 +115,7 @@ class ExtractorParser {
   }
 
   #filter(): Filter {
-    const alternatives: Comparison[][] = [[]];
+    const alternatives: ExtractorComparison[][] = [[]];
     let count = 0;
     for (;;) {
       if (count === comparisonsMax) this.#refuse(`has more than ${comparisonsMax} comparisons in a filter`);
@@ -128,7 +128,7 @@ class ExtractorParser {
     }
   }
 
-  #comparison(): Comparison {
+  #comparison(): ExtractorComparison {
     this.#match(blanks);
     if (!this.#take('@')) this.#refuse('needs @ here; filters compare members of @ with constants');
     const path: (string | number)[] = [];

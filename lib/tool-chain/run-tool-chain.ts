@@ -40,11 +40,11 @@ export interface ChainObserver {
   /** Before each attempt leaves the process; attempts count from 1. */
   stepStarted(step: string, attempt: number): Promise<void>;
   /** Once for each step that received an HTTP response, success or not (spec 3 §6). */
-  stepExecuted(step: string, outcome: StepOutcome): Promise<void>;
+  stepExecuted(step: string, outcome: ChainStepOutcome): Promise<void>;
 }
 
 /** The last response of a step, and the time of all its attempts in milliseconds. */
-export interface StepOutcome {
+export interface ChainStepOutcome {
   readonly status: number;
   readonly durationMs: number;
   readonly attempts: number;

@@ -13,13 +13,13 @@ const mends = {
   'checking the definition': 'use shorter or fewer templates and expressions, or split the workflow',
 } as const;
 
-export type Operation = keyof typeof mends;
+export type WorkOperation = keyof typeof mends;
 
 /** Something takes more work than one turn of the event loop may; the message names it and the mend. */
 export class WorkBudgetExceeded extends AppError {
   override readonly name = 'WorkBudgetExceeded';
 
-  constructor(operation: Operation) {
+  constructor(operation: WorkOperation) {
     const message = `${operation} takes too much work for one turn of the controllers; ${mends[operation]}`;
     super('limit_exceeded', message, { reason: 'WorkBudgetExceeded' });
   }
@@ -37,7 +37,7 @@ export class Work {
   /** Long texts that go to the output store. */
   readonly stored = new Set<unknown>();
   /** The activity, for the message. */
-  operation: Operation = 'rendering templates';
+  operation: WorkOperation = 'rendering templates';
   readonly #loaded = new Set<string>();
   #left: number;
 
@@ -66,7 +66,7 @@ export class Work {
   }
 
   /** Runs something under its name. @throws WorkBudgetExceeded */
-  during<Result>(operation: Operation, run: () => Result): Result {
+  during<Result>(operation: WorkOperation, run: () => Result): Result {
     const before = this.operation;
     this.operation = operation;
     try {

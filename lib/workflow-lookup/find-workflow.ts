@@ -4,7 +4,7 @@ import { isUid } from '../../crds/uid.ts';
 import type { CacheReader, IndexFunction } from '../informer/index.ts';
 import { objectName, userObjectName, workflowName } from '../manifest/object-name.ts';
 import { formerIdsOf } from './former-ids.ts';
-import { noUser, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';
+import { noUser, ownerOf, type WorkflowScope, scopeOf, scopes } from './scope.ts';
 
 /** Indexes that every cache of workflows has, so that a name means the same everywhere. */
 export const workflowIndexes: Readonly<Record<'name' | 'formerId', IndexFunction<Workflow>>> = {
@@ -26,7 +26,7 @@ export interface WantedWorkflow {
   /** Whether an id may be that of any user's workflow: for those who may read the whole namespace anyway. */
   readonly anyUser?: boolean;
   /** Look in this scope only. Default: in the user's, the tenant's and the global one. */
-  readonly scope?: Scope;
+  readonly scope?: WorkflowScope;
   readonly nameOrUid: string;
 }
 
@@ -40,7 +40,7 @@ export function cachedWorkflow(cache: WorkflowCache, wanted: WantedWorkflow): Wo
   if (byUid !== undefined && isVisible(byUid, wanted)) return byUid;
   // An id never means a name: a stranger could name a workflow like the id of a private, moved or deleted one (ADR 0050).
   if (isUid(nameOrUid)) return cache.byIndex('formerId', nameOrUid).find((workflow) => isVisible(workflow, wanted));
-  const keys: Readonly<Record<Scope, string | undefined>> = {
+  const keys: Readonly<Record<WorkflowScope, string | undefined>> = {
     user: user === undefined ? undefined : nameKey(namespace, user, nameOrUid),
     tenant: nameKey(namespace, undefined, nameOrUid),
     global: nameKey(globalNamespace, undefined, nameOrUid),
@@ -80,7 +80,7 @@ export function isVisible(workflow: Workflow, wanted: Omit<WantedWorkflow, 'name
 
 /** The places of a workflow of that name, the narrowest scope first. */
 export function placesOf({ namespace, user, scope, nameOrUid: name }: WantedWorkflow): ObjectPlace[] {
-  const places: Readonly<Record<Scope, ObjectPlace | undefined>> = {
+  const places: Readonly<Record<WorkflowScope, ObjectPlace | undefined>> = {
     user: user === undefined ? undefined : { namespace, name: userObjectName(user, name) },
     tenant: { namespace, name: objectName(name) },
     global: { namespace: globalNamespace, name: objectName(name) },

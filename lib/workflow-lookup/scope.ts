@@ -5,7 +5,7 @@ import { isDerivedName, isOfUser, workflowName } from '../manifest/object-name.t
 
 /** Scopes of a workflow, the narrowest first (spec 1 §2.6, design §3): they say who may run it. */
 export const scopes = ['user', 'tenant', 'global'] as const;
-export type Scope = (typeof scopes)[number];
+export type WorkflowScope = (typeof scopes)[number];
 
 /** How a user is written in labels and names of objects, which take no free text. */
 export function ownerKey(subject: string): string {
@@ -26,7 +26,7 @@ export function ownerOf({ metadata }: Pick<Workflow, 'metadata'>): string | unde
   return isDerivedName(metadata.name) && workflowName(metadata) === metadata.name ? noUser : undefined;
 }
 
-export function scopeOf(workflow: Pick<Workflow, 'metadata'>): Scope {
+export function scopeOf(workflow: Pick<Workflow, 'metadata'>): WorkflowScope {
   if (workflow.metadata.namespace === globalNamespace) return 'global';
   return ownerOf(workflow) === undefined ? 'tenant' : 'user';
 }
@@ -39,5 +39,5 @@ export function byName(a: ScopedName, b: ScopedName): number {
 
 interface ScopedName {
   readonly name: string;
-  readonly scope: Scope;
+  readonly scope: WorkflowScope;
 }

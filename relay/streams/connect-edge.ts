@@ -7,7 +7,7 @@ import {
   readNodeToken,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { Place } from '../../lib/fair-pool.ts';
+import type { PoolPart } from '../../lib/fair-pool.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
@@ -115,7 +115,7 @@ interface Opening {
   readonly claims: NodeClaims;
 }
 
-type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream; readonly place: Place };
+type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream; readonly place: PoolPart };
 
 /** Counts the stream to the share of its tenant, whom the token names, until it is over. */
 async function opened(deps: OpenDeps, pipe: Pipe): Promise<Opened> {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
-import type { Place } from '../../lib/fair-pool.ts';
+import type { PoolPart } from '../../lib/fair-pool.ts';
 import { createTenantStreams, type TenantStreams } from './tenant-streams.ts';
 
 /** As many more streams as the tenant may open now. */
-function fill(streams: TenantStreams, tenant: string): Place[] {
-  const places: Place[] = [];
+function fill(streams: TenantStreams, tenant: string): PoolPart[] {
+  const places: PoolPart[] = [];
   for (;;) {
     try {
       places.push(streams.enter(tenant));

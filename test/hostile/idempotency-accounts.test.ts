@@ -4,9 +4,9 @@ import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIngest } from '../../api/ingest/create-ingest.ts';
 import type { Routing } from '../../api/ingest/decide-route.ts';
-import { createDeliveries, type Delivery } from '../../api/ingest/deliveries.ts';
+import { createDeliveries, type AcceptedDelivery } from '../../api/ingest/deliveries.ts';
 import type { Ingest, Submission } from '../../api/ingest/ingest.ts';
-import { type Reservation, reservationKey } from '../../api/ingest/reservation.ts';
+import { type KeyReservation, reservationKey } from '../../api/ingest/reservation.ts';
 import { createReservations, type Reservations } from '../../api/ingest/reservations.ts';
 import { limits } from '../../crds/limits.ts';
 import { buckets, type EventBus, ShareUsedError } from '../../lib/bus/index.ts';
@@ -30,7 +30,7 @@ describe('Mallory and the idempotency keys that all tenants store in NATS', () =
     test = await startTestBus();
     replicas = [1, 2].map(() => {
       const bus = test.connect({ WINDLASS_KEYS_MAX_MB: 1 });
-      const bucket = bus.bucket<Reservation>(buckets.idempotency);
+      const bucket = bus.bucket<KeyReservation>(buckets.idempotency);
       return {
         bus,
         reservations: createReservations({ bucket, clock: systemClock, findExecution: async () => undefined }),
@@ -152,7 +152,7 @@ describe('Mallory and the idempotency keys that all tenants store in NATS', () =
       workflows: { find: async () => undefined },
       executions: { remember: never },
       reservations,
-      deliveries: createDeliveries(bus.bucket<Delivery>(buckets.idempotency)),
+      deliveries: createDeliveries(bus.bucket<AcceptedDelivery>(buckets.idempotency)),
       settler: { settle: never, resume: never, run: never },
       events: { raise: ({ type }) => void raised.push(type) },
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Reservation } from '../../api/ingest/reservation.ts';
+import type { KeyReservation } from '../../api/ingest/reservation.ts';
 import { createReservations, type Reservations } from '../../api/ingest/reservations.ts';
 import { answer } from '../../api/routes/stimuli/answer.ts';
 import { refusals } from '../../api/routes/stimuli/outcomes.ts';
@@ -17,7 +17,7 @@ const share = 80_000;
 describe('Mallory and the idempotency keys that the API remembers in its memory', () => {
   function setUp() {
     const clock = createManualClock();
-    const bucket = createAbsentBus(clock).bucket<Reservation>(buckets.idempotency);
+    const bucket = createAbsentBus(clock).bucket<KeyReservation>(buckets.idempotency);
     const reservations = createReservations({ bucket, clock, findExecution: async () => undefined });
     return { clock, reservations };
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createIngest } from '../../api/ingest/create-ingest.ts';
-import { createDeliveries, type Delivery } from '../../api/ingest/deliveries.ts';
+import { createDeliveries, type AcceptedDelivery } from '../../api/ingest/deliveries.ts';
 import { limits } from '../../crds/limits.ts';
 import { buckets } from '../../lib/bus/index.ts';
 import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
@@ -13,7 +13,7 @@ const seen = { signature: 'a'.repeat(64), isBound: false, source: 'my-ci', idemp
 
 function aMemory() {
   const clock = createManualClock();
-  return { clock, ...createDeliveries(createMemoryBucket<Delivery>(clock, buckets.idempotency)) };
+  return { clock, ...createDeliveries(createMemoryBucket<AcceptedDelivery>(clock, buckets.idempotency)) };
 }
 
 describe('a delivery that an attacker has seen', () => {
@@ -80,7 +80,7 @@ describe('a delivery that was refused', () => {
 
   it.each([undefined, 'k'])('is forgotten where nothing routes it (key %s)', async (idempotencyKey) => {
     const clock = createManualClock();
-    const deliveries = createDeliveries(createMemoryBucket<Delivery>(clock, buckets.idempotency));
+    const deliveries = createDeliveries(createMemoryBucket<AcceptedDelivery>(clock, buckets.idempotency));
     const never = (): never => {
       throw new Error('it must not be asked');
     };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { bucketStreamName } from '../../lib/bus/streams.ts';
-import { createSessions, type Session, sessionBucket } from '../../lib/envelope/index.ts';
+import { createSessions, type SealSession, sessionBucket } from '../../lib/envelope/index.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 
 /** 1 MiB for keys, 300 bytes each and 64 in a block, makes 54 blocks; a tenant alone has 43 of them. */
@@ -34,7 +34,7 @@ describe('Mallory and the sessions of signed calls that all tenants store in NAT
     }
   }
 
-  const large = (tenant: string, id: string): Session => ({
+  const large = (tenant: string, id: string): SealSession => ({
     execution_id: id,
     session_id: id,
     agent_id: 'a',
@@ -48,7 +48,7 @@ describe('Mallory and the sessions of signed calls that all tenants store in NAT
   });
 
   /** Bytes that were stored before the refusal. */
-  async function storedUntil(make: (at: number) => Session, by: EventBus = bus) {
+  async function storedUntil(make: (at: number) => SealSession, by: EventBus = bus) {
     const sessions = createSessions(by);
     for (let at = 0, bytes = 0; bytes < 4 * shareBytes; at += 1) {
       const session = make(at);
@@ -95,7 +95,7 @@ describe('Mallory and the sessions of signed calls that all tenants store in NAT
     try {
       const own = store.connect({ WINDLASS_KEYS_MAX_MB: 1 });
       while (own.problem() !== undefined) await systemClock.sleep(10);
-      const small = (at: number): Session => ({ ...large('trudy', `y-${at}`), allowed_tool_patterns: [] });
+      const small = (at: number): SealSession => ({ ...large('trudy', `y-${at}`), allowed_tool_patterns: [] });
       const { error } = await storedUntil(small, own);
       expect(error).toMatchObject({ reason: 'KeyShareUsed' });
       const bytes = await storedBytes(store);

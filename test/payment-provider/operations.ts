@@ -1,5 +1,5 @@
 import type { CustomerRow, Ledger, SessionRow, SubscriptionRow } from './ledger.ts';
-import { missing, Refusal } from './refusal.ts';
+import { missing, ProviderError } from './refusal.ts';
 
 /** A request, with its query or form as the provider writes nested fields: `line_items[0][price]`. */
 export interface ProviderRequest {
@@ -73,7 +73,7 @@ function list<T extends { readonly id: string }>(
   present: (row: T) => unknown = (row) => row,
 ): unknown {
   const limit = Number(fields['limit'] ?? 10);
-  if (!(limit >= 1 && limit <= 100)) throw new Refusal(400, { param: 'limit', message: 'between 1 and 100' });
+  if (!(limit >= 1 && limit <= 100)) throw new ProviderError(400, { param: 'limit', message: 'between 1 and 100' });
   const after = fields['starting_after'];
   const from = after === undefined ? 0 : rows.findIndex(({ id }) => id === after) + 1;
   const data = rows.slice(from, from + limit).map(present);
@@ -84,7 +84,7 @@ function list<T extends { readonly id: string }>(
 function searchCustomers(request: ProviderRequest): unknown {
   const clauses = (request.fields['query'] ?? '').split(' AND ').map((clause) => {
     const [, key, value] = /^metadata\['(\w+)'\]:'((?:[^'\\]|\\.)*)'$/.exec(clause) ?? [];
-    if (key === undefined || value === undefined) throw new Refusal(400, { message: `cannot read ${clause}` });
+    if (key === undefined || value === undefined) throw new ProviderError(400, { message: `cannot read ${clause}` });
     return [key, value.replaceAll(/\\(.)/g, '$1')] as const;
   });
   const found = living(request).filter(({ metadata }) => clauses.every(([key, value]) => metadata[key] === value));
@@ -94,7 +94,7 @@ function searchCustomers(request: ProviderRequest): unknown {
 function checkout({ ledger, fields }: ProviderRequest): unknown {
   const lines = linesOf(fields);
   if (fields['mode'] !== 'subscription' || lines.length === 0 || fields['success_url'] === undefined) {
-    throw new Refusal(400, { message: 'mode, line_items and success_url are required' });
+    throw new ProviderError(400, { message: 'mode, line_items and success_url are required' });
   }
   for (const { price } of lines) {
     if (!ledger.prices.some(({ id, active }) => id === price && active)) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Ledger } from './ledger.ts';
 import { operations } from './operations.ts';
-import { Refusal } from './refusal.ts';
+import { ProviderError } from './refusal.ts';
 
 /** A request as it was seen. */
 export interface SeenRequest {
@@ -129,7 +129,7 @@ export async function startPaymentProvider(): Promise<PaymentProviderDouble> {
     try {
       return { status: 200, body: operation({ ledger, fields, id, searchLags: double.searchLags }) };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ProviderError)) throw error;
       return { status: error.status, body: error.body, headers: error.headers };
     }
   }

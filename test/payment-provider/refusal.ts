@@ -1,5 +1,5 @@
 /** An error answer in the provider's form. */
-export class Refusal extends Error {
+export class ProviderError extends Error {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -20,5 +20,9 @@ export class Refusal extends Error {
   }
 }
 
-export const missing = (what: string, id: string, param = 'id'): Refusal =>
-  new Refusal(param === 'id' ? 404 : 400, { code: 'resource_missing', param, message: `No such ${what}: '${id}'` });
+export const missing = (what: string, id: string, param = 'id'): ProviderError =>
+  new ProviderError(param === 'id' ? 404 : 400, {
+    code: 'resource_missing',
+    param,
+    message: `No such ${what}: '${id}'`,
+  });

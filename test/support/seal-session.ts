@@ -1,7 +1,7 @@
-import type { Session } from '../../lib/envelope/index.ts';
+import type { SealSession } from '../../lib/envelope/index.ts';
 
 /** A session of an agent of a tenant that may call every tool. */
-export const sealSession = (tenant = 'acme'): Session => ({
+export const sealSession = (tenant = 'acme'): SealSession => ({
   execution_id: 'run-1',
   session_id: 's',
   agent_id: 'desk',

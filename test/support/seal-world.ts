@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { BucketDefinition } from '../../lib/bus/index.ts';
 import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
-import { createSessions, issueSession, loadSealKey, type Session } from '../../lib/envelope/index.ts';
+import { createSessions, issueSession, loadSealKey, type SealSession } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { createManualClock } from './manual-clock.ts';
 import { silentLogger } from './silent-logger.ts';
@@ -62,7 +62,7 @@ export function aSealWorld() {
   };
   const sessions = createSessions(bus);
   const seconds = (): number => Math.floor(clock.now() / 1_000);
-  const begin = async (signer: Signer, parts: Partial<Session> = {}) => {
+  const begin = async (signer: Signer, parts: Partial<SealSession> = {}) => {
     const { execution_id: executionId = 'e-1', tenant = 'acme', expires_at: expiresAt } = parts;
     const request = { executionId, tenant, podUid: 'p-1', securityContext: 'default', publicKey: signer.publicKey };
     const { allowed_tool_patterns: patterns, waiting_tool_patterns: waiting } = parts;

@@ -21,7 +21,7 @@ export interface CallsDeps {
 }
 
 /** Calls the provider. `operation` is what the log calls it; `call` is made anew for each attempt. */
-export type Call = <T>(operation: string, call: (stripe: Stripe) => Promise<T>) => Promise<T>;
+export type ProviderCall = <T>(operation: string, call: (stripe: Stripe) => Promise<T>) => Promise<T>;
 
 /** Attempts of one call, and the pauses between them. */
 const attempts = 3;
@@ -34,7 +34,7 @@ const beginMs = 12_000;
  * found it broken, or met a lock is made twice more. Every call that writes must therefore carry an idempotency key
  * of its own that does not change between attempts.
  */
-export function createCall(options: CallsOptions, deps: CallsDeps): Call {
+export function createCall(options: CallsOptions, deps: CallsDeps): ProviderCall {
   const { clock, logger } = deps;
   const random = deps.random ?? Math.random;
   let loaded: Loaded | undefined;

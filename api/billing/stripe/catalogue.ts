@@ -3,7 +3,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { PaidTier } from '../objects.ts';
 import type { Catalogue } from '../payment-provider.ts';
 import { remember } from '../remembered.ts';
-import { type Call, ProviderRefusal } from './calls.ts';
+import { type ProviderCall, ProviderRefusal } from './calls.ts';
 import { allPages, pageSize } from './pages.ts';
 import { type TierEntries, tierEntries, tierOfProduct } from './tier-entries.ts';
 
@@ -13,7 +13,7 @@ const freshMs = 60_000;
 const mostPages = 10;
 
 interface CatalogueDeps {
-  readonly call: Call;
+  readonly call: ProviderCall;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -43,7 +43,7 @@ export function createCatalogue({ call, clock, logger }: CatalogueDeps): Catalog
   };
 }
 
-async function readEntries(call: Call): Promise<TierEntries> {
+async function readEntries(call: ProviderCall): Promise<TierEntries> {
   const [products, prices] = await Promise.all([
     allPages(mostPages, (after) =>
       call('list products', ({ products: list }) => list.list({ active: true, limit: pageSize, ...after })),
@@ -57,7 +57,7 @@ async function readEntries(call: Call): Promise<TierEntries> {
   return tierEntries(products, prices);
 }
 
-async function readTier(call: Call, id: string): Promise<PaidTier | undefined> {
+async function readTier(call: ProviderCall, id: string): Promise<PaidTier | undefined> {
   try {
     return tierOfProduct(await call('read product', ({ products }) => products.retrieve(id)));
   } catch (error) {

@@ -4,7 +4,7 @@ import { type CallsDeps, type CallsOptions, createCall } from './calls.ts';
 import { createCatalogue } from './catalogue.ts';
 import { createCustomers } from './customers.ts';
 import { createRecords } from './records.ts';
-import { type Addresses, createSessions } from './sessions.ts';
+import { type Addresses, createProviderSessions } from './sessions.ts';
 
 export interface StripeOptions extends CallsOptions, Addresses {
   /** Tells the customers of this installation from those of others that share the account. */
@@ -22,7 +22,7 @@ export function createStripe(options: StripeOptions, deps: StripeDeps): PaymentP
   return {
     catalogue: createCatalogue({ call, clock, logger }),
     customers: createCustomers({ call, clock }, options.installation),
-    sessions: createSessions({ call, newId }, options, options.installation),
+    sessions: createProviderSessions({ call, newId }, options, options.installation),
     records: createRecords(call),
   };
 }

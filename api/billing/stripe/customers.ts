@@ -2,8 +2,8 @@ import type { Clock } from '../../../lib/clock.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { Customers } from '../payment-provider.ts';
 import { remember } from '../remembered.ts';
-import type { Call } from './calls.ts';
-import { findCustomer, metadataOf, type Owner } from './find-customer.ts';
+import type { ProviderCall } from './calls.ts';
+import { findCustomer, metadataOf, type CustomerOwner } from './find-customer.ts';
 
 const knownMs = 10 * 60_000;
 const unknownMs = 5_000;
@@ -12,7 +12,7 @@ const capacity = 10_000;
 const mostDeleted = 5;
 
 interface CustomersDeps {
-  readonly call: Call;
+  readonly call: ProviderCall;
   readonly clock: Clock;
 }
 
@@ -45,14 +45,14 @@ export function createCustomers(deps: CustomersDeps, installation: string): Cust
 }
 
 /** The parameters must stay what they are: the provider refuses a known key with others. */
-async function create(call: Call, owner: Owner, key: string): Promise<string> {
+async function create(call: ProviderCall, owner: CustomerOwner, key: string): Promise<string> {
   const customer = { name: owner.tenant, metadata: metadataOf(owner) };
   const idempotencyKey = `windlass-customer-${owner.installation}-${key}`;
   const { id } = await call('create customer', ({ customers }) => customers.create(customer, { idempotencyKey }));
   return id;
 }
 
-async function exists(call: Call, id: string): Promise<boolean> {
+async function exists(call: ProviderCall, id: string): Promise<boolean> {
   const customer = await call('read customer', ({ customers }) => customers.retrieve(id));
   return customer.deleted !== true;
 }

@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
 import type { Clock } from '../../../lib/clock.ts';
-import type { Call } from './calls.ts';
+import type { ProviderCall } from './calls.ts';
 import { allPages, pageSize } from './pages.ts';
 
 /** Metadata of a customer that say whose it is. */
@@ -12,23 +12,26 @@ const searchLagSeconds = 3_600;
 const mostPages = 10;
 
 /** The tenant of a customer. */
-export interface Owner {
+export interface CustomerOwner {
   readonly tenant: string;
   readonly installation: string;
 }
 
-export const metadataOf = ({ tenant, installation }: Owner): Record<string, string> => ({
+export const metadataOf = ({ tenant, installation }: CustomerOwner): Record<string, string> => ({
   [tenantKey]: tenant,
   [installationKey]: installation,
 });
 
 interface FindCustomerDeps {
-  readonly call: Call;
+  readonly call: ProviderCall;
   readonly clock: Clock;
 }
 
 /** The owner's customer: by the provider's search, or, as what is new is not to be found there yet, in a list of that. */
-export async function findCustomer({ call, clock }: FindCustomerDeps, owner: Owner): Promise<string | undefined> {
+export async function findCustomer(
+  { call, clock }: FindCustomerDeps,
+  owner: CustomerOwner,
+): Promise<string | undefined> {
   const { data } = await call('search customers', ({ customers }) =>
     customers.search({ query: queryFor(owner), limit: pageSize }),
   );
@@ -41,14 +44,14 @@ export async function findCustomer({ call, clock }: FindCustomerDeps, owner: Own
   return oldestOf(owner, recent);
 }
 
-function queryFor(owner: Owner): string {
+function queryFor(owner: CustomerOwner): string {
   return Object.entries(metadataOf(owner))
     .map(([key, value]) => `metadata['${key}']:'${value.replaceAll(/['\\]/g, '\\$&')}'`)
     .join(' AND ');
 }
 
 /** Where an operator made a second one by hand, every replica takes the same. */
-function oldestOf(owner: Owner, customers: readonly Stripe.Customer[]): string | undefined {
+function oldestOf(owner: CustomerOwner, customers: readonly Stripe.Customer[]): string | undefined {
   const wanted = Object.entries(metadataOf(owner));
   return customers
     .filter(({ metadata }) => wanted.every(([key, value]) => metadata[key] === value))

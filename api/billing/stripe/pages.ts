@@ -1,5 +1,5 @@
 /** A page of a list of the provider. */
-export interface Page<T> {
+export interface ProviderPage<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;
 }
@@ -10,7 +10,7 @@ export const pageSize = 100;
 /** A list in whole, up to `most` pages; `fetchPage` gets the id after which the page begins. */
 export async function allPages<T extends { readonly id: string }>(
   most: number,
-  fetchPage: (after: { readonly starting_after?: string }) => Promise<Page<T>>,
+  fetchPage: (after: { readonly starting_after?: string }) => Promise<ProviderPage<T>>,
 ): Promise<T[]> {
   const all: T[] = [];
   for (let page = 0; page < most; page++) {

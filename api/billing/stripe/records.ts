@@ -2,11 +2,11 @@ import type { Stripe } from 'stripe';
 import { AppError } from '../../../lib/errors.ts';
 import { type Invoice, type InvoiceStatus, invoiceStatuses } from '../objects.ts';
 import type { ProviderSubscription, Records } from '../payment-provider.ts';
-import { type Call, ProviderRefusal } from './calls.ts';
+import { type ProviderCall, ProviderRefusal } from './calls.ts';
 import { pageSize } from './pages.ts';
 
 /** The provider's records of a customer. */
-export function createRecords(call: Call): Records {
+export function createRecords(call: ProviderCall): Records {
   return {
     async subscriptions(customer) {
       const { data } = await call('list subscriptions', ({ subscriptions }) =>

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { NewId } from '../../../lib/ids.ts';
-import type { Order, Sessions } from '../payment-provider.ts';
-import { type Call, ProviderRefusal } from './calls.ts';
+import type { Order, ProviderSessions } from '../payment-provider.ts';
+import { type ProviderCall, ProviderRefusal } from './calls.ts';
 import { metadataOf } from './find-customer.ts';
 
 /** Where browsers go afterwards. */
@@ -12,12 +12,16 @@ export interface Addresses {
 }
 
 interface SessionsDeps {
-  readonly call: Call;
+  readonly call: ProviderCall;
   readonly newId: NewId;
 }
 
 /** Sessions of the provider's hosted pages. */
-export function createSessions({ call, newId }: SessionsDeps, addresses: Addresses, installation: string): Sessions {
+export function createProviderSessions(
+  { call, newId }: SessionsDeps,
+  addresses: Addresses,
+  installation: string,
+): ProviderSessions {
   return {
     async checkout({ tenant, customer, order }) {
       const idempotencyKey = `windlass-checkout-${newId()}`;

@@ -18,7 +18,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { WaitingRequests } from './waiting-requests.ts';
 import { preferredWaitMs } from './preferred-wait.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
-import { executionIdOf, type Generate, readShape, textsOf, type Result } from './shapes.ts';
+import { executionIdOf, type Generate, readShape, textsOf, type ToolResultShape } from './shapes.ts';
 
 export interface AgentPodDeps {
   readonly clock: Clock;
@@ -147,7 +147,7 @@ interface Exchange {
   /** Words of the pod that are not written down yet. */
   unheard: PodSaying | undefined;
   /** A result that is not taken yet. */
-  unreported: Result | undefined;
+  unreported: ToolResultShape | undefined;
   readonly dropBody: () => void;
 }
 
@@ -184,7 +184,7 @@ function replyOf(offered: Offered | undefined, state: ConversationState): Reply 
 async function finished(
   deps: AgentPodDeps,
   { metadata }: AgentExecution,
-  unreported: Result | undefined,
+  unreported: ToolResultShape | undefined,
 ): Promise<Reply> {
   const tenant = deps.tenants.tenantOf(metadata.namespace ?? '') ?? '';
   const state = await readAll(deps.feed, tenant, metadata.uid ?? '');

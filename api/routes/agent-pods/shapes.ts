@@ -27,7 +27,7 @@ const Generate = Type.Object(
 export type Generate = Static<typeof Generate>;
 
 /** spec 1 §4.5, request `dispatch_result`. */
-const Result = Type.Object(
+const ToolResultShape = Type.Object(
   {
     type: Type.Literal('dispatch_result'),
     execution_id: id,
@@ -40,9 +40,12 @@ const Result = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Result = Static<typeof Result>;
+export type ToolResultShape = Static<typeof ToolResultShape>;
 
-const checks = { generate: createValidator(Generate, ['body']), dispatch_result: createValidator(Result, ['body']) };
+const checks = {
+  generate: createValidator(Generate, ['body']),
+  dispatch_result: createValidator(ToolResultShape, ['body']),
+};
 
 /** @throws HttpError 400 where the body names no execution. */
 export function executionIdOf(body: { readonly type: string; readonly execution_id?: unknown }): string {
@@ -52,13 +55,13 @@ export function executionIdOf(body: { readonly type: string; readonly execution_
 }
 
 /** @throws HttpError 400 for an unknown type, or for the first field that is not as it must be. */
-export function readShape(body: { readonly type: string }): Generate | Result {
+export function readShape(body: { readonly type: string }): Generate | ToolResultShape {
   if (!isKnown(body.type)) {
     throw invalid('type', 'must be generate or dispatch_result');
   }
   const [problem] = checks[body.type](body);
   if (problem !== undefined) throw invalid(problem.path, problem.message);
-  const shape = body as Generate | Result;
+  const shape = body as Generate | ToolResultShape;
   if (shape.type === 'generate') checkMessages(shape);
   return shape;
 }

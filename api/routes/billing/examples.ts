@@ -1,4 +1,4 @@
-import type { Invoice, Subscription, Tier } from '../../billing/objects.ts';
+import type { Invoice, TenantSubscription, Tier } from '../../billing/objects.ts';
 
 /** Examples of the reference; the types and a test of all contracts check them against the schemas. */
 
@@ -14,7 +14,7 @@ const tier: Tier = {
   seat_annual: null,
 };
 
-const subscription: Subscription = {
+const subscription: TenantSubscription = {
   tier: 'pro',
   status: 'active',
   current_period_end: '2026-12-01T00:00:00.000Z',

@@ -1,14 +1,14 @@
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
-import type { Customers, Sessions } from '../../billing/payment-provider.ts';
+import type { Customers, ProviderSessions } from '../../billing/payment-provider.ts';
 import { addressProblem } from '../../billing/web-address.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
 import type { openPortal } from './contracts.ts';
 
 interface PortalDeps {
-  readonly provider: { readonly customers: Customers; readonly sessions: Sessions };
+  readonly provider: { readonly customers: Customers; readonly sessions: ProviderSessions };
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
   /** Where the portal may lead back to; empty: anywhere. */
   readonly returnOrigins: readonly string[];

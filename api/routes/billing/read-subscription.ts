@@ -1,6 +1,6 @@
 import { json, type Reply } from '../../../lib/http/route.ts';
 import { currentSubscription, isEntitling } from '../../billing/current-subscription.ts';
-import type { PaidTier, Subscription } from '../../billing/objects.ts';
+import type { PaidTier, TenantSubscription } from '../../billing/objects.ts';
 import type { Catalogue, Customers, ProviderSubscription, Records } from '../../billing/payment-provider.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 
@@ -21,7 +21,7 @@ export function handleReadSubscription({ catalogue, customers, records }: Subscr
 }
 
 /** requirements AMB-053. */
-const noSubscription: Subscription = {
+const noSubscription: TenantSubscription = {
   tier: 'free',
   status: null,
   current_period_end: null,
@@ -29,7 +29,7 @@ const noSubscription: Subscription = {
   provider_customer_id: null,
 };
 
-function present(current: ProviderSubscription, customer: string, tier: PaidTier | undefined): Subscription {
+function present(current: ProviderSubscription, customer: string, tier: PaidTier | undefined): TenantSubscription {
   return {
     tier: tier ?? 'free',
     status: current.status,

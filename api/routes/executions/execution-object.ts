@@ -92,7 +92,7 @@ export type PastVisit = Static<typeof PastVisit>;
 const Cause = Type.Object({ reason: Type.String(), message: Type.String() }, { additionalProperties: false });
 
 /** The visit that an execution is in, or that its end interrupted. */
-export const CurrentVisit = Type.Object(
+export const CurrentVisitObject = Type.Object(
   {
     state: Type.String(),
     kind: oneOf(stateKinds),
@@ -114,7 +114,7 @@ export const CurrentVisit = Type.Object(
   },
   { additionalProperties: false, description: 'The visit that it is in, or that its end interrupted.' },
 );
-export type CurrentVisit = Static<typeof CurrentVisit>;
+export type CurrentVisitObject = Static<typeof CurrentVisitObject>;
 
 /** An execution in full (requirements AMB-154). */
 export const Execution = Type.Object(
@@ -123,7 +123,7 @@ export const Execution = Type.Object(
     input: anyObject({ description: 'Input of the start.' }),
     intent: orNull(Type.String()),
     history: Type.Array(PastVisit, { description: 'The states that it has been in, in their order.' }),
-    current: orNull(CurrentVisit),
+    current: orNull(CurrentVisitObject),
     blackboard: anyObject({
       description: 'Values that the states share, by key; large parts as {ref, bytes, truncated}.',
     }),

@@ -10,7 +10,7 @@ import type {
 } from '../../../crds/schema/workflow-execution-status.ts';
 import { entryOf, fieldsOf, outputOf } from '../../../lib/execution/blackboard-entry.ts';
 import { fill, siblingOf } from '../../../lib/execution/whole-value.ts';
-import type { CurrentVisit, Execution, ExecutionSummary, LargeValue, PastVisit } from './execution-object.ts';
+import type { CurrentVisitObject, Execution, ExecutionSummary, LargeValue, PastVisit } from './execution-object.ts';
 
 export function presentSummary(execution: WorkflowExecution): ExecutionSummary {
   const { metadata, status = { phase: 'pending' } } = execution;
@@ -78,7 +78,7 @@ function presentVisit(whole: WorkflowExecutionStatus, past: Visit): PastVisit {
   };
 }
 
-function presentCurrent(current: CurrentState | undefined): CurrentVisit | null {
+function presentCurrent(current: CurrentState | undefined): CurrentVisitObject | null {
   if (current === undefined) return null;
   const { state, kind, visit, entered_at, attempt = 1, answers = [], signals_refused = 0 } = current;
   return {

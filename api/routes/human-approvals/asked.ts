@@ -8,14 +8,14 @@ interface AskedOf {
   /** The execution of an agent, without its texts. */
   readonly call: { readonly kind: 'call'; readonly id: string; readonly execution: AgentExecution };
 }
-export type Asked<K extends keyof AskedOf = keyof AskedOf> = AskedOf[K];
+export type AskedApproval<K extends keyof AskedOf = keyof AskedOf> = AskedOf[K];
 
 /** The object that asks for the decision of that id, or got it last; undefined for another tenant's. */
 export async function findAsked(
   { executions, agentAsks }: Pick<Cluster, 'executions' | 'agentAsks'>,
   tenant: string,
   id: string,
-): Promise<Asked | undefined> {
+): Promise<AskedApproval | undefined> {
   const call = agentAsks.known(tenant, id);
   if (call !== undefined) return { kind: 'call', id, execution: call };
   const execution = await executions.asking(tenant, id);

@@ -4,7 +4,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { answeredIdOf } from '../../../lib/decision/approval-id.ts';
 import { commitAnswer } from '../../../lib/decision/commit-answer.ts';
 import type { Gate } from '../../../lib/decision/gate.ts';
-import { type Decision, signalFor } from '../../../lib/decision/human-decision.ts';
+import { type HumanDecision, signalFor } from '../../../lib/decision/human-decision.ts';
 import { updateExecution } from '../../../lib/decision/update-execution.ts';
 import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -15,7 +15,7 @@ import { findAgain, type KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import { unmatchedReply } from '../unmatched-response.ts';
-import { type Asked, findAsked } from './asked.ts';
+import { type AskedApproval, findAsked } from './asked.ts';
 import { approveHumanApproval, goneText, rejectHumanApproval } from './contract.ts';
 import { pendingOf } from './pending.ts';
 
@@ -70,7 +70,12 @@ async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promi
   return asked.kind === 'state' ? decideState(deps, caller, verdict, asked) : decideCall(deps, caller, verdict, asked);
 }
 
-async function decideState(deps: DecideDeps, caller: Caller, verdict: Verdict, asked: Asked<'state'>): Promise<void> {
+async function decideState(
+  deps: DecideDeps,
+  caller: Caller,
+  verdict: Verdict,
+  asked: AskedApproval<'state'>,
+): Promise<void> {
   const { kube, clock, cluster, gate } = deps;
   const { id, execution: known } = asked;
   const subject = known.metadata.uid ?? '';
@@ -93,7 +98,12 @@ async function decideState(deps: DecideDeps, caller: Caller, verdict: Verdict, a
   }
 }
 
-async function decideCall(deps: DecideDeps, caller: Caller, verdict: Verdict, asked: Asked<'call'>): Promise<void> {
+async function decideCall(
+  deps: DecideDeps,
+  caller: Caller,
+  verdict: Verdict,
+  asked: AskedApproval<'call'>,
+): Promise<void> {
   const { id, execution: known } = asked;
   const { response, feedback, note } = verdict;
   const about = { id, subject: known.metadata.uid ?? '' };
@@ -139,7 +149,7 @@ const auditTypes = new Map<string, AuditEntry['type']>([
 function signalOf(
   execution: WorkflowExecution,
   { response, feedback, note }: Verdict,
-  author: Pick<Decision, 'by' | 'at'>,
+  author: Pick<HumanDecision, 'by' | 'at'>,
 ): Signal {
   return { ...signalFor(execution, { ...author, response, feedback, via: 'api' }), note };
 }

@@ -11,7 +11,7 @@ import { findAgain, type KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import { pageOf, type TimeKey, createTimeCursor } from '../../../lib/http/paging.ts';
-import { type Asked, findAsked } from './asked.ts';
+import { type AskedApproval, findAsked } from './asked.ts';
 import { goneText, type ListedApprovalRequest, listHumanApprovals, readHumanApproval } from './contract.ts';
 import { pendingOf } from './pending.ts';
 import { presentAsk, presentListed, presentRequest } from './present.ts';
@@ -74,13 +74,13 @@ export function createReadRoute(deps: ReadDeps): Route<Caller> {
   });
 }
 
-async function stateRequest({ kube, clock, outputs }: ReadDeps, { id, execution }: Asked<'state'>) {
+async function stateRequest({ kube, clock, outputs }: ReadDeps, { id, execution }: AskedApproval<'state'>) {
   const latest = await newest(kube, execution).catch(unlessDeleted);
   const pending = latest && pendingOf(latest, clock.now());
   return pending?.id === id ? presentRequest(outputs, pending) : undefined;
 }
 
-async function callRequest({ kube, clock }: ReadDeps, { id, execution }: Asked<'call'>) {
+async function callRequest({ kube, clock }: ReadDeps, { id, execution }: AskedApproval<'call'>) {
   const latest = await findAgain(kube, agentExecutions, execution);
   const ask = latest && openAsk(latest, clock.now());
   return latest !== undefined && ask?.id === id ? presentAsk(latest, ask) : undefined;

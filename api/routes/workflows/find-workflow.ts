@@ -1,11 +1,11 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import type { Scope } from '../../../lib/workflow-lookup/index.ts';
+import type { WorkflowScope } from '../../../lib/workflow-lookup/index.ts';
 import type { Viewer, Workflows } from '../../cluster/index.ts';
 import { notFound, unknownWorkflow } from '../not-found.ts';
 
 interface Wanted {
   readonly nameOrUid: string;
-  readonly scope?: Scope | undefined;
+  readonly scope?: WorkflowScope | undefined;
   /** Waits for room for a large definition, which the answer holds. */
   readonly reserve?: (bytes: number) => Promise<void>;
 }

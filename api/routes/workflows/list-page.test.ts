@@ -2,14 +2,14 @@ import { Value } from 'typebox/value';
 import { describe, expect, it, vi } from 'vitest';
 import { annotations, globalNamespace, labels } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import type { Scope } from '../../../lib/workflow-lookup/index.ts';
+import type { WorkflowScope } from '../../../lib/workflow-lookup/index.ts';
 import { userObjectName } from '../../../lib/manifest/index.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { listWorkflows } from './contract.ts';
 import { createListRoute } from './list.ts';
 import { listCursor, listPage, parseLabels } from './list-page.ts';
 
-function one(name: string, scope: Scope = 'tenant', own: Record<string, string> = {}): Workflow {
+function one(name: string, scope: WorkflowScope = 'tenant', own: Record<string, string> = {}): Workflow {
   const isUsers = scope === 'user';
   return {
     ...aWorkflow(name).state('end', anEnd()).build(),

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { annotations } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { byName, type Scope, scopeOf, scopes } from '../../../lib/workflow-lookup/index.ts';
+import { byName, type WorkflowScope, scopeOf, scopes } from '../../../lib/workflow-lookup/index.ts';
 import { isObjectLabel, keptLabels, workflowName } from '../../../lib/manifest/index.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import {
@@ -16,7 +16,7 @@ import {
 /** The place of a workflow in a list. A caller sees at most one of a name in each scope. */
 interface ListKey {
   readonly name: string;
-  readonly scope: Scope;
+  readonly scope: WorkflowScope;
 }
 
 interface ListQuery extends PageOptions<ListKey> {

@@ -1,12 +1,16 @@
 import { annotations, globalNamespace, labels } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { ownerKey, type Scope } from '../../../lib/workflow-lookup/index.ts';
+import { ownerKey, type WorkflowScope } from '../../../lib/workflow-lookup/index.ts';
 import { objectName, userObjectName, workflowName } from '../../../lib/manifest/index.ts';
 import type { TenantDirectory, Viewer } from '../../cluster/index.ts';
 import { notFound, unknownTenant } from '../not-found.ts';
 
 /** The namespace of a workflow of a scope. @throws HttpError 404 for a tenant that is not set up. */
-export function namespaceOf(tenants: Pick<TenantDirectory, 'namespaceOf'>, { tenant }: Viewer, scope: Scope): string {
+export function namespaceOf(
+  tenants: Pick<TenantDirectory, 'namespaceOf'>,
+  { tenant }: Viewer,
+  scope: WorkflowScope,
+): string {
   const namespace = scope === 'global' ? globalNamespace : tenants.namespaceOf(tenant);
   if (namespace === undefined) throw notFound(unknownTenant);
   return namespace;
@@ -16,7 +20,7 @@ export function namespaceOf(tenants: Pick<TenantDirectory, 'namespaceOf'>, { ten
  * The same workflow as an object of that scope. One of a user carries its owner, and an object name that no other
  * user's can have.
  */
-export function inScope(workflow: Workflow, scope: Scope, { subject }: Pick<Viewer, 'subject'>): Workflow {
+export function inScope(workflow: Workflow, scope: WorkflowScope, { subject }: Pick<Viewer, 'subject'>): Workflow {
   const name = workflowName(workflow.metadata);
   const { [labels.user]: _owner, ...otherLabels } = workflow.metadata.labels ?? {};
   const isUsers = scope === 'user';

@@ -1,12 +1,12 @@
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Line, readLines } from './lines.ts';
+import { type InputLine, readLines } from './lines.ts';
 
 const never = new AbortController().signal;
 
 async function collect(stream: Readable, maxBytes = 10, stop = never): Promise<(string | undefined)[]> {
-  const lines: Line[] = [];
+  const lines: InputLine[] = [];
   for await (const line of readLines(stream, maxBytes, stop)) lines.push(line);
   expect(lines.map(({ number }) => number)).toEqual(lines.map((_, index) => index + 1));
   return lines.map(({ bytes }) => bytes?.toString());

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 
 /** A line without its end; `bytes` is absent when there were more than allowed. Numbers begin with 1. */
-export interface Line {
+export interface InputLine {
   readonly number: number;
   readonly bytes?: Buffer;
 }
@@ -14,7 +14,7 @@ const carriageReturn = 0x0d;
  * The lines of a stream, read no faster than they are taken. A line of more than `maxBytes` is read to its end and not
  * kept. The last one needs no line feed, unless `stop` has cut it short: then it may be half a line, and is left out.
  */
-export async function* readLines(stream: Readable, maxBytes: number, stop: AbortSignal): AsyncGenerator<Line> {
+export async function* readLines(stream: Readable, maxBytes: number, stop: AbortSignal): AsyncGenerator<InputLine> {
   let parts: Buffer[] = [];
   let length = 0;
   let number = 0;
@@ -26,7 +26,7 @@ export async function* readLines(stream: Readable, maxBytes: number, stop: Abort
     else parts = [];
   }
 
-  function finish(): Line {
+  function finish(): InputLine {
     number += 1;
     const bytes = length <= maxBytes + 1 ? withoutReturn(Buffer.concat(parts)) : undefined;
     parts = [];

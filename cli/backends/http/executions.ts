@@ -9,12 +9,12 @@ import { signalFor } from '../../../lib/decision/human-decision.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import type {
   AgainRequest,
-  Answer,
-  Answered,
+  HumanAnswer,
+  AnsweredApproval,
   Cancelled,
   ExecutionBackend,
   ExecutionFilter,
-  Question,
+  PendingApproval,
   StartRequest,
 } from '../backend.ts';
 import { nameTaken, noExecution } from '../refusals.ts';
@@ -87,7 +87,7 @@ async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<Work
 }
 
 /** An execution that is not in the list yet, or no more, is shown by its id. */
-async function questions(deps: HttpDeps): Promise<Question[]> {
+async function questions(deps: HttpDeps): Promise<PendingApproval[]> {
   const [requests, executions, agents] = await Promise.all([
     allPages(async (cursor) => {
       const { pending_requests: rows, next_cursor: next } = await deps.client.listHumanApprovals({ cursor });
@@ -168,8 +168,8 @@ function earlierOf({ by, at }: { readonly by?: string; readonly at?: string }): 
 async function decide(
   { client, clock, subject }: HttpDeps,
   execution: WorkflowExecution,
-  answer: Answer,
-): Promise<Answered> {
+  answer: HumanAnswer,
+): Promise<AnsweredApproval> {
   const by = await subject();
   const at = new Date(clock.now()).toISOString();
   const { state, response } = signalFor(execution, { ...answer, by, at, via: 'api' });

@@ -1,5 +1,5 @@
 import { CliError } from '../../exit-codes.ts';
-import type { Backend, BackendWords, Identity } from '../backend.ts';
+import type { Backend, BackendWords, ServerIdentity } from '../backend.ts';
 import type { HttpDeps } from './deps.ts';
 import { createAgents } from './agents.ts';
 import { createCalls } from './calls.ts';
@@ -10,7 +10,7 @@ import { createWorkflows } from './workflows.ts';
 interface HttpBackendDeps extends HttpDeps {
   readonly server: string;
   readonly fetch: typeof fetch;
-  readonly whoAmI: () => Promise<Identity>;
+  readonly whoAmI: () => Promise<ServerIdentity>;
 }
 
 /** Through the HTTP API, with the rights that a token gives. */

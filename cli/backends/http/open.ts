@@ -6,7 +6,7 @@ import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
 import type { GlobalOptions } from '../../session.ts';
 import type { Terminal } from '../../terminal.ts';
 import { flagsOf } from '../choose.ts';
-import type { Backend, Identity } from '../backend.ts';
+import type { Backend, ServerIdentity } from '../backend.ts';
 import { createHttpBackend, wordsOf } from './http-backend.ts';
 
 export interface OpenDeps extends TokenDeps {
@@ -55,7 +55,7 @@ async function refusalOf(client: Pick<WindlassClient, 'listWorkflows'>): Promise
 }
 
 /** As the token says. */
-function identityOf(server: string, token: string, problem: string | undefined): Identity {
+function identityOf(server: string, token: string, problem: string | undefined): ServerIdentity {
   const { iss, exp, tenant_id } = claimsOf(token);
   return {
     user: subjectOf(token),

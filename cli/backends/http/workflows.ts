@@ -11,7 +11,14 @@ import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts
 import { AppError } from '../../../lib/errors.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
 import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
-import type { ListOptions, Registered, RegisterOptions, Verdict, WorkflowBackend, WorkflowRow } from '../backend.ts';
+import type {
+  ListQuery,
+  RegistrationResult,
+  RegistrationTarget,
+  RegistrationVerdict,
+  WorkflowBackend,
+  WorkflowRow,
+} from '../backend.ts';
 import { noWorkflow } from '../refusals.ts';
 import { allPages } from './all-pages.ts';
 import type { HttpDeps } from './deps.ts';
@@ -45,8 +52,8 @@ export function createWorkflows(deps: HttpDeps): WorkflowBackend {
 async function register(
   client: WindlassClient,
   workflow: Workflow,
-  { scope, force }: RegisterOptions,
-): Promise<Registered> {
+  { scope, force }: RegistrationTarget,
+): Promise<RegistrationResult> {
   const body = JSON.stringify(toManifest(workflow));
   const { workflow_id: uid, registration } = await client
     .registerWorkflow({ body, scope, force })
@@ -65,7 +72,7 @@ function refusalOf(error: unknown): unknown {
   return what === undefined ? error : new AppError('conflict', what, { reason: 'VersionExists' });
 }
 
-async function verdictOn(client: WindlassClient, uid: string): Promise<Verdict | undefined> {
+async function verdictOn(client: WindlassClient, uid: string): Promise<RegistrationVerdict | undefined> {
   const { ready, reason = notJudged, message = '' } = await client.readWorkflow({ workflow: uid });
   if (ready) return { accepted: true };
   return reason === notJudged ? undefined : { accepted: false, reason, message };
@@ -74,7 +81,7 @@ async function verdictOn(client: WindlassClient, uid: string): Promise<Verdict |
 /** The reason of a workflow that the controllers have not looked at. */
 const notJudged = 'Pending';
 
-async function list(client: WindlassClient, { everywhere, timeoutMs }: ListOptions): Promise<WorkflowRow[]> {
+async function list(client: WindlassClient, { everywhere, timeoutMs }: ListQuery): Promise<WorkflowRow[]> {
   if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the workflows that you can run.');
   return allPages(async (cursor) => {
     const { workflows, next_cursor: next } = await client.listWorkflows(

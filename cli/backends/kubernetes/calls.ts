@@ -6,7 +6,7 @@ import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
 import { findObject } from '../../../lib/kube/index.ts';
-import type { CallBackend, Question } from '../backend.ts';
+import type { CallBackend, PendingApproval } from '../backend.ts';
 import type { KubernetesDeps } from './deps.ts';
 
 /** Tool calls that wait, on executions of agents as custom resources. */
@@ -40,7 +40,7 @@ async function findAgentExecution(
   return items.find(({ metadata }) => metadata.uid === nameOrUid);
 }
 
-function questionOf(execution: AgentExecution, now: number): Question[] {
+function questionOf(execution: AgentExecution, now: number): PendingApproval[] {
   const ask = openAsk(execution, now);
   if (ask === undefined) return [];
   const { name, uid = '' } = execution.metadata;

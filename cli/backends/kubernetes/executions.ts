@@ -13,11 +13,11 @@ import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { workflowOf } from '../../workflow-of.ts';
 import type {
   AgainRequest,
-  Answer,
+  HumanAnswer,
   Cancelled,
   ExecutionBackend,
   ExecutionFilter,
-  Question,
+  PendingApproval,
   StartRequest,
 } from '../backend.ts';
 import { nameTaken } from '../refusals.ts';
@@ -86,7 +86,7 @@ async function list(
   });
 }
 
-async function questions(deps: KubernetesDeps): Promise<Question[]> {
+async function questions(deps: KubernetesDeps): Promise<PendingApproval[]> {
   const { items } = await deps.kube.listAll(workflowExecutions, { namespace: deps.namespace });
   return (await listedIn(deps, items)).flatMap((execution) => {
     const { metadata, status } = execution;
@@ -124,7 +124,7 @@ async function cancel(
   return { execution: cancelled, ...(isOurs ? {} : { earlier: first }) };
 }
 
-async function decide({ kube, clock, outputs }: KubernetesDeps, execution: WorkflowExecution, answer: Answer) {
+async function decide({ kube, clock, outputs }: KubernetesDeps, execution: WorkflowExecution, answer: HumanAnswer) {
   const { username: by } = await kube.whoAmI();
   const at = new Date(clock.now()).toISOString();
   return commitDecision(kube, execution, { ...answer, by, at, via: 'cli' }, createGate({ kube, outputs }));

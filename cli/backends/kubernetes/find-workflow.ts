@@ -1,6 +1,6 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import type { Scope } from '../../../lib/workflow-lookup/scope.ts';
+import type { WorkflowScope } from '../../../lib/workflow-lookup/scope.ts';
 import { readWorkflow } from '../../../lib/registration/index.ts';
 import { noWorkflow } from '../refusals.ts';
 import type { KubernetesDeps } from './deps.ts';
@@ -11,7 +11,7 @@ import { unlessRefused } from './unless-refused.ts';
 export async function findWorkflow(
   { kube, namespace, words }: Pick<KubernetesDeps, 'kube' | 'namespace' | 'words'>,
   nameOrUid: string,
-  scope?: Scope,
+  scope?: WorkflowScope,
 ): Promise<Workflow> {
   for (const place of placesOf(namespace, scope)) {
     const reading = readWorkflow(kube, place, nameOrUid);
@@ -21,7 +21,7 @@ export async function findWorkflow(
   throw noWorkflow(nameOrUid, words);
 }
 
-function placesOf(namespace: string, scope: Scope | undefined): readonly string[] {
+function placesOf(namespace: string, scope: WorkflowScope | undefined): readonly string[] {
   if (scope === 'user') throw onlyTheApi('workflows of user scope are known to the API only');
   if (scope === 'global') return [globalNamespace];
   return scope === undefined ? [...new Set([namespace, globalNamespace])] : [namespace];

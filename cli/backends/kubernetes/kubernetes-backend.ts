@@ -1,5 +1,5 @@
 import { globalNamespace } from '../../../crds/labels.ts';
-import type { Backend, BackendWords, Identity } from '../backend.ts';
+import type { Backend, BackendWords, ServerIdentity } from '../backend.ts';
 import type { KubernetesDeps } from './deps.ts';
 import { createAgents } from './agents.ts';
 import { createCalls } from './calls.ts';
@@ -39,7 +39,7 @@ export function createKubernetesBackend(deps: KubernetesDeps): Backend {
     },
     async whoAmI() {
       const { username, groups } = await kube.whoAmI();
-      const facts: Identity['facts'] = groups.length === 0 ? {} : { groups: groups.join(', ') };
+      const facts: ServerIdentity['facts'] = groups.length === 0 ? {} : { groups: groups.join(', ') };
       return { user: username, facts };
     },
   };

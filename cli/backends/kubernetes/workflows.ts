@@ -1,16 +1,16 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { byName, type Scope, scopeOf } from '../../../lib/workflow-lookup/scope.ts';
+import { byName, type WorkflowScope, scopeOf } from '../../../lib/workflow-lookup/scope.ts';
 import { workflows } from '../../../lib/kinds.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
 import type { CliError } from '../../exit-codes.ts';
 import type {
-  ListOptions,
-  Registered,
-  RegisterOptions,
-  Verdict,
+  ListQuery,
+  RegistrationResult,
+  RegistrationTarget,
+  RegistrationVerdict,
   VersionRow,
   WorkflowBackend,
   WorkflowRow,
@@ -24,7 +24,7 @@ import { unlessRefused } from './unless-refused.ts';
 /** Definitions as custom resources. */
 export function createWorkflows(deps: KubernetesDeps): WorkflowBackend {
   const { kube } = deps;
-  const find = (nameOrUid: string, scope?: Scope) => inNamespace(deps, findWorkflow(deps, nameOrUid, scope));
+  const find = (nameOrUid: string, scope?: WorkflowScope) => inNamespace(deps, findWorkflow(deps, nameOrUid, scope));
   return {
     register: (workflow, options) => inNamespace(deps, register(deps, workflow, options)),
     verdict: async ({ metadata }) => {
@@ -56,8 +56,8 @@ function onlyTheApiMoves(): CliError {
 async function register(
   { kube, namespace }: KubernetesDeps,
   workflow: Workflow,
-  { scope, force }: RegisterOptions,
-): Promise<Registered> {
+  { scope, force }: RegistrationTarget,
+): Promise<RegistrationResult> {
   if (scope === 'user') {
     throw onlyTheApi('workflows of user scope are known to the API only', ', or leave out --scope');
   }
@@ -66,7 +66,7 @@ async function register(
   return { result: kind, workflow: object, where: `in ${target}` };
 }
 
-async function list(deps: KubernetesDeps, { everywhere, timeoutMs }: ListOptions): Promise<WorkflowRow[]> {
+async function list(deps: KubernetesDeps, { everywhere, timeoutMs }: ListQuery): Promise<WorkflowRow[]> {
   const { kube, namespace } = deps;
   if (everywhere) return (await kube.listAll(workflows, { timeoutMs })).items.map(rowOf);
   const { items } = await kube.listAll(workflows, { namespace, timeoutMs });
@@ -102,7 +102,7 @@ function versionsOf({ spec, status }: Workflow): VersionRow[] {
   }));
 }
 
-function verdictOn(workflow: Workflow, generation: number): Verdict | undefined {
+function verdictOn(workflow: Workflow, generation: number): RegistrationVerdict | undefined {
   const ready = readyOf(workflow, generation);
   if (ready?.status === 'True') return { accepted: true };
   return ready?.status === 'False' ? { accepted: false, reason: ready.reason, message: ready.message } : undefined;

@@ -10,9 +10,9 @@ import {
   savedLine,
 } from '../../tool-gateway/audit-record.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
-import { examples, type Launch, ok, repeatable, type Run } from '../../launch.ts';
+import { examples, type CliLaunch, ok, repeatable, type Run } from '../../launch.ts';
 import { printedValue } from '../../print-object.ts';
-import type { Session } from '../../session.ts';
+import type { CommandSession } from '../../session.ts';
 
 interface VerifyOptions {
   readonly publicKey?: readonly string[];
@@ -22,7 +22,7 @@ interface VerifyOptions {
   readonly ofTenant?: string;
 }
 
-export const verifyCommand = (launch: Launch): Command =>
+export const verifyCommand = (launch: CliLaunch): Command =>
   withGateway(new Command('verify'))
     .summary('prove that no event is missing or changed')
     .description(
@@ -64,7 +64,7 @@ const verify: Run<VerifyOptions> = async (session, _args, options): Promise<Exit
   return isWhole ? ok : exitCodes.failed;
 };
 
-async function sourceOf(session: Session, { file, ofTenant }: VerifyOptions): Promise<AuditSource> {
+async function sourceOf(session: CommandSession, { file, ofTenant }: VerifyOptions): Promise<AuditSource> {
   if (file !== undefined) return savedAudit(session.files, file);
   return auditOf((await session.gateway()).client, ofTenant);
 }
@@ -84,7 +84,11 @@ async function readThrough(
 }
 
 /** Keys of the files, or else of the record, by id. */
-async function keysOf(session: Session, { publicKey }: VerifyOptions, vouchers: AuditVouchers): Promise<KeyRing> {
+async function keysOf(
+  session: CommandSession,
+  { publicKey }: VerifyOptions,
+  vouchers: AuditVouchers,
+): Promise<KeyRing> {
   const { keyRing } = await import('../../../lib/audit-chain/checkpoint.ts');
   const { publicKeysOf } = await import('../../../lib/audit-chain/public-keys.ts');
   const shown = [vouchers.public_key, ...(vouchers.former_public_keys ?? [])];
@@ -104,7 +108,7 @@ interface Proof {
   readonly keyIds: readonly string[];
 }
 
-function tell({ terminal }: Session, { events, chains, problems }: ChainReport, { from, keyIds }: Proof): void {
+function tell({ terminal }: CommandSession, { events, chains, problems }: ChainReport, { from, keyIds }: Proof): void {
   for (const { tenant, lane, first, last, vouched } of chains) {
     const until = vouched === 0 ? 'no checkpoint vouches for it yet' : `a checkpoint vouches for it up to ${vouched}`;
     terminal.out(`tenant ${tenant ?? '-'} lane ${lane}: events ${first} to ${last}; ${until}`);

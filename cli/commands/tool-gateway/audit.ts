@@ -3,9 +3,9 @@ import { parseTimeout } from '../../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { type AuditEvent, type AuditFilter, eventsOf } from '../../tool-gateway/audit-record.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
-import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
 import { printedValue } from '../../print-object.ts';
-import type { Session } from '../../session.ts';
+import type { CommandSession } from '../../session.ts';
 import { type Column, tableLines } from '../../table.ts';
 import { verifyCommand } from './audit-verify.ts';
 
@@ -20,7 +20,7 @@ interface ListOptions {
   readonly follow?: boolean;
 }
 
-export function auditCommand(launch: Launch): Command {
+export function auditCommand(launch: CliLaunch): Command {
   return new Command('audit')
     .summary('read and check what was done')
     .description('Reads the audit of the tool gateway, and proves that nothing of it is missing or changed.')
@@ -88,7 +88,7 @@ const list: Run<ListOptions> = async (session, _args, options): Promise<ExitCode
   return ok;
 };
 
-function filterOf({ clock }: Session, { type, from, to, since, ofTenant }: ListOptions): AuditFilter {
+function filterOf({ clock }: CommandSession, { type, from, to, since, ofTenant }: ListOptions): AuditFilter {
   if (from !== undefined && since !== undefined)
     throw new CliError('usage', '--from and --since exclude each other', 'Keep one of them.');
   const begin = since === undefined ? from : new Date(clock.now() - parseTimeout(since)).toISOString();
@@ -105,7 +105,7 @@ function limitOf(text: string | undefined): number {
 /** Between two looks for what has come. */
 const followMs = 1_000;
 
-async function follow(session: Session, filter: AuditFilter, begin: string | undefined): Promise<ExitCode> {
+async function follow(session: CommandSession, filter: AuditFilter, begin: string | undefined): Promise<ExitCode> {
   const { clock, interrupted } = session;
   const { client } = await session.gateway();
   let cursor = begin;
@@ -124,7 +124,7 @@ async function follow(session: Session, filter: AuditFilter, begin: string | und
 }
 
 /** Whether the heading is still to come. */
-function show({ format, terminal }: Session, events: readonly AuditEvent[], isFirst: boolean): boolean {
+function show({ format, terminal }: CommandSession, events: readonly AuditEvent[], isFirst: boolean): boolean {
   if (events.length === 0) return isFirst;
   if (format === 'json' || format === 'yaml') {
     for (const event of events) terminal.out(JSON.stringify(event));

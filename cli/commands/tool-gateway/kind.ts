@@ -5,13 +5,13 @@ import type { ExitCode } from '../../exit-codes.ts';
 import { findRow, missing } from '../../tool-gateway/find.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { allRows, type GatewayKind } from '../../tool-gateway/kinds.ts';
-import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
 import { printedValue, serialised } from '../../print-object.ts';
 import { tableLines } from '../../table.ts';
 import { registerOf } from './register.ts';
 
 /** `windlass gateway spec`, and the same for each kind. */
-export function kindCommand(launch: Launch, kind: GatewayKind): Command {
+export function kindCommand(launch: CliLaunch, kind: GatewayKind): Command {
   return new Command(kind.word)
     .summary(`register ${kind.plural}`)
     .description(`Registers ${kind.plural}.`)
@@ -23,7 +23,7 @@ export function kindCommand(launch: Launch, kind: GatewayKind): Command {
 
 const wordsOf = ({ word }: GatewayKind): string => `windlass gateway ${word}`;
 
-function registerKindCommand(launch: Launch, kind: GatewayKind): Command {
+function registerKindCommand(launch: CliLaunch, kind: GatewayKind): Command {
   const { plural, word } = kind;
   const update = kind.isNamed ? 'One of the same name is replaced.' : 'A name that is taken is refused.';
   return withGateway(new Command('register'))
@@ -37,7 +37,7 @@ function registerKindCommand(launch: Launch, kind: GatewayKind): Command {
     .action(launch(registerOf(kind)));
 }
 
-const listCommand = (launch: Launch, kind: GatewayKind): Command =>
+const listCommand = (launch: CliLaunch, kind: GatewayKind): Command =>
   withGateway(new Command('list'))
     .alias('ls')
     .summary(`list ${kind.plural}`)

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { readSessionFile } from '../../tool-gateway/session-file.ts';
 
@@ -8,7 +8,7 @@ interface McpOptions {
   readonly sign: string;
 }
 
-export const mcpCommand = (launch: Launch): Command =>
+export const mcpCommand = (launch: CliLaunch): Command =>
   withGateway(new Command('mcp'))
     .summary('let an MCP client use the tools of a session')
     .description(

@@ -5,13 +5,13 @@ import { findRow } from '../../tool-gateway/find.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { type GatewayKind, gatewayKinds } from '../../tool-gateway/kinds.ts';
 import { type FileRegistration, readRegistrations } from '../../tool-gateway/registration-files.ts';
-import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
 import { problemLine } from '../../manifest-files.ts';
 import { printedValue } from '../../print-object.ts';
-import type { Session } from '../../session.ts';
+import type { CommandSession } from '../../session.ts';
 
 /** `windlass gateway register`: files with objects of several kinds. */
-export function registerCommand(launch: Launch): Command {
+export function registerCommand(launch: CliLaunch): Command {
   return withGateway(new Command('register'))
     .summary('register everything of files')
     .description(
@@ -47,7 +47,11 @@ const inOrder = (found: readonly FileRegistration[]): Registration[] =>
     found.flatMap(({ file, body, kind: own }) => (own === kind && body !== undefined ? [{ file, kind, body }] : [])),
   );
 
-async function register({ format, terminal }: Session, client: GatewayClient, one: Registration): Promise<object> {
+async function register(
+  { format, terminal }: CommandSession,
+  client: GatewayClient,
+  one: Registration,
+): Promise<object> {
   const { kind, body } = one;
   const { id, name } = await kind
     .register(client, await withSpecId(client, kind, body))
@@ -58,7 +62,7 @@ async function register({ format, terminal }: Session, client: GatewayClient, on
   return { kind: kind.kind, id, name };
 }
 
-function isUsable({ terminal }: Session, found: readonly FileRegistration[]): boolean {
+function isUsable({ terminal }: CommandSession, found: readonly FileRegistration[]): boolean {
   const problems = found.flatMap(({ file, problems: own }) => own.map((problem) => problemLine(file, problem)));
   for (const line of problems) terminal.note(line);
   if (problems.length > 0) terminal.note(`error: ${problems.length} problem${problems.length === 1 ? '' : 's'} found`);

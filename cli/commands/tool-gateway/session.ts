@@ -5,9 +5,9 @@ import { parseTimeout } from '../../duration.ts';
 import { CliError, type ExitCode } from '../../exit-codes.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { ed25519Key, type SessionFile } from '../../tool-gateway/session-file.ts';
-import { examples, type Launch, ok, repeatable, type Run } from '../../launch.ts';
+import { examples, type CliLaunch, ok, repeatable, type Run } from '../../launch.ts';
 import { printedValue } from '../../print-object.ts';
-import type { Session } from '../../session.ts';
+import type { CommandSession } from '../../session.ts';
 import { type Column, tableLines } from '../../table.ts';
 
 interface CreateOptions {
@@ -22,7 +22,7 @@ interface CreateOptions {
   readonly showToken?: boolean;
 }
 
-export function sessionCommand(launch: Launch): Command {
+export function sessionCommand(launch: CliLaunch): Command {
   return new Command('session')
     .summary('make keys that sign calls')
     .description('Makes, lists and revokes sessions: keys that may sign calls of tools.')
@@ -47,7 +47,7 @@ export function sessionCommand(launch: Launch): Command {
     );
 }
 
-const createCommand = (launch: Launch): Command =>
+const createCommand = (launch: CliLaunch): Command =>
   withGateway(new Command('create'))
     .summary('make a session')
     .description(
@@ -107,7 +107,7 @@ interface Made extends CreateOptions {
   readonly key: KeyObject;
 }
 
-const bodyOf = ({ clock }: Session, execution: string, made: Made) => ({
+const bodyOf = ({ clock }: CommandSession, execution: string, made: Made) => ({
   execution_id: execution,
   agent_id: made.agent ?? execution,
   security_context: made.securityContext,
@@ -118,7 +118,7 @@ const bodyOf = ({ clock }: Session, execution: string, made: Made) => ({
 });
 
 /** Found out before a session is made, which the execution has for good. */
-async function assertAbsent({ files }: Session, file: string): Promise<void> {
+async function assertAbsent({ files }: CommandSession, file: string): Promise<void> {
   const isThere = await files.read(file).then(
     () => true,
     () => false,
@@ -129,7 +129,7 @@ async function assertAbsent({ files }: Session, file: string): Promise<void> {
 const newKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-async function tokenOf(session: Session, options: CreateOptions, ttlMs: number): Promise<string> {
+async function tokenOf(session: CommandSession, options: CreateOptions, ttlMs: number): Promise<string> {
   const { sessionTokenFile: file, securityContext } = options;
   if (file !== undefined) return (await session.files.read(file)).trim();
   const ttl = Math.ceil(ttlMs / 1_000);
@@ -144,7 +144,9 @@ function taken(error: unknown, execution: string): unknown {
   return new CliError('conflict', `the execution ${execution} has a session already`, hint);
 }
 
-type Row = Awaited<ReturnType<Awaited<ReturnType<Session['gateway']>>['client']['listSessions']>>['items'][number];
+type Row = Awaited<
+  ReturnType<Awaited<ReturnType<CommandSession['gateway']>>['client']['listSessions']>
+>['items'][number];
 
 const columns: readonly Column<Row>[] = [
   { heading: 'EXECUTION', cell: ({ execution_id }) => execution_id },

@@ -1,6 +1,6 @@
 import { enter } from './advance.ts';
 import type { Draft } from './draft.ts';
-import type { Definition, Failure, WorkflowLookup } from './facts.ts';
+import type { PinnedDefinition, Failure, WorkflowLookup } from './facts.ts';
 import { finish } from './finish.ts';
 import { blackboardProblem, inputProblem } from './input.ts';
 import { volumesState } from './prepare-volumes.ts';
@@ -24,7 +24,7 @@ export function begin(draft: Draft): boolean {
 }
 
 /** Checks the input, once. */
-function accept(draft: Draft, definition: Definition): boolean {
+function accept(draft: Draft, definition: PinnedDefinition): boolean {
   const { input = {}, blackboard } = draft.facts.execution.spec;
   const problem = inputProblem(definition.spec, input, draft.work) ?? blackboardProblem(blackboard);
   if (problem !== undefined) return fail(draft, { reason: 'InvalidInput', message: problem });
@@ -45,7 +45,7 @@ function prepare(draft: Draft): boolean {
   return draft.status.current !== undefined;
 }
 
-function start(draft: Draft, { name, namespace, uid, version, revision }: Definition): void {
+function start(draft: Draft, { name, namespace, uid, version, revision }: PinnedDefinition): void {
   const workflow = { name, namespace, uid, version, revision };
   draft.change({ kind: 'status', fields: { workflow, started_at: draft.time, transitions: 0 } });
   draft.hasProgress = true;

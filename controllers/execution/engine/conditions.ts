@@ -4,7 +4,7 @@ import type { Transition } from '../../../crds/schema/transition.ts';
 import { isNo, isYes } from '../../../lib/decision/answers.ts';
 import { evaluate } from '../../../lib/expression/evaluate.ts';
 import type { LoadedValues, NeedsValues } from '../../../lib/template/large-value.ts';
-import type { Scope } from '../../../lib/template/scope.ts';
+import type { TemplateScope } from '../../../lib/template/scope.ts';
 import type { Work } from '../../../lib/work/work.ts';
 
 /** Consensus of the judges of a ParallelAgents state. */
@@ -30,7 +30,7 @@ export interface StateOutcome {
   /** Payload of the signal that ended a Human state. */
   readonly signal?: string;
   /** Scope of `custom` expressions; the finished state's entry is already on its Blackboard. */
-  readonly scope: Scope;
+  readonly scope: TemplateScope;
   /** Values of the output store, as far as they were loaded. */
   readonly loaded?: LoadedValues;
   /** Budget of this turn; a new one where absent. */
@@ -41,7 +41,7 @@ export interface StateOutcome {
 type Match = { readonly kind: 'match'; readonly matched: boolean } | NeedsValues;
 
 /** The rule that wins, or that none matches, or what has to be loaded first. */
-export type Choice<Rule> =
+export type RuleChoice<Rule> =
   | { readonly kind: 'rule'; readonly index: number; readonly rule: Rule }
   | { readonly kind: 'none' }
   | NeedsValues;
@@ -85,7 +85,7 @@ export function matches(rule: Rule, outcome: StateOutcome): Match {
 }
 
 /** The first rule that matches; later ones are not looked at (WF-COND-26). */
-export function firstMatch<R extends Rule>(rules: readonly R[], outcome: StateOutcome): Choice<R> {
+export function firstMatch<R extends Rule>(rules: readonly R[], outcome: StateOutcome): RuleChoice<R> {
   for (const [index, rule] of rules.entries()) {
     const match = matches(rule, outcome);
     if (match.kind === 'needs') return match;

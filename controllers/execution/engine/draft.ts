@@ -16,7 +16,7 @@ import { workLimits } from '../../../lib/work/limits.ts';
 import { Work } from '../../../lib/work/work.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
 import type { Facts } from './facts.ts';
-import { type Change, copyStatus, reduce, type StatusView } from './reduce.ts';
+import { type StatusChange, copyStatus, reduce, type StatusView } from './reduce.ts';
 
 /** Thrown while deciding when a fact is lacking; `decide` turns it into a NeedsFacts. It never leaves this folder. */
 export class LackingFacts extends Error {
@@ -71,7 +71,7 @@ export class Draft {
   }
 
   /** Changes the status. There is no other way to. */
-  change(change: Change): void {
+  change(change: StatusChange): void {
     reduce(this.#status, change);
   }
 

@@ -10,7 +10,7 @@ import type { Stimulus } from '../../../lib/stimulus/stimulus.ts';
 import { endStimulusId } from '../../../lib/stimulus/workflow-source.ts';
 import { LargeValue } from '../../../lib/template/large-value.ts';
 import { type Draft, LackingFacts } from './draft.ts';
-import type { Definition, Facts } from './facts.ts';
+import type { PinnedDefinition, Facts } from './facts.ts';
 import { inputProblem } from './input.ts';
 import { linkDepth } from './links.ts';
 import { lookUp } from './lookup.ts';
@@ -113,7 +113,11 @@ function start(draft: Draft, stimulus: EndStimulus): Obstacle | undefined {
   return startRun(draft, stimulus, lookup.definition);
 }
 
-function startRun(draft: Draft, { id, source, workflow }: EndStimulus, definition: Definition): Obstacle | undefined {
+function startRun(
+  draft: Draft,
+  { id, source, workflow }: EndStimulus,
+  definition: PinnedDefinition,
+): Obstacle | undefined {
   const output = finalOutput(draft);
   if (output === undefined) return tooLarge;
   const stimulus = stimulusOf(draft, { id, source }, output);

@@ -14,7 +14,7 @@ export type { Failure, StepOutcome, Waiting } from '../../step-pods/observation.
  * Decided again, the execution advances by one state only, so that those before the one that is at fault are kept;
  * where that is too much as well, this state fails; and where nothing smaller helps, the execution does.
  */
-export interface Refusal {
+export interface Infeasible {
   readonly failure: Failure;
   readonly consequence: 'one_state' | 'state_fails' | 'execution_fails';
 }
@@ -87,7 +87,7 @@ export interface ToolCallFact {
 }
 
 /** A definition as it was registered, and where. */
-export interface Definition {
+export interface PinnedDefinition {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
@@ -100,7 +100,7 @@ export interface Definition {
 
 /** Result of a workflow lookup. */
 export type WorkflowLookup =
-  | { readonly kind: 'found'; readonly definition: Definition }
+  | { readonly kind: 'found'; readonly definition: PinnedDefinition }
   | { readonly kind: 'absent'; readonly failure: Failure }
   | { readonly kind: 'not_ready'; readonly failure: Failure };
 
@@ -145,7 +145,7 @@ export interface Facts {
   /** Blobs that were asked for and are lost, by locator, with what the store says of them. */
   readonly unreadable?: ReadonlyMap<string, string>;
   /** Why the output store refused the blobs of the last decision, and what fails for it. */
-  readonly refused?: Refusal;
+  readonly refused?: Infeasible;
   /** Why the API server refused what was decided last time; it may still allow it. */
   readonly blocked?: Blockage | undefined;
   /** Why the output store has not taken the outputs of this state yet. */

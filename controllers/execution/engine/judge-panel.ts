@@ -2,7 +2,7 @@ import { limits } from '../../../crds/limits.ts';
 import type { Judge } from '../../../crds/schema/consensus.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import { agreementOf, type ConsensusResult, consensusOf, thresholdOf } from '../../../lib/consensus/consensus.ts';
-import { readVerdict, type Verdict } from '../../../lib/consensus/verdict.ts';
+import { readVerdict, type ReadVerdict } from '../../../lib/consensus/verdict.ts';
 import { defined } from '../../../lib/defined.ts';
 import type { ConsensusOutcome } from './conditions.ts';
 import { type Draft, LackingFacts } from './draft.ts';
@@ -20,7 +20,7 @@ export interface JudgeEnd {
 interface Row {
   readonly judge: Judge;
   readonly agent: AgentFact | undefined;
-  readonly verdict?: Verdict;
+  readonly verdict?: ReadVerdict;
   /** Why it did not complete (requirements AMB-083). */
   readonly problem?: string;
 }

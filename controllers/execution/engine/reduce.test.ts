@@ -4,14 +4,17 @@ import type { Visit, WorkflowExecutionStatus } from '../../../crds/schema/workfl
 import { aScript, aWorkflow, anEnd } from '../../../test/builders/workflow-builder.ts';
 import { World } from '../../../test/builders/world.ts';
 import { decide } from './decide.ts';
-import { type Change, copyStatus, type CurrentVisit, patched, reduce, unchanged } from './reduce.ts';
+import { type StatusChange, copyStatus, type CurrentVisit, patched, reduce, unchanged } from './reduce.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const visit: CurrentVisit = { state: 's', kind: 'ContainerRun', visit: 1, entered_at: at };
 const ended: Visit = { state: 's', kind: 'ContainerRun', visit: 1, status: 'success', entered_at: at, finished_at: at };
 
 /** The status after some changes to one that nothing may change in place. */
-function after(before: WorkflowExecutionStatus | undefined, ...changes: readonly Change[]): WorkflowExecutionStatus {
+function after(
+  before: WorkflowExecutionStatus | undefined,
+  ...changes: readonly StatusChange[]
+): WorkflowExecutionStatus {
   const status = copyStatus(deepFreeze(before));
   for (const change of changes) reduce(status, deepFreeze(change));
   return status;

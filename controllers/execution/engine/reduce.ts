@@ -26,7 +26,7 @@ export type VisitChange = Fields<CurrentState>;
 type StatusFields = Fields<Omit<WorkflowExecutionStatus, 'current' | 'history' | 'visits' | 'state' | 'warnings'>>;
 
 /** Everything that can happen to the status of an execution, as plain data. */
-export type Change =
+export type StatusChange =
   | { readonly kind: 'status'; readonly fields: StatusFields }
   /** The execution enters a state: its visits are counted, and this one is the current visit. */
   | { readonly kind: 'entered'; readonly visit: CurrentVisit }
@@ -59,7 +59,7 @@ export const copyStatus = (status: WorkflowExecutionStatus | undefined): Workflo
  * Applies one change to a status that `copyStatus` made. Nothing else assigns to one. Objects inside
  * it are replaced, never changed in place: copying a megabyte of Blackboard takes a tenth of a second.
  */
-export function reduce(status: WorkflowExecutionStatus, change: Change): void {
+export function reduce(status: WorkflowExecutionStatus, change: StatusChange): void {
   switch (change.kind) {
     case 'status':
       return assign(status, change.fields);
@@ -114,7 +114,7 @@ function replaceVisit(status: WorkflowExecutionStatus, index: number, fields: Pa
   status.history = status.history.with(index, { ...visit, ...fields });
 }
 
-function finish(status: WorkflowExecutionStatus, end: Extract<Change, { kind: 'finished' }>): void {
+function finish(status: WorkflowExecutionStatus, end: Extract<StatusChange, { kind: 'finished' }>): void {
   const { phase, at, reason, message } = end;
   Object.assign(status, { phase, finished_at: at, reason, message });
   if (status.current !== undefined) status.interrupted = status.current;

@@ -2,7 +2,7 @@ import { limits } from '../../../crds/limits.ts';
 import { cutText } from '../../../lib/cut-text.ts';
 import { executionScope } from '../../../lib/execution/execution-scope.ts';
 import { render } from '../../../lib/template/render.ts';
-import type { Scope } from '../../../lib/template/scope.ts';
+import type { TemplateScope } from '../../../lib/template/scope.ts';
 import { prices } from '../../../lib/work/limits.ts';
 import type { Draft } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
@@ -17,7 +17,7 @@ interface Ahead {
  * Everything that templates and expressions of this execution may name, as of now in the draft (spec 1 §2.6); with
  * `ahead` as if the current state had ended so.
  */
-export function scopeOf(draft: Draft, ahead?: Ahead): Scope {
+export function scopeOf(draft: Draft, ahead?: Ahead): TemplateScope {
   return executionScope(draft.facts.execution, draft.spec, {
     blackboard: ahead === undefined ? draft.blackboard() : boardAhead(draft, ahead),
     feedback: draft.feedback,
@@ -37,7 +37,7 @@ function boardAhead(draft: Draft, { entry }: Ahead): Readonly<Record<string, unk
  * @throws LackingFacts when it uses stored values that are not loaded, AppError `OutputLost` when they are lost,
  * WorkBudgetExceeded when it is too much work for this turn.
  */
-export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(draft)): string {
+export function renderText(draft: Draft, source: string, scope: TemplateScope = scopeOf(draft)): string {
   const result = render(source, scope, draft.facts.loaded, draft.work);
   if (result.kind === 'needs') throw lackingValues(draft, result.refs);
   if (scope.placeholders) warnOfPlaceholders(draft, result.missing);

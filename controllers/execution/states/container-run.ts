@@ -2,7 +2,7 @@ import { limits } from '../../../crds/limits.ts';
 import type { ContainerFields } from '../../../crds/schema/container.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { ownMember } from '../../../lib/own-member.ts';
-import type { Scope } from '../../../lib/template/scope.ts';
+import type { TemplateScope } from '../../../lib/template/scope.ts';
 import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
 import { runAttempts } from '../engine/attempts.ts';
 import type { Draft } from '../engine/draft.ts';
@@ -41,7 +41,7 @@ export function containerPlan(draft: Draft, current: CurrentVisit, fields: Conta
   };
 }
 
-function plannedArgv(draft: Draft, { command, shell }: ContainerFields, scope: Scope): readonly string[] {
+function plannedArgv(draft: Draft, { command, shell }: ContainerFields, scope: TemplateScope): readonly string[] {
   const argv = command.map((element) => renderText(draft, element, scope));
   return shell === true ? shellArgv(argv.join(' ')) : argv;
 }
@@ -63,7 +63,7 @@ function plannedMounts(
 export const shellArgv = (command: string): string[] => ['sh', '-c', command];
 
 /** Values are templates, names are not. */
-export function renderEnv(draft: Draft, env: Readonly<Record<string, string>> = {}, scope: Scope) {
+export function renderEnv(draft: Draft, env: Readonly<Record<string, string>> = {}, scope: TemplateScope) {
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, renderText(draft, value, scope)]));
 }
 

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../../lib/json-object.ts';
 import { parseJson } from '../../../lib/work/parse-json.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
-import type { ChildFact, Definition, Failure } from '../engine/facts.ts';
+import type { ChildFact, PinnedDefinition, Failure } from '../engine/facts.ts';
 import { inputProblem } from '../engine/input.ts';
 import { lookUp } from '../engine/lookup.ts';
 import { childName, rootOf } from '../engine/names.ts';
@@ -99,7 +99,7 @@ const notMadeFor = (draft: Draft, current: CurrentVisit): Failure | undefined =>
 const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
 
 /** The child looks for it anew, and knows no names of a user's own workflows; it runs the version that took its input. */
-const versionOf = (name: string, { user, uid, version }: Definition) => ({
+const versionOf = (name: string, { user, uid, version }: PinnedDefinition) => ({
   workflow: user === undefined ? name : uid,
   version,
 });

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '../../../lib/kube/index.ts';
 import type { LogLevel } from '../../../lib/logger.ts';
-import type { Page } from '../../../lib/process/health-server.ts';
+import type { HealthPage } from '../../../lib/process/health-server.ts';
 import type { ElectionEnd } from '../lease-election.ts';
 import type { LeaseTiming } from '../tenure.ts';
 
@@ -34,7 +34,7 @@ export type ToKeeper =
   /** A thread before this one has led, and has died. */
   | { readonly kind: 'resume' }
   | { readonly kind: 'release' }
-  | { readonly kind: 'page'; readonly id: number; readonly page: Page };
+  | { readonly kind: 'page'; readonly id: number; readonly page: HealthPage };
 
 export type FromKeeper =
   | { readonly kind: 'listening'; readonly port: number }

@@ -1,5 +1,5 @@
 import { indented } from './indent.ts';
-import { type OpenApiDocument, type Operation, operationsOf } from './operation.ts';
+import { type OpenApiDocument, type ClientMethod, operationsOf } from './operation.ts';
 import { docComment, propertyName, schemaType } from './schema-type.ts';
 
 const header =
@@ -23,7 +23,7 @@ export function clientFile(document: OpenApiDocument): string {
   return indented(parts.filter((part) => part !== '').join('\n'));
 }
 
-function importedTypes(operations: readonly Operation[]): string[] {
+function importedTypes(operations: readonly ClientMethod[]): string[] {
   const replies = new Set(operations.map(({ reply }) => reply.kind));
   return [
     ...(replies.has('bytes') ? ['ByteStream'] : []),
@@ -57,7 +57,7 @@ function withoutComments(text: string): string {
   return text.replaceAll(/\/\*\*.*?\*\//gs, '');
 }
 
-function requestType(operation: Operation): string {
+function requestType(operation: ClientMethod): string {
   if (!takesRequest(operation)) return '';
   const { id, parameters, body } = operation;
   const fields = parameters.map(({ name, required, description, schema }) => {
@@ -67,37 +67,37 @@ function requestType(operation: Operation): string {
   return `/** Arguments of {@link Operations.${id}}. */\nexport interface ${typeName(id)}Request {\n${fields.join('')}}\n`;
 }
 
-function bodyType({ mediaType, schema }: NonNullable<Operation['body']>): string {
+function bodyType({ mediaType, schema }: NonNullable<ClientMethod['body']>): string {
   if (mediaType === 'application/json') return schemaType(schema);
   return mediaType.startsWith('text/') || mediaType.endsWith('yaml') ? 'string' : 'Uint8Array | string';
 }
 
-function replyType({ id, reply }: Operation): string {
+function replyType({ id, reply }: ClientMethod): string {
   if (reply.kind === 'bytes' || reply.kind === 'none') return '';
   const what = reply.kind === 'events' ? 'Data of an event of' : 'Body of the answer of';
   const name = `${typeName(id)}${reply.kind === 'events' ? 'Event' : 'Reply'}`;
   return `/** ${what} {@link Operations.${id}}. */\nexport type ${name} = ${schemaType(reply.schema)};\n`;
 }
 
-function methodsInterface(operations: readonly Operation[]): string {
+function methodsInterface(operations: readonly ClientMethod[]): string {
   const methods = operations.map((operation) => `${docComment(documentation(operation))}${signature(operation)}\n`);
   return `/** Every operation of the API, as a method. */\nexport interface Operations {\n${methods.join('')}}\n`;
 }
 
-function signature(operation: Operation): string {
+function signature(operation: ClientMethod): string {
   const optional = isOptional(operation) ? '?' : '';
   const request = takesRequest(operation) ? [`request${optional}: ${typeName(operation.id)}Request`] : [];
   return `${operation.id}(${[...request, 'options?: CallOptions'].join(', ')}): ${returned(operation)};`;
 }
 
-function returned({ id, reply }: Operation): string {
+function returned({ id, reply }: ClientMethod): string {
   if (reply.kind === 'json') return `Promise<${typeName(id)}Reply>`;
   if (reply.kind === 'none') return 'Promise<void>';
   return reply.kind === 'events' ? `AsyncIterable<ServerEvent<${typeName(id)}Event>>` : 'Promise<ByteStream>';
 }
 
 /** Summary, description, where it is, and how it can fail in ways of its own. */
-function documentation({ method, path, source, reply }: Operation): string {
+function documentation({ method, path, source, reply }: ClientMethod): string {
   const failures = Object.entries(source.responses)
     .filter(
       ([status, { $ref }]) => status !== '200' && (status !== '204' || reply.kind !== 'none') && $ref === undefined,
@@ -108,11 +108,11 @@ function documentation({ method, path, source, reply }: Operation): string {
   return [...parts, ...tags].filter(Boolean).join('\n\n');
 }
 
-function takesRequest({ parameters, body }: Operation): boolean {
+function takesRequest({ parameters, body }: ClientMethod): boolean {
   return parameters.length > 0 || body !== undefined;
 }
 
-function isOptional({ parameters, body }: Operation): boolean {
+function isOptional({ parameters, body }: ClientMethod): boolean {
   return parameters.every(({ required }) => !required) && body?.required !== true;
 }
 
@@ -120,12 +120,12 @@ function typeName(id: string): string {
   return id.slice(0, 1).toUpperCase() + id.slice(1);
 }
 
-function operationTable(operations: readonly Operation[]): string {
+function operationTable(operations: readonly ClientMethod[]): string {
   const rows = operations.map((operation) => `${operation.id}: ${JSON.stringify(row(operation))},\n`);
   return `/** Facts of each operation for the runtime. */\nexport const operations: Readonly<Record<keyof Operations, Operation>> = {\n${rows.join('')}};\n`;
 }
 
-function row({ method, path, bearer, parameters, body, reply }: Operation): object {
+function row({ method, path, bearer, parameters, body, reply }: ClientMethod): object {
   const names = (place: string): Record<string, string> =>
     Object.fromEntries(parameters.filter((each) => each.place === place).map(({ name, wireName }) => [name, wireName]));
   return {

@@ -1,9 +1,9 @@
-import type { Schema } from './schema-type.ts';
+import type { ClientSchema } from './schema-type.ts';
 
 /** The parts of an OpenAPI 3.1 document that the client is made of. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+  readonly components?: { readonly schemas?: Readonly<Record<string, ClientSchema>> };
 }
 
 interface OpenApiOperation {
@@ -29,12 +29,12 @@ interface OpenApiParameter {
   readonly name: string;
   readonly required?: boolean;
   readonly description?: string;
-  readonly schema: Schema;
+  readonly schema: ClientSchema;
 }
 
 /** `x-last-events` names the events that end a stream. */
 export type Content = Readonly<
-  Record<string, { readonly schema?: Schema; readonly 'x-last-events'?: readonly string[] }>
+  Record<string, { readonly schema?: ClientSchema; readonly 'x-last-events'?: readonly string[] }>
 >;
 
 /** One parameter of a method: its name there, and its name and place in the request. */
@@ -44,21 +44,21 @@ interface Parameter {
   readonly place: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description: string | undefined;
-  readonly schema: Schema;
+  readonly schema: ClientSchema;
 }
 
 /** An operation in the terms of a method. */
-export interface Operation {
+export interface ClientMethod {
   readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly source: OpenApiOperation;
   readonly bearer: boolean;
   readonly parameters: readonly Parameter[];
-  readonly body: { readonly mediaType: string; readonly required: boolean; readonly schema: Schema } | undefined;
+  readonly body: { readonly mediaType: string; readonly required: boolean; readonly schema: ClientSchema } | undefined;
   readonly reply: {
     readonly kind: 'json' | 'events' | 'bytes' | 'none';
-    readonly schema: Schema;
+    readonly schema: ClientSchema;
     readonly lastEvents?: readonly string[];
   };
 }
@@ -69,7 +69,7 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const headersOfTheClient = new Set(['authorization', 'x-tenant-id', 'x-request-id']);
 
 /** Every operation of the document, in its order. Throws where two parameters of one would have the same name. */
-export function operationsOf(document: OpenApiDocument): Operation[] {
+export function operationsOf(document: OpenApiDocument): ClientMethod[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const source = item[method];
@@ -78,7 +78,7 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
   );
 }
 
-function operationOf(method: string, path: string, source: OpenApiOperation): Operation {
+function operationOf(method: string, path: string, source: OpenApiOperation): ClientMethod {
   const parameters = (source.parameters ?? []).filter(isForCaller).map(parameterOf);
   assertDistinct(source.operationId, [...parameters.map(({ name }) => name), 'body']);
   return {
@@ -112,7 +112,7 @@ function assertDistinct(operation: string, names: readonly string[]): void {
   if (twice !== undefined) throw new Error(`two parameters of ${operation} are called ${twice}`);
 }
 
-function bodyOf({ requestBody }: OpenApiOperation): Operation['body'] {
+function bodyOf({ requestBody }: OpenApiOperation): ClientMethod['body'] {
   if (requestBody === undefined) return undefined;
   const { required = false, content } = requestBody;
   const [mediaType, media] = firstOf(content, ['application/yaml', 'application/json']);
@@ -121,7 +121,7 @@ function bodyOf({ requestBody }: OpenApiOperation): Operation['body'] {
   return { mediaType, required, schema };
 }
 
-function replyOf({ operationId, responses }: OpenApiOperation): Operation['reply'] {
+function replyOf({ operationId, responses }: OpenApiOperation): ClientMethod['reply'] {
   if (responses['200'] === undefined && responses['204'] !== undefined) return { kind: 'none', schema: {} };
   const content = responses['200']?.content;
   if (content === undefined) throw new Error(`${operationId} has no content under 200`);

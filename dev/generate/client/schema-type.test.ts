@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { docComment, type Schema, schemaType } from './schema-type.ts';
+import { docComment, type ClientSchema, schemaType } from './schema-type.ts';
 
 describe('the type of a schema', () => {
-  const cases: Record<string, { readonly schema: Schema; readonly want: string }> = {
+  const cases: Record<string, { readonly schema: ClientSchema; readonly want: string }> = {
     text: { schema: { type: 'string' }, want: 'string' },
     'a whole number': { schema: { type: 'integer' }, want: 'number' },
     'several types': { schema: { type: ['string', 'null'] }, want: 'string | null' },

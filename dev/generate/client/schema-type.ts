@@ -1,19 +1,19 @@
 /** The parts of a JSON Schema (draft 2020-12) that a TypeScript type is made of. */
-export interface Schema {
+export interface ClientSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly ClientSchema[];
+  readonly oneOf?: readonly ClientSchema[];
+  readonly allOf?: readonly ClientSchema[];
+  readonly properties?: Readonly<Record<string, ClientSchema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
+  readonly additionalProperties?: boolean | ClientSchema;
+  readonly patternProperties?: Readonly<Record<string, ClientSchema>>;
+  readonly items?: ClientSchema;
   /** The value of a JSON text. */
-  readonly contentSchema?: Schema;
+  readonly contentSchema?: ClientSchema;
   readonly description?: string;
   readonly deprecated?: boolean;
 }
@@ -37,7 +37,7 @@ const unknownKeywords = [
  * The TypeScript type of the values that fit a schema. Constraints that no type expresses (patterns, bounds, formats)
  * are left to the server. Throws for a schema whose type would be wrong, rather than to emit `unknown` in silence.
  */
-export function schemaType(schema: Schema): string {
+export function schemaType(schema: ClientSchema): string {
   const foreign = unknownKeywords.find((keyword) => Object.hasOwn(schema, keyword));
   if (foreign !== undefined) throw new Error(`no TypeScript type is known for the keyword ${foreign}`);
   if (schema.$ref !== undefined) return refName(schema.$ref);
@@ -82,12 +82,12 @@ function refName(ref: string): string {
   return ref.slice(componentPrefix.length);
 }
 
-function impliedTypes(schema: Schema): readonly string[] {
+function impliedTypes(schema: ClientSchema): readonly string[] {
   if (schema.properties !== undefined || schema.patternProperties !== undefined) return ['object'];
   return schema.items === undefined ? [] : ['array'];
 }
 
-function typeNamed(type: string, schema: Schema): string {
+function typeNamed(type: string, schema: ClientSchema): string {
   if (type === 'object') return objectType(schema);
   if (type === 'array') return `readonly ${bracketed(schemaType(schema.items ?? {}))}[]`;
   if (type === 'integer') return 'number';
@@ -95,7 +95,7 @@ function typeNamed(type: string, schema: Schema): string {
   throw new Error(`no TypeScript type is known for the type ${type}`);
 }
 
-function objectType(schema: Schema): string {
+function objectType(schema: ClientSchema): string {
   const required = new Set(schema.required ?? []);
   const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const optional = required.has(name) ? '' : '?';
@@ -108,7 +108,7 @@ function objectType(schema: Schema): string {
 }
 
 /** The type of values under keys that the schema does not name; undefined where there are none. */
-function otherProperties({ properties, additionalProperties, patternProperties }: Schema): string | undefined {
+function otherProperties({ properties, additionalProperties, patternProperties }: ClientSchema): string | undefined {
   const patterns = Object.values(patternProperties ?? {}).map(schemaType);
   if (patterns.length > 0) return properties === undefined ? union(patterns) : 'unknown';
   if (typeof additionalProperties === 'object') {

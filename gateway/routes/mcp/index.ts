@@ -12,7 +12,7 @@ import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { NoteRefusal } from '../../lane/note-refusal.ts';
 import { namedTenant } from '../../lane/require-tenant.ts';
-import type { McpAnswer, McpServer } from '../../mcp/mcp-server.ts';
+import type { McpHttpAnswer, McpServer } from '../../mcp/mcp-server.ts';
 import { callMcp } from './contract.ts';
 
 export interface McpRoutesDeps {
@@ -95,7 +95,7 @@ function toolOf({ payload }: SealedRequest): string {
 const unknownMethod = ({ id, method }: SealedRequest): Reply =>
   json({ jsonrpc: '2.0', id, error: { code: -32_601, message: `Method not found: ${method.slice(0, 64)}` } });
 
-function replyOf({ status, mediaType, text }: McpAnswer): Reply {
+function replyOf({ status, mediaType, text }: McpHttpAnswer): Reply {
   if (status === 202) return { kind: 'accepted' };
   if (status === 200) return { kind: 'text', text, mediaType };
   const body: unknown = JSON.parse(text);

@@ -11,7 +11,7 @@ import {
   type Revocations,
   type SealClaims,
   type SealVerifier,
-  type Session,
+  type SealSession,
   type Sessions,
 } from '../../../lib/envelope/index.ts';
 import type { Contract, RequestBodyOf } from '../../../lib/http/contract.ts';
@@ -48,7 +48,7 @@ type Body = RequestBodyOf<typeof createSession>;
 /** Sessions of the control plane (spec 3 §2.3, §3.1, §4.1). */
 export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] {
   const { clock, sessions, view, revocations, audit } = deps;
-  const own = async (caller: Operator, executionId: string): Promise<Session> => {
+  const own = async (caller: Operator, executionId: string): Promise<SealSession> => {
     const found = await sessions.find({ tenant: caller.tenant ?? '', execution_id: executionId });
     if (found !== undefined && found.pending !== true) return found;
     throw new HttpError({
@@ -95,13 +95,13 @@ function createRoute(deps: SessionRoutesDeps): Route<Operator> {
 const by = ({ tenant, subject }: Operator) => ({ tenant, subject });
 const idCursor = createTextCursor('sessions');
 
-async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<Session> {
+async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<SealSession> {
   const { clock, sessions, view } = deps;
   readPublicKey(body.public_key_b64, 'public_key_b64');
   const expiresAt = expiryOf(body.expires_at, clock.now());
   const claims = await claimsOf(deps, caller, body);
   const scopes = fleetScopesOf(caller.scopes);
-  const session: Session = {
+  const session: SealSession = {
     execution_id: body.execution_id,
     session_id: claims?.jti ?? deps.newId(),
     agent_id: body.agent_id,
@@ -133,7 +133,11 @@ function refuse(error: unknown): never {
 }
 
 /** No call is taken in a session without its event (spec 3 §6). */
-async function announce({ audit, sessions }: SessionRoutesDeps, caller: Operator, made: Session): Promise<Session> {
+async function announce(
+  { audit, sessions }: SessionRoutesDeps,
+  caller: Operator,
+  made: SealSession,
+): Promise<SealSession> {
   const { execution_id, agent_id, security_context } = made;
   const data = { execution_id, agent_id, security_context };
   await audit.append({ type: 'SessionCreated', ...by(caller), data });
@@ -163,16 +167,16 @@ function expiryOf(text: string | undefined, now: number): string {
   return new Date(end).toISOString();
 }
 
-function stateOf(session: Session, now: number): 'active' | 'revoked' | 'expired' {
+function stateOf(session: SealSession, now: number): 'active' | 'revoked' | 'expired' {
   if (session.revoked === true) return 'revoked';
   return Date.parse(session.expires_at) > now ? 'active' : 'expired';
 }
 
-const isListed = (session: Session, now: number): boolean =>
+const isListed = (session: SealSession, now: number): boolean =>
   session.pending !== true && stateOf(session, now) === 'active';
 
 /** A session as operators see it: without its token, of which nothing is kept (requirements AMB-117). */
-const shown = (session: Session, now: number) => ({
+const shown = (session: SealSession, now: number) => ({
   execution_id: session.execution_id,
   agent_id: session.agent_id,
   security_context: session.security_context,

@@ -3,7 +3,7 @@ import type { BucketDefinition } from './bucket-definition.ts';
 import { type KeyAccounts, keyBytes } from './key-accounts.ts';
 import type { Message, Publisher } from '../publish/publisher.ts';
 import { bucketStreamName, bucketSubject } from '../streams.ts';
-import { storedIn, type StoredValue } from './stored-value.ts';
+import { storedIn, type KeyValueMessage } from './stored-value.ts';
 
 /** A bucket over one connection. Keys are legal ones. Everything but `get` throws StreamRefusal on a conflict. */
 export interface SessionBucket {
@@ -11,7 +11,7 @@ export interface SessionBucket {
   /** Keys of its tenant's account that an entry with this text takes. */
   keysOf(text: string): number;
   /** Undefined where the key is free. */
-  get(key: string): Promise<Pick<StoredValue, 'text' | 'revision'> | undefined>;
+  get(key: string): Promise<Pick<KeyValueMessage, 'text' | 'revision'> | undefined>;
   /** The new revision. `revision` is that of the text to replace, 0 for a key that was never written. */
   put(key: string, text: string, revision: number): Promise<number>;
   /** Writes the same, and asks for no answer. */
@@ -40,7 +40,7 @@ export function createSessionBucket({ publisher, accounts }: BucketDeps, definit
     publisher.publish({ subject: bucketSubject(definition, key), body: text, headers });
   const guarded = (revision: number): Message['headers'] => ({ [headerNames.expected]: [String(revision)] });
   const put = (key: string, text: string, revision: number): Promise<number> => write(key, text, guarded(revision));
-  const last = async (key: string): Promise<StoredValue | undefined> => {
+  const last = async (key: string): Promise<KeyValueMessage | undefined> => {
     const body = JSON.stringify({ last_by_subj: bucketSubject(definition, key) });
     return storedIn(await publisher.ask({ subject: readSubject(definition), body, headers: {} }));
   };

@@ -5,7 +5,7 @@ import { halfJitter } from '../../informer/backoff.ts';
 import type { Logger } from '../../logger.ts';
 import type { BucketDefinition } from './bucket-definition.ts';
 import { busLimits } from '../limits.ts';
-import type { Session } from '../session.ts';
+import type { BusSession } from '../session.ts';
 import type { SessionKeeper } from '../session-keeper.ts';
 import { bucketSubject, bucketStreamName } from '../streams.ts';
 import type { KeyValueChange } from './key-value-watcher.ts';
@@ -39,7 +39,7 @@ export async function* watchBucket<T>(
 }
 
 async function* changes<T>(
-  session: Session,
+  session: BusSession,
   definition: BucketDefinition,
   signal: AbortSignal,
 ): AsyncGenerator<KeyValueChange<T>, void> {

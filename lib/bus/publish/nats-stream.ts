@@ -2,7 +2,7 @@ import { type BusCalls, ignoreFailure } from '../calls.ts';
 import { isConflict, isStreamGone } from '../bus-error.ts';
 import { type FoundMessage, hasHeader } from '../found-message.ts';
 import { busLimits } from '../limits.ts';
-import type { Session } from '../session.ts';
+import type { BusSession } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
 import { readAhead } from './read-ahead.ts';
@@ -13,7 +13,7 @@ import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-s
 export function createNatsStream(calls: BusCalls, definition: StreamDefinition): MessageStream {
   const name = ownStreamName(definition);
   /** Waits for the stream, and for its room. */
-  const ready = async (session: Session, end: number, { body }: Pick<NewMessage, 'body'>): Promise<void> => {
+  const ready = async (session: BusSession, end: number, { body }: Pick<NewMessage, 'body'>): Promise<void> => {
     const making = session.prepare(definition);
     if (making !== undefined) await calls.within(end, making);
     const turn = admit(session, definition, body.length);
@@ -69,7 +69,7 @@ async function storedBefore(
   return found !== undefined && hasHeader(found, 'Nats-Msg-Id', messageId(id)) ? found.seq : undefined;
 }
 
-function admit(session: Session, definition: StreamDefinition, bytes: number): Promise<void> | undefined {
+function admit(session: BusSession, definition: StreamDefinition, bytes: number): Promise<void> | undefined {
   const { share, isRecord } = definition;
   if (share !== undefined) return session.tenantShares(share).admit(bytes);
   return isRecord === true ? session.shares.admit(ownStreamName(definition), bytes) : undefined;
@@ -78,7 +78,7 @@ function admit(session: Session, definition: StreamDefinition, bytes: number): P
 function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStream, 'append' | 'note'> {
   const name = ownStreamName(definition);
   const all = sourceFilter(definition, undefined, undefined);
-  const read = <R>(work: (session: Session) => Promise<R>): Promise<R> =>
+  const read = <R>(work: (session: BusSession) => Promise<R>): Promise<R> =>
     calls.long('read', async (session) => {
       await session.prepare(definition);
       return work(session);
@@ -109,7 +109,7 @@ function unlessGone(error: unknown): undefined {
 
 /** Halves the range of sequences until it is empty: the server finds messages by sequence, and time rises with it. */
 async function seek(
-  session: Session,
+  session: BusSession,
   { name, all }: { readonly name: string; readonly all: string },
   ms: number,
 ): Promise<number> {
@@ -138,7 +138,7 @@ interface Page {
 
 /** Each request finds the first message from a place on, by subject: the server seeks, and no consumer is made for a read. */
 async function readPage(
-  session: Session,
+  session: BusSession,
   definition: StreamDefinition,
   { filter, after, bytes }: Page,
 ): Promise<StreamMessage[]> {

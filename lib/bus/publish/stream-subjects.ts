@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { duplicateWindowMs, nanos, type WantedStream } from '../streams.ts';
 import { streamNames, subjectRoots, textOf, token } from '../subjects.ts';
-import type { Source } from '../subscribe/subscription.ts';
+import type { MessageSource } from '../subscribe/subscription.ts';
 import type { StreamDefinition } from './message-stream.ts';
 
 /** Bytes of a tenant or a key, so that a subject stays far below the 4 KiB that the server takes. */
@@ -43,11 +43,11 @@ export function ownStream(definition: StreamDefinition, replicas: number): Wante
 }
 
 /** The name of a source's stream. */
-export const sourceName = (source: Source): string =>
+export const sourceName = (source: MessageSource): string =>
   typeof source === 'string' ? streamNames[source] : ownStreamName(source);
 
 /** Subjects of a source that are of one tenant, and of one topic or key; undefined means all. */
-export function sourceFilter(source: Source, tenant: string | undefined, key: string | undefined): string {
+export function sourceFilter(source: MessageSource, tenant: string | undefined, key: string | undefined): string {
   const root = rootOf(source);
   const words = [tenant === undefined ? '*' : word(tenant, 'tenant'), key === undefined ? '*' : word(key, 'key')];
   // An audit event has no topic of its own.
@@ -55,12 +55,12 @@ export function sourceFilter(source: Source, tenant: string | undefined, key: st
 }
 
 /** Whose a message is, and its topic or key, by its subject. */
-export function readSubject(source: Source, subject: string): { readonly tenant: string; readonly key: string } {
+export function readSubject(source: MessageSource, subject: string): { readonly tenant: string; readonly key: string } {
   const [tenant = '', key = ''] = subject.slice(rootOf(source).length + 1).split('.');
   return { tenant: textOf(tenant), key: textOf(key) };
 }
 
-const rootOf = (source: Source): string => (typeof source === 'string' ? subjectRoots[source] : ownRoot(source));
+const rootOf = (source: MessageSource): string => (typeof source === 'string' ? subjectRoots[source] : ownRoot(source));
 
 function word(text: string, what: string): string {
   if (Buffer.byteLength(text) <= wordBytesMax && text.isWellFormed()) return token(text);

@@ -6,7 +6,7 @@ import type { Logger } from '../../logger.ts';
 import { onAbort } from '../../on-abort.ts';
 import type { BusObserver } from '../bus-observer.ts';
 import { busLimits } from '../limits.ts';
-import type { Session } from '../session.ts';
+import type { BusSession } from '../session.ts';
 import type { SessionKeeper } from '../session-keeper.ts';
 import { Answering } from './answering.ts';
 import type { Address, HandleRequest, Responder, ServeOptions } from './requester.ts';
@@ -86,7 +86,7 @@ class NatsResponder implements Responder {
     onReady();
   }
 
-  async #serveOver(session: Session, onReady: () => void): Promise<void> {
+  async #serveOver(session: BusSession, onReady: () => void): Promise<void> {
     const { subject, options } = this.#service;
     const group = options.replicas === 'every' ? undefined : queue;
     const serving = session.requests.serve(subject, group, (message) => this.#take(message, session.requests));

@@ -4,8 +4,8 @@ import { type Message, noHeaders, type Publisher } from '../publish/publisher.ts
 /** Requests over one connection. */
 export interface SessionRequests {
   /** Rejects with the library's errors: RequestError for a subject that no process serves, TimeoutError. */
-  ask(subject: string, question: Question): Promise<Msg>;
-  askAll(subject: string, question: Question & { readonly expected?: number }): Promise<Msg[]>;
+  ask(subject: string, question: RequestMessage): Promise<Msg>;
+  askAll(subject: string, question: RequestMessage & { readonly expected?: number }): Promise<Msg[]>;
   /** Publishes without an answer. */
   tell(subject: string, body: Payload): void;
   /** Resolves once the server knows of the subscription. */
@@ -17,7 +17,7 @@ export interface SessionRequests {
   answer(question: Pick<Msg, 'reply'>, body: string | Uint8Array, headers?: Message['headers']): void;
 }
 
-export interface Question {
+export interface RequestMessage {
   readonly body: Payload;
   readonly headers: Record<string, string>;
   readonly timeoutMs: number;

@@ -3,7 +3,7 @@ import { messageOf } from '../../errors.ts';
 import { halfJitter } from '../../informer/backoff.ts';
 import { isStreamGone } from '../bus-error.ts';
 import { busLimits } from '../limits.ts';
-import type { Session } from '../session.ts';
+import type { BusSession } from '../session.ts';
 import type { SessionKeeper } from '../session-keeper.ts';
 import type { HandleMessage, HandlerDeps } from './message-handler.ts';
 
@@ -15,7 +15,7 @@ export interface ConsumerLoop {
 
 interface LoopDeps extends Pick<HandlerDeps, 'clock' | 'logger' | 'random'> {
   readonly keeper: Pick<SessionKeeper, 'next' | 'replace'>;
-  readonly open: (session: Session) => Promise<Consumer>;
+  readonly open: (session: BusSession) => Promise<Consumer>;
   readonly handle: HandleMessage;
   /** Messages that this process may hold of the consumer. */
   readonly atOnce: number;
@@ -35,7 +35,7 @@ export function startConsumerLoop(deps: LoopDeps, stop: AbortSignal): ConsumerLo
   }
 
   /** Until the connection or the consumer is gone, or the signal aborts. */
-  async function drink(session: Session): Promise<void> {
+  async function drink(session: BusSession): Promise<void> {
     const consumer = await deps.open(session);
     problem = '';
     while (!stop.aborted && !session.over.aborted) {

@@ -3,7 +3,7 @@ import { aborted } from '../../aborted.ts';
 import type { Clock } from '../../clock.ts';
 import { startDeadline } from '../../deadline.ts';
 import { AppError } from '../../errors.ts';
-import type { FairPool, Place } from '../../fair-pool.ts';
+import type { FairPool, PoolPart } from '../../fair-pool.ts';
 import type { Logger } from '../../logger.ts';
 import type { BusObserver } from '../bus-observer.ts';
 import type { EventSink } from '../event-bus.ts';
@@ -11,7 +11,7 @@ import { busLimits } from '../limits.ts';
 import { readSubject, sourceName } from '../publish/stream-subjects.ts';
 import { deadLetterEvent } from './dead-letter-event.ts';
 import type { HandleDelivery, SubscriptionDefinition } from './subscription.ts';
-import { judgeArrival, judgeFailure, type Verdict } from './verdict.ts';
+import { judgeArrival, judgeFailure, type DeliveryVerdict } from './verdict.ts';
 
 export interface HandlerDeps {
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface HandlerDeps {
 export type HandleMessage = (message: JsMsg) => Promise<void>;
 
 const returned = { kind: 'returned' } as const;
-type Ending = Verdict | typeof returned;
+type Ending = DeliveryVerdict | typeof returned;
 
 export function createMessageHandler(
   deps: HandlerDeps,
@@ -73,7 +73,7 @@ export function createMessageHandler(
 
 interface Begun {
   readonly message: JsMsg;
-  readonly place: Place;
+  readonly place: PoolPart;
   readonly handle: HandleDelivery;
 }
 

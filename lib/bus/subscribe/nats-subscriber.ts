@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import { createFairPool } from '../../fair-pool.ts';
 import { busLimits } from '../limits.ts';
 import { sourceFilter, sourceName } from '../publish/stream-subjects.ts';
-import type { Session } from '../session.ts';
+import type { BusSession } from '../session.ts';
 import type { SessionKeeper } from '../session-keeper.ts';
 import { nanos } from '../streams.ts';
 import { type ConsumerLoop, startConsumerLoop } from './consumer-loop.ts';
@@ -72,7 +72,7 @@ class DurableSubscription implements Subscription {
   #open(tenant: string): void {
     const { name: consumer, concurrency } = this.#definition;
     const stop = new AbortController();
-    const open = (session: Session): Promise<Consumer> => this.#consumer(session, tenant);
+    const open = (session: BusSession): Promise<Consumer> => this.#consumer(session, tenant);
     const atOnce = Math.min(concurrency, busLimits.consumerWindow);
     const loop = startConsumerLoop({ ...this.#deps, open, handle: this.#handle, atOnce, consumer }, stop.signal);
     this.#loops.set(tenant, { ...loop, stop });
@@ -87,7 +87,7 @@ class DurableSubscription implements Subscription {
     this.#ending.add(ended);
   }
 
-  async #consumer(session: Session, tenant: string): Promise<Consumer> {
+  async #consumer(session: BusSession, tenant: string): Promise<Consumer> {
     const { name, source, key, from = 'first', concurrency, consumers } = this.#definition;
     if (typeof source !== 'string') await session.prepare(source);
     return session.consumers.open(sourceName(source), {

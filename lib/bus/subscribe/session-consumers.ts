@@ -8,7 +8,7 @@ export interface SessionConsumers {
   /** A durable consumer, which is made, or brought up to date, if need be. */
   open(stream: string, config: DurableConfig): Promise<Consumer>;
   /** The last message of each subject of a filter, then those that come. Ends with the signal or the connection. */
-  follow(stream: string, filter: string, signal: AbortSignal): Promise<Followed>;
+  follow(stream: string, filter: string, signal: AbortSignal): Promise<FollowedStream>;
 }
 
 export type DurableConfig = Pick<ConsumerConfig, 'ack_policy' | 'ack_wait' | 'max_ack_pending' | 'deliver_policy'> & {
@@ -16,7 +16,7 @@ export type DurableConfig = Pick<ConsumerConfig, 'ack_policy' | 'ack_wait' | 'ma
   readonly filter_subject: string;
 };
 
-export interface Followed {
+export interface FollowedStream {
   /** Messages that were there when it began. */
   readonly pending: number;
   readonly messages: AsyncIterable<JsMsg>;

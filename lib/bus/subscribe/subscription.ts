@@ -2,7 +2,7 @@ import type { BackoffLimits } from '../../informer/backoff.ts';
 import type { StreamDefinition } from '../publish/message-stream.ts';
 
 /** Which messages: the domain events, the audit events, or those of a stream of our own. */
-export type Source = 'events' | 'audit' | StreamDefinition;
+export type MessageSource = 'events' | 'audit' | StreamDefinition;
 
 export interface SubscriptionDefinition {
   /**
@@ -10,7 +10,7 @@ export interface SubscriptionDefinition {
    * its messages, and each message reaches one of them. Lower-case letters, digits and dashes.
    */
   readonly name: string;
-  readonly source: Source;
+  readonly source: MessageSource;
   /** `events`: the topic. Otherwise the key. Default: all. */
   readonly key?: string;
   /** Where a consumer that did not exist before begins. Default `first`. */

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode, messageOf, WaitError } from '../../errors.ts'
 import { type BackoffLimits, halfJitter } from '../../informer/backoff.ts';
 
 /** The fate of a message after an attempt to handle it. */
-export type Verdict =
+export type DeliveryVerdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'again'; readonly afterMs: number; readonly problem: string }
   | { readonly kind: 'dead'; readonly reason: string; readonly problem: string };
@@ -37,7 +37,7 @@ const mends: Readonly<Record<ErrorCode, boolean>> = {
 };
 
 /** Judges a failed attempt. The last one ends as a dead letter, whatever failed. */
-export function judgeFailure(error: unknown, attempt: Attempt): Verdict {
+export function judgeFailure(error: unknown, attempt: Attempt): DeliveryVerdict {
   const problem = messageOf(error);
   if (error instanceof AppError && !mends[error.code]) return { kind: 'dead', reason: error.reason, problem };
   if (attempt.number >= attempt.most) return { kind: 'dead', reason: 'AttemptsExhausted', problem };
@@ -46,7 +46,7 @@ export function judgeFailure(error: unknown, attempt: Attempt): Verdict {
 }
 
 /** A delivery beyond the last attempt: each of them ended with its process, and no handler could say so. */
-export function judgeArrival({ number, most }: Pick<Attempt, 'number' | 'most'>): Verdict | undefined {
+export function judgeArrival({ number, most }: Pick<Attempt, 'number' | 'most'>): DeliveryVerdict | undefined {
   if (number <= most) return undefined;
   const problem = `${most} attempts ended without a word, as those of a process that crashed`;
   return { kind: 'dead', reason: 'AttemptsExhausted', problem };

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Contract } from '../contract.ts';
 import { HttpError } from '../http-error.ts';
 import { defineRoute, json, type Route } from '../route.ts';
-import type { Check } from '../../process/health-server.ts';
+import type { HealthCheck } from '../../process/health-server.ts';
 import { readHealth, readMetrics, readReadiness } from './contract.ts';
 
 export const contracts: readonly Contract[] = [readHealth];
@@ -14,7 +14,7 @@ export function createHealthRoutes<Caller>(): Route<Caller>[] {
 
 interface InternalRoutesDeps {
   /** Each must pass before the replica is sent requests. */
-  readonly ready: Readonly<Record<string, Check>>;
+  readonly ready: Readonly<Record<string, HealthCheck>>;
   readonly registry: Registry;
 }
 

@@ -1,6 +1,6 @@
 import { limits } from '../../../crds/limits.ts';
 import type { Clock } from '../../clock.ts';
-import { createFairPool, type Place } from '../../fair-pool.ts';
+import { createFairPool, type PoolPart } from '../../fair-pool.ts';
 import { bytesOf } from '../../memory-budget/index.ts';
 
 /** Memory of one process for the large answers that it reads, with shares for tenants. Small ones need none. */
@@ -52,7 +52,7 @@ export function createAnswerRoom(options: RoomOptions): AnswerRoom {
   const pool = createFairPool(options);
   return {
     of(answer) {
-      let place: Place | undefined;
+      let place: PoolPart | undefined;
       return {
         async grow() {
           place ??= await pool.enter(answer);

@@ -25,7 +25,7 @@ export interface PageRequest {
   readonly grow: () => Promise<void>;
 }
 
-export interface Page {
+export interface FetchedPage {
   readonly status: number;
   readonly text: string;
   readonly contentType: string;
@@ -37,7 +37,7 @@ export interface Page {
  * Asks for a page. Domain and address are checked on every hop (requirements AMB-139).
  * @throws AppError; its reason is the name of the error for the caller of the tool.
  */
-export async function fetchPage(deps: PageDeps, asked: PageRequest): Promise<Page> {
+export async function fetchPage(deps: PageDeps, asked: PageRequest): Promise<FetchedPage> {
   if (!isWebUrl(asked.url)) throw failed('InvalidUrl', invalidUrl);
   let url = urlOf(asked.url);
   for (let hop = 0; ; hop += 1) {
@@ -66,7 +66,7 @@ function assertAllowed({ hostname }: URL, domains: readonly string[] | undefined
   throw failed('DomainNotAllowed', `${hostname} is not in domain_allowlist of the SecurityContext; add it there`);
 }
 
-async function fetchOnce({ agent }: PageDeps, url: URL, asked: PageRequest): Promise<Page> {
+async function fetchOnce({ agent }: PageDeps, url: URL, asked: PageRequest): Promise<FetchedPage> {
   const { method = 'GET', body = null, signal, grow } = asked;
   const headers = { 'user-agent': 'windlass', accept: '*/*', 'accept-encoding': acceptedCodings, ...asked.headers };
   try {

@@ -7,7 +7,7 @@ import type { ToolAnswer, ToolArguments, ToolCaller } from '../tool.ts';
 import type { ToolRuns } from '../toolbox.ts';
 import { type AnswerRoom, createLargeAnswers, memoryOf } from './answer-room.ts';
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
-import { fetchPage, type Page, type PageDeps } from './fetch-page.ts';
+import { fetchPage, type FetchedPage, type PageDeps } from './fetch-page.ts';
 import type { ToMarkdown } from './markdown.ts';
 import { bodyBytes } from './read-response.ts';
 import { type SearchResult, searchProviders } from './search-providers.ts';
@@ -87,7 +87,8 @@ async function fetchTool(deps: RunDeps, page: PageDeps, ...[caller, args, signal
   return answer(isWanted ? await deps.toMarkdown(found.text, caller.tenant) : found.text);
 }
 
-const isHtml = ({ contentType }: Page): boolean => /^\s*(?:text\/html|application\/xhtml\+xml)/i.test(contentType);
+const isHtml = ({ contentType }: FetchedPage): boolean =>
+  /^\s*(?:text\/html|application\/xhtml\+xml)/i.test(contentType);
 
 const notConfigured = 'web.search is not configured: add api_key to the web.search entry in spec.builtin_dispatchers';
 const resultsDefault = 10;

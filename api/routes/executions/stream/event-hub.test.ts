@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anExecution } from '../../../../test/builders/execution-builder.ts';
 import { createEventHub, type EventChannel } from './event-hub.ts';
-import { nowhere, type Position, positionOf } from './position.ts';
+import { nowhere, type EventPosition, positionOf } from './position.ts';
 
 const uid = '00000000-0000-4000-8000-000000000001';
 const started = anExecution().now({ state: 'a', kind: 'Human' }).build();
@@ -14,7 +14,7 @@ const done = anExecution()
 const all = ['start', '1.started', '1.approval', '1.completed', '2.started', '2.completed', 'end'];
 
 /** The ids that a client has received so far, and whether its stream is over. */
-function listen(channel: EventChannel, behind: Position = nowhere) {
+function listen(channel: EventChannel, behind: EventPosition = nowhere) {
   const client = { ids: [] as string[], texts: [] as string[], isOver: false, leave: () => iterator.return?.() };
   const iterator = channel.frames(behind)[Symbol.asyncIterator]();
   const read = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { encodeEvent } from '../../../../lib/http/index.ts';
 import { deletedEvent, eventsBehind, type PlacedEvent } from './events.ts';
-import { endPosition, eventId, isBehind, nowhere, type Position } from './position.ts';
+import { endPosition, eventId, isBehind, nowhere, type EventPosition } from './position.ts';
 
 /** One client's way to the events of an execution. */
 export interface EventChannel {
@@ -11,7 +11,7 @@ export interface EventChannel {
    * The events behind `after`, encoded: those there are at once, then what happens, as it happens, up to the one that
    * ends them. May be iterated once; the channel closes with it.
    */
-  frames(after: Position): AsyncIterable<Uint8Array>;
+  frames(after: EventPosition): AsyncIterable<Uint8Array>;
   close(): void;
 }
 
@@ -63,7 +63,7 @@ function channelOf(log: EventLog, onUnused: () => void): EventChannel {
 }
 
 interface Frame {
-  readonly position: Position;
+  readonly position: EventPosition;
   readonly bytes: Uint8Array;
 }
 
@@ -85,7 +85,7 @@ class EventLog {
   #joined: Joined | undefined;
   readonly #waiting = new Set<() => void>();
 
-  get last(): Position {
+  get last(): EventPosition {
     return this.frames.at(-1)?.position ?? nowhere;
   }
 
@@ -140,13 +140,13 @@ class EventLog {
 /** One client's place in a log. Holds no frames of its own, so that a slow client costs no more than a fast one. */
 class FrameReader implements AsyncIterator<Uint8Array> {
   readonly #log: EventLog;
-  readonly #after: Position;
+  readonly #after: EventPosition;
   readonly #close: () => void;
   #next = 0;
   #isReleased = false;
   #resolve: ((result: IteratorResult<Uint8Array>) => void) | undefined;
 
-  constructor(log: EventLog, after: Position, close: () => void) {
+  constructor(log: EventLog, after: EventPosition, close: () => void) {
     this.#log = log;
     this.#after = after;
     this.#close = close;

@@ -9,12 +9,12 @@ import { after, anExecution } from '../../../../test/builders/execution-builder.
 import { World } from '../../../../test/builders/world.ts';
 import { type EventType, eventFields, lastEvents } from './event-schema.ts';
 import { deletedEvent, eventsBehind, type PlacedEvent } from './events.ts';
-import { eventId, isBehind, nowhere, type Position } from './position.ts';
+import { eventId, isBehind, nowhere, type EventPosition } from './position.ts';
 
 const id = '00000000-0000-4000-8000-000000000001';
 const typeOf = ({ event }: PlacedEvent) => Object.keys(event)[0] as EventType;
 const fieldsOf = (placed: PlacedEvent | undefined) => Object.values(placed?.event ?? {})[0] as Record<string, unknown>;
-const linesOf = (execution: WorkflowExecution, behind: Position = nowhere): string[] =>
+const linesOf = (execution: WorkflowExecution, behind: EventPosition = nowhere): string[] =>
   eventsBehind(execution, behind).map((placed) => `${eventId(placed.position)} ${typeOf(placed)}`);
 const byId = (execution: WorkflowExecution, wanted: string) =>
   fieldsOf(eventsBehind(execution, nowhere).find(({ position }) => eventId(position) === wanted));

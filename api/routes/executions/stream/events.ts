@@ -14,7 +14,7 @@ import {
   attemptStarted,
   endPosition,
   isBehind,
-  type Position,
+  type EventPosition,
   startPosition,
   visitCompleted,
   visitStarted,
@@ -22,7 +22,7 @@ import {
 
 /** An event, and its place in the history of its execution. */
 export interface PlacedEvent {
-  readonly position: Position;
+  readonly position: EventPosition;
   readonly event: ExecutionEvent;
 }
 
@@ -30,7 +30,7 @@ export interface PlacedEvent {
  * Events of an execution behind `after`, in order. They follow from this version of the object alone: a reader of
  * every version and a reader of only the last get the same.
  */
-export function eventsBehind(execution: WorkflowExecution, after: Position): PlacedEvent[] {
+export function eventsBehind(execution: WorkflowExecution, after: EventPosition): PlacedEvent[] {
   const { status } = execution;
   if (status === undefined) return [];
   const { history = [] } = status;
@@ -49,7 +49,7 @@ export function deletedEvent(uid: string): PlacedEvent {
   return place(endPosition, 'workflow_execution_deleted', { execution_id: uid });
 }
 
-function place<T extends EventType>(position: Position, type: T, fields: EventFields[T]): PlacedEvent {
+function place<T extends EventType>(position: EventPosition, type: T, fields: EventFields[T]): PlacedEvent {
   return { position, event: { [type]: fields } as unknown as ExecutionEvent };
 }
 

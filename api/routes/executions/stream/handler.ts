@@ -6,7 +6,7 @@ import { notFound, unknownExecution } from '../../not-found.ts';
 import { findExecution } from '../find-execution.ts';
 import { streamExecution } from './contract.ts';
 import { createEventHub } from './event-hub.ts';
-import { endPosition, isBehind, nowhere, type Position, positionOf } from './position.ts';
+import { endPosition, isBehind, nowhere, type EventPosition, positionOf } from './position.ts';
 
 export interface StreamDeps {
   readonly cluster: Pick<Cluster, 'executions' | 'executionFeed'>;
@@ -39,7 +39,7 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
 }
 
 /** The client's position. Throws 400 for a text that no stream has sent as an id. */
-function positionBehind(lastEventId = ''): Position {
+function positionBehind(lastEventId = ''): EventPosition {
   const position = lastEventId === '' ? nowhere : positionOf(lastEventId);
   if (position !== undefined) return position;
   throw invalidField('header.last-event-id', 'is not the id of an event; leave it out to begin anew');

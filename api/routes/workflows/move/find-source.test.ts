@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, globalNamespace, labels } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { type Scope, scopeOf } from '../../../../lib/workflow-lookup/index.ts';
+import { type WorkflowScope, scopeOf } from '../../../../lib/workflow-lookup/index.ts';
 import { userObjectName } from '../../../../lib/manifest/index.ts';
 import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
 import { findSource } from './find-source.ts';
 
 const viewer = { subject: 'ada', tenant: 'acme' };
 
-function standing(scope: Scope): Workflow {
+function standing(scope: WorkflowScope): Workflow {
   const isUsers = scope === 'user';
   return {
     ...aWorkflow('build').state('end', anEnd()).build(),
@@ -21,9 +21,13 @@ function standing(scope: Scope): Workflow {
 }
 
 /** The scope that the workflow is taken from, where it exists in these. */
-async function source(there: readonly Scope[], direction: 'promote' | 'demote', scope: Scope): Promise<string> {
+async function source(
+  there: readonly WorkflowScope[],
+  direction: 'promote' | 'demote',
+  scope: WorkflowScope,
+): Promise<string> {
   const workflows = {
-    find: async (_viewer: unknown, _name: string, wanted?: Scope) => {
+    find: async (_viewer: unknown, _name: string, wanted?: WorkflowScope) => {
       const found = wanted === undefined ? there[0] : there.find((candidate) => candidate === wanted);
       return found && standing(found);
     },
@@ -33,7 +37,7 @@ async function source(there: readonly Scope[], direction: 'promote' | 'demote', 
 }
 
 describe('the workflow that moves', () => {
-  it.each<[direction: 'promote' | 'demote', scope: Scope, there: Scope[], want: string]>([
+  it.each<[direction: 'promote' | 'demote', scope: WorkflowScope, there: WorkflowScope[], want: string]>([
     ['promote', 'global', ['tenant'], 'tenant'],
     ['promote', 'global', ['user'], 'user'],
     ['promote', 'global', ['user', 'tenant', 'global'], 'tenant'],

@@ -1,5 +1,5 @@
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { type Scope, scopeOf, scopes } from '../../../../lib/workflow-lookup/index.ts';
+import { type WorkflowScope, scopeOf, scopes } from '../../../../lib/workflow-lookup/index.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import type { Viewer, Workflows } from '../../../cluster/index.ts';
 import { findWorkflow } from '../find-workflow.ts';
@@ -7,7 +7,7 @@ import { findWorkflow } from '../find-workflow.ts';
 /** The workflow to move, and its destination. */
 export interface Move {
   readonly direction: 'promote' | 'demote';
-  readonly scope: Scope;
+  readonly scope: WorkflowScope;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function findSource(
 const opposite = { promote: 'demote', demote: 'promote' } as const;
 
 /** Scopes from which a workflow can get there, the nearest first. */
-function sourcesOf({ direction, scope }: Move): readonly Scope[] {
+function sourcesOf({ direction, scope }: Move): readonly WorkflowScope[] {
   const at = scopes.indexOf(scope);
   return direction === 'promote' ? scopes.slice(0, at).toReversed() : scopes.slice(at + 1);
 }

@@ -1,6 +1,6 @@
 import { annotations } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { formerIdsOf, formerIdsText, type Scope } from '../../../../lib/workflow-lookup/index.ts';
+import { formerIdsOf, formerIdsText, type WorkflowScope } from '../../../../lib/workflow-lookup/index.ts';
 import { sameJson } from '../../../../lib/same-json.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
@@ -24,8 +24,8 @@ export interface MoveDeps {
   readonly write: Writer;
 }
 
-export interface Move {
-  readonly scope: Scope;
+export interface PlannedMove {
+  readonly scope: WorkflowScope;
   readonly viewer: Viewer;
   readonly force: boolean;
   /** Those of the caller. */
@@ -40,7 +40,7 @@ const attempts = 10;
  * step may be repeated: a move that broke off between the two is finished by the next one, since the new object knows
  * the id of the old one. Nothing is deleted that was not registered.
  */
-export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
+export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: PlannedMove): Promise<Workflow> {
   const moved = await firstAnswer(attempts, async () => {
     const source = await findAgain(deps.kube, workflowKind, known);
     if (source === undefined) return await movedByAnother(deps, known, move);
@@ -55,7 +55,7 @@ export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move):
   throw new AppError('unavailable', `workflow '${workflowName(known.metadata)}' is being changed by others`);
 }
 
-async function registerThere(deps: MoveDeps, source: Workflow, move: Move): Promise<Workflow> {
+async function registerThere(deps: MoveDeps, source: Workflow, move: PlannedMove): Promise<Workflow> {
   const { kube, write } = deps;
   const older = await olderVersions(kube, source);
   // In the global scope it acts in every tenant, and an execution may ask for any of its versions.
@@ -92,7 +92,7 @@ async function isDeleted(kube: MoveDeps['kube'], { metadata }: Workflow): Promis
 }
 
 /** The source is gone: another caller has finished the same move, or has deleted it. */
-async function movedByAnother({ kube, cluster }: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
+async function movedByAnother({ kube, cluster }: MoveDeps, known: Workflow, move: PlannedMove): Promise<Workflow> {
   const { name } = inScope(known, move.scope, move.viewer).metadata;
   const there = await findObject(kube, workflowKind, {
     namespace: namespaceOf(cluster.tenants, move.viewer, move.scope),
@@ -102,7 +102,7 @@ async function movedByAnother({ kube, cluster }: MoveDeps, known: Workflow, move
   throw notFound(unknownWorkflow);
 }
 
-function occupied(existing: Workflow, scope: Scope): HttpError {
+function occupied(existing: Workflow, scope: WorkflowScope): HttpError {
   const name = workflowName(existing.metadata);
   const message = `the scope ${scope} has another workflow '${name}', version ${existing.spec.version}; force=true registers this one over it`;
   return new HttpError({ code: 'conflict', message });
