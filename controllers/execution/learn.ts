@@ -21,7 +21,7 @@ import { wholeToolCall } from './observe-tool-calls.ts';
 export interface LearnDeps {
   readonly caches: Caches;
   /** Executions in full: the cache has of each only what wakes it. */
-  readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
+  readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use' | 'weight'>;
   /** AgentExecutions in full. */
   readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
   /** ToolCalls in full. */

@@ -56,6 +56,7 @@ async function lookAt(
     caches,
     wholes: {
       whole: async (one) => one,
+      weight: () => 0,
       use: (one, task) => {
         wholes += 1;
         return task(one);

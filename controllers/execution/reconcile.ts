@@ -55,7 +55,7 @@ export interface ExecutionDeps {
   readonly clock: Clock;
   readonly caches: Caches;
   /** Executions in full: the cache has of each only what wakes it. */
-  readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
+  readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use' | 'weight'>;
   readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
   readonly wholeToolCalls: Pick<Informer<ToolCall>, 'whole'>;
   readonly observe: ObserveDeps;

@@ -181,9 +181,12 @@ async function tryWrite(
   if (storedBytes > 0) reduce(status, { kind: 'status', fields: { stored_bytes: stored } });
   const problem = finished(execution) ? undefined : statusProblem(status);
   if (problem !== undefined) return problem;
-  const { kube, caches } = deps;
+  const { kube, caches, wholes } = deps;
+  // One that had ended may be there in part.
+  const sparesAnswer = !finished(execution) && wholes.weight(execution) > 0;
+  const port = { kube, resource: workflowExecutions, cache: caches.executions, sparesAnswer };
   try {
-    return await writeStatus({ kube, resource: workflowExecutions, cache: caches.executions }, execution, status);
+    return await writeStatus(port, execution, status);
   } catch (error) {
     const refusal = isRefusal(error) && !(await hasChanged(deps, execution)) ? error : undefined;
     if (refusal === undefined) throw error;

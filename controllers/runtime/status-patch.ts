@@ -61,7 +61,7 @@ function diffLists(
 }
 
 /** Equal as JSON, members in any order. */
-function isSame(left: unknown, right: unknown): boolean {
+export function isSame(left: unknown, right: unknown): boolean {
   const differences: JsonPatchOperation[] = [];
   diff('', left, right, differences);
   return differences.length === 0;

@@ -9,21 +9,24 @@ import { writeStatus } from './write-status.ts';
 const object = (version: string, phase: string) =>
   ({
     metadata: { name: 'x', namespace: 'n', uid: 'u', resourceVersion: version },
+    kind: 'Workflow',
+    spec: { version: '1.0.0' },
     status: { phase },
   }) as unknown as Workflow;
 
 /** Writes `status` to an API server that answers `answer`. */
-function write(status: object, answer: Workflow | KubeError) {
+function write(status: object, answer: Workflow | KubeError, options: { sparesAnswer?: boolean } = {}) {
   const calls: unknown[] = [];
   const cache = createCache<Workflow>();
   const kube = {
-    jsonPatchStatus: async (_: unknown, ref: unknown, patch: unknown) => {
-      calls.push([ref, patch]);
+    jsonPatchStatus: async (resource: unknown, ref: unknown, patch: unknown) => {
+      calls.push([resource, ref, patch]);
       if (answer instanceof KubeError) throw answer;
       return answer;
     },
   };
-  const done = writeStatus({ kube: kube as never, resource: workflows, cache }, object('7', 'old'), status);
+  const port = { kube: kube as never, resource: workflows, cache, ...options };
+  const done = writeStatus(port, object('7', 'old'), status);
   return { done, calls, cache };
 }
 
@@ -40,8 +43,26 @@ describe('the status of what is reconciled', () => {
     expect(await done).toMatchObject({ metadata: { resourceVersion: '8' } });
     const version = { op: 'replace', path: '/metadata/resourceVersion', value: '7' };
     const change = { op: 'replace', path: '/status/phase', value: 'new' };
-    expect(calls).toEqual([[{ name: 'x', namespace: 'n' }, [version, change]]]);
+    expect(calls).toEqual([[workflows, { name: 'x', namespace: 'n' }, [version, change]]]);
     expect(cache.get('n/x')).toMatchObject({ status: { phase: 'new' } });
+  });
+
+  it.each([
+    { what: 'its metadata', answer: { kind: 'PartialObjectMetadata', metadata: object('8', '').metadata } },
+    { what: 'the whole of it, as an old server does', answer: object('8', 'new') },
+  ])('is held as it was written where the answer to a large object is $what', async ({ answer }) => {
+    const { done, calls, cache } = write({ phase: 'new' }, answer as Workflow, { sparesAnswer: true });
+    const { spec } = object('7', 'old');
+    expect(await done).toMatchObject({ kind: object('7', 'old').kind, spec, status: { phase: 'new' } });
+    expect(calls).toMatchObject([[{ metadataOnly: true }, {}, [{ value: '7' }, { value: 'new' }]]]);
+    expect(cache.get('n/x')).toMatchObject({ metadata: { resourceVersion: '8' }, status: { phase: 'new' } });
+  });
+
+  it('is read from the answer where the server stores it otherwise', async () => {
+    const { done, calls } = write({ phase: 'x\ud800' }, object('8', 'x\ufffd'), { sparesAnswer: true });
+    expect(await done).toMatchObject({ status: { phase: 'x\ufffd' } });
+    expect(calls).toMatchObject([[workflows, {}, [{ value: '7' }, {}]]]);
+    expect(calls).not.toMatchObject([[{ metadataOnly: true }, {}, [{}, {}]]]);
   });
 
   it('is not written where nothing changed', async () => {

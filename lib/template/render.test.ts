@@ -315,7 +315,7 @@ describe('work bounds', () => {
   it.each([
     ['loops within loops', '{{#each input.many}}{{#each @root.input.many}}x{{/each}}{{/each}}'],
     ['empty loops within loops', '{{#each input.many}}{{#each @root.input.many}}{{/each}}{{/each}}'],
-    ['JSON in a loop', '{{#each input.many}}{{#if (json @root.input.many)}}{{/if}}{{/each}}'],
+    ['JSON of texts in a loop', '{{#each input.many}}{{#if (json @root.input.long)}}{{/if}}{{/each}}'],
     ['long texts in a loop', '{{#each input.many}}{{#if (upper @root.input.long)}}{{/if}}{{/each}}'],
     ['lengths in a loop', '{{#each input.many}}{{length @root.input.long}}{{/each}}'],
     ['placeholders in a loop', '{{#each input.many}}{{#each @root.input.many}}{{nope}}{{/each}}{{/each}}'],
@@ -351,6 +351,37 @@ describe('work bounds', () => {
     );
     expect(before - work.left).toBeGreaterThan(json.length * prices.character);
     expect(before - work.left).toBeLessThan(json.length * prices.character * 2.5);
+  });
+
+  it.each(['{{json input.big}}', '{{input.big}}'])('writes an object as %s once in a turn, and pays once', (tag) => {
+    const big = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, index]));
+    const work = new Work();
+    const [facts, spent] = [scope({ input: { big } }), [work.left]];
+    for (let round = 0; round < 3; round++) {
+      render(tag, facts, undefined, work);
+      spent.push(work.left);
+    }
+    const [first = 0, second = 0, third = 0] = spent.slice(1).map((left, index) => (spent[index] ?? 0) - left);
+    expect(second).toBe(third);
+    expect(first - second).toBeGreaterThan(1_000 * (prices.jsonNode + prices.jsonTableKey));
+  });
+
+  it('pays for an object again where it holds values of the output store, and in another turn', () => {
+    const large = new LargeValue('ref', 5_000);
+    const [stored, inline] = [scope({ blackboard: { build: { large } } }), scope({ input: { a: { b: 1 } } })];
+    const loaded = (text: string) => new Map([['ref', text]]);
+    const work = new Work();
+    for (const text of ['one', 'two'])
+      expect(render('{{json blackboard.build}}', stored, loaded(text), work)).toMatchObject({
+        text: JSON.stringify({ large: text }, null, 2),
+      });
+    const costs = [1, 2].map(() => {
+      const own = new Work();
+      const before = own.left;
+      render('{{json input.a}}', inline, undefined, own);
+      return before - own.left;
+    });
+    expect(costs[0]).toBe(costs[1]);
   });
 
   it('ends a value that is nested too deep with an error of its own', () => {

@@ -15,13 +15,18 @@ export function textOf(value: unknown, reader: Reader): string {
   return jsonOf(value, reader, 0);
 }
 
-/** JSON of a value, with what the output store holds in its place. `indent` blanks for each level, 0 for one line. */
-export function jsonOf(value: unknown, reader: Reader, indent: number): string {
-  if (indent > 0 || typeof value !== 'object' || value === null) return write(value, reader, indent).text;
-  const known = reader.work.texts.get(value);
+/**
+ * JSON of a value, with what the output store holds in its place. `indent` blanks for each level, 0 for one line. Each is
+ * written once in a turn: values are replaced, never changed in place, so an object has one text.
+ */
+export function jsonOf(value: unknown, reader: Reader, indent: 0 | 2): string {
+  if (typeof value !== 'object' || value === null) return write(value, reader, indent).text;
+  const { texts, indentedTexts } = reader.work;
+  const written = indent === 0 ? texts : indentedTexts;
+  const known = written.get(value);
   if (known !== undefined) return known;
   const { text, isWhole } = write(value, reader, indent);
-  if (isWhole) reader.work.texts.set(value, text);
+  if (isWhole) written.set(value, text);
   return text;
 }
 

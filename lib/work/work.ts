@@ -32,8 +32,9 @@ export class WorkBudgetExceeded extends AppError {
 export class Work {
   /** Values of texts as JSON; undefined for a text that is none. */
   readonly parsed = new Map<string, unknown>();
-  /** JSON of objects and lists that hold no value of the output store. */
+  /** JSON of objects and lists that hold no value of the output store, in one line and indented. */
   readonly texts = new WeakMap<object, string>();
+  readonly indentedTexts = new WeakMap<object, string>();
   /** Long texts that go to the output store. */
   readonly stored = new Set<unknown>();
   /** The activity, for the message. */

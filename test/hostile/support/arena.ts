@@ -95,7 +95,7 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     caches,
     wholeAgents: { whole: async () => undefined },
     wholeToolCalls: { whole: async () => undefined },
-    wholes: { whole: async () => undefined, use: async (_slim, work) => work(undefined) },
+    wholes: { whole: async () => undefined, weight: () => 0, use: async (_slim, work) => work(undefined) },
     findWorkflow: { current: async ({ workflow }) => world.find(workflow), pinned: async () => world.find('') },
     onWaiting: () => undefined,
     events: { record: () => undefined, flush: async () => undefined },
