@@ -65,10 +65,10 @@ describe('metrics', () => {
     expect(type).toContain('text/plain');
     for (const line of [
       'windlass_reconcile_seconds_count{kind="WorkflowExecution",outcome="done"} 1',
-      'windlass_queue_depth{kind="WorkflowExecution"} 3',
+      'workqueue_depth{kind="WorkflowExecution"} 3',
       'windlass_queue_oldest_seconds{kind="WorkflowExecution"} 1.5',
       'windlass_queue_oldest_seconds{kind="Volume"} 0',
-      'windlass_queue_wait_seconds_count{kind="WorkflowExecution"} 1',
+      'workqueue_queue_duration_seconds_count{kind="WorkflowExecution"} 1',
       'windlass_watch_failures_total{kind="Pod",reason="Expired"} 1',
       'windlass_watch_handler_failures_total{kind="Pod"} 1',
       'rest_client_requests_total{verb="create",resource="pods",code="201"} 1',

@@ -67,8 +67,19 @@ function createMeters(registry: Registry) {
   ) => new Histogram({ name: `windlass_${name}`, help, labelNames, buckets, registers });
   const perKind = { labelNames: ['kind'], buckets: reconcileBuckets };
   return {
-    queueDepth: gauge('queue_depth', 'Keys that are ready and wait for a worker.', ['kind']),
-    queueSeconds: histogram('queue_wait_seconds', 'From a key being ready to a worker taking it.', perKind),
+    // Named as in client-go, where they mean the same (ADR 0122).
+    queueDepth: new Gauge({
+      name: 'workqueue_depth',
+      help: 'Keys that are ready and wait for a worker.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    queueSeconds: new Histogram({
+      name: 'workqueue_queue_duration_seconds',
+      help: 'From a key being ready to a worker taking it.',
+      ...perKind,
+      registers,
+    }),
     reconcileSeconds: histogram('reconcile_seconds', 'Time of one reconcile, by how it ended.', {
       labelNames: ['kind', 'outcome'],
       buckets: reconcileBuckets,

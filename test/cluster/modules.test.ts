@@ -105,7 +105,7 @@ it('a kind of one folder and one line is reconciled, measured and stopped', { ti
   expect(await manager.page('/readyz')).toBe('ok\n');
   const metrics = await manager.page('/metrics');
   expect(metrics).toMatch(/^windlass_reconcile_seconds_count\{kind="Greeting",outcome="done"\} [1-9]/m);
-  expect(metrics).toMatch(/^windlass_queue_wait_seconds_count\{kind="Greeting"\} [1-9]/m);
+  expect(metrics).toMatch(/^workqueue_queue_duration_seconds_count\{kind="Greeting"\} [1-9]/m);
   expect(metrics).toMatch(/^windlass_queue_oldest_seconds\{kind="Greeting"\} 0$/m);
   expect(metrics).toMatch(/^windlass_queue_oldest_seconds\{kind="WorkflowExecution"\} 0$/m);
 
@@ -115,7 +115,7 @@ it('a kind of one folder and one line is reconciled, measured and stopped', { ti
   await greet('bob');
   await expect
     .poll(() => manager.page('/metrics'))
-    .toMatch(/^windlass_queue_wait_seconds_count\{kind="Greeting"\} [3-9]/m);
+    .toMatch(/^workqueue_queue_duration_seconds_count\{kind="Greeting"\} [3-9]/m);
   manager.stop();
   await greet('cleo');
   held.resolve();

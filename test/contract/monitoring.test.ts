@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 const metricsOf = (expr: string): string[] =>
-  [...expr.matchAll(/\b(?:windlass|rest_client|process|nodejs)_[a-z0-9_]+/g)].map(([name]) => name);
+  [...expr.matchAll(/\b(?:windlass|workqueue|rest_client|process|nodejs)_[a-z0-9_]+/g)].map(([name]) => name);
 
 describe('what the chart watches is what the processes count', () => {
   it.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_name, { expr, labels, annotations }) => {
@@ -70,7 +70,7 @@ describe('what the chart watches is what the processes count', () => {
   });
 
   it('every metric that the page on operating names is counted', () => {
-    const named = [...read('docs/operating.md').matchAll(/`((?:windlass|rest_client)_[a-z0-9_]+)`/g)].map(
+    const named = [...read('docs/operating.md').matchAll(/`((?:windlass|workqueue|rest_client)_[a-z0-9_]+)`/g)].map(
       ([, name = '']) => name,
     );
     const lacking = named.filter((name) => ![name, `${name}_count`].some((each) => known.has(each)));
