@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -173,6 +175,59 @@ describe('windlass gateway audit', () => {
     expect(await following).toMatchObject({ code: 130 });
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ type: 'SessionRevoked', data: { execution_id: 'late-1' } });
   }, 60_000);
+
+  it('follows on when the gateway was away for longer than one read is repeated, and says so', async () => {
+    const open = new Set<Socket>();
+    let refused = 0;
+    let isAway = false;
+    const way = createServer((client) => {
+      if (isAway) {
+        refused += 1;
+        client.resetAndDestroy();
+        return;
+      }
+      const behind = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+      client.pipe(behind).pipe(client);
+      for (const [one, other] of [
+        [client, behind],
+        [behind, client],
+      ] as const)
+        one.on('error', () => other.destroy());
+      open.add(client);
+    }).listen(0, '127.0.0.1');
+    await once(way, 'listening');
+    const stop = new AbortController();
+    let isReading = false;
+    const following = runCli(
+      ['gateway', 'audit', '--follow', '-o', 'json', '--type', 'SessionRevoked'],
+      { ...env, WINDLASS_GATEWAY: `http://127.0.0.1:${(way.address() as AddressInfo).port}` },
+      {
+        interrupted: stop.signal,
+        onLine(line) {
+          isReading = true;
+          if (line.includes('"away-2"')) stop.abort();
+        },
+      },
+    );
+    for (const id of ['away-1', 'away-2']) {
+      await session(id);
+      await run('gateway', 'session', 'revoke', id);
+      await expect.poll(() => isReading, { timeout: 20_000 }).toBe(true);
+      if (id === 'away-2') break;
+      isAway = true;
+      for (const socket of open) socket.destroy();
+      // One read is four attempts.
+      await expect.poll(() => refused, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
+      isAway = false;
+    }
+    expect(await following).toMatchObject({ code: 130, notes: expect.stringContaining('the gateway cannot be read') });
+    way.close();
+  }, 90_000);
+
+  it('ends at once where the gateway was never there', async () => {
+    const nowhere = { ...env, WINDLASS_GATEWAY: 'http://127.0.0.1:1' };
+    expect((await runCli(['gateway', 'audit', '--follow'], nowhere)).code).not.toBe(130);
+  });
 
   it('GW-EVT proves a whole chain with the server and without it, and names what is broken', async () => {
     writeFileSync(path('audit.pem'), gateway.auditPublicKey);

@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { WindlassApiError, WindlassConnectionError } from '../../../client/api-error.ts';
+import { messageOf } from '../../../lib/errors.ts';
 import { parseTimeout } from '../../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { type AuditEvent, type AuditFilter, eventsOf } from '../../tool-gateway/audit-record.ts';
@@ -29,8 +31,8 @@ export function auditCommand(launch: CliLaunch): Command {
         .alias('ls')
         .summary('list events; the default')
         .description(
-          'Lists events of the tool gateway, the oldest first. With --follow it continues until Ctrl-C; -o json prints ' +
-            'one event a line then.',
+          'Lists events of the tool gateway, the oldest first. With --follow it continues until Ctrl-C, also when the ' +
+            'gateway is away for a while; -o json prints one event a line then.',
         )
         .option('--type <type>', 'only events of this type, such as ToolInvocationStarted')
         .option('--from <time>', 'only events of this time (RFC 3339) or later')
@@ -102,20 +104,40 @@ function limitOf(text: string | undefined): number {
   throw new CliError('usage', `--limit ${text} is no number of events`, 'Give a whole number above zero.');
 }
 
-/** Between two looks for what has come. */
+/** Between two looks for what has come, and the longest time between two while the gateway is away. */
 const followMs = 1_000;
+const awayMs = 30_000;
+/** Statuses that pass. */
+const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Whether the gateway may answer later; what it refuses, it refuses again. */
+const isAway = (error: unknown): boolean =>
+  error instanceof WindlassConnectionError || (error instanceof WindlassApiError && passing.has(error.status));
 
 async function follow(session: CommandSession, filter: AuditFilter, begin: string | undefined): Promise<ExitCode> {
   const { clock, interrupted } = session;
   const { client } = await session.gateway();
   let cursor = begin;
   let isFirst = true;
+  let hasRead = false;
+  let pauseMs = followMs;
   while (!interrupted.aborted) {
     const page = await client.listAuditEvents({ ...filter, cursor }).catch((error: unknown) => {
       if (interrupted.aborted) return undefined;
-      throw error;
+      // A gateway that has never answered may be another address.
+      if (!hasRead || !isAway(error)) throw error;
+      session.terminal.note(
+        `the gateway cannot be read, the next attempt is in ${pauseMs / 1_000} s: ${messageOf(error)}`,
+      );
+      return undefined;
     });
-    if (page === undefined) break;
+    if (page === undefined) {
+      await clock.sleep(pauseMs, interrupted);
+      pauseMs = Math.min(2 * pauseMs, awayMs);
+      continue;
+    }
+    hasRead = true;
+    pauseMs = followMs;
     isFirst = show(session, page.items, isFirst);
     cursor = page.end_cursor;
     if (page.next_cursor === null) await clock.sleep(followMs, interrupted);
