@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
@@ -141,6 +143,17 @@ describe('the bypass', () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, expect.any(Number), 400, 403, 200]);
     expect(answers.map(({ headers }) => headers.get(bypassHeader))).toEqual(answers.map(() => 'disabled'));
+  });
+
+  it.each([
+    ['what is no HTTP', 'nonsense\r\n\r\n', 400],
+    ['headers that are too large', `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('GW-TEN-01 says so in the answer to %s, which no handler sees', async (_what, sent, status) => {
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    socket.write(sent);
+    const answer = await text(socket);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toContain(`\r\n${bypassHeader}: disabled\r\n`);
   });
 
   it.each<[string, object]>([

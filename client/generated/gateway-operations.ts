@@ -459,6 +459,8 @@ export type ListToolsAnswer = {
     readonly source: "workflow" | "cli" | "builtin" | "mcp";
     readonly skip_judge: boolean;
     readonly fleet_capable: boolean;
+    /** Why the controllers refuse the tool. Absent where they accept it, or have not judged it yet. */
+    readonly not_ready?: string;
   })[];
   /** Null on the last page. */
   readonly next_cursor: string | null;

@@ -45,7 +45,8 @@ describe('a list of tools', () => {
   });
 
   it('names no tool whose calls the gateway refuses whatever the caller', async () => {
-    const callable = { list: () => [echoTool('t')], find: () => undefined };
+    const refused = { ...echoTool('s'), notReady: 'InvalidDefinition: steps' };
+    const callable = { list: () => [refused, echoTool('t')], find: () => undefined };
     const registry = createToolRegistry([createContainerSource(), callable]);
     const { tools } = await listTools({ registry, securityOf: () => ({}) }, session, undefined);
     expect(tools.map(({ name }) => name)).toEqual(['t']);

@@ -39,7 +39,9 @@ async function permitted(
   const tenant = session.tenant === '' ? undefined : session.tenant;
   const security = securityOf(tenant, session.security_context);
   if (security === undefined) return [];
-  const callable = registry.list(tenant).filter(({ refusal }) => refusal === undefined);
+  const callable = registry
+    .list(tenant)
+    .filter(({ refusal, notReady }) => refusal === undefined && notReady === undefined);
   const rows = callable.filter(({ name }) => after === undefined || name > after);
   const { allowed_tool_patterns: allowed } = session;
   return permittedTools(rows, {

@@ -4,11 +4,13 @@ import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import { createHolders, type Rivals } from './holders.ts';
+import { type Judged, notReadyOf } from './require-accepted.ts';
 import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
 import type { GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
 
 /** An object that is a tool. */
 export type RegisteredObject = KubeObject &
+  Judged &
   Registered & { readonly spec: { readonly description: string; readonly input_schema: object } };
 
 /** Needs of a source of registered tools of one kind of object. */
@@ -42,6 +44,7 @@ export function createRegisteredSource<T extends RegisteredObject>(
     tenancy.visibleTo(tenant).flatMap((place) => objects.byIndex('namespace', place));
   const toolOf = (object: T): GatewayTool => {
     const { description, input_schema: schema } = object.spec;
+    const notReady = notReadyOf(object);
     const read = async () => (await whole(object))?.spec.input_schema as JsonObject | undefined;
     return {
       ...kind,
@@ -49,6 +52,7 @@ export function createRegisteredSource<T extends RegisteredObject>(
       description,
       input_schema: schema as JsonObject,
       ...(isKeptApart(schema as JsonObject) && { readSchema: () => schemas.schemaOf(object, read) }),
+      ...(notReady !== undefined && { notReady }),
       skip_judge: false,
       fleet_capable: false,
       call: callOf(object),

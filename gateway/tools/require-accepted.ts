@@ -9,8 +9,16 @@ const foundOut: readonly string[] = ['NotATenant', 'NameTaken'];
  * finds by itself which object has a name.
  * @throws AppError `invalid`, Validation, with the text of the condition.
  */
-export function requireAccepted(what: string, object: Parameters<typeof readyOf>[0], lookedUp: readonly string[] = []) {
+export function requireAccepted(what: string, object: Judged, lookedUp: readonly string[] = []) {
+  const refused = notReadyOf(object, lookedUp);
+  if (refused !== undefined) throw new AppError('invalid', `${what} cannot run: ${refused}`, { reason: 'Validation' });
+}
+
+export type Judged = Parameters<typeof readyOf>[0];
+
+/** Why the controllers refuse an object; undefined where they accept it, or have not judged it yet. */
+export function notReadyOf(object: Judged, lookedUp: readonly string[] = []): string | undefined {
   const ready = readyOf(object);
-  if (ready?.status !== 'False' || foundOut.includes(ready.reason) || lookedUp.includes(ready.reason)) return;
-  throw new AppError('invalid', `${what} cannot run: ${ready.reason}: ${ready.message}`, { reason: 'Validation' });
+  if (ready?.status !== 'False' || foundOut.includes(ready.reason) || lookedUp.includes(ready.reason)) return undefined;
+  return `${ready.reason}: ${ready.message}`;
 }

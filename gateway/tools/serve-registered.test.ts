@@ -61,6 +61,11 @@ describe('the list of registered tools', () => {
     expect(names(await asked(all))).toEqual(['orders.place', 'text.split', 'x']);
   });
 
+  it('has no tool that the controllers refuse', async () => {
+    const refused = { ...tool('orders.broken'), notReady: 'InvalidDefinition: steps' };
+    expect(names(await asked([refused, ...all]))).toEqual(['orders.place', 'text.split', 'x']);
+  });
+
   it.each<[string, Partial<RegisteredToolsQuery>, SecurityContextSpec | undefined, string[]]>([
     ['those that the patterns name', { patterns: ['orders.*'] }, {}, ['orders.place']],
     ['those that the context permits', {}, { tools: ['text.*', 'x'], deny_list: ['x'] }, ['text.split']],

@@ -62,7 +62,8 @@ async function toolsFor(
   const { tenant, security_context: context, patterns } = query;
   const security = securityOf(tenant, context);
   if (security === undefined) return { tools: [], left_out: 0 };
-  const registered = registry.list(tenant).filter(({ source }) => source !== 'builtin');
+  const offered = ({ source, notReady }: GatewayTool): boolean => source !== 'builtin' && notReady === undefined;
+  const registered = registry.list(tenant).filter(offered);
   const allowed = await permittedTools(registered, {
     patterns: patterns.length + patternsOf(security),
     isPermitted: ({ name }) => matchesAny(patterns, name) && contextProblem(security, name) === undefined,

@@ -63,6 +63,8 @@ export interface GatewayTool {
   readonly awaitsIntent?: true;
   /** Why no caller of the gateway can call it, although it is listed; absent: callers can. */
   readonly refusal?: ToolRefusal;
+  /** Why the controllers refuse what is registered: operators see it, and no list of callers has the tool. */
+  readonly notReady?: string;
   /**
    * Runs the tool once: the lane has checked the envelope, the policy and the arguments, and has stored the intent, unless the
    * tool has `awaitsIntent`.

@@ -241,6 +241,16 @@ describe('a tool workflow as a tool', () => {
     expect(source.find('globex', 'buy')).toBeUndefined();
   });
 
+  it.each([
+    [undefined, undefined],
+    ['InvalidDefinition', 'InvalidDefinition: a place'],
+    ['ApiSpecNotReady', 'ApiSpecNotReady: a place'],
+    ['NameTaken', undefined],
+  ])('is listed with the verdict %s of the controllers as %s', (refused, want) => {
+    const [tool] = open(refused === undefined ? {} : { refused }).source.list('acme');
+    expect(tool?.notReady).toBe(want);
+  });
+
   it('GW-WF-11 GW-WF-25 answers with the last body and the state, and sends no other header or query', async () => {
     const answer = await open().call();
     expect(answer).toMatchObject({

@@ -25,6 +25,8 @@ export interface HttpAppOptions<Caller> extends CallerPort<Caller> {
 /** Routes behind one listener. */
 export interface HttpApp {
   readonly handle: RequestListener;
+  /** Of answers to what never became a request, which no handler sees. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Ends event streams and closes each connection after the answer under way. */
   stop(): void;
   /** Tells every handler that still runs to give up. */

@@ -61,7 +61,7 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
   server.maxConnections = connectionsMax;
   const endIdle = watchIdle(server);
   server.on('request', app.handle).on('checkContinue', app.handle).on('checkExpectation', app.handle);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket, app.headers));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     const { port, host } = options;
@@ -151,8 +151,10 @@ const malformed: BrokenRequest = {
   message: 'the request is cut off, or is not HTTP/1.1',
 };
 
+type AnsweringSocket = Socket & { _httpMessage?: { headersSent: boolean } };
+
 /** Answers what never became a request: there is no context, only a socket. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: { headersSent: boolean } }): void {
+function refuse(error: NodeJS.ErrnoException, socket: AnsweringSocket, headers: HttpApp['headers'] = {}): void {
   // An answer, or half of one, is on its way: a second one would be read as part of it.
   if (!socket.writable || socket._httpMessage?.headersSent === true) return socket.destroySoon();
   const { status, error: code, message } = byParserError[error.code ?? ''] ?? malformed;
@@ -164,6 +166,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: 
     'X-Content-Type-Options: nosniff',
     'Cache-Control: no-store',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

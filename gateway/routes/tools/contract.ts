@@ -17,6 +17,11 @@ const tool = Type.Object(
     source,
     skip_judge: Type.Boolean(),
     fleet_capable: Type.Boolean(),
+    not_ready: Type.Optional(
+      Type.String({
+        description: 'Why the controllers refuse the tool. Absent where they accept it, or have not judged it yet.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -54,11 +54,12 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
   ];
 }
 
-const shown = ({ name, description, input_schema, source, skip_judge, fleet_capable }: GatewayTool) => ({
+const shown = ({ name, description, input_schema, source, skip_judge, fleet_capable, notReady }: GatewayTool) => ({
   name,
   description,
   input_schema,
   source,
   skip_judge,
   fleet_capable,
+  ...(notReady !== undefined && { not_ready: notReady }),
 });
