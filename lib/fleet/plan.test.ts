@@ -74,7 +74,7 @@ describe('the plan of a fleet run', () => {
     },
   );
 
-  it('AMB-104 StopAfter halts at the N-th failure, not before, and lets those in flight finish', () => {
+  it('EDGE-RES-22 AMB-104 StopAfter halts at the N-th failure, not before, and lets those in flight finish', () => {
     const plan = planOf(4, { failure_policy: { StopAfter: 2 }, max_concurrency: 3 });
     const before = [sent(a), sent(b), sent(c), result(a, 'err')];
     expect(next(plan, before, 0).commands).toEqual([d]);
