@@ -168,7 +168,7 @@ describe('signed calls of tools that run in the pod', () => {
     const shared = new SharedExecutions();
     const uid = 'leaving';
     const ended = Promise.withResolvers<ToolAnswer>();
-    const slow = vi.fn(() => ended.promise);
+    const slow = vi.fn<() => Promise<ToolAnswer>>(() => ended.promise);
     const name = 'svc.script.delete';
     const toolbox = createToolbox({ builtin_dispatchers: [] }, { [name]: { kind: 'api', run: slow } });
     const ask = async ({ messages }: ModelRequest) =>
