@@ -91,32 +91,31 @@ describe('the condition Ready of registered tools', () => {
   const [a, b] = [served('https://a.example', 'a'), served('https://b.example', 'b')];
   const bearer = { kind: 'bearer', secret: { name: 's' } } as const;
   it.each([
-    [
-      'of several origins alone',
-      {},
-      bearer,
-      'InvalidDefinition',
-      /^spec\.credentials:? are for the server of the document/,
-    ],
-    ['of several origins, without credentials', {}, undefined, 'Accepted', /^2 operations can be called$/],
-    [
-      'of several origins, with the kind none',
-      {},
-      { kind: 'none' } as const,
-      'Accepted',
-      /^2 operations can be called$/,
-    ],
-    [
-      'of another origin than the document',
-      { servers: [{ url: 'https://a.example' }] },
-      bearer,
-      'Accepted',
-      /^2 operations can be called, 1 of them without the credentials, which are for https:\/\/a\.example$/,
-    ],
+    {
+      what: 'of several origins alone',
+      credentials: bearer,
+      reason: 'InvalidDefinition',
+      says: /^spec\.credentials:? are for the server of the document/,
+    },
+    { what: 'of several origins, without credentials', reason: 'Accepted', says: /^2 operations can be called$/ },
+    {
+      what: 'of several origins, with the kind none',
+      credentials: { kind: 'none' } as const,
+      reason: 'Accepted',
+      says: /^2 operations can be called$/,
+    },
+    {
+      what: 'of another origin than the document',
+      servers: [{ url: 'https://a.example' }],
+      credentials: bearer,
+      reason: 'Accepted',
+      says: /^2 operations can be called, 1 of them without the credentials, which are for https:\/\/a\.example$/,
+    },
   ])(
-    'of an ApiSpec with servers %s says where credentials are sent',
-    async (_what, more, credentials, reason, says) => {
-      const text = JSON.stringify({ openapi: '3.0.3', info: { title: 'Two' }, paths: { '/a': a, '/b': b }, ...more });
+    'of an ApiSpec with servers $what says where credentials are sent',
+    async ({ servers, credentials, reason, says }) => {
+      const paths = { '/a': a, '/b': b };
+      const text = JSON.stringify({ openapi: '3.0.3', info: { title: 'Two' }, paths, ...(servers && { servers }) });
       const spec = { ...apiSpec('True'), spec: { document: text, ...(credentials && { credentials }) } };
       const { verdict } = await judgeApiSpec({ read: async () => readOpenApi(text) }, spec);
       expect(verdict).toEqual({ reason, message: expect.stringMatching(says) });
