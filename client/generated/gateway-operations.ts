@@ -893,7 +893,8 @@ export interface Operations {
   /**
    * List signed ends of audit chains
    *
-   * The newest checkpoints of each chain. Read them before the events that they are to vouch for.
+   * The newest checkpoints of each chain. Read them before the events that they are to vouch for. Where all
+   * tenants have too many for one answer, 400 says so: name one tenant.
    *
    * `GET /v1/audit-checkpoints`
    *

@@ -9,6 +9,7 @@ import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { EventBus } from '../bus/index.ts';
 import { systemClock } from '../clock.ts';
 import { newId } from '../ids.ts';
+import { checkpointStream } from './audit-streams.ts';
 import { keyRing, publicHalf } from './checkpoint.ts';
 import {
   type AuditChain,
@@ -177,6 +178,30 @@ describe('a reader of the audit', () => {
     expect(await allOf('ahead', { from })).toHaveLength(1);
     expect(await allOf('ahead', { from: from + 1 })).toEqual([]);
   });
+});
+
+describe('checkpoints of all tenants', () => {
+  it('are refused where they are too many for one answer, and those of one tenant are read', async () => {
+    const own = await startTestBus();
+    const bus = own.connect();
+    const stream = bus.stream(checkpointStream);
+    const body = JSON.stringify({ lane: 'l0', sequence: 1, hash: 'h', time: 't', key_id: 'k', signature: 's' });
+    const write = (from: number, to: number) =>
+      Promise.all(
+        Array.from({ length: to - from }, (_, index) => stream.append({ tenant: `t${from + index}`, key: 'l0', body })),
+      );
+    const most = auditLimits.checkpointsRead - 1;
+    for (let from = 0; from < most; from += 500) await write(from, Math.min(most, from + 500));
+    const record = createAuditRecord(bus);
+    expect(await record.checkpoints(undefined)).toHaveLength(most);
+    await write(most, most + 1);
+    await expect(record.checkpoints(undefined)).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('name one tenant'),
+    });
+    expect(await record.checkpoints('t7')).toHaveLength(1);
+    await own.stop();
+  }, 120_000);
 });
 
 describe('the audit chain without NATS', () => {

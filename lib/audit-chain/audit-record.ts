@@ -1,5 +1,6 @@
 import type { EventBus, MessageStream, StreamMessage } from '../bus/index.ts';
 import { auditStream, checkpointStream } from './audit-streams.ts';
+import { AppError } from '../errors.ts';
 import type { ChainedEvent } from './chained-event.ts';
 import { type Checkpoint, checkpointOf } from './checkpoint.ts';
 import { auditLimits } from './limits.ts';
@@ -39,7 +40,7 @@ export interface AuditRecord {
    * next page.
    */
   page(query: AuditQuery): Promise<AuditPage>;
-  /** The kept checkpoints of one tenant, or of all. */
+  /** The kept checkpoints of one tenant, or of all. @throws AppError `invalid` where these are too many for one answer. */
   checkpoints(tenant: string | undefined): Promise<Checkpoint[]>;
   /** When the oldest message that is retained was stored. RFC 3339. */
   retainedFrom(): Promise<string | undefined>;
@@ -132,4 +133,6 @@ async function* all(stream: MessageStream, tenant: string | undefined): AsyncGen
     read += messages.length;
     after = messages.at(-1)?.sequence ?? after;
   }
+  // A part of them would vouch for less than it seems to. One tenant has no more than its lanes have.
+  throw new AppError('invalid', `there are ${auditLimits.checkpointsRead} checkpoints or more; name one tenant`);
 }

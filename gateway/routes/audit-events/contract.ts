@@ -99,7 +99,9 @@ export const listAuditCheckpoints = defineContract({
   path: '/v1/audit-checkpoints',
   tag,
   summary: 'List signed ends of audit chains',
-  description: 'The newest checkpoints of each chain. Read them before the events that they are to vouch for.',
+  description:
+    'The newest checkpoints of each chain. Read them before the events that they are to vouch for. Where all tenants have ' +
+    'too many for one answer, 400 says so: name one tenant.',
   access: 'bearer',
   query: Type.Object({ tenant }),
   success: {
