@@ -15,7 +15,7 @@ import { createStreamSession, type StreamSession } from './stream/session.ts';
 import type { HostTools } from './tools/host-tools.ts';
 import { createExecutor, type Executor } from './work/executor.ts';
 
-export interface DaemonDeps {
+interface DaemonDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   /** From 0 to below 1. */
@@ -31,7 +31,7 @@ export interface DaemonDeps {
 }
 
 /** Why a daemon ended. `revoked` is final. */
-export type DaemonEnd = 'stopped' | 'shutdown' | 'revoked';
+type DaemonEnd = 'stopped' | 'shutdown' | 'revoked';
 
 /** The present state of the daemon, for `status`. Holds no secrets. */
 export interface DaemonFacts {
@@ -46,7 +46,7 @@ export interface DaemonFacts {
   readonly tools: readonly string[];
 }
 
-export interface Daemon {
+interface Daemon {
   /** Runs until the signal aborts, the server shuts it down, or the host is revoked. */
   run(stop: AbortSignal): Promise<DaemonEnd>;
   facts(): DaemonFacts;

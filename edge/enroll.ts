@@ -14,7 +14,7 @@ interface EnrollDeps {
   readonly version: string;
 }
 
-export interface EnrollRequest {
+interface EnrollRequest {
   readonly address: RelayAddress;
   readonly token: string;
   readonly name: string;

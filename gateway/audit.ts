@@ -17,7 +17,7 @@ export interface AuditPublicKeys {
   readonly former: readonly string[];
 }
 
-export interface GatewayAudit {
+interface GatewayAudit {
   readonly chain: AuditChain;
   readonly keys: AuditPublicKeys;
 }

@@ -3,7 +3,7 @@ import { AppError } from './errors.ts';
 import { onAbort } from './on-abort.ts';
 
 /** A request for a part of a pool, and the size of the part. */
-export interface PoolRequest {
+interface PoolRequest {
   /** The tenant charged: the namespace for which the work is done. */
   readonly tenant: string;
   /** Places, or bytes where the pool counts bytes. Default 1. More than the pool has is taken as all of it. */

@@ -11,7 +11,7 @@ import {
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Writes one line. The message is a constant lower-case phrase; whatever varies is a field. */
-export type LogLine = (fields: LogFields, message: string) => void;
+type LogLine = (fields: LogFields, message: string) => void;
 
 /**
  * `info`: something changed; `debug`: routine; `warn`: the process continues without it; `error`: a human must look.

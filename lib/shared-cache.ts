@@ -13,7 +13,7 @@ interface SharedCacheBounds<V> {
  * Values of many tenants, kept while there is room. Those that a tenant used last take the place of its own oldest ones.
  * Beyond the bound of all of them, the oldest of the tenant that holds most leaves first.
  */
-export interface SharedCache<V> {
+interface SharedCache<V> {
   /** Bytes that are held. */
   readonly bytes: number;
   get(tenant: string, key: string): V | undefined;

@@ -30,7 +30,7 @@ import { serveRelay } from './serve-grpc.ts';
 import { Streams } from './streams/streams.ts';
 import { watchOver } from './watch-over.ts';
 
-export interface RelayDeps {
+interface RelayDeps {
   readonly config: RelayConfig;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -30,7 +30,7 @@ import type { SentCommands } from './sent-commands.ts';
 import { connectEdge } from './streams/connect-edge.ts';
 import type { Streams } from './streams/streams.ts';
 
-export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 'keyHolders'> {
+interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 'keyHolders'> {
   readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly streams: Streams;
   readonly results: Pick<EdgeResults, 'publish'>;

@@ -5,7 +5,7 @@ interface SweepPaceDeps {
   readonly staleMs: number;
 }
 
-export interface SweepPace {
+interface SweepPace {
   /** Called every second; true where the sweep is due. `isComing`: a fleet is (`Waves`). */
   isDue(isComing: boolean): boolean;
 }

@@ -6,7 +6,7 @@ interface WavesDeps {
 }
 
 /** Whether many daemons connect at once, as those of a fleet do after the restart of a relay. */
-export interface Waves {
+interface Waves {
   /** Called every second; true until none came for half a minute. The relay itself starts with one. */
   isComing(): boolean;
 }

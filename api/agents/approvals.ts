@@ -16,7 +16,7 @@ export class Parked extends Error {
 }
 
 /** Outcome of an ask; without `by` no answer came in time. */
-export type AskOutcome = Pick<AgentSignal, 'feedback' | 'via'> & { readonly approved: boolean; readonly by?: string };
+type AskOutcome = Pick<AgentSignal, 'feedback' | 'via'> & { readonly approved: boolean; readonly by?: string };
 
 /** Tool calls that wait for a person, on the objects of their executions (ADR 0082). */
 export interface Approvals {

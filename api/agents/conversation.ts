@@ -93,7 +93,7 @@ async function start(deps: ConversationDeps): Promise<void> {
   await record(deps, { kind: 'started', agent_id: agent.uid, agent: agent.name, version, system, input, model });
 }
 
-export async function end(deps: ConversationDeps, result: Omit<AgentResult, 'at'>): Promise<void> {
+async function end(deps: ConversationDeps, result: Omit<AgentResult, 'at'>): Promise<void> {
   await record(deps, { kind: 'ended', result: { ...result, at: new Date(deps.clock.now()).toISOString() } });
 }
 

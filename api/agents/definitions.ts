@@ -9,7 +9,7 @@ import { bytesOf } from '../../lib/memory-budget/index.ts';
 import { type NamedSecurity, readSecurityContext } from '../../lib/agent/security-context.ts';
 
 /** An agent as an execution runs it. */
-export interface AgentDefinition extends NamedSecurity {
+interface AgentDefinition extends NamedSecurity {
   readonly spec: AgentSpec;
 }
 

@@ -22,7 +22,7 @@ import { needsDriving } from './needs-driving.ts';
 import type { AgentCaller } from './registered/index.ts';
 
 /** An answer that an agent is to judge. */
-export interface JudgeQuestion {
+interface JudgeQuestion {
   /** The execution that gave the answer. */
   readonly execution: AgentExecution;
   readonly caller: AgentCaller;
@@ -35,7 +35,7 @@ export interface JudgeQuestion {
 }
 
 /** The agent's answer, and the tokens that it took. */
-export interface JudgeResult {
+interface JudgeResult {
   readonly output: string;
   readonly input_tokens: number;
   readonly output_tokens: number;

@@ -20,7 +20,7 @@ interface Wanted {
   readonly onGiven?: () => void;
 }
 
-export interface Ended {
+interface Ended {
   /** Undefined: the outcome of the command is unknown. */
   readonly result?: DispatchResult;
   readonly dispatch_id: string;

@@ -8,7 +8,7 @@ import { createFairPool } from '../../lib/fair-pool.ts';
 import { isNotFound, type KubeClient, type Pod, pods, type TokenAnswer } from '../../lib/kube/index.ts';
 
 /** Audience of the tokens that agents' pods are given. */
-export const podAudience = 'windlass-agents';
+const podAudience = 'windlass-agents';
 
 interface PodIdentityDeps {
   readonly kube: Pick<KubeClient, 'get' | 'reviewToken'>;

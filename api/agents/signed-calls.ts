@@ -39,7 +39,7 @@ export const containerBusy = (message: string): AppError =>
   new AppError('limit_exceeded', message, { reason: 'ContainerBusy' });
 
 /** The end of a driver, in two steps between which its last effect may take minutes. */
-export interface Leaving {
+interface Leaving {
   /** It takes no more calls, and gives the pod no more commands. */
   readonly leave: AbortSignal;
   /** The conversation is driven here no more; its next driver takes what has not ended. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../lib/kube/index.ts';
 
 /** Objects that are looked at a part at a time, in turns. */
-export interface TurnsByNamespace<T> {
+interface TurnsByNamespace<T> {
   /** The next part: of each namespace as many as of another, behind those of the part before, from the first again at the end. */
   next(objects: readonly T[]): readonly T[];
 }

@@ -26,7 +26,7 @@ export interface CatchUp {
   find<T>(place: SearchPlace, probe: () => T | undefined): Promise<T | undefined>;
 }
 
-export interface SearchPlace {
+interface SearchPlace {
   /** Where the object would be. */
   readonly namespace: string;
   /** The caller's namespace, to which the search is charged. */

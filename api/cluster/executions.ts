@@ -10,7 +10,7 @@ import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
 
 /** Gives an execution of the cache in full; undefined when it is there no more. */
-export type WholeExecutions = (execution: WorkflowExecution) => Promise<WorkflowExecution | undefined>;
+type WholeExecutions = (execution: WorkflowExecution) => Promise<WorkflowExecution | undefined>;
 
 /** Waits until so many bytes of memory may be taken. */
 export type Reserve = (bytes: number) => Promise<void>;

@@ -1,6 +1,5 @@
 export type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 export { type Cluster, createCluster } from './cluster.ts';
-export type { ExecutionFeed, ExecutionListener } from './execution-feed.ts';
 export { type Executions, isObjectName, type Reserve } from './executions.ts';
 export type { Informers } from './informers.ts';
 export type { TenantObjects } from './tenant-objects.ts';

@@ -22,7 +22,7 @@ import { createSettler } from './settler.ts';
 import { findExecution } from './start-execution.ts';
 import { createStimuliMetrics, observeIngest, type StimuliObserver } from './stimuli-observer.ts';
 
-export interface StimuliDeps {
+interface StimuliDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -11,7 +11,7 @@ export interface Routing {
 }
 
 /** A workflow was chosen (spec 1 §2.4, RoutingDecision). */
-export interface Routed {
+interface Routed {
   readonly kind: 'routed';
   /** Name or uid. */
   readonly workflow: string;

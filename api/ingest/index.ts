@@ -1,6 +1,4 @@
-export type { Classifier, ClassifyRequest } from './classifier.ts';
-export { contentOfBytes, contentOfText } from './content.ts';
-export { createStimuli, type Stimuli, type StimuliDeps } from './create-stimuli.ts';
-export type { Ingest, Ingested, Submission } from './ingest.ts';
+export { contentOfText } from './content.ts';
+export { createStimuli, type Stimuli } from './create-stimuli.ts';
+export type { Ingest, Submission } from './ingest.ts';
 export { IngestError, type IngestOutcome } from './ingest-error.ts';
-export type { RoutingTable } from './routing-table.ts';

@@ -22,7 +22,7 @@ export interface Pattern {
 }
 
 /** A choice of a router agent, as the event says it. */
-export interface PatternChoice {
+interface PatternChoice {
   readonly stimulusId: string;
   readonly source: string;
   readonly workflowId: string;

@@ -12,7 +12,7 @@ import { patientlyFor } from '../agents/patiently.ts';
 import type { RegisteredCaller, RegisteredToolSource } from '../agents/registered/index.ts';
 import { answeredCall, type CallOutcome, cancelledCall, failedCall } from './outcome.ts';
 
-export interface ExecuteDeps {
+interface ExecuteDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly toolbox: Toolbox;

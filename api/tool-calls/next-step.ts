@@ -1,7 +1,7 @@
 import type { ToolCall, ToolCallStatus } from '../../crds/schema/tool-call.ts';
 
 /** The next step of a replica for a call. */
-export type ToolCallStep =
+type ToolCallStep =
   /** It has ended, or another installation has it. */
   | { readonly kind: 'none' }
   /** No replica has it. */

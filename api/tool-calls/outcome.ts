@@ -8,7 +8,7 @@ import type { ToolAnswer } from '../../lib/tools/tool.ts';
 export type CallOutcome = Pick<ToolCallStatus, 'phase' | 'reason' | 'message' | 'result'>;
 
 /** `ToolRefused` and `ToolUnavailable`: nothing ran. */
-export type FailureReason = 'ToolRefused' | 'ToolUnavailable' | 'ToolFailed' | 'OutcomeUnknown' | 'Timeout';
+type FailureReason = 'ToolRefused' | 'ToolUnavailable' | 'ToolFailed' | 'OutcomeUnknown' | 'Timeout';
 
 const messageLength = 2_048;
 

@@ -16,7 +16,7 @@ import { isUnwanted, mayRunAgain, nextAttempt, nextStep, type Replica } from './
 import { type CallOutcome, cancelledCall, failedCall } from './outcome.ts';
 import { claimCall, type WriteDeps, writeStatus } from './write.ts';
 
-export interface ToolCallsDeps extends WriteDeps {
+interface ToolCallsDeps extends WriteDeps {
   readonly bus: Pick<EventBus, 'identity' | 'problem'>;
   readonly logger: Logger;
   readonly newId: NewId;

@@ -23,7 +23,7 @@ export interface HelperPodsDeps {
   readonly remember: (workflow: Workflow) => void;
 }
 
-export interface HelperResult {
+interface HelperResult {
   readonly execution_id: string;
   readonly exit_code: number;
   readonly stdout: string;

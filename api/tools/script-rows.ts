@@ -14,9 +14,9 @@ export const rowOf = ({ metadata, spec: { code, ...spec } }: Script) => ({
   characters: code.length,
   created_at: metadata.creationTimestamp,
 });
-export type ScriptRow = ReturnType<typeof rowOf>;
+type ScriptRow = ReturnType<typeof rowOf>;
 
-export interface ScriptRowsDeps {
+interface ScriptRowsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly clock: Clock;
 }

@@ -23,7 +23,7 @@ export interface FleetState {
 }
 
 type Of<Key extends string> = Extract<InvokeFleetEvent, Readonly<Record<Key, unknown>>>;
-export type FleetEndEvent = Of<'summary'>;
+type FleetEndEvent = Of<'summary'>;
 export type FleetChunk = Of<'chunk'>;
 type FleetResult = Of<'result'>;
 export type FleetServerEvent = ServerEvent<InvokeFleetEvent>;

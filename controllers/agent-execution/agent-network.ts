@@ -22,12 +22,12 @@ import { agentObjectName } from './agent-pod.ts';
 import type { Reasoned } from './decide.ts';
 import type { Wait } from './make-pod.ts';
 
-export type OpenedNetwork =
+type OpenedNetwork =
   | { readonly kind: 'open' }
   | (Wait & { readonly kind: 'waits' })
   | { readonly kind: 'failed'; readonly why: Reasoned };
 
-export interface NetworkDeps {
+interface NetworkDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create'>;
   /** A policy counts in the quota of its namespace. */
   readonly quota: Pick<QuotaGate, 'create' | 'leave'>;
@@ -85,7 +85,7 @@ function refused(error: unknown): OpenedNetwork {
 }
 
 /** The policy of one execution, which owns it. Only the controllers give a pod the label that it selects. */
-export function networkPolicyOf(execution: AgentExecution, listed: readonly ListedNetwork[]): NetworkPolicy {
+function networkPolicyOf(execution: AgentExecution, listed: readonly ListedNetwork[]): NetworkPolicy {
   const { name, namespace = '', uid = '' } = execution.metadata;
   return {
     apiVersion: 'networking.k8s.io/v1',

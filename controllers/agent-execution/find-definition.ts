@@ -9,12 +9,12 @@ import { type RevisionReader, storedRevision } from '../../lib/registration/stor
 import type { Reasoned } from './decide.ts';
 import { agentLimits } from './limits.ts';
 
-export type Found =
+type Found =
   | { readonly kind: 'found'; readonly agent: PinnedAgent; readonly spec: AgentSpec }
   | { readonly kind: 'waits'; readonly why: Reasoned }
   | { readonly kind: 'failed'; readonly why: Reasoned };
 
-export interface FindDeps {
+interface FindDeps {
   readonly kube: RevisionReader;
   readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
 }

@@ -13,7 +13,7 @@ const keptBytes = bytesOf('whole agent executions');
  * `parentUid`: uid of the WorkflowExecution that started it; `agent`: name or uid of the Agent as it was asked for;
  * `revision`: the ControllerRevision that it runs, as `namespace/name`.
  */
-export type AgentExecutionIndex = 'parentUid' | 'agent' | 'revision';
+type AgentExecutionIndex = 'parentUid' | 'agent' | 'revision';
 
 /** Slim: a version in full is read by `whole` and `use`. */
 export const agentExecutionInformer: InformerSpec<Informer<AgentExecution, AgentExecutionIndex>> = {

@@ -15,7 +15,7 @@ import { type AgentPodSettings, buildAgentPod } from './agent-pod.ts';
 import type { Reasoned } from './decide.ts';
 import type { AgentPodPlan } from './plan-pod.ts';
 
-export interface MakePodDeps extends OwnPodDeps {
+interface MakePodDeps extends OwnPodDeps {
   readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
   readonly settings: AgentPodSettings;
 }
@@ -27,7 +27,7 @@ export interface Wait {
   readonly inLine?: boolean;
 }
 
-export type MadePod =
+type MadePod =
   | { readonly kind: 'made'; readonly pod: Pod }
   | (Wait & { readonly kind: 'waits' })
   | { readonly kind: 'failed'; readonly why: Reasoned };

@@ -16,7 +16,7 @@ export interface AgentPodPlan {
   readonly modelAlias: string;
 }
 
-export type PlannedPod =
+type PlannedPod =
   | { readonly kind: 'plan'; readonly plan: AgentPodPlan }
   | { readonly kind: 'waits'; readonly why: Reasoned }
   | { readonly kind: 'failed'; readonly why: Reasoned };

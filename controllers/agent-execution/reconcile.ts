@@ -35,7 +35,7 @@ import { planPod } from './plan-pod.ts';
 import { type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
 import { endedStatus, statusWith } from './status.ts';
 
-export interface AgentExecutionDeps extends AfterwardsDeps {
+interface AgentExecutionDeps extends AfterwardsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
   readonly executions: Pick<CacheReader<AgentExecution>, 'get' | 'remember'>;
   /** The execution with what its cache leaves out; undefined where it is gone. */

@@ -17,7 +17,7 @@ export interface RecordKind<T extends ArchivedRow> {
   rowOf(execution: T): T;
 }
 
-export interface ArchivesDeps<T extends ArchivedRow> extends SharedArchive {
+interface ArchivesDeps<T extends ArchivedRow> extends SharedArchive {
   readonly kind: RecordKind<T>;
   readonly wholes: Pick<Informer<T>, 'use'>;
   readonly clock: Clock;

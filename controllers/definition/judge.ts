@@ -38,7 +38,7 @@ import {
 } from './decide.ts';
 
 /** The checks of one kind of definition. */
-export interface JudgeDeps<V extends Versioned> {
+interface JudgeDeps<V extends Versioned> {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly resource: Resource<V>;

@@ -27,7 +27,7 @@ interface FindWorkflowDeps {
 }
 
 /** A name or uid in a definition, and whose names count there besides those of the tenant and the global ones. */
-export interface Reference {
+interface Reference {
   readonly namespace: string;
   readonly workflow: string;
   /** Owner of the definition that holds the name, where it is a user's own. */

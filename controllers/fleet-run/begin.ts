@@ -13,7 +13,7 @@ export interface RefusedRun {
   readonly message: string;
 }
 
-export type Begun =
+type Begun =
   | { readonly kind: 'begun'; readonly targets: FrozenTargets }
   | { readonly kind: 'refused'; readonly why: RefusedRun; readonly targets: FrozenTargets };
 

@@ -20,7 +20,7 @@ interface LaunchDeps {
   readonly clock: Clock;
 }
 
-export interface Launching {
+interface Launching {
   readonly command: FleetCommand;
   readonly stop: AbortSignal;
   /** A process before this one may have sent it. */

@@ -27,7 +27,7 @@ import type { RunView } from './run-view.ts';
 import { endRevoked } from './stand-in-results.ts';
 import { endedStatus, type RunEnd, statusWith } from './status.ts';
 
-export interface FleetRunDeps extends LeaveDeps {
+interface FleetRunDeps extends LeaveDeps {
   readonly kube: Pick<KubeClient, 'get' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
   readonly facts: FactSink;
   readonly runs: Pick<CacheReader<FleetRun>, 'get' | 'remember'>;

@@ -13,7 +13,7 @@ import type { FleetCommand, LoggedNews, NewsReader } from './ports.ts';
 import { SaidResults } from './said-results.ts';
 import { WaitingRecords } from './waiting-records.ts';
 
-export interface ViewDeps {
+interface ViewDeps {
   readonly news: NewsReader;
   /** Bytes of output that all runs keep. */
   readonly outputs: FairPool;

@@ -6,7 +6,7 @@ import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { NewsReader } from './ports.ts';
 import { RunView, type ViewFacts } from './run-view.ts';
 
-export interface RunViewsDeps {
+interface RunViewsDeps {
   readonly clock: Clock;
   readonly store: Pick<OutputStore, 'get'>;
   readonly newsReader: NewsReader;

@@ -8,7 +8,7 @@ import { fleetRunLimits } from './limits.ts';
 import type { NewsWriter } from './ports.ts';
 import type { RunView } from './run-view.ts';
 
-export interface StandInDeps {
+interface StandInDeps {
   readonly clock: Clock;
   readonly news: NewsWriter;
   /** The last commands of hosts, for people. */

@@ -23,7 +23,7 @@ export interface BegunJob extends Job {
   readonly source: GitSource;
 }
 
-export interface GitFacts {
+interface GitFacts {
   readonly binding: GitBinding;
   /** The volume of the binding's name; undefined: there is none. */
   readonly volume: Volume | undefined;

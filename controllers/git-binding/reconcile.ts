@@ -33,7 +33,7 @@ import { gitLimits } from './limits.ts';
 import { failedJob, type JobEnd, readAnswer } from './read-answer.ts';
 import { begunStatus, endedStatus, goingStatus, statusWith } from './status.ts';
 
-export interface GitBindingDeps {
+interface GitBindingDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly events: EventRecorder;

@@ -38,7 +38,7 @@ export interface InformerSpec<F extends Follower = Follower> {
   open(deps: InformerDeps): F;
 }
 
-export type InformerSpecs = Readonly<Record<string, InformerSpec>>;
+type InformerSpecs = Readonly<Record<string, InformerSpec>>;
 
 /** The informers that a module has named, opened. */
 export type Opened<S extends InformerSpecs> = { readonly [Name in keyof S]: ReturnType<S[Name]['open']> };

@@ -6,7 +6,7 @@ import type { InformerSpec } from '../runtime/module.ts';
 import { ownedBy, ownerOf } from './owner.ts';
 
 /** By the uid of the owner, by its kind and key (`ownedBy`), and by the keys of the claims that a pod mounts. */
-export type PodIndex = 'ownerUid' | 'owner' | 'claim';
+type PodIndex = 'ownerUid' | 'owner' | 'claim';
 
 /**
  * The pods of steps, whatever owns them. Their label is the one that the policy `step-pods` keeps from other writers: a pod that a tenant makes

@@ -6,7 +6,7 @@ import { stepState } from '../../lib/pod-slot.ts';
 import { stepPodLimits } from './limits.ts';
 
 /** How long to keep trying to read the log of one pod. */
-export interface LogPatience {
+interface LogPatience {
   /** Milliseconds until the next reading, after one that failed; undefined: the output is lost. */
   delayMs(trouble: unknown, pod: Pod): number | undefined;
 }

@@ -11,7 +11,7 @@ export interface RejectedPods<Slot> {
   forget(ownerUid: string): void;
 }
 
-export interface RejectedPod<Slot> extends PodObservation {
+interface RejectedPod<Slot> extends PodObservation {
   readonly slot: Slot;
 }
 

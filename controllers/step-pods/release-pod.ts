@@ -5,7 +5,7 @@ import { type KubeClient, type Pod, pods, unlessChanged } from '../../lib/kube/i
 /** How to stop a pod: with its grace, or without waiting for a kubelet that does not answer. */
 export type PodStop = 'graceful' | 'force';
 
-export interface PodRef {
+interface PodRef {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;

@@ -8,8 +8,8 @@ const absolutePath = Type.String({ pattern: '^/', maxLength: 1_024 });
 
 const { network: _, ...ofContext } = SecurityContextSpec.properties;
 /** A security context of a host (requirements AMB-195). A host isolates no network, so it takes no `network`. */
-export const HostSecurityContext = Type.Object(ofContext, { additionalProperties: false });
-export type HostSecurityContext = Static<typeof HostSecurityContext>;
+const HostSecurityContext = Type.Object(ofContext, { additionalProperties: false });
+type HostSecurityContext = Static<typeof HostSecurityContext>;
 
 const Labels = mapOf(Type.String({ maxLength: 253 }), { propertyNames: names, maxProperties: 64 });
 const Contexts = mapOf(HostSecurityContext, { propertyNames: names, maxProperties: 100 });

@@ -12,7 +12,7 @@ import { unreadableResult } from '../work/results.ts';
 import { Outgoing } from './outgoing.ts';
 import { type EdgeStream, relayError } from './relay-client.ts';
 
-export interface SessionDeps {
+interface SessionDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly nodeId: string;

@@ -6,7 +6,7 @@ import { type Clock, resultWithin } from '../../lib/clock.ts';
 import type { DispatchPlan, DispatchResult } from '../../lib/tools/tool.ts';
 import { daemonLimits } from '../limits.ts';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly clock: Clock;
   /** Environment of every command; the daemon's own is not passed on. */
   readonly environment: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ export interface ProofFacts {
 }
 
 /** A command that its author is proven to have asked for. */
-export interface ProvenCommand {
+interface ProvenCommand {
   readonly claims: CommandClaims;
   readonly args: Readonly<Record<string, unknown>>;
 }

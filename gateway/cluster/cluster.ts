@@ -115,7 +115,7 @@ export const namespaceIndex = ({ metadata }: KubeObject): string[] =>
   metadata.namespace === undefined ? [] : [metadata.namespace];
 
 /** An object that got past the API server without a spec cannot be worked with. */
-export function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): T {
+function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): T {
   if (typeof object.spec !== 'object' || object.spec === null) throw new AppError('invalid', 'the object has no spec');
   return object;
 }

@@ -42,7 +42,7 @@ export interface InvokeDeps {
 }
 
 /** Facts of a call beside its envelope. */
-export interface CallWay {
+interface CallWay {
   /** Noted in its events; absent for an envelope. */
   readonly via?: 'mcp';
   /** Tenant that a header names (`namedTenant`). */

@@ -19,7 +19,7 @@ import { RefusedCall } from '../tools/refused-call.ts';
 import type { GatewayAnswer } from '../tools/tool-source.ts';
 import { type ListDeps, listTools } from './list-tools.ts';
 
-export interface McpServerDeps extends ListDeps {
+interface McpServerDeps extends ListDeps {
   readonly clock: Clock;
   readonly invoke: Invoke;
   readonly proveSession: ProveSession;
@@ -27,7 +27,7 @@ export interface McpServerDeps extends ListDeps {
 }
 
 /** A request of the protocol, of the right form; nothing of it is proved yet. */
-export interface McpRequest {
+interface McpRequest {
   readonly sealed: SealedRequest;
   /** Those that the protocol reads: `accept`, `content-type` and `mcp-*`. */
   readonly headers: readonly (readonly [name: string, value: string])[];

@@ -1,5 +1,5 @@
 /** The newest entries by key, where the tenant that has most of them makes room for others. */
-export interface FairEntries<V> {
+interface FairEntries<V> {
   get(key: string): V | undefined;
   set(tenant: string, key: string, value: V): void;
   delete(key: string): void;

@@ -24,7 +24,7 @@ import type {
 } from './tool-source.ts';
 
 /** The orchestrator's tools, which the API runs; it is asked over the bus (design §13). */
-export interface BuiltinSource extends ToolSource {
+interface BuiltinSource extends ToolSource {
   /** Asks the API which tools it runs, again and again until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }

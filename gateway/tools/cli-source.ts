@@ -26,7 +26,7 @@ import { stoppedAnswer } from './stopped-answer.ts';
 import { requireFitting } from './tool-registry.ts';
 import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
 
-export interface CliSourceDeps extends RegisteredDeps<CliTool> {
+interface CliSourceDeps extends RegisteredDeps<CliTool> {
   readonly logger: Pick<Logger, 'warn'>;
   readonly kube: Pick<KubeClient, 'apply' | 'create' | 'get' | 'mergePatch' | 'whoAmI'>;
   readonly outputs: OutputReader;

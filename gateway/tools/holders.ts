@@ -8,7 +8,7 @@ export type Rivals = (namespace: string) => readonly Registered[];
  * Tells which object a name means where several that a tenant sees claim it, of whatever kind and place: the oldest, as in
  * the condition Ready. Lists and calls go by it alike (GW-WF-01, GW-OP-20).
  */
-export interface Holders {
+interface Holders {
   /** The holder of each name. */
   all(tenant: string | undefined): ReadonlySet<Registered>;
   of(tenant: string | undefined, name: string): Registered | undefined;

@@ -9,7 +9,7 @@ import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
 import type { GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
 
 /** An object that is a tool. */
-export type RegisteredObject = KubeObject &
+type RegisteredObject = KubeObject &
   Judged &
   Registered & { readonly spec: { readonly description: string; readonly input_schema: object } };
 

@@ -20,7 +20,7 @@ export interface GatewayCaller {
 /** JSON that came as an object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export type ToolSourceName = 'workflow' | 'cli' | 'builtin' | 'mcp';
+type ToolSourceName = 'workflow' | 'cli' | 'builtin' | 'mcp';
 
 export interface GatewayCallContext {
   /** Aborts when the client is gone, when the call is out of time, or when the process gives up its work (`isServerStopping`). */

@@ -74,7 +74,7 @@ export interface AgentRecord {
   readonly leftOut: number;
 }
 
-export interface ArchivedEntry {
+interface ArchivedEntry {
   readonly sequence: number;
   readonly record: ConversationRecord;
 }

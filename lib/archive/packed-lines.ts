@@ -33,7 +33,7 @@ export class Packer {
 }
 
 /** A record, unpacked. */
-export interface Unpacked<H> {
+interface Unpacked<H> {
   /** Its first line. */
   readonly head: H;
   readonly data: Buffer;

@@ -19,13 +19,13 @@ export interface AuditQuery {
 }
 
 /** Where to continue: behind an event of a stored message. */
-export interface AuditCursor {
+interface AuditCursor {
   readonly message: number;
   /** Events of that message which were read already. */
   readonly read: number;
 }
 
-export interface AuditPage {
+interface AuditPage {
   readonly events: readonly ChainedEvent[];
   /** Behind the last event that was looked at. */
   readonly end: AuditCursor;

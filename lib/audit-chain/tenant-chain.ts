@@ -15,7 +15,7 @@ import {
 import { auditLimits } from './limits.ts';
 
 /** An event that waits for its place. */
-export interface WaitingEvent {
+interface WaitingEvent {
   readonly id: string;
   readonly event: WrittenEvent;
   readonly bytes: number;

@@ -5,7 +5,7 @@ import { duplicateWindowMs } from './streams.ts';
 import { auditTopic } from './subjects.ts';
 
 /** Acts of persons and service accounts that an audit may ask about. */
-export const auditTypes = [
+const auditTypes = [
   'WorkflowRegistered',
   'WorkflowDeleted',
   'WorkflowPromoted',

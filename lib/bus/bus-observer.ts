@@ -26,7 +26,7 @@ type DropReason = 'full' | 'refused' | 'stopped';
  * Outcome of a delivered message. `done`: handled. `again`: failed, and comes again. `dead`: failed for good, or too
  * often. `returned`: not begun, or broken off, because the process stops.
  */
-export type DeliveryOutcome = 'done' | 'again' | 'dead' | 'returned';
+type DeliveryOutcome = 'done' | 'again' | 'dead' | 'returned';
 
 /** Receives events of the bus. */
 export interface BusObserver {

@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { Consensus } from '../../crds/schema/consensus.ts';
 import { deviation, fraction, sum, type Weighted, weightedMean } from './numbers.ts';
 
-export type Strategy = Consensus['strategy'];
+type Strategy = Consensus['strategy'];
 
 /** A judge that completed. */
 export interface JudgeVerdict {

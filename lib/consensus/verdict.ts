@@ -12,7 +12,7 @@ export interface ReadVerdict extends JudgeVerdict {
 }
 
 /** A text that is no verdict, and why. */
-export interface Malformed {
+interface Malformed {
   readonly problem: string;
 }
 

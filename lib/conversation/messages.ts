@@ -19,7 +19,7 @@ interface Window {
   readonly definitions: number;
 }
 
-export interface Fitted {
+interface Fitted {
   /** What the model is sent. */
   readonly messages: ModelMessage[];
   /** Exchanges that it is not sent. */

@@ -3,9 +3,9 @@ import { findObject, isForbidden, type KubeClient, secrets } from '../kube/index
 import { credentialLimits } from './credential.ts';
 
 /** The label of Secrets that the gateway may use. RBAC cannot filter by label. */
-export const credentialLabel = 'windlass.dev/credential';
+const credentialLabel = 'windlass.dev/credential';
 
-export interface SecretRef {
+interface SecretRef {
   readonly namespace: string;
   readonly name: string;
 }

@@ -6,7 +6,7 @@ import { type Upstream, UpstreamError } from '../upstream/index.ts';
 import { credentialLimits } from './credential.ts';
 import { credentialFailed } from './read-secret.ts';
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly tenant: string;
   /** Changes with the Secret, and with everything that is asked for. */
   readonly key: string;

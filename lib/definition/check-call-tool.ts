@@ -11,7 +11,7 @@ import type { DefinitionCheck, NamedState } from './definition.ts';
 export const callToolCommand = 'call_tool';
 
 /** The problem of a field of `env` of a `call_tool` state. */
-export interface CallToolProblem {
+interface CallToolProblem {
   readonly field: string;
   readonly rule: 'required' | 'pattern' | 'unknown_field';
   readonly message: string;

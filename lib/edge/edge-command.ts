@@ -22,7 +22,7 @@ const unsealed = (command: Pick<EdgeCommand, 'command' | 'resultAck'>) => ({
 });
 
 /** Where a daemon expects the next message. */
-export interface ExpectedCommand {
+interface ExpectedCommand {
   /** Pinned at the enrollment. */
   readonly key: KeyObject;
   readonly nodeId: string;
@@ -32,7 +32,7 @@ export interface ExpectedCommand {
 }
 
 /** A message of the server that its envelope proves. */
-export interface OpenedCommand {
+interface OpenedCommand {
   readonly command: EdgeCommand;
   readonly sequence: bigint;
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
  * Every signature begins with one of them and a byte of value 0, so that none can be taken for that of another kind of
  * message. The names in front are the fields of `EdgeEvent`, save the last three.
  */
-export const edgeDomains = {
+const edgeDomains = {
   hello: 'windlass-edge-hello-v1',
   heartbeat: 'windlass-edge-heartbeat-v1',
   commandResult: 'windlass-edge-command-result-v1',
@@ -16,7 +16,7 @@ export const edgeDomains = {
   challenge: 'windlass-edge-challenge-v1',
 } as const;
 
-export type EdgeDomain = keyof typeof edgeDomains;
+type EdgeDomain = keyof typeof edgeDomains;
 
 const beginnings = Object.fromEntries(
   Object.entries(edgeDomains).map(([domain, text]) => [domain, Buffer.from(`${text}\0`, 'utf8')]),

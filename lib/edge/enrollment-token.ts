@@ -18,7 +18,7 @@ export interface EnrollmentClaims {
   readonly exp: number;
 }
 
-export interface EnrollmentFacts extends Pick<EnrollmentClaims, 'jti' | 'tid' | 'issuedBy' | 'name'> {
+interface EnrollmentFacts extends Pick<EnrollmentClaims, 'jti' | 'tid' | 'issuedBy' | 'name'> {
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
   /** At most `edgeLimits.enrollmentSeconds`. */

@@ -14,7 +14,7 @@ export interface HostAddress {
 }
 
 /** A tool to be run on a host. */
-export interface InvokeCommand {
+interface InvokeCommand {
   /** UUID; `commandIdOf`. */
   readonly commandId: string;
   /** uid of the FleetRun, or another id under which its results are read. */

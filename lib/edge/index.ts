@@ -6,43 +6,29 @@ export {
   mintCommandToken,
   readCommandToken,
 } from './command-token.ts';
-export {
-  type ExpectedCommand,
-  type OpenedCommand,
-  openEdgeCommand,
-  sealEdgeCommand,
-} from './edge-command.ts';
+export { openEdgeCommand, sealEdgeCommand } from './edge-command.ts';
 export { type EdgeEventCase, type ReceivedEvent, readEdgeEvent, sealEdgeEvent } from './edge-event.ts';
 export {
   challengeBytes,
-  edgeDomains,
   isChallengeSignedBy,
   isRotationProof,
   rotationProofBytes,
   signChallenge,
   signedBytes,
-  signRotationProof,
 } from './edge-signature.ts';
 export {
   commandIdOf,
   type EnrollmentClaims,
-  type EnrollmentFacts,
   mintEnrollmentToken,
   nodeIdOf,
   readEnrollmentToken,
 } from './enrollment-token.ts';
-export { assertFresh, isSealedBy, isSealedByInPool, type SealedMessage, type Sealing } from './envelope.ts';
+export { assertFresh, isSealedBy, isSealedByInPool, type SealedMessage } from './envelope.ts';
 export { durationOf, millisecondsOf, wholeSeconds } from './duration.ts';
 export { edgeUnavailableReason, isEdgeUnavailable, isUnsent } from './edge-unavailable.ts';
 export { factsLength, keptFacts } from './fact-texts.ts';
 export { edgeLimits } from './limits.ts';
-export {
-  keyHashOfText,
-  mintNodeToken,
-  type NodeClaims,
-  type NodeTokenFacts,
-  readNodeToken,
-} from './node-token.ts';
+export { keyHashOfText, mintNodeToken, type NodeClaims, readNodeToken } from './node-token.ts';
 export { hostRevokedReason, reasonTrailer } from './reason-trailer.ts';
 export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';
 export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay, type RecentStream } from './buckets.ts';
@@ -65,7 +51,6 @@ export {
   type HostAddress,
   type HostCommands,
   type HostRequest,
-  type InvokeCommand,
   relayAddress,
   streamElsewhere,
 } from './host-commands.ts';

@@ -17,7 +17,7 @@ export async function signEdgeToken(key: KeyObject, claims: JWTPayload): Promise
 }
 
 /** How a token is checked beside its signature. */
-export interface TokenCheck {
+interface TokenCheck {
   readonly audience: string;
   /** Milliseconds since the Unix epoch. `any`: also a token whose time is over. */
   readonly now: number | 'any';

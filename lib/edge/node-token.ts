@@ -23,7 +23,7 @@ const keyHashOf = (key: KeyObject): string => hash('sha256', rawPublicKey(key), 
 /** The same from the base64 of a key that was checked when it was stored: to parse a key takes as long as to verify with it. */
 export const keyHashOfText = (text: string): string => hash('sha256', Buffer.from(text, 'base64'), 'base64url');
 
-export interface NodeTokenFacts extends Pick<NodeClaims, 'nodeId' | 'tid' | 'jti'> {
+interface NodeTokenFacts extends Pick<NodeClaims, 'nodeId' | 'tid' | 'jti'> {
   readonly publicKey: KeyObject;
   /** Milliseconds since the Unix epoch; equal facts give the same token. */
   readonly issuedAt: number;

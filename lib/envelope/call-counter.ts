@@ -7,7 +7,7 @@ import { envelopeLimits } from './limits.ts';
 import { sessionKey, type SessionName } from './sessions.ts';
 
 /** The counted party: signed calls and those of the agent itself share one count. */
-export type CallAccount = SessionName;
+type CallAccount = SessionName;
 
 /** Counts the tool calls of executions over all replicas and processes, for `max_calls` of a security context. */
 export interface CallCounter {

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
 /** One call, from before its session is read until its answer is there. */
-export interface SealedCallUnderWay extends Disposable {
+interface SealedCallUnderWay extends Disposable {
   /** Aborts when the session is revoked and the call has not ended in its time, or when the caller's own signal does. */
   readonly signal: AbortSignal;
 }

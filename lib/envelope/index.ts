@@ -28,13 +28,6 @@ export {
   type ProveEnvelope,
   type ProveSession,
 } from './prove-envelope.ts';
-export {
-  callIn,
-  type Envelope,
-  readEnvelope,
-  readSealedRequest,
-  type Sealed,
-  type SealedRequest,
-} from './read-envelope.ts';
+export { callIn, type Envelope, readEnvelope, readSealedRequest, type SealedRequest } from './read-envelope.ts';
 export { createVouch, type Vouch } from './vouch.ts';
-export { type CallToSign, signEnvelope } from './sign-envelope.ts';
+export { signEnvelope } from './sign-envelope.ts';

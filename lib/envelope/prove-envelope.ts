@@ -76,7 +76,7 @@ export function createSessionProof(deps: Omit<ProofDeps, 'bus' | 'known'>): Prov
   };
 }
 
-export interface SealProof extends Pick<ProofDeps, 'clock' | 'sessions'> {
+interface SealProof extends Pick<ProofDeps, 'clock' | 'sessions'> {
   readonly read: ReadToken;
   readonly keyOf: (publicKey: string) => KeyObject;
 }

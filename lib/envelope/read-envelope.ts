@@ -61,7 +61,7 @@ const headerNames: SealNames = {
 };
 
 /** The parts of an envelope that vouch for its payload; in the headers of a request, where the payload is its body. */
-export interface Seal {
+interface Seal {
   readonly token: unknown;
   readonly signature: unknown;
   /** Seconds as a number or in digits, or an RFC 3339 time with its zone. */

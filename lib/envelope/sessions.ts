@@ -57,7 +57,7 @@ export type SessionName = Pick<SealSession, 'tenant' | 'execution_id'>;
 export const sessionKey = ({ tenant, execution_id }: SessionName): string => JSON.stringify([tenant, execution_id]);
 
 /** The namespaces that tenants have now. */
-export type SessionTenants = Pick<TenantDirectory, 'namespaceOf' | 'uidOf'>;
+type SessionTenants = Pick<TenantDirectory, 'namespaceOf' | 'uidOf'>;
 
 /**
  * Whether the namespace that a session was made in is gone, or another one has its slug by now: nothing is done for it then. A

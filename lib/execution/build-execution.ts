@@ -7,7 +7,7 @@ import type { ObjectMeta } from '../kube/index.ts';
 import { labelValue } from '../pod-slot.ts';
 
 /** The version of a workflow against which the wish for an execution was checked. */
-export interface ValidatedVersion {
+interface ValidatedVersion {
   /** How the execution names the workflow: its name, or its uid where the controllers would not find it by name. */
   readonly reference: string;
   /** Name and uid of its object, by which executions are found; a child is found by its parent. */

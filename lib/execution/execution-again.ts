@@ -8,7 +8,7 @@ import { ExecutionError } from './execution-error.ts';
 import { finished } from './finished.ts';
 
 /** A state of `from` makes it a retry, none a rerun. */
-export type Again = Beginning & {
+type Again = Beginning & {
   /** Name of the new execution; absent: the API server adds a suffix to the workflow's name. */
   readonly name?: string | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;

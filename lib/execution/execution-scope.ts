@@ -4,7 +4,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { createScope, type TemplateScope } from '../template/scope.ts';
 
 /** Results of the states of an execution, as templates see them; values may be LargeValue. */
-export interface ScopeValues {
+interface ScopeValues {
   readonly blackboard: Readonly<Record<string, unknown>>;
   readonly feedback: unknown;
   /** Undefined until a person has answered. */

@@ -14,7 +14,7 @@ interface PageRequest {
   readonly from: number;
 }
 
-export interface OpenRecordsPage {
+interface OpenRecordsPage {
   readonly records: readonly NodeRecord[];
   /** Where the next page begins; absent on the last one. */
   readonly next?: number;

@@ -21,7 +21,7 @@ export interface FleetHost {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export type SkipReason = Exclude<FleetHostState, 'Connected'> | 'Draining' | 'NotFound';
+type SkipReason = Exclude<FleetHostState, 'Connected'> | 'Draining' | 'NotFound';
 
 export interface SkippedHost {
   readonly node_id: string;
@@ -37,7 +37,7 @@ export interface ResolvedTarget {
 type Members = Pick<EdgeGroupSpec, 'selector' | 'pinned_members'>;
 
 /** The hosts and groups of one tenant: nothing else can be a target. */
-export interface FleetWorld {
+interface FleetWorld {
   readonly hosts: Iterable<FleetHost>;
   /** By id; undefined where the tenant has no such group. */
   group(id: string): Members | undefined;
@@ -84,7 +84,7 @@ export function groupMembers(group: Members, hosts: Iterable<FleetHost>): FleetH
 }
 
 /** Counts the members of many groups, host by host: the tools and tags of one host alone are held by name. */
-export interface MemberCounter {
+interface MemberCounter {
   /** Counts a host in each group that it is in. Gives the work that this took: terms and names looked at, at most. */
   readonly add: (host: FleetHost) => number;
   /** In the order of the groups. */

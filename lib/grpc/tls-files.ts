@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 
 /** Paths of a server's certificate and its key, in PEM. */
-export interface ServerTlsPaths {
+interface ServerTlsPaths {
   readonly certificate: string;
   readonly key: string;
 }

@@ -36,7 +36,7 @@ export type BodyContract =
     };
 
 /** Statuses of success without a body. 202: taken, and there is nothing to say. 302: for people, to a page of this server. */
-export type BodilessStatus = 202 | 204 | 302;
+type BodilessStatus = 202 | 204 | 302;
 
 /** The answer to a request that succeeds, under status 200; `none`: under 204, without a body. */
 export type SuccessContract = {

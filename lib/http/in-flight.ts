@@ -50,7 +50,7 @@ export interface InFlightRequest {
 }
 
 /** Events come from one feed; each log that is followed has a connection to a kubelet of its own. */
-export type Endless = 'events' | 'log';
+type Endless = 'events' | 'log';
 
 /** The requests whose handlers run, and whether they may continue. */
 export interface InFlight {

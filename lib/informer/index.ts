@@ -1,4 +1,4 @@
-export type { Cache, CacheReader, CacheChange } from './cache.ts';
+export type { CacheReader } from './cache.ts';
 export type { IndexFunction } from './cache-indexes.ts';
 export { createCache } from './cache.ts';
 export { createInformer, type Informer, type InformerChange } from './informer.ts';
@@ -7,4 +7,4 @@ export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';
 export { compareResourceVersions } from './resource-version.ts';
 export { stripStrangers } from './slim-metadata.ts';
 export { createWakesByUid, type WakesByUid } from './wakes-by-uid.ts';
-export { createWholeObjects, type WholeObjects, type WholeOptions } from './whole-objects.ts';
+export { createWholeObjects, type WholeOptions } from './whole-objects.ts';

@@ -8,7 +8,7 @@ export interface KeyPair {
 }
 
 /** The file that a setting names. */
-export interface KeyFile {
+interface KeyFile {
   /** Name of the setting. */
   readonly variable: string;
   readonly path: string;

@@ -5,7 +5,7 @@ import { configMaps, createUnlessExists, findObject, type KubeClient } from '../
 import type { Logger } from '../logger.ts';
 
 /** Public halves of the installation's keys: gateway and relay check with them, and hold no private one. */
-export interface PublicKeys {
+interface PublicKeys {
   /** Key of the tokens of signed sessions. */
   readonly seal: KeyObject;
   /** Key of enrollment and command tokens; absent where the installation has no edge key. */

@@ -44,7 +44,7 @@ export interface ManifestReader {
 }
 
 /** The text of a document, or how to read it: a stored one is read in its turn, so that none waits in memory. */
-export type DocumentText = string | (() => Promise<string>);
+type DocumentText = string | (() => Promise<string>);
 
 /** Reads OpenAPI documents in threads of their own, with the bounds of manifests; errors are theirs too. */
 export interface OpenApiReader {

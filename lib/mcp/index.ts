@@ -1,3 +1,2 @@
 export { mcpLimits } from './limits.ts';
 export { createMcpServers, type McpServers, type McpServerTool } from './mcp-servers.ts';
-export type { McpAnswer } from './read-answer.ts';

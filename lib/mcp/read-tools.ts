@@ -14,7 +14,7 @@ export interface McpTool {
   readonly input_schema: Readonly<Record<string, unknown>>;
 }
 
-export interface McpToolList {
+interface McpToolList {
   readonly tools: readonly McpTool[];
   /** How many were left out, because they break a bound. */
   readonly leftOut: number;
@@ -23,7 +23,7 @@ export interface McpToolList {
 const namePattern = new RegExp(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,${mcpLimits.toolNameLength - 1}}$`);
 
 /** Reads tools page by page. */
-export interface ToolReader {
+interface ToolReader {
   readonly take: (listed: readonly unknown[]) => Promise<void>;
   readonly list: McpToolList;
 }

@@ -33,7 +33,7 @@ export const cachedTable = {
   EdgeHost: { count: 10_000, kibibytes: apiAndControllers(30) },
 } as const satisfies Readonly<Record<string, CachedRow>>;
 
-export type CachedKind = keyof typeof cachedTable;
+type CachedKind = keyof typeof cachedTable;
 
 /** The rows with their kinds. */
 export const cachedRows: readonly (CachedRow & { readonly kind: CachedKind })[] = Object.entries<CachedRow>(

@@ -21,7 +21,7 @@ import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts'
 import type { OpenWire, Wire, WireRequest } from './wire.ts';
 
 /** Bounds of one attempt. */
-export interface AttemptBounds {
+interface AttemptBounds {
   /** Longest wait for the turn, in milliseconds. */
   readonly turnMs: number;
   /** Time of the answer, from the turn on. */

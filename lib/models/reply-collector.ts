@@ -12,7 +12,7 @@ export type WireReply = Pick<ModelReply, 'content' | 'tool_calls' | 'stop'> & {
 };
 
 /** A piece of a tool call, as a stream brings it. */
-export interface CallPart {
+interface CallPart {
   readonly id?: unknown;
   readonly name?: unknown;
   readonly arguments?: unknown;

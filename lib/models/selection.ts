@@ -8,7 +8,7 @@ export interface ModelTarget {
 }
 
 /** An alias, and the provider that served the execution before (requirements LLM-19). */
-export interface Wanted {
+interface Wanted {
   readonly alias: string;
   readonly provider?: string;
 }

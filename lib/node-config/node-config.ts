@@ -8,7 +8,7 @@ type FileDispatcher = Spec['builtin_dispatchers'][number];
 type FileServer = Spec['mcp_servers'][number];
 
 export type ProviderType = FileProvider['type'];
-export type SelectionStrategy = NonNullable<Spec['llm_selection']['strategy']>;
+type SelectionStrategy = NonNullable<Spec['llm_selection']['strategy']>;
 
 /** One model that a provider serves (spec 1 §2.7). */
 export interface NodeModel extends Readonly<Pick<FileModel, 'alias' | 'model' | 'context_window'>> {
@@ -27,7 +27,7 @@ export interface LlmProvider
   readonly models: readonly NodeModel[];
 }
 
-export interface LlmSelection {
+interface LlmSelection {
   readonly strategy: SelectionStrategy;
   /** Name of a provider that exists; absent: the first one that defines the alias. */
   readonly default_provider?: string;
@@ -55,7 +55,7 @@ export interface BuiltinDispatcher
 }
 
 /** An operator's settings for one tool (spec 3 §10.1). */
-export interface ToolCapability {
+interface ToolCapability {
   readonly name: string;
   /** Absent: the default of the tool. */
   readonly skip_judge?: boolean;
@@ -82,9 +82,9 @@ export interface McpPod {
 }
 
 /** The image of one version of a language. */
-export type NodeRuntime = Readonly<Spec['runtimes'][number]>;
+type NodeRuntime = Readonly<Spec['runtimes'][number]>;
 
-export type Isolation = keyof Spec['isolation'];
+type Isolation = keyof Spec['isolation'];
 
 /** USD for a million tokens. */
 export type ModelPrice = Readonly<Spec['prices'][string]>;

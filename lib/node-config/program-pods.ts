@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Service, pod and key of one MCP server over stdio and one tenant. The chart makes all three by the same names. */
-export interface ProgramPod {
+interface ProgramPod {
   readonly url: string;
   /** Reference to the key that its clients have to show. */
   readonly key: string;

@@ -7,7 +7,7 @@ const operationBytes = 120;
 const emptyBytes = 6_000;
 
 /** Bytes of heap that the operations of an index take. */
-export interface IndexWeight {
+interface IndexWeight {
   readonly bytes: number;
   add(id: string, operation: UpstreamOperation): void;
 }

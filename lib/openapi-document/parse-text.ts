@@ -4,7 +4,7 @@ import { readDocuments } from '../manifest/yaml-document.ts';
 import { openApiLimits } from './limits.ts';
 
 /** A text as the value that it writes, or the problems for which there is none. */
-export type ParsedText = { readonly value: unknown } | { readonly problems: readonly Problem[] };
+type ParsedText = { readonly value: unknown } | { readonly problems: readonly Problem[] };
 
 /** Reads JSON where the text begins as an object does, else YAML 1.2: repeated keys and alias bombs are refused. */
 export function parseText(text: string): ParsedText {

@@ -1,7 +1,7 @@
 import { type Clock, monotonicMs } from '../clock.ts';
 
 /** Signs of life of one thread's event loop, which another thread can see while the loop is busy. */
-export interface Heartbeat {
+interface Heartbeat {
   beat(): void;
   /** Milliseconds since the last beat, or since the heartbeat was made. */
   silentMs(): number;

@@ -1,10 +1,9 @@
-export { createKeepRevision, type KeepRevision } from './keep-revision.ts';
-export { planRegistration, type Registration, type RegistrationFacts } from './plan-registration.ts';
+export { createKeepRevision } from './keep-revision.ts';
+export { planRegistration, type Registration } from './plan-registration.ts';
 export { readWorkflow } from './read-workflow.ts';
 export { type RegisterDeps, type RegisterOptions, registerAgent, registerWorkflow } from './register-workflow.ts';
 export { problemsOf } from './problems-of.ts';
 export {
-  agentSpecOf,
   holdsItsContent,
   isRevisionOf,
   isStored,

@@ -9,7 +9,7 @@ import { holdsItsContent, subjectOf } from './revision.ts';
 import type { VersionedKind } from './versioned.ts';
 
 /** Which stored content an execution runs, as its status says. */
-export interface Pin {
+interface Pin {
   readonly namespace: string;
   readonly uid: string;
   readonly revision: string;

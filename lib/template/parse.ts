@@ -15,7 +15,7 @@ export type TemplateCheck =
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 
 /** A template whose price is known, and which is parsed when it is paid for. */
-export interface PreparedTemplate {
+interface PreparedTemplate {
   /** Units of work that parsing takes. */
   readonly cost: number;
   /** @throws TemplateError for a syntax error, an unknown helper, or anything not documented. */

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 
 /** A place in a source text, both counted from 1; columns in UTF-16 units. */
-export interface TextPosition {
+interface TextPosition {
   readonly line: number;
   readonly column: number;
 }

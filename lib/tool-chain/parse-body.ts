@@ -11,7 +11,7 @@ type Ast = hbs.AST.Node;
 type Call = Pick<hbs.AST.MustacheStatement, 'path' | 'params' | 'hash' | 'loc'>;
 
 /** A parsed `body_template`, and the units of work that parsing takes. */
-export interface BodyTemplate {
+interface BodyTemplate {
   readonly nodes: readonly BodyNode[];
   readonly cost: number;
 }

@@ -7,7 +7,7 @@ import type { ReadInTurn } from './reading-turns.ts';
 import { StepFailure } from './step-failure.ts';
 
 /** The JSON of a response, and what is found in it. */
-export interface ParsedResponse {
+interface ParsedResponse {
   readonly value: unknown;
   /** A search waits for its turn. @throws StepFailure where there is none in time, or the search would take too long. */
   extract(expression: string, run: (expression: string, body: unknown) => Extracted): Promise<Extracted>;

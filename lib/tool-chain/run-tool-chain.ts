@@ -14,7 +14,7 @@ import { type BodyContext, renderBody } from './render-body.ts';
 import { StepFailure } from './step-failure.ts';
 
 /** One request of a chain. */
-export interface ChainRequest {
+interface ChainRequest {
   readonly operationId: string;
   readonly body: string;
   /** Ends the attempt. */
@@ -24,7 +24,7 @@ export interface ChainRequest {
 /** Sends one attempt. Throws UpstreamError where no whole response came. */
 export type SendStep = (request: ChainRequest) => Promise<ChainResponse>;
 
-export interface ChainResponse {
+interface ChainResponse {
   readonly status: number;
   readonly body: Buffer;
   /** False where the method asks for none. Default: true. */
@@ -44,13 +44,13 @@ export interface ChainObserver {
 }
 
 /** The last response of a step, and the time of all its attempts in milliseconds. */
-export interface ChainStepOutcome {
+interface ChainStepOutcome {
   readonly status: number;
   readonly durationMs: number;
   readonly attempts: number;
 }
 
-export interface ChainDeps {
+interface ChainDeps {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
   readonly limits: ChainLimits;

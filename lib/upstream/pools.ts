@@ -6,7 +6,7 @@ import { createVettedLookup, type Resolve } from '../tools/web/vetted-agent.ts';
 import { upstreamLimits } from './limits.ts';
 
 /** Connections to one origin for one tenant, with the policy that every one of them was vetted by. */
-export interface UpstreamPool {
+interface UpstreamPool {
   readonly dispatcher: Pool;
   readonly isPermitted: AddressPolicy;
 }

@@ -4,7 +4,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /** A string of a JSON text: where it ends, a hash of what it begins with, 32 bits, and units that its escapes take beyond what they become. */
-export interface JsonString {
+interface JsonString {
   end: number;
   hash: number;
   surplus: number;

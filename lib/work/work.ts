@@ -13,7 +13,7 @@ const mends = {
   'checking the definition': 'use shorter or fewer templates and expressions, or split the workflow',
 } as const;
 
-export type WorkOperation = keyof typeof mends;
+type WorkOperation = keyof typeof mends;
 
 /** Something takes more work than one turn of the event loop may; the message names it and the mend. */
 export class WorkBudgetExceeded extends AppError {

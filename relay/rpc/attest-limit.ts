@@ -15,7 +15,7 @@ const minuteMs = 60_000;
 const attemptsMax = 2 * edgeLimits.attestationsPerMinute;
 
 /** @throws GrpcError `limit_exceeded` for the sixth call of an address within a minute, and where its network has its share. */
-export type AttestLimit = (address: string) => Promise<void>;
+type AttestLimit = (address: string) => Promise<void>;
 
 interface AttestLimitDeps {
   readonly clock: Pick<Clock, 'now'>;

@@ -18,7 +18,7 @@ import { createOpenings, type Openings } from './openings.ts';
 import { createBusTurns, takeEvent, type TakeEventDeps } from './take-event.ts';
 import { createTenantStreams, type TenantStreams } from './tenant-streams.ts';
 
-export interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
+interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
   readonly hosts: HostStore;
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   /** Aborts when the relay begins to stop. */

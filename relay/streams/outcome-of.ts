@@ -11,7 +11,7 @@ import type { Chunk, EdgeCapabilities, EdgeResult } from '../../proto/generated/
 
 const cut = (text: string): string => text.slice(0, edgeLimits.messageLength);
 
-export const millis = ({ seconds, nanos }: Duration = { seconds: 0n, nanos: 0 }): number =>
+const millis = ({ seconds, nanos }: Duration = { seconds: 0n, nanos: 0 }): number =>
   Math.max(0, Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000));
 
 /** The result of a daemon as it is kept; undefined where it names no outcome. */

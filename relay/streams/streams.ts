@@ -8,7 +8,7 @@ import { Entries, replacedReason } from './entries.ts';
 import { HostStates } from './host-states.ts';
 import { hostRevoked, type LiveStream } from './live-stream.ts';
 
-export interface StreamsDeps {
+interface StreamsDeps {
   readonly clock: Clock;
   /** Milliseconds that never step: a clock that is set anew makes no host silent. */
   readonly steadyMs: () => number;

@@ -1,5 +1,5 @@
 /** A page of a list of the provider. */
-export interface ProviderPage<T> {
+interface ProviderPage<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;
 }

@@ -12,7 +12,7 @@ import { cancelAgentExecution, deleteAgentExecution } from './contract.ts';
 import { locateExecution } from './find.ts';
 import { endPhaseOf } from './stream-events.ts';
 
-export interface CancelDeps {
+interface CancelDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch' | 'delete'>;
   readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'agentExecutions'>;

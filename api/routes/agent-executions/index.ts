@@ -13,7 +13,7 @@ import { createEventsRoute, createStreamRoute } from './stream.ts';
 
 export { contracts } from './contract.ts';
 
-export interface AgentExecutionRoutesDeps extends StartAgentDeps {
+interface AgentExecutionRoutesDeps extends StartAgentDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly cluster: Cluster;

@@ -15,7 +15,7 @@ import { type SourceDeps, sourceOf } from './source.ts';
 const timeCursor = createTimeCursor('agent-executions');
 const archiveCursor = createArchiveCursor('agent-executions');
 
-export type ListDeps = Pick<SourceDeps, 'cluster'> & { readonly archived: Pick<ArchivedAgentExecutions, 'page'> };
+type ListDeps = Pick<SourceDeps, 'cluster'> & { readonly archived: Pick<ArchivedAgentExecutions, 'page'> };
 
 export function createListRoute({ cluster, archived }: ListDeps): Route<Caller> {
   return defineRoute<typeof listAgentExecutions, Caller>(listAgentExecutions, async ({ query, caller: { tenant } }) => {

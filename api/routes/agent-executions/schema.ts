@@ -119,8 +119,8 @@ const agentEventFields = {
   execution_deleted: strict({ execution_id: id }, 'The execution was deleted before it had ended. Ends the stream.'),
 } as const;
 
-export type AgentEventType = keyof typeof agentEventFields;
-export type AgentEventFields = { readonly [T in AgentEventType]: Static<(typeof agentEventFields)[T]> };
+type AgentEventType = keyof typeof agentEventFields;
+type AgentEventFields = { readonly [T in AgentEventType]: Static<(typeof agentEventFields)[T]> };
 
 /** One event: a single key, its type, and the fields. */
 export const AgentEvent = Type.Union(

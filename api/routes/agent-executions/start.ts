@@ -53,7 +53,7 @@ export function createStartRoute(deps: StartAgentDeps): Route<Caller> {
 }
 
 /** A start that may be repeated: its name follows from what starts it. */
-export interface Once {
+interface Once {
   readonly name: string;
   /** Hash of the request. */
   readonly request: string;
@@ -65,7 +65,7 @@ const onceUnder = ({ subject }: Caller, key: string, body: Body): Once => ({
 });
 
 /** A start, after its checks. */
-export interface StartAsk {
+interface StartAsk {
   readonly agent: Agent | undefined;
   readonly body: Body;
   readonly caller: Pick<Caller, 'subject'>;

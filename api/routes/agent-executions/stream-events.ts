@@ -4,7 +4,7 @@ import type { PlacedRecord } from '../../agents/feed.ts';
 import type { AgentEvent } from './schema.ts';
 
 /** An event with what a client sends back as Last-Event-ID. */
-export interface IdentifiedEvent {
+interface IdentifiedEvent {
   readonly id: string;
   readonly data: AgentEvent;
 }

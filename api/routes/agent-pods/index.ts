@@ -20,7 +20,7 @@ import { preferredWaitMs } from './preferred-wait.ts';
 import { attestPod, dispatchGateway } from './contract.ts';
 import { executionIdOf, type Generate, readShape, textsOf, type ToolResultShape } from './shapes.ts';
 
-export interface AgentPodDeps {
+interface AgentPodDeps {
   readonly clock: Clock;
   readonly executions: { readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid'> };
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;

@@ -8,7 +8,7 @@ import { answer } from './answer.ts';
 import { submitStimulus } from './contract.ts';
 import { headersOf } from './headers.ts';
 
-export interface StimuliDeps {
+interface StimuliDeps {
   readonly ingest: Ingest;
   readonly clock: Clock;
 }

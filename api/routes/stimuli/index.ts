@@ -1,2 +1,1 @@
-export { submitStimulus } from './contract.ts';
-export { createStimuliRoutes, type StimuliDeps } from './handler.ts';
+export { createStimuliRoutes } from './handler.ts';

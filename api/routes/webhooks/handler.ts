@@ -28,7 +28,7 @@ import {
   signatureProblem,
 } from './signature.ts';
 
-export interface WebhookDeps {
+interface WebhookDeps {
   readonly ingest: Ingest;
   readonly clock: Clock;
   readonly secrets: WebhookSecrets;

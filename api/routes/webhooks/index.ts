@@ -1,3 +1,2 @@
-export { receiveWebhook } from './contract.ts';
-export { createWebhookRoutes, type WebhookDeps } from './handler.ts';
+export { createWebhookRoutes } from './handler.ts';
 export { secretsFromEnvironment, type WebhookSecrets } from './secrets.ts';

@@ -7,7 +7,7 @@ import { findVersion } from './find-version.ts';
 import { findWorkflow } from './find-workflow.ts';
 import { presentDefinition } from './present.ts';
 
-export interface ReadDeps {
+interface ReadDeps {
   readonly kube: RevisionReader;
   readonly cluster: Pick<Cluster, 'workflows'>;
 }

@@ -41,7 +41,7 @@ export interface StateOutcome {
 type Match = { readonly kind: 'match'; readonly matched: boolean } | NeedsValues;
 
 /** The rule that wins, or that none matches, or what has to be loaded first. */
-export type RuleChoice<Rule> =
+type RuleChoice<Rule> =
   | { readonly kind: 'rule'; readonly index: number; readonly rule: Rule }
   | { readonly kind: 'none' }
   | NeedsValues;

@@ -14,7 +14,7 @@ export type { Failure, StepOutcome, Waiting } from '../../step-pods/observation.
  * Decided again, the execution advances by one state only, so that those before the one that is at fault are kept;
  * where that is too much as well, this state fails; and where nothing smaller helps, the execution does.
  */
-export interface Infeasible {
+interface Infeasible {
   readonly failure: Failure;
   readonly consequence: 'one_state' | 'state_fails' | 'execution_fails';
 }

@@ -16,7 +16,7 @@ export const findToolCall = ({ facts }: Draft, { state, visit }: CurrentVisit): 
   facts.toolCalls?.find(({ madeBy }) => madeBy.state === state && madeBy.visit === visit);
 
 /** The call to make, or the reason against one. */
-export type ToolCallPlan = { readonly spec: ToolCallSpec } | { readonly failure: Failure };
+type ToolCallPlan = { readonly spec: ToolCallSpec } | { readonly failure: Failure };
 
 /**
  * Renders the call of a System state `call_tool` (ADR 0096). The names of tool and context are the author's alone; a value

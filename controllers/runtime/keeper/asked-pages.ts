@@ -2,7 +2,7 @@ import { type Clock, resultWithin } from '../../../lib/clock.ts';
 import type { HealthPage, PageSource } from '../../../lib/process/health-server.ts';
 
 /** Pages that another thread makes. */
-export interface AskedPages {
+interface AskedPages {
   pageOf(path: string): PageSource;
   /** The other thread has answered. */
   take(id: number, page: HealthPage): void;

@@ -6,7 +6,7 @@ import { skewMostMs } from '../tenure.ts';
  * Whether this process has the time of the API server. Deadlines are points in time: a process with another idea of the
  * time must not decide that one has passed.
  */
-export interface RightTime extends Pick<ClockSkew, 'observe'> {
+interface RightTime extends Pick<ClockSkew, 'observe'> {
   /**
    * False keeps a request for the Lease back. Meanwhile each call has `measure` ask the server again, once at a time: no
    * other request would tell that the time is right again. One wrong measurement may be a fault of one answer, and keeps

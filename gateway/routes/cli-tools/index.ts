@@ -19,9 +19,7 @@ import { deleteCliTool, listCliTools, readCliTool, registerCliTool } from './con
 
 const nameCursor = createNameCursor('cli-tools');
 
-export { contracts } from './contract.ts';
-
-export interface CliToolRoutesDeps {
+interface CliToolRoutesDeps {
   readonly tenancy: Tenancy;
   readonly registry: Registry<CliTool>;
   readonly objects: WholeReads<CliTool>;

@@ -12,7 +12,7 @@ import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
 
-export interface InvokeRoutesDeps {
+interface InvokeRoutesDeps {
   readonly noteRefusal: NoteRefusal;
   readonly invoke: Invoke;
   readonly vouch: Vouch;

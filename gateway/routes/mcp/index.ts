@@ -15,7 +15,7 @@ import { namedTenant } from '../../lane/require-tenant.ts';
 import type { McpHttpAnswer, McpServer } from '../../mcp/mcp-server.ts';
 import { callMcp } from './contract.ts';
 
-export interface McpRoutesDeps {
+interface McpRoutesDeps {
   readonly noteRefusal: NoteRefusal;
   readonly mcp: McpServer;
   readonly vouch: Vouch;

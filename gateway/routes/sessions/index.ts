@@ -31,7 +31,7 @@ import { createSession, listSessions, readSession, revokeSession } from './contr
 
 export const contracts: readonly Contract[] = [createSession, listSessions, readSession, revokeSession];
 
-export interface SessionRoutesDeps {
+interface SessionRoutesDeps {
   readonly audit: AuditChain;
   readonly clock: Clock;
   readonly newId: NewId;

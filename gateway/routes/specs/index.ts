@@ -33,8 +33,6 @@ import { deleteApiSpec, listApiSpecs, readApiSpec, registerApiSpec } from './con
 
 const nameCursor = createNameCursor('specs');
 
-export { contracts } from './contract.ts';
-
 export interface SpecRoutesDeps {
   readonly kube: Pick<KubeClient, 'create' | 'delete'>;
   readonly newId: NewId;

@@ -12,7 +12,7 @@ import type { GatewayTool } from '../../tools/tool-source.ts';
 import { withSchema } from '../../tools/whole-schema.ts';
 import { listTools } from './contract.ts';
 
-export interface ToolRoutesDeps {
+interface ToolRoutesDeps {
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;
 }

@@ -30,9 +30,7 @@ import { deleteToolWorkflow, listToolWorkflows, readToolWorkflow, registerToolWo
 
 const nameCursor = createNameCursor('tool-workflows');
 
-export { contracts } from './contract.ts';
-
-export interface WorkflowRoutesDeps {
+interface WorkflowRoutesDeps {
   readonly kube: Pick<KubeClient, 'delete'>;
   readonly registrations: Pick<RegistrationEvents, 'registered'>;
   readonly tenancy: Tenancy;

@@ -5,7 +5,7 @@ export interface ObjectBucketDefinition {
 }
 
 /** An object on its way to a bucket. */
-export interface StoredObject {
+interface StoredObject {
   readonly name: string;
   /** Also leads to the object, until a later one has the same alias. */
   readonly alias: string;

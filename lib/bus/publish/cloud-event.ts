@@ -1,7 +1,7 @@
 import type { BusEvent } from '../event-bus.ts';
 
 /** The form of an event in a stream: CloudEvents 1.0 in the JSON format, with the extension `tenant`. */
-export interface CloudEvent {
+interface CloudEvent {
   readonly specversion: '1.0';
   readonly id: string;
   readonly source: string;

@@ -43,7 +43,7 @@ export interface StreamMessage {
   readonly time: string;
 }
 
-export interface LogQuery {
+interface LogQuery {
   readonly tenant: string;
   readonly key: string;
   readonly after: number;

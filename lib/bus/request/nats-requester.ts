@@ -7,7 +7,7 @@ import type { Address, Requester, RequestOptions } from './requester.ts';
 import { type ResponderDeps, startResponder } from './responder.ts';
 import { errorOf, headerNames, requestSubject, tooLarge } from './wire.ts';
 
-export interface RequesterDeps extends ResponderDeps {
+interface RequesterDeps extends ResponderDeps {
   readonly calls: BusCalls;
   readonly keeper: Pick<SessionKeeper, 'use' | 'next'>;
 }

@@ -17,13 +17,13 @@ export interface SessionRequests {
   answer(question: Pick<Msg, 'reply'>, body: string | Uint8Array, headers?: Message['headers']): void;
 }
 
-export interface RequestMessage {
+interface RequestMessage {
   readonly body: Payload;
   readonly headers: Record<string, string>;
   readonly timeoutMs: number;
 }
 
-export interface Served {
+interface Served {
   /** Takes what the server had sent before it heard of the end, and resolves. Never rejects. */
   stop(): Promise<void>;
 }

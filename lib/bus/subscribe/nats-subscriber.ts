@@ -12,7 +12,7 @@ import { type ConsumerLoop, startConsumerLoop } from './consumer-loop.ts';
 import { createMessageHandler, type HandleMessage, type HandlerDeps } from './message-handler.ts';
 import type { HandleDelivery, Subscription, SubscriptionDefinition } from './subscription.ts';
 
-export interface SubscriberDeps extends Omit<HandlerDeps, 'pool' | 'stop' | 'abandon'> {
+interface SubscriberDeps extends Omit<HandlerDeps, 'pool' | 'stop' | 'abandon'> {
   readonly keeper: Pick<SessionKeeper, 'next' | 'replace'>;
 }
 

@@ -11,12 +11,12 @@ export interface SessionConsumers {
   follow(stream: string, filter: string, signal: AbortSignal): Promise<FollowedStream>;
 }
 
-export type DurableConfig = Pick<ConsumerConfig, 'ack_policy' | 'ack_wait' | 'max_ack_pending' | 'deliver_policy'> & {
+type DurableConfig = Pick<ConsumerConfig, 'ack_policy' | 'ack_wait' | 'max_ack_pending' | 'deliver_policy'> & {
   readonly durable_name: string;
   readonly filter_subject: string;
 };
 
-export interface FollowedStream {
+interface FollowedStream {
   /** Messages that were there when it began. */
   readonly pending: number;
   readonly messages: AsyncIterable<JsMsg>;

@@ -7,7 +7,7 @@ export type DeliveryVerdict =
   | { readonly kind: 'again'; readonly afterMs: number; readonly problem: string }
   | { readonly kind: 'dead'; readonly reason: string; readonly problem: string };
 
-export interface Attempt {
+interface Attempt {
   /** 1 for the first delivery. */
   readonly number: number;
   /** Deliveries in all. */

@@ -9,7 +9,7 @@ import { cutStream, releaseRead } from './call-internals.ts';
 import { createMessagePipe, type MessagePipe } from './message-pipe.ts';
 import { StreamLife } from './stream-life.ts';
 
-export interface ServeStreamDeps extends ReportDeps {
+interface ServeStreamDeps extends ReportDeps {
   /** Aborts when the server begins to stop; `listenGrpc` says so by `onDrain`. */
   readonly draining: AbortSignal;
   /** Receives the number of open streams of an operation. */

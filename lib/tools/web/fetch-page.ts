@@ -13,7 +13,7 @@ export interface PageDeps {
   readonly isPermitted: AddressPolicy;
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly url: string;
   readonly domains: readonly string[] | undefined;
   readonly followRedirects: boolean;

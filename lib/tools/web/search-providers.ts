@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../json-object.ts';
 
 /** One request to a provider of searches. */
-export interface SearchRequest {
+interface SearchRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

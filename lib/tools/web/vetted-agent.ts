@@ -7,7 +7,7 @@ import type { AddressPolicy } from './address-policy.ts';
 /** Every address of a name. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
-export interface VettedAgentOptions {
+interface VettedAgentOptions {
   readonly isPermitted: AddressPolicy;
   readonly resolve: Resolve;
 }

@@ -20,7 +20,7 @@ export interface SearchSettings {
   readonly api_key?: { reveal(): string };
 }
 
-export interface WebToolsDeps {
+interface WebToolsDeps {
   readonly clock: Clock;
   readonly resolve: Resolve;
   readonly toMarkdown: ToMarkdown;

@@ -74,7 +74,7 @@ export const Arguments = Type.Record(Type.String({ maxLength: 256 }), Type.Unkno
   description: `Arguments of the tool, at most ${limits.fleetArgsBytes / 1024} KiB of JSON.`,
 });
 
-export const SkippedHost = Type.Object(
+const SkippedHost = Type.Object(
   {
     node_id: Type.String({ description: 'Id of the host.' }),
     reason: Type.String({ description: 'Why it gets no command, such as `Disconnected`.' }),
@@ -216,8 +216,8 @@ const fleetEventFields = {
     { ...strict, description: 'The run was refused or halted; `fleet_result` follows.' },
   ),
 } as const;
-export type FleetEventType = keyof typeof fleetEventFields;
-export type FleetEventFields = { readonly [T in FleetEventType]: Static<(typeof fleetEventFields)[T]> };
+type FleetEventType = keyof typeof fleetEventFields;
+type FleetEventFields = { readonly [T in FleetEventType]: Static<(typeof fleetEventFields)[T]> };
 
 /** One event: its name, what a client sends back as Last-Event-ID, and its data. */
 export type FleetEvent = {

@@ -17,7 +17,7 @@ import type { invokeFleet } from './contract.ts';
 import type { FleetDeps } from './ports.ts';
 import { groupOf, targetOf } from './preview.ts';
 
-export type FleetRequest = RequestBodyOf<typeof invokeFleet>;
+type FleetRequest = RequestBodyOf<typeof invokeFleet>;
 
 /** The request of a run, its caller and its key. */
 interface Ask {

@@ -16,7 +16,7 @@ import { unknownGroup } from '../errors.ts';
 import { listEdgeGroups, readEdgeGroup } from './contract.ts';
 import { presentGroup, presentGroupSummary } from './present.ts';
 
-export interface ReadGroupDeps {
+interface ReadGroupDeps {
   readonly cluster: Pick<Cluster, 'edgeHosts' | 'edgeGroups'>;
 }
 

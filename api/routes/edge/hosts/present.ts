@@ -34,7 +34,7 @@ function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
 }
 
 /** Facts about a host beside its object. */
-export interface HostNews {
+interface HostNews {
   readonly heard: string | undefined;
   readonly recent: readonly RecentCommand[];
 }

@@ -15,7 +15,7 @@ import { heardOf, type RecentDeps, viewOf } from './recent.ts';
 
 const timeCursor = createTimeCursor('hosts');
 
-export type ReadDeps = RecentDeps & { readonly cluster: Pick<Cluster, 'edgeHosts'> };
+type ReadDeps = RecentDeps & { readonly cluster: Pick<Cluster, 'edgeHosts'> };
 
 /** spec 2 §4.3, requirements EDGE-REST-11 to EDGE-REST-16. */
 export function createListRoute({

@@ -11,7 +11,7 @@ import { fits, pageOf, type PageQuery } from './page.ts';
 const timeCursor = createTimeCursor('executions');
 const archiveCursor = createArchiveCursor('executions');
 
-export interface ListDeps {
+interface ListDeps {
   readonly cluster: Pick<Cluster, 'executions'>;
   readonly archived: Pick<ArchivedExecutions, 'page'>;
 }

@@ -15,7 +15,7 @@ import { type OutputPiece, podOutput, singleSteps, storedOutput } from '../../..
 import { attemptOf, stepOf, stepPods, whyNotStarted } from '../../../../lib/execution/step-pods.ts';
 import { isInvalid, isNotFound, isRetryable, type KubeClient, type Pod } from '../../../../lib/kube/index.ts';
 
-export interface LogDeps {
+interface LogDeps {
   readonly kube: Pick<KubeClient, 'listAll' | 'readLog'>;
   readonly outputs: OutputReader;
   readonly clock: Clock;

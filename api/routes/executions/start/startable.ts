@@ -9,7 +9,7 @@ import { notFound, unknownWorkflow } from '../../not-found.ts';
 import { findVersion } from '../../workflows/find-version.ts';
 import { assertInput, assertReady, type StartBody } from './plan-start.ts';
 
-export interface StartableDeps {
+interface StartableDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly cluster: Pick<Cluster, 'workflows'>;
 }

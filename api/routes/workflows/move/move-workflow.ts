@@ -24,7 +24,7 @@ export interface MoveDeps {
   readonly write: Writer;
 }
 
-export interface PlannedMove {
+interface PlannedMove {
   readonly scope: WorkflowScope;
   readonly viewer: Viewer;
   readonly force: boolean;
