@@ -181,18 +181,22 @@ async function tryWrite(
   if (storedBytes > 0) reduce(status, { kind: 'status', fields: { stored_bytes: stored } });
   const problem = finished(execution) ? undefined : statusProblem(status);
   if (problem !== undefined) return problem;
-  const { kube, caches, wholes } = deps;
-  // One that had ended may be there in part.
-  const sparesAnswer = !finished(execution) && wholes.weight(execution) > 0;
-  const port = { kube, resource: workflowExecutions, cache: caches.executions, sparesAnswer };
   try {
-    return await writeStatus(port, execution, status);
+    return await writeStatus(statusPort(deps, execution), execution, status);
   } catch (error) {
     const refusal = isRefusal(error) && !(await hasChanged(deps, execution)) ? error : undefined;
     if (refusal === undefined) throw error;
     return { reason: 'Refused', message: `the API server refused the status: ${refusal.serverMessage}` };
   }
 }
+
+/** A large execution has its answer spared; one that had ended may be there in part. */
+const statusPort = ({ kube, caches, wholes }: SettleDeps, execution: WorkflowExecution) => ({
+  kube,
+  resource: workflowExecutions,
+  cache: caches.executions,
+  sparesAnswer: !finished(execution) && wholes.weight(execution) > 0,
+});
 
 /** Not valid or too large: the same status would be refused again. */
 const isRefusal = (error: unknown): error is KubeError => isInvalid(error) || isTooLarge(error);
@@ -205,11 +209,12 @@ async function hasChanged({ kube }: SettleDeps, execution: WorkflowExecution): P
 
 /** Not even a failed execution can be written: what was written before, and that it failed, is all that is left. */
 async function giveUp(deps: SettleDeps, facts: Facts, failure: Failure, now: number): Promise<Settled> {
-  const { kube, caches } = deps;
   const decision = bareFailure(facts, failure, now);
-  const port = { kube, resource: workflowExecutions, cache: caches.executions };
   try {
-    return { decision, current: await writeStatus(port, facts.execution, decision.status) };
+    return {
+      decision,
+      current: await writeStatus(statusPort(deps, facts.execution), facts.execution, decision.status),
+    };
   } catch (error) {
     if (isRefusal(error)) throw new RefusedError(error, Number.POSITIVE_INFINITY);
     throw error;
