@@ -68,7 +68,7 @@ describe('a chart with a gateway', () => {
           roleScopes: { fleet: ['svc.edge.fleet.read'] },
         },
       },
-      gateway,
+      gateway: { ...gateway, audit: { formerPublicKeys: '-----BEGIN PUBLIC KEY-----' } },
       nats: {
         url: 'tls://nats:4222',
         auth: { existingSecret: 'nats-password' },
