@@ -51,7 +51,7 @@ async function run({ execution, tools = [], limits = {}, replies = [replyOf('don
   return { asked, outcome, uid };
 }
 
-/** What is on record of each answer of the model. */
+/** The record of each answer of the model. */
 async function repliesOf(uid: string) {
   const feed = createConversationFeed(replicas.connect(), systemClock);
   const records = (await feed.read('acme', uid, 0)).map(({ record }) => record);

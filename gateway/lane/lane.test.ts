@@ -414,7 +414,7 @@ describe('the invocation lane', () => {
         data: { subject: 'desk', asserted_tenant: 'rival', expected_tenant: 'acme' },
       });
       expect([(await ask('2', 'acme'))[0], (await ask('3', ''))[0]]).toEqual([200, 200]);
-      // What is not proved has no event: a stranger could fill the audit.
+      // An unproved call has no event: a stranger could fill the audit.
       const forged = { ...signed(payloadOf('4')), signature: Buffer.alloc(64).toString('base64') };
       const headers = { 'x-tenant-id': 'rival' };
       expect((await request(path, { method: 'POST', body: forged, headers }))[0]).toBe(401);

@@ -8,8 +8,8 @@ import { contracts } from '../routes/contracts.ts';
 const description = `The tool gateway of Windlass: operators register tools and sessions, agents call tools by signed
 envelopes.
 
-Management operations need the bearer token of an operator. Every answer of them other than 200 is a JSON object with
-\`error\`, \`code\` and \`message\`. The operations of the invocation lane answer with JSON-RPC objects.`;
+Management operations need the bearer token of an operator. Each refusal is a JSON object with \`error\`,
+\`code\` and \`message\`. The operations of the invocation lane answer with JSON-RPC objects.`;
 
 const tags = [
   { name: 'Tools', description: 'Call tools, and list them.' },

@@ -20,7 +20,7 @@ interface Window {
 }
 
 interface Fitted {
-  /** What the model is sent. */
+  /** Messages that the model is sent. */
   readonly messages: ModelMessage[];
   /** Exchanges that it is not sent. */
   readonly leftOut: number;
@@ -53,7 +53,7 @@ function roomIn({ contextWindow, maxOutputTokens, definitions }: Window): number
   return (contextWindow * filled - maxOutputTokens) * conversationLimits.unitsPerToken - definitions;
 }
 
-/** What takes the context, and where that is changed. */
+/** Parts that fill the context, and the fields that change them. */
 export function crowdedBy(alias: string, { contextWindow, maxOutputTokens, definitions }: Window): string {
   const tools = Math.ceil(definitions / conversationLimits.unitsPerToken);
   return (

@@ -25,7 +25,7 @@ export interface HttpAppOptions<Caller> extends CallerPort<Caller> {
 /** Routes behind one listener. */
 export interface HttpApp {
   readonly handle: RequestListener;
-  /** Of answers to what never became a request, which no handler sees. */
+  /** Headers of answers to what never became a request, which no handler sees. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Ends event streams and closes each connection after the answer under way. */
   stop(): void;

@@ -161,7 +161,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     if (recovered && changes.length === 0) this.#tell(this.#unchanged(key));
   }
 
-  /** Of these events nothing is kept but what the cache has. */
+  /** The cache keeps its own version in place of these events. */
   #applyBare(event: ObjectEvent<T>): void {
     for (const change of this.#store.apply(event)) this.#tell(change);
   }

@@ -398,7 +398,7 @@ describe.concurrent('what a command cannot do', () => {
     expect(Buffer.from(log).toString('latin1').split('\n\x1d{').length).toBe(2);
   });
 
-  const doors: Record<string, string> = {
+  const attempts: Record<string, string> = {
     "open the runner's output": 'echo forged >/proc/1/fd/1',
     "open the runner's errors": 'echo forged >/proc/1/fd/2',
     "list the runner's descriptors": 'ls /proc/1/fd/ && readlink /proc/1/fd/1',
@@ -407,7 +407,7 @@ describe.concurrent('what a command cannot do', () => {
     "look through the runner's root": 'ls /proc/1/root/',
     'replace the runner': 'echo forged >/windlass/runner',
   };
-  it.each(Object.entries(doors))('WF-CR-19 it cannot %s', async (_title, script) => {
+  it.each(Object.entries(attempts))('WF-CR-19 it cannot %s', async (_title, script) => {
     const { stdout, status } = await sh(`${script} || exit 42`);
     expect(status.exitCode).toBe(42);
     expect(outputText(stdout)).not.toContain('forged');

@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
@@ -10,7 +11,7 @@ import { laneKey, startAgent } from './support/signed-lane.ts';
  * sessions and contexts. A call of one is answered in time, and the process keeps serving meanwhile.
  */
 const key = laneKey();
-/** Longest time that the event loop may be blocked, on a machine that does other things as well. */
+/** Longest turn of the event loop, in milliseconds of the processor. */
 const turnMs = 400;
 
 let nats: TestBus;
@@ -73,14 +74,20 @@ const bombs: Readonly<Record<string, Fields>> = {
   'schema of the network': schema({ type: 'object', $ref: 'http://169.254.169.254/latest' }),
 };
 
-/** The longest pause of the event loop while something runs. */
+/** Milliseconds of the processor that this thread has used: other processes of the machine take nothing of it. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** The dearest turn of the event loop while something runs, in milliseconds of the processor. */
 async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  let [last, longest, isOver] = [performance.now(), 0, false];
+  let [last, longest, isOver] = [processorMs(), 0, false];
   const watch = async (): Promise<void> => {
     while (!isOver) {
       // oxlint-disable-next-line no-await-in-loop -- it follows the loop of events
       await new Promise((resolve) => setImmediate(resolve));
-      const now = performance.now();
+      const now = processorMs();
       longest = Math.max(longest, now - last);
       last = now;
     }
@@ -105,12 +112,12 @@ describe.each(Object.entries(bombs))('a %s', (_title, workflow) => {
     // Once, so that what is loaded and compiled first is not measured.
     await agent.call({ id: 'warm' }, 'orders.shared');
     let status = 0;
-    const started = performance.now();
+    const started = processorMs();
     const turn = await longestTurn(async () => {
       ({ status } = await agent.call({ id: 'a', n: 3, list, text: long }));
     });
     expect([200, 400, 422]).toContain(status);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(processorMs() - started).toBeLessThan(5_000);
     expect(turn).toBeLessThan(turnMs);
     await gateway.close();
   });

@@ -30,7 +30,7 @@ const metricsPorts: Readonly<Record<string, number>> = {
 const components = Object.keys(metricsPorts);
 /** No secret: the search finds it. */
 const marker = `marker-${randomBytes(8).toString('hex')}`;
-/** What a command of the pod may read of its own environment and of the runner's. */
+/** Reads all that a command of the pod may read of its own environment and of the runner's. */
 const environment = `let runner = 'hidden';
 try { runner = require('fs').readFileSync('/proc/1/environ', 'utf8'); } catch {}
 console.log(JSON.stringify({ own: process.env, runner }));`;
@@ -146,7 +146,7 @@ describe.runIf(isNativeCluster())('secrets of an installation whose agents use t
     const ended = (JSON.parse(records) as { records: Record<string, unknown>[] }).records.filter(
       ({ kind }) => kind === 'tool_ended',
     );
-    // What a call answered is shown where it was refused.
+    // The answer of a refused call is shown too.
     expect(ended.map(({ tool, ran, content }) => (ran === true ? tool : content))).toEqual([
       'cmd.run',
       'web.search',

@@ -12,7 +12,7 @@ import { makeTestNamespace, type TestNamespace } from '../harness/test-namespace
 
 type Rule = State['transitions'][number];
 
-/** What a judge says; `undefined`: no verdict. */
+/** Text of a judge; `undefined`: no verdict. */
 type Said = readonly [score: number, confidence?: number, weight?: number] | undefined;
 
 interface Row {

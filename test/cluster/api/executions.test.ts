@@ -621,7 +621,7 @@ describe('signalling', () => {
     ['a number', { response: 1 }],
     ['a response that is too long', { response: text(65_537) }],
     ['an author', { response: 'yes', by: 'root' }],
-    ['a door', { response: 'yes', via: 'kubectl' }],
+    ['a channel', { response: 'yes', via: 'kubectl' }],
   ])('%s is 400, and nothing is decided', async (_title, body) => {
     const id = await waiting();
     const headers = { 'content-type': 'application/json' };

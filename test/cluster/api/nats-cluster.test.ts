@@ -126,8 +126,8 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
   const bucket = { name: 'idempotency', ttlMs: 3_600_000 };
 
   it('agree on who took a key, whichever of them is asked', async () => {
-    const doors = await Promise.all([0, 1, 2].map(address));
-    const buckets = doors.map((door) => bus(door).bucket<number>(bucket));
+    const addresses = await Promise.all([0, 1, 2].map(address));
+    const buckets = addresses.map((one) => bus(one).bucket<number>(bucket));
     await answers(async () => buckets[0]?.get('warm'));
     const calls = Array.from({ length: 150 }, (_, i) =>
       answers(async () => buckets[i % 3]?.create('contended', i, 'acme')),

@@ -75,7 +75,7 @@ describe('the sensor of standard input', () => {
     expect(JSON.stringify(skippedLines)).not.toMatch(/secret|xxx/);
   });
 
-  it('STIM-35 tells a duplicate from the first by its key, whichever door the first came through', async () => {
+  it('STIM-35 tells a duplicate from the first by its key, whichever backend took the first', async () => {
     const answer = await world.submit({ source: 'tickets', content: 'fourth', idempotency_key: 'k' });
     const { stimulus_id: original } = answer.json<Accepted>();
     replica().stdin.write(line('again', { source: 'tickets', idempotency_key: 'k' }));

@@ -47,7 +47,7 @@ let adaKey: string;
 const everything: Role['rules'] = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 
 beforeAll(async () => {
-  world = await startApiWorld({ purpose: 'doors', nats: false });
+  world = await startApiWorld({ purpose: 'taken-names', nats: false });
   send = await createSend(kubeconfigPath());
   ada = await world.token({ user: 'ada', tenant: world.tenant });
   bob = await world.token({ user: 'bob', tenant: world.tenant });
