@@ -65,21 +65,8 @@ function createMeters(registry: Registry) {
     help: string,
     { labelNames, buckets }: { labelNames: string[]; buckets: number[] },
   ) => new Histogram({ name: `windlass_${name}`, help, labelNames, buckets, registers });
-  const perKind = { labelNames: ['kind'], buckets: reconcileBuckets };
   return {
-    // Named as in client-go, where they mean the same (ADR 0122).
-    queueDepth: new Gauge({
-      name: 'workqueue_depth',
-      help: 'Keys that are ready and wait for a worker.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    queueSeconds: new Histogram({
-      name: 'workqueue_queue_duration_seconds',
-      help: 'From a key being ready to a worker taking it.',
-      ...perKind,
-      registers,
-    }),
+    ...queueMeters(registers),
     reconcileSeconds: histogram('reconcile_seconds', 'Time of one reconcile, by how it ended.', {
       labelNames: ['kind', 'outcome'],
       buckets: reconcileBuckets,
@@ -99,6 +86,23 @@ function createMeters(registry: Registry) {
     eventsDropped: counter('events_dropped_total', 'Kubernetes Events that were not written.'),
   };
 }
+
+/** Named as in client-go, where they mean the same (ADR 0122). */
+const queueMeters = (registers: Registry[]) => ({
+  queueDepth: new Gauge({
+    name: 'workqueue_depth',
+    help: 'Keys that are ready and wait for a worker.',
+    labelNames: ['kind'],
+    registers,
+  }),
+  queueSeconds: new Histogram({
+    name: 'workqueue_queue_duration_seconds',
+    help: 'From a key being ready to a worker taking it.',
+    labelNames: ['kind'],
+    buckets: reconcileBuckets,
+    registers,
+  }),
+});
 
 function controllerObserver(meters: Meters, kind: string): ReconcileObserver {
   return {
