@@ -174,16 +174,26 @@ describe('files of a volume', () => {
     expect(await asCall({})).toBe('e-1-storage-id');
   });
 
-  it('AMB-199 a call that a replica leaves to the next one has no event yet', async () => {
-    execution = { status: 'running' };
-    const leaving = new AbortController();
-    const left = world.run('svc.file.read', at, leaving.signal).catch(() => 'left');
-    await world.clock.advance(250);
-    leaving.abort(new AppError('cancelled', 'not here', { reason: 'Stopped' }));
-    await world.clock.advance(250);
-    await left;
-    expect(world.raised).toEqual([]);
-  });
+  it.each([
+    { reason: 'Stopped', tool: 'svc.file.read', outcomes: [] },
+    { reason: 'Stopped', tool: 'svc.file.write', outcomes: [] },
+    { reason: 'ReplicaStops', tool: 'svc.file.read', outcomes: [] },
+    { reason: 'ReplicaStops', tool: 'svc.file.write', outcomes: ['error'] },
+    { reason: 'CallTimeout', tool: 'svc.file.read', outcomes: ['error'] },
+  ])(
+    'AMB-199 a call of $tool that ends with $reason has an event unless it is made again: $outcomes',
+    async ({ reason, tool, outcomes }) => {
+      execution = { status: 'running' };
+      const leaving = new AbortController();
+      const left = world.run(tool, { ...at, content: 'x' }, leaving.signal).catch(() => 'left');
+      await world.clock.advance(250);
+      leaving.abort(new AppError('cancelled', 'not here', { reason }));
+      await world.clock.advance(250);
+      await left;
+      expect(world.raised.map(({ data }) => data)).toMatchObject(outcomes.map((outcome) => ({ outcome })));
+      expect(world.raised).toHaveLength(outcomes.length);
+    },
+  );
 
   it.each<[string, () => unknown, string]>([
     ['is not there', () => Promise.reject(new HttpError({ code: 'not_found', error: 'Volume not found' })), 'nothing'],

@@ -116,9 +116,13 @@ async function placed(
   return answer;
 }
 
-/** A call that is made again by the next driver of its conversation has not ended: its event would keep out that of its end. */
+/**
+ * A call that is made again, by the next driver of its conversation or by the next replica for a workflow, has not ended: its event
+ * would keep out that of its end. For a workflow only what reads is made again.
+ */
 function failed(helpers: Helpers, call: FileCall, error: unknown): never {
-  const isMadeAgain = error instanceof AppError && error.reason === 'Stopped';
+  const reason = error instanceof AppError ? error.reason : undefined;
+  const isMadeAgain = reason === 'Stopped' || (reason === 'ReplicaStops' && operationOf(call.tool) === 'read');
   if (!isMadeAgain) raise(helpers, call, 'error');
   throw error;
 }

@@ -40,4 +40,6 @@ export const stepPodLimits = {
    */
   notePlaces: { size: 40, perFree: 0.25 },
   notePlaceMs: 8_000,
+  /** How long a look waits for its turn: for longer than a pod waits. */
+  noteTurnMs: 24 * 60 * 60_000,
 } as const;

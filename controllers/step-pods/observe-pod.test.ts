@@ -152,6 +152,16 @@ describe('what a pod waits for', () => {
     expect(observePod(pod, unknown, begin, () => note).waiting).toEqual({ ...want, message: note });
   });
 
+  it.each([
+    { nodeName: undefined, message: 'Pending' },
+    { nodeName: 'node1', message: 'ContainerCreating' },
+  ])('of a pod without a word of a kubelet on the node $nodeName is $message', ({ nodeName, message }) => {
+    const pod = aPod(undefined, {}, made);
+    const { nodeName: _, ...spec } = pod.spec;
+    const on = { ...pod, spec: nodeName === undefined ? spec : { ...spec, nodeName } };
+    expect(observePod(on, unknown, begin).waiting?.message).toBe(message);
+  });
+
   it('names the Secret that an image cannot be pulled without', () => {
     const pod = aPod({ waiting: { reason: 'ErrImagePull', message: cause } }, {}, made);
     const note = 'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (team-registry)';

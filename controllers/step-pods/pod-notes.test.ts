@@ -101,7 +101,8 @@ describe('what Events say of a pod that waits', () => {
   it.each(['Scheduled', 'Pulled', 'Created', 'Started'])('is not %s, which the next word follows at once', (reason) => {
     const passing = anEvent('Normal', reason, 'x', '2026-01-02T03:04:06Z');
     expect(newest([passing])).toBeUndefined();
-    expect(newest([pulling, passing])).toBe('Pulling: Pulling image "x"');
+    expect(newest([pulling, passing])).toBeUndefined();
+    expect(newest([passing, mount])).toBe('FailedMount: no such share');
   });
 
   it.each([
@@ -116,6 +117,13 @@ describe('what Events say of a pod that waits', () => {
     notes.follow(aPod('u2', 'team-a', [volume]));
     await clock.advance(1_000);
     expect(asked).toHaveLength(reporters);
+  });
+
+  it('is asked of each of 300 pods of one namespace within its queue_timeout', async () => {
+    const { notes, clock, asked } = setUp([]);
+    for (let i = 0; i < 300; i++) notes.follow(aPod(`a${i}`));
+    for (let second = 0; second < 400; second++) await clock.advance(1_000);
+    expect(new Set(asked).size).toBe(300);
   });
 
   it('is asked once a second of the pods of one namespace, however many wait, and of another at once', async () => {

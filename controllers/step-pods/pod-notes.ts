@@ -64,19 +64,22 @@ async function lookAgain(deps: PodNotesDeps, pool: FairPool, entry: Entry): Prom
   const signal = AbortSignal.any([deps.signal, entry.stop.signal]);
   const { noteAfterMs } = stepPodLimits;
   while (!signal.aborted) {
-    const delayMs = noteAfterMs[Math.min(entry.looks++, noteAfterMs.length - 1)] ?? 0;
+    const delayMs = noteAfterMs[Math.min(entry.looks, noteAfterMs.length - 1)] ?? 0;
     await deps.clock.sleep(delayMs, signal);
     const place = await turnOf(pool, entry, signal);
     if (place === undefined) continue;
+    entry.looks += 1;
     await tryLook(deps, entry, signal);
     void deps.clock.sleep(stepPodLimits.notePlaceMs, deps.signal).then(() => place.leave());
   }
 }
 
-/** None where the wait for it is over, or nothing is to be looked at any more. */
+/** However long the line is: one that left it would lose its place to those that come later. */
 async function turnOf(pool: FairPool, { pod }: Entry, signal: AbortSignal): Promise<PoolPart | undefined> {
   if (signal.aborted) return undefined;
-  return pool.enter({ tenant: pod.metadata.namespace ?? '', signal }).catch(() => undefined);
+  return pool
+    .enter({ tenant: pod.metadata.namespace ?? '', signal, waitMs: stepPodLimits.noteTurnMs })
+    .catch(() => undefined);
 }
 
 async function tryLook(deps: PodNotesDeps, entry: Entry, signal: AbortSignal): Promise<void> {
@@ -122,14 +125,14 @@ const localVolumes: ReadonlySet<string> = new Set([
   'downwardAPI',
 ]);
 
-/** Progress that the next word follows at once: to show it is a write of status for nothing. */
+/** Progress that the next word follows at once: to show it is a write of status for nothing. It ends a pull that was shown. */
 const passing: ReadonlySet<string> = new Set(['Scheduled', 'Pulled', 'Created', 'Started']);
 
 /** Trouble counts for more than progress; of each kind the newest. */
 export function newest(items: readonly Event[]): string | undefined {
-  const byTime = items.filter(({ reason }) => !passing.has(reason)).sort((a, b) => timeOf(a) - timeOf(b));
+  const byTime = [...items].sort((a, b) => timeOf(a) - timeOf(b));
   const event = byTime.findLast(({ type }) => type === 'Warning') ?? byTime.at(-1);
-  return event === undefined
+  return event === undefined || passing.has(event.reason)
     ? undefined
     : cutMiddle(`${event.reason ?? ''}: ${event.note ?? ''}`, stepPodLimits.noteLength);
 }

@@ -87,8 +87,9 @@ function unscheduled({ status: { conditions = [] } = {} }: Pod): Waiting | undef
 /** No pod runs at once; from a moment on it is worth saying that one does not. */
 function quietStart(pod: Pod, noteOf: NoteOf): Waiting {
   const since = Date.parse(pod.metadata.creationTimestamp ?? '') + stepPodLimits.quietStartMs;
-  // A pod has a node at once or `unscheduled` says why not; a kubelet with much to do acknowledges it later.
-  const word = stepState(pod)?.waiting?.reason ?? 'ContainerCreating';
+  // A kubelet with much to do acknowledges a pod of its node late; without a node, no scheduler has looked at it.
+  const unseen = pod.spec.nodeName === undefined ? 'Pending' : 'ContainerCreating';
+  const word = stepState(pod)?.waiting?.reason ?? unseen;
   const message = noteOf(pod) ?? word;
   return { reason: 'WaitingForContainer', message, since: Number.isNaN(since) ? 0 : since };
 }

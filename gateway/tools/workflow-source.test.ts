@@ -244,7 +244,10 @@ describe('a tool workflow as a tool', () => {
   it.each([
     [undefined, undefined],
     ['InvalidDefinition', 'InvalidDefinition: a place'],
-    ['ApiSpecNotReady', 'ApiSpecNotReady: a place'],
+    // A call looks at the ApiSpec itself, which the controllers judge anew after each change.
+    ['ApiSpecNotFound', undefined],
+    ['ApiSpecNotReady', undefined],
+    ['OperationNotFound', undefined],
     ['NameTaken', undefined],
   ])('is listed with the verdict %s of the controllers as %s', (refused, want) => {
     const [tool] = open(refused === undefined ? {} : { refused }).source.list('acme');

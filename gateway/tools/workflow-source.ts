@@ -55,6 +55,7 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
   return createRegisteredSource(deps, {
     source: 'workflow',
     awaitsIntent: true,
+    lookedUp: ofItsApi,
     callOf: (workflow) => (caller, args, context) => invoke(deps, { workflow, caller, args, context }),
     unheld: (tenant, name) =>
       tenancy.visibleTo(tenant).some((place) => former.has(place, name)) ? deletedTool(name) : undefined,

@@ -37,7 +37,9 @@ describe('names of variables', () => {
   });
 
   it('are those that a pod can have, in an agent', () => {
-    const problems = checkAgent({ ...anAgent().spec, tools: [{ name: 'fs.*' }], env }).map(({ path, message }) => `${path} ${message}`);
+    const problems = checkAgent({ ...anAgent().spec, tools: [{ name: 'fs.*' }], env }).map(
+      ({ path, message }) => `${path} ${message}`,
+    );
     const message = 'is no name of a variable; use printable ASCII characters without =, as HTTP_PROXY';
     expect(problems).toEqual(['["A=B"]', '[""]', '["é"]'].map((name) => `spec.env${name} ${message}`));
   });

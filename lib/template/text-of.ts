@@ -17,7 +17,8 @@ export function textOf(value: unknown, reader: Reader): string {
 
 /**
  * JSON of a value, with what the output store holds in its place. `indent` blanks for each level, 0 for one line. Each is
- * written once in a turn: values are replaced, never changed in place, so an object has one text.
+ * written once in a turn: values are replaced, never changed in place, so an object has one text. The Blackboard alone is changed,
+ * which forgets its text (`Work.changed`).
  */
 export function jsonOf(value: unknown, reader: Reader, indent: 0 | 2): string {
   if (typeof value !== 'object' || value === null) return write(value, reader, indent).text;

@@ -66,6 +66,12 @@ export class Work {
     );
   }
 
+  /** Forgets the texts of an object that was changed in place, which nothing but the Blackboard of a draft is. */
+  changed(value: object): void {
+    this.texts.delete(value);
+    this.indentedTexts.delete(value);
+  }
+
   /** Runs something under its name. @throws WorkBudgetExceeded */
   during<Result>(operation: WorkOperation, run: () => Result): Result {
     const before = this.operation;

@@ -247,6 +247,22 @@ describe('System states', () => {
     expect(world.pods.size).toBe(0);
   });
 
+  it.each(['{{json blackboard}}', '{{blackboard}}'])(
+    'WF-SYS-02 WF-TPL-19 %s of a later state in the same turn has what the one before wrote',
+    (form) => {
+      const workflow = aWorkflow('w')
+        .state('a', anUpdate({ first: '1', early: form }, 'b'))
+        .state('b', anUpdate({ second: '2', later: form }, 'c'))
+        .state('c', aScript('x', { env: { ALL: form } }));
+      const world = new World(workflow.build()).settle();
+      const { early, later } = world.board();
+      expect(JSON.parse(String(early))).toEqual({});
+      expect(JSON.parse(String(later))).toMatchObject({ first: '1', early, a: { status: 'success' } });
+      const all: unknown = JSON.parse(world.planOf('c').env?.['ALL'] ?? '');
+      expect(all).toMatchObject({ first: '1', second: '2', later, b: { status: 'success' } });
+    },
+  );
+
   it('WF-SYS-03 AMB-075 finalize succeeds without a process', () => {
     const world = new World(aWorkflow('w').state('a', anEnd()).build()).settle();
     expect(world.pods.size).toBe(0);

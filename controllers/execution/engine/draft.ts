@@ -128,7 +128,9 @@ export class Draft {
   /** Puts a value that was weighed on the Blackboard; the last write of a key wins. */
   write(key: string, value: unknown): void {
     this.#written.set(key, value);
-    if (this.#board !== undefined) this.#board[key] = withoutRaw(value);
+    if (this.#board === undefined) return;
+    this.#board[key] = withoutRaw(value);
+    this.work.changed(this.#board);
   }
 
   /**
