@@ -153,7 +153,7 @@ export type ListAuditCheckpointsAnswer = {
   readonly public_key: string;
   /** Keys that it signed with before, PEM (SPKI). */
   readonly former_public_keys: readonly string[];
-  /** When the oldest event that is retained was stored, RFC 3339. */
+  /** When the oldest message of the store was stored, of whichever chain, RFC 3339. */
   readonly retained_from: string | null;
 };
 

@@ -42,7 +42,7 @@ export interface AuditRecord {
   page(query: AuditQuery): Promise<AuditPage>;
   /** The kept checkpoints of one tenant, or of all. @throws AppError `invalid` where these are too many for one answer. */
   checkpoints(tenant: string | undefined): Promise<Checkpoint[]>;
-  /** When the oldest message that is retained was stored. RFC 3339. */
+  /** When the oldest message of the store was stored, of whichever chain. RFC 3339. */
   retainedFrom(): Promise<string | undefined>;
 }
 

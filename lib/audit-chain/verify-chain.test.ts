@@ -126,6 +126,42 @@ describe('verify', () => {
     expect(problemsOf(events)).toEqual(want);
   });
 
+  it.each([
+    ['which the record does not say', undefined],
+    ['at an older event of another chain', '2026-01-01T00:00:00.000Z'],
+  ])(
+    'GW-EVT proves a chain whose head is gone since its own oldest event alone, where the store begins %s',
+    (_where, retainedFrom) => {
+      const other = aChain(1, 'other');
+      const of = (events: readonly ChainedEvent[], given: readonly Checkpoint[]) =>
+        verify(events, { checkpoints: given, keys, ...(retainedFrom && { retainedFrom }) });
+      const whole = { first: 1, since: '2026-01-01T00:00:00.000Z' };
+      expect(of([...other, ...chain], []).chains).toEqual([
+        { tenant: 'other', lane: 'l0', last: 1, vouched: 0, ...whole },
+        { tenant: 'acme', lane: 'l0', last: 6, vouched: 0, ...whole },
+      ]);
+      const rest = { tenant: 'acme', lane: 'l0', first: 4, last: 6, since: '2026-01-01T00:00:03.000Z' };
+      const wasThere = { sequence: 3, time: '2026-01-01T00:00:02.000Z' };
+      for (const [given, want] of [
+        [[], { vouched: 0 }],
+        [[vouch(at(3))], { vouched: 4 }],
+        [[vouch(at(1)), vouch(at(2))], { vouched: 0, gone: wasThere }],
+        [[vouch(at(2)), vouch(at(4))], { vouched: 5, gone: wasThere }],
+      ] as const) {
+        const report = of([...other, ...chain.slice(3)], given);
+        expect(report).toMatchObject({ problems: [], gone: [] });
+        expect(report.chains[1]).toEqual({ ...rest, ...want });
+      }
+    },
+  );
+
+  it('GW-EVT finds that the event before the oldest is another than its checkpoint says', () => {
+    const anew = rewritten(2).slice(3);
+    expect(problemsOf(anew, undefined, [vouch(at(1))])).toEqual([]);
+    expect(problemsOf(anew, undefined, [vouch(at(2))])).toEqual(['replaced 4']);
+    expect(problemsOf(chain.slice(3), undefined, [vouch(at(2))])).toEqual([]);
+  });
+
   it('tells chains of tenants and lanes apart', () => {
     const mixed = [aChain(3, 'a'), aChain(3, 'b'), aChain(3, 'a', 'l1')].flat();
     const report = verify(mixed, { checkpoints: [], keys });
@@ -142,6 +178,9 @@ describe('verify', () => {
     ['2026-01-01T00:00:04.001Z', []],
   ])('excuses a chain that is gone only where all that is retained, from %s, is younger', (from, want) => {
     expect(problemsOf([], from)).toEqual(want);
+    const gone = { tenant: 'acme', lane: 'l0', sequence: 5, time: '2026-01-01T00:00:04.000Z' };
+    const report = verify([], { checkpoints, keys, retainedFrom: from });
+    expect(report.gone).toEqual(want.length === 0 ? [gone] : []);
   });
 
   it('GW-EVT trusts checkpoints of each key that it is given, so that a changed key leaves the earlier ones valid', () => {

@@ -25,19 +25,41 @@ export interface ChainProblem {
 }
 
 /** Result for one chain. */
-export interface ChainSummary {
+interface ChainSummary {
   readonly tenant?: string;
   readonly lane: string;
+  /** Above 1: the events before it are gone, and no chain tells whether age, a share or a deletion took them. */
   readonly first: number;
   readonly last: number;
-  /** Up to where a checkpoint vouches for it; 0: no checkpoint does. */
+  /** Time of the first event (RFC 3339). Nothing is proven of what was in the chain before, but for `gone`. */
+  readonly since: string;
+  /** Up to where a checkpoint vouches for it; 0: no checkpoint vouches for an event of these. */
   readonly vouched: number;
+  /** The newest event before the first of which a checkpoint says that it was there. */
+  readonly gone?: GoneEvent;
+}
+
+/** Place of an event that is not retained, and its time (RFC 3339), as a checkpoint signs them. */
+interface GoneEvent {
+  readonly sequence: number;
+  readonly time: string;
+}
+
+/** A chain of which no event is retained, and its last one that a checkpoint vouches for. */
+interface GoneChain extends GoneEvent {
+  readonly tenant?: string;
+  readonly lane: string;
 }
 
 export interface ChainReport {
   readonly events: number;
   readonly chains: readonly ChainSummary[];
-  /** None: no event since the oldest retained is missing, changed, swapped, or cut off before the newest checkpoint. */
+  /** Chains that ended before the oldest message of the store. */
+  readonly gone: readonly GoneChain[];
+  /**
+   * None: in no chain is an event from its first to its last missing, changed or swapped, or cut off before its newest
+   * checkpoint.
+   */
   readonly problems: readonly ChainProblem[];
 }
 
@@ -46,7 +68,10 @@ export interface VerifyOptions {
   readonly checkpoints: readonly unknown[];
   /** Public Ed25519 keys by id (`keyIdOf`). */
   readonly keys: ReadonlyMap<string, KeyObject>;
-  /** Time of the oldest message that the store retains (RFC 3339): a chain that ended before it may be gone. */
+  /**
+   * Time of the oldest message that the store retains (RFC 3339): a chain that ended before it may be gone. The message
+   * may be of any chain, so that this proves nothing for another one.
+   */
   readonly retainedFrom?: string;
 }
 
@@ -74,7 +99,7 @@ export function verify(events: Iterable<unknown>, options: VerifyOptions): Chain
 interface Seen {
   readonly tenant: string | undefined;
   readonly lane: string;
-  readonly first: number;
+  readonly first: ChainEnd;
   last: ChainEnd;
 }
 
@@ -103,9 +128,9 @@ class Verifier implements ChainVerifier {
     if (hashOf(event) !== event.hash) this.#blame(event, 'changed', 'the event is not what was hashed');
     const seen = this.#seen.get(key);
     if (seen === undefined) {
-      const { tenant, lane, sequence } = event;
-      this.#seen.set(key, { tenant, lane, first: sequence, last: event });
-      if (sequence === 1 && !/^0+$/.test(event.previous)) this.#blame(event, 'changed', 'the first event follows one');
+      const { tenant, lane } = event;
+      this.#seen.set(key, { tenant, lane, first: event, last: event });
+      this.#begin(key, event);
     } else {
       this.#follow(seen, event);
     }
@@ -115,15 +140,20 @@ class Verifier implements ChainVerifier {
   }
 
   report(): ChainReport {
-    for (const [key, checkpoints] of this.#vouched) this.#checkEnd(key, checkpoints);
-    const chains = [...this.#seen].map(([key, { tenant, lane, first, last }]) => ({
-      ...(tenant === undefined ? {} : { tenant }),
-      lane,
-      first,
-      last: last.sequence,
-      vouched: newest(this.#vouched.get(key))?.sequence ?? 0,
-    }));
-    return { events: this.#events, chains, problems: this.#problems };
+    const gone = [...this.#vouched].flatMap(([key, checkpoints]) => this.#checkEnd(key, checkpoints) ?? []);
+    const chains = [...this.#seen].map(([key, seen]) => summaryOf(seen, this.#vouched.get(key)));
+    return { events: this.#events, chains, gone, problems: this.#problems };
+  }
+
+  /** What a chain begins with follows what was there before it. */
+  #begin(key: string, event: ChainedEvent): void {
+    if (event.sequence === 1) {
+      if (!/^0+$/.test(event.previous)) this.#blame(event, 'changed', 'the first event follows one');
+      return;
+    }
+    const before = this.#vouched.get(key)?.get(event.sequence - 1);
+    if (before !== undefined && before.hash !== event.previous)
+      this.#blame(event, 'replaced', 'a checkpoint vouches for another event before it');
   }
 
   #follow(seen: Seen, event: ChainedEvent): void {
@@ -162,16 +192,20 @@ class Verifier implements ChainVerifier {
     this.#vouched.set(key, known.set(checkpoint.sequence, checkpoint));
   }
 
-  #checkEnd(key: string, checkpoints: ReadonlyMap<number, Checkpoint>): void {
+  /** The chain, where age may have taken the whole of it: its end is older than the oldest that is retained. */
+  #checkEnd(key: string, checkpoints: ReadonlyMap<number, Checkpoint>): GoneChain | undefined {
     const end = newest(checkpoints);
-    if (end === undefined) return;
+    if (end === undefined) return undefined;
     const has = this.#seen.get(key)?.last.sequence ?? 0;
+    if (has >= end.sequence) return undefined;
     const { retainedFrom } = this.#options;
-    // Age has taken the whole chain: its end is older than the oldest that is retained.
-    const isGone = has === 0 && retainedFrom !== undefined && Date.parse(end.time) < Date.parse(retainedFrom);
-    if (has >= end.sequence || isGone) return;
+    if (has === 0 && retainedFrom !== undefined && Date.parse(end.time) < Date.parse(retainedFrom)) {
+      const { tenant, lane, sequence, time } = end;
+      return { ...(tenant === undefined ? {} : { tenant }), lane, sequence, time };
+    }
     const message = `the chain ends at ${has}, and a checkpoint vouches for ${end.sequence}`;
     this.#blame({ ...end, sequence: has + 1 }, 'cut', message);
+    return undefined;
   }
 
   #blame({ tenant, lane, sequence }: Place, kind: ChainProblem['kind'], message: string): void {
@@ -183,9 +217,30 @@ class Verifier implements ChainVerifier {
 /** A tenant is no JSON, so no two chains share a key. */
 const keyOf = ({ tenant, lane }: Pick<Place, 'tenant' | 'lane'>): string => JSON.stringify([tenant ?? null, lane]);
 
-function newest(checkpoints: ReadonlyMap<number, Checkpoint> | undefined): Checkpoint | undefined {
+function summaryOf(
+  { tenant, lane, first, last }: Seen,
+  checkpoints: ReadonlyMap<number, Checkpoint> | undefined,
+): ChainSummary {
+  const end = newest(checkpoints)?.sequence ?? 0;
+  const gone = newest(checkpoints, first.sequence);
+  return {
+    ...(tenant === undefined ? {} : { tenant }),
+    lane,
+    first: first.sequence,
+    last: last.sequence,
+    since: first.time,
+    vouched: end < first.sequence ? 0 : end,
+    ...(gone === undefined ? {} : { gone: { sequence: gone.sequence, time: gone.time } }),
+  };
+}
+
+/** The newest of them before a place of the chain. */
+function newest(
+  checkpoints: ReadonlyMap<number, Checkpoint> | undefined,
+  before = Number.POSITIVE_INFINITY,
+): Checkpoint | undefined {
   let found: Checkpoint | undefined;
   for (const checkpoint of checkpoints?.values() ?? [])
-    if (found === undefined || checkpoint.sequence > found.sequence) found = checkpoint;
+    if (checkpoint.sequence < before && checkpoint.sequence > (found?.sequence ?? 0)) found = checkpoint;
   return found;
 }

@@ -26,10 +26,11 @@ export const verifyCommand = (launch: CliLaunch): Command =>
   withGateway(new Command('verify'))
     .summary('prove that no event is missing or changed')
     .description(
-      'Reads all retained events of the tenant and proves that none since the oldest is missing, changed, swapped, or cut ' +
-        'off before the newest checkpoint. Exit code 1 says that a chain is broken. Without --public-key the keys are ' +
-        'those that the gateway shows, which proves nothing about who runs the gateway. After a change of the key, give ' +
-        'the new one and those before it.',
+      'Reads all retained events of the tenant and proves for each chain that none since its oldest is missing, changed, ' +
+        'swapped, or cut off before the newest checkpoint. For each chain it says since when. Events before the oldest are ' +
+        'gone by age, share or deletion, and no chain tells which. Exit code 1 says that a chain is broken. Without ' +
+        '--public-key the keys are those that the gateway shows, which proves nothing about who runs the gateway. After a ' +
+        'change of the key, give the new one and those before it.',
     )
     .option('--public-key <file>', 'public keys (PEM) that you kept, for checkpoints; may be repeated', repeatable)
     .option('--save <file>', 'also write what was read to a file that you alone can read')
@@ -60,7 +61,7 @@ const verify: Run<VerifyOptions> = async (session, _args, options): Promise<Exit
   const report = verifier.report();
   const isWhole = report.problems.length === 0;
   const shown = { whole: isWhole, ...report, retained_from: from, key_ids: [...keys.keys()] };
-  if (!(await printedValue(session, shown))) tell(session, report, { from, keyIds: [...keys.keys()] });
+  if (!(await printedValue(session, shown))) tell(session, report, shown.key_ids);
   return isWhole ? ok : exitCodes.failed;
 };
 
@@ -103,20 +104,31 @@ function noKey(place: string): never {
 
 type KeyRing = ReadonlyMap<string, KeyObject>;
 
-interface Proof {
-  readonly from: string | null;
-  readonly keyIds: readonly string[];
+function tell({ terminal }: CommandSession, report: ChainReport, keyIds: readonly string[]): void {
+  const { events, chains, gone, problems } = report;
+  for (const chain of chains) for (const line of linesOf(chain)) terminal.out(line);
+  for (const chain of gone) terminal.out(`${nameOf(chain)}: no event is retained; ${wasThere(chain)}`);
+  for (const { sequence, kind, message, ...chain } of problems)
+    terminal.note(`${kind}: ${nameOf(chain)} event ${sequence}: ${message}`);
+  const counted = `${events} event${events === 1 ? '' : 's'} in ${chains.length} chain${chains.length === 1 ? '' : 's'}`;
+  if (problems.length > 0) terminal.note(`error: the audit is broken: ${problems.length} problems in ${counted}`);
+  else terminal.out(`${counted}: none is missing or changed in these ranges (checkpoints of key ${keyIds.join(', ')})`);
 }
 
-function tell({ terminal }: CommandSession, { events, chains, problems }: ChainReport, { from, keyIds }: Proof): void {
-  for (const { tenant, lane, first, last, vouched } of chains) {
-    const until = vouched === 0 ? 'no checkpoint vouches for it yet' : `a checkpoint vouches for it up to ${vouched}`;
-    terminal.out(`tenant ${tenant ?? '-'} lane ${lane}: events ${first} to ${last}; ${until}`);
-  }
-  for (const { tenant, lane, sequence, kind, message } of problems)
-    terminal.note(`${kind}: tenant ${tenant ?? '-'} lane ${lane} event ${sequence}: ${message}`);
-  const counted = `${events} event${events === 1 ? '' : 's'} in ${chains.length} chain${chains.length === 1 ? '' : 's'}`;
-  const since = from === null ? '' : ` since ${from}`;
-  if (problems.length > 0) terminal.note(`error: the audit is broken: ${problems.length} problems in ${counted}`);
-  else terminal.out(`${counted}: none is missing or changed${since} (checkpoints of key ${keyIds.join(', ')})`);
+type Chain = ChainReport['chains'][number];
+
+/** What is proven of a chain, and what cannot be. */
+function linesOf(chain: Chain): string[] {
+  const { first, last, since, vouched, gone } = chain;
+  const until = vouched === 0 ? 'no checkpoint vouches for it yet' : `a checkpoint vouches for it up to ${vouched}`;
+  const proven = `${nameOf(chain)}: events ${first} to ${last}, proven since ${since}; ${until}`;
+  if (first === 1) return [proven];
+  const before = first === 2 ? 'event 1 is' : `events 1 to ${first - 1} are`;
+  const lost = `${nameOf(chain)}: ${before} gone by age, share or deletion, and the chain cannot tell which`;
+  return [proven, gone === undefined ? lost : `${lost}; ${wasThere(gone)}`];
 }
+
+const nameOf = ({ tenant, lane }: Pick<Chain, 'tenant' | 'lane'>): string => `tenant ${tenant ?? '-'} lane ${lane}`;
+
+const wasThere = ({ sequence, time }: NonNullable<Chain['gone']>): string =>
+  `a checkpoint says that event ${sequence} of ${time} was there`;

@@ -113,7 +113,7 @@ export const listAuditCheckpoints = defineContract({
         public_key: text('Key that this installation signs with, PEM (SPKI).'),
         former_public_keys: Type.Array(Type.String(), { description: 'Keys that it signed with before, PEM (SPKI).' }),
         retained_from: Type.Union([Type.String(), Type.Null()], {
-          description: 'When the oldest event that is retained was stored, RFC 3339.',
+          description: 'When the oldest message of the store was stored, of whichever chain, RFC 3339.',
         }),
       },
       { additionalProperties: false },
