@@ -535,6 +535,23 @@ describe('the invocation lane', () => {
     expect(counted).toBe(leftOut);
   });
 
+  it('of a revoked session leaves an event where its token is one of the session, and none otherwise', async () => {
+    await register();
+    await request(`/v1/seal/sessions/${executionId}`, { method: 'DELETE' });
+    const forged = await tokenOf({}, { ...key, privateKey: generateKeyPairSync('ed25519').privateKey });
+    expect((await invoke(signed(payloadOf('1'), { token: forged })))[0]).toBe(403);
+    expect(replicas[0]?.events.map(({ type }) => type)).toEqual(['SessionCreated', 'SessionRevoked']);
+    expect((await invoke(signed(payloadOf('2'))))[0]).toBe(403);
+    expect(replicas[0]?.events.slice(2)).toEqual([
+      {
+        type: 'ToolInvocationRefused',
+        tenant: 'acme',
+        subject: 'unproved',
+        data: { claimed_tool: 'orders.get', reason: 'session_inactive', execution_id: executionId },
+      },
+    ]);
+  });
+
   it('of a session that it does not permit leaves an event each, which names the agent', async () => {
     await register({ allowed_tool_patterns: [] });
     for (let id = 0; id < 30; id += 1) await invoke(signed(payloadOf(String(id))));

@@ -7,7 +7,8 @@ import { mismatch } from '../identity/tenancy.ts';
 
 /**
  * Writes an event for a call of a known session that its envelope does not prove, and resolves to the error that answers the
- * call. A call that names no session is of no tenant, and is not written: strangers could fill the store. Never rejects.
+ * call. A call that names no session is of no tenant, and is not written: strangers could fill the store. Neither is a call of a
+ * revoked session without a token of it. Never rejects.
  */
 export type NoteRefusal = (error: unknown, tool: string) => Promise<unknown>;
 
@@ -20,7 +21,12 @@ const events = { burst: 10, perSecond: 1 };
 const mismatches = { burst: 100, perSecond: 1 };
 
 /** Refusals before the signature is proved: any sender can cause them, and it need not be the agent. */
-const unproved: ReadonlySet<EnvelopeFault> = new Set(['session_expired', 'token_invalid', 'signature_invalid']);
+const unproved: ReadonlySet<EnvelopeFault> = new Set([
+  'session_inactive',
+  'session_expired',
+  'token_invalid',
+  'signature_invalid',
+]);
 
 interface NoteDeps {
   readonly audit: AuditChain;

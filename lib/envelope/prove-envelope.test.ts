@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { aSealWorld, aSigner } from '../../test/support/seal-world.ts';
 import { EnvelopeError } from './envelope-error.ts';
+import { envelopeLimits } from './limits.ts';
 import { createEnvelopeProof } from './prove-envelope.ts';
 import { readEnvelope } from './read-envelope.ts';
+import type { SealKey } from './seal-key.ts';
 import type { SealSession } from './sessions.ts';
-import { issueToken } from './token.ts';
+import { issueToken, type SealClaims } from './token.ts';
+import { createVouch } from './vouch.ts';
 
 const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fs.read', arguments: { path: 'a' } } };
 
@@ -36,6 +39,32 @@ describe('a signed call', () => {
     expect(await verdict(signed({ executionId: 'e-2' }))).toBe('session_inactive');
     await sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
     expect(await verdict({ ...signed(), signature: Buffer.alloc(64).toString('base64') })).toBe('session_inactive');
+  });
+
+  it.each<[string, string | undefined, (claims: SealClaims, key: SealKey) => Promise<string>]>([
+    ['its own token', 'e-1', (claims, key) => issueToken(key, claims)],
+    ['a token that is over', undefined, (claims, key) => issueToken(key, { ...claims, exp: claims.iat })],
+    ['a token of another session', undefined, (claims, key) => issueToken(key, { ...claims, jti: 'other' })],
+    ['a token of another context', undefined, (claims, key) => issueToken(key, { ...claims, scp: 'admin' })],
+    ['a token of another tenant', undefined, (claims, key) => issueToken(key, { ...claims, tenant_id: 'rival' })],
+    ['a forged token', undefined, (claims) => issueToken(aSealWorld().key, claims)],
+  ])('GW-SESS-10 of a revoked session, under %s, is refused; the refusal names %s', async (_what, named, tokenOf) => {
+    const { clock, key, seconds, sessions, signed, prove } = await world();
+    const session = await sessions.find({ tenant: 'acme', execution_id: 'e-1' });
+    const iat = seconds();
+    const claims = { jti: session?.session_id ?? '', scp: 'default', tenant_id: 'acme', iat, exp: iat + 60 };
+    const envelope = Buffer.from(JSON.stringify(signed({ token: await tokenOf(claims, key) })));
+    await sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
+    const vouched = createVouch({ clock, key, sessions })(new Uint8Array(envelopeLimits.unprovedBytes + 1), {
+      executionId: 'e-1',
+      token: await tokenOf(claims, key),
+    });
+    const refused = await Promise.allSettled([prove(readEnvelope(envelope)), vouched]);
+    const reasons = refused.map((answer) =>
+      answer.status === 'rejected' ? (answer.reason as EnvelopeError) : undefined,
+    );
+    expect(reasons.map((error) => error?.fault)).toEqual(['session_inactive', 'session_inactive']);
+    expect(reasons.map((error) => error?.session?.execution_id)).toEqual([named, named]);
   });
 
   it.each([

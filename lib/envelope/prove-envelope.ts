@@ -66,7 +66,7 @@ export function createSessionProof(deps: Omit<ProofDeps, 'bus' | 'known'>): Prov
   const proof = sealProof(deps);
   return async (sealed) => {
     requireTenant(sealed.session);
-    const session = activeSession(await deps.sessions.lookUp(sealed.session), deps.clock.now());
+    const session = await requireActive(proof, sealed, await deps.sessions.lookUp(sealed.session));
     try {
       await proveSealed(proof, sealed, session);
       return session;
@@ -108,7 +108,7 @@ export function underSession(error: unknown, session: HeardSession): unknown {
 
 async function proveUnder(proof: Proof, envelope: Envelope, supposed: HeardSession | undefined): Promise<SealSession> {
   const { clock, sessions, replays } = proof;
-  const session = activeSession(supposed, clock.now());
+  const session = await requireActive(proof, envelope, supposed);
   try {
     const { jti } = await proveSealed(proof, envelope, session);
     await proveFirst(replays, envelope, { jti, tenant: session.tenant });
@@ -144,6 +144,26 @@ export function activeSession<S extends HeardSession>(session: S | undefined, no
   if (Date.parse(session.expires_at) > now) return session;
   throw new EnvelopeError('session_expired', 'the session has expired; attest again', { session });
 }
+
+/** The same. A refusal names a revoked session where the call has a token of it: without one, a stranger could cause its events. */
+export async function requireActive<S extends HeardSession>(
+  proof: SealProof,
+  sealed: Pick<Sealed, 'token'>,
+  session: S | undefined,
+): Promise<S> {
+  try {
+    return activeSession(session, proof.clock.now());
+  } catch (error) {
+    if (session?.revoked !== true || !(await isTokenOf(proof, sealed, session))) throw error;
+    throw underSession(error, session);
+  }
+}
+
+const isTokenOf = (...call: Parameters<typeof proveToken>): Promise<boolean> =>
+  proveToken(...call).then(
+    () => true,
+    () => false,
+  );
 
 const inactive = (): EnvelopeError => new EnvelopeError('session_inactive', 'the session is not active; attest again');
 

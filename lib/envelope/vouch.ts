@@ -1,7 +1,7 @@
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { fieldTexts } from './outline.ts';
-import { activeSession, proveToken, type ProofDeps, requireTenant, sealProof, underSession } from './prove-envelope.ts';
+import { proveToken, type ProofDeps, requireActive, requireTenant, sealProof, underSession } from './prove-envelope.ts';
 import { textAt } from './read-envelope.ts';
 import type { HeardSession } from './sessions.ts';
 import { claimedTenant } from './token.ts';
@@ -21,10 +21,10 @@ interface Named {
 export type Vouch = (bytes: Uint8Array, named?: Named) => Promise<void>;
 
 export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
-  const { clock, sessions, known = () => undefined } = deps;
+  const { sessions, known = () => undefined } = deps;
   const proof = sealProof(deps);
   const proveUnder = async (supposed: HeardSession | undefined, token: string): Promise<void> => {
-    const session = activeSession(supposed, clock.now());
+    const session = await requireActive(proof, { token }, supposed);
     try {
       await proveToken(proof, { token }, session);
     } catch (error) {
