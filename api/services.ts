@@ -88,16 +88,19 @@ function lifeOf(
   { bus, cluster, workers, authentication, stimuli, keys }: Parts,
 ): Pick<Services, 'start' | 'close'> {
   const { clock, config } = deps;
+  const { admission } = workers.agents;
   const leaving = new AbortController();
   const following = new AbortController();
   let worked: Promise<unknown> = Promise.resolve();
   let followed: Promise<unknown> = Promise.resolve();
   return {
     async start(stop) {
-      followed = cluster.run(following.signal);
-      using patience = startDeadline(clock, keysPatienceMs, stop);
-      await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       const { signal } = following;
+      followed = Promise.all([cluster.run(signal), admission.run(signal)]);
+      using patience = startDeadline(clock, keysPatienceMs, stop);
+      const admitted = Promise.race([admission.opened, clock.sleep(natsPatienceMs, stop)]);
+      const ready = [synced(cluster), authentication.prepare(patience.signal), admitted];
+      await Promise.race([Promise.all(ready), aborted(stop)]);
       const stopping = AbortSignal.any([stop, leaving.signal]);
       worked = runWorkers(workers, { bus, clock, tenants: cluster.tenants, leaving: timesOf(config) }, stopping);
       followed = Promise.all([followed, stimuli.run(signal), publishKeys(deps, keys, signal)]);
@@ -108,6 +111,7 @@ function lifeOf(
       await Promise.race([worked, aborted(deps.runtime.abandon)]);
       following.abort();
       await followed;
+      await admission.close();
       await authentication.close();
       await bus.close(busGraceMs);
     },
@@ -240,6 +244,8 @@ async function runWorkers(
  * that is away for longer does not hold up webhooks.
  */
 const keysPatienceMs = 15_000;
+/** The same for NATS, without which it lets no signed call in. */
+const natsPatienceMs = 3_000;
 
 /** How long events that were raised may take to be stored when the process ends. */
 const busGraceMs = 3_000;

@@ -33,6 +33,7 @@ import type { ConversationFeed } from './feed.ts';
 import { createConversationFeed } from './live.ts';
 import { needsDriving } from './needs-driving.ts';
 import { createPodIdentity } from './pod-identity.ts';
+import { createSignedAdmission, type SignedAdmission } from './signed-admission.ts';
 import type { RegisteredToolSource } from './registered/index.ts';
 
 interface AgentsDeps extends ApiDeps {
@@ -52,6 +53,8 @@ export interface Agents {
   /** Ends the sessions of executions that have ended. */
   readonly endSessions: EndSessions;
   readonly models: Models;
+  /** Lets signed calls in, where revocations of their sessions wait for them. */
+  readonly admission: SignedAdmission;
   /** Dependencies of signed calls (spec 3 §5.2). */
   readonly seal: SealDeps;
   /** Operations for the pods of agents, on the internal listener. */
@@ -87,6 +90,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     definitionOf: (execution) => definitions.of(execution),
     leaving: deps.leaving,
   });
+  const admission = createSignedAdmission({ bus, clock, logger, newId, sessions });
   const signed: Signed = { key: deps.sealKey, sessions, definitions };
   const podDeps = podRoutesDeps(deps, signed);
   const executions = cluster.informers.agentExecutions;
@@ -96,7 +100,8 @@ export function createAgents(deps: AgentsDeps): Agents {
     drivers,
     endSessions: createEndSessions({ clock, logger, sessions, executions, tenants: cluster.tenants }),
     models,
-    seal: { ...sealDeps(deps, signed), calls, container },
+    admission,
+    seal: { ...sealDeps(deps, signed), admission, calls, container },
     routes: () => createAgentPodRoutes({ ...podDeps, drivers, feed }),
   };
 }
@@ -111,7 +116,7 @@ interface Signed {
 function sealDeps(
   { bus, clock, cluster, newId, toolbox }: AgentsDeps,
   { key, sessions, definitions }: Signed,
-): Omit<SealDeps, 'calls' | 'container'> {
+): Omit<SealDeps, 'admission' | 'calls' | 'container'> {
   const { cache, whole } = cluster.informers.agentExecutions;
   return {
     key,

@@ -1138,7 +1138,8 @@ export interface Operations {
   /**
    * Revoke a session
    *
-   * Answers when calls that were admitted before have ended, on every replica; no call begins after that.
+   * Answers when calls that were admitted before have ended, on every replica of the gateway and of the API; no
+   * call begins after that.
    *
    * `DELETE /v1/seal/sessions/{execution_id}`
    *

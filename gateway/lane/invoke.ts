@@ -7,11 +7,10 @@ import {
   type CallCounter,
   type CallsUnderWay,
   type Envelope,
-  EnvelopeError,
-  isSessionRevoked,
   type ProveEnvelope,
   type SealSession,
   sessionKey,
+  unlessRevoked,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
@@ -78,16 +77,10 @@ export function createInvoke(deps: InvokeDeps): Invoke {
       return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {
       if (isTimeUp(signal)) throw new AppError('timeout', 'the time of the call is up', { cause: error });
-      throw isSessionRevoked(call.signal) ? revokedMeanwhile() : error;
+      throw unlessRevoked(error, call.signal);
     }
   };
 }
-
-const revokedMeanwhile = (): EnvelopeError =>
-  new EnvelopeError(
-    'session_revoked',
-    'the session was revoked while the call ran; its work may have been done in part',
-  );
 
 interface ProvedCall {
   readonly envelope: Envelope;

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { EnvelopeError } from './envelope-error.ts';
 
 /** One call, from before its session is read until its answer is there. */
 interface SealedCallUnderWay extends Disposable {
@@ -60,6 +61,15 @@ export function createCallsUnderWay(clock: Clock): CallsUnderWay {
 /** Whether the signal of a call aborts because its session was revoked. */
 export const isSessionRevoked = ({ reason }: AbortSignal): boolean =>
   reason instanceof AppError && reason.reason === 'SessionRevoked';
+
+/** The refusal of a call whose signal aborted since its session was revoked; the same error for every other call. */
+export const unlessRevoked = (error: unknown, signal: AbortSignal): unknown =>
+  isSessionRevoked(signal)
+    ? new EnvelopeError(
+        'session_revoked',
+        'the session was revoked while the call ran; its work may have been done in part',
+      )
+    : error;
 
 const revoked = (): AppError =>
   new AppError('cancelled', 'the session of the call was revoked', { reason: 'SessionRevoked' });

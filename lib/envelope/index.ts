@@ -17,7 +17,7 @@ export {
 export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export { type CallCounter, createCallCounter } from './call-counter.ts';
-export { type CallsUnderWay, createCallsUnderWay, isSessionRevoked } from './calls-under-way.ts';
+export { type CallsUnderWay, createCallsUnderWay, isSessionRevoked, unlessRevoked } from './calls-under-way.ts';
 export { createRevocations, type Revocations } from './revocations.ts';
 
 export { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';

@@ -7,9 +7,9 @@ import type { CallsUnderWay } from './calls-under-way.ts';
 import { sessionKey, type SessionName, type Sessions } from './sessions.ts';
 
 /**
- * Revokes sessions over every replica that takes signed calls (ADR 0056). A call enters the list of its replica, creates
- * its replay key, and then reads its session from the leader; a revocation is written first, and then asks every replica
- * for the end of the calls that had entered. So no call begins after `revoke` has resolved.
+ * Revokes sessions over every replica of gateway and API that takes signed calls (ADR 0056). A call enters the list of its
+ * replica, creates its replay key, and then reads its session from the leader; a revocation is written first, and then asks
+ * every replica for the end of the calls that had entered. So no call begins after `revoke` has resolved.
  */
 export interface Revocations {
   /**

@@ -37,6 +37,7 @@ beforeEach(async () => {
     rateLimit,
     audit: { record: () => undefined },
     clock: base.clock,
+    admission: createCallsUnderWay(base.clock),
     prove: createEnvelopeProof(base),
     vouch: createVouch(base),
     toolbox: createToolbox({ builtin_dispatchers: [] }, {}),

@@ -4,7 +4,14 @@ import { aToolCaller } from '../../../test/builders/tool-caller.ts';
 import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
 import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
 import type { AuditEntry, BusEvent } from '../../../lib/bus/index.ts';
-import { createEnvelopeProof, createVouch, envelopeErrors } from '../../../lib/envelope/index.ts';
+import {
+  type CallsUnderWay,
+  createCallsUnderWay,
+  createEnvelopeProof,
+  createVouch,
+  envelopeErrors,
+  sessionKey,
+} from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
 import type { ContainerCall } from '../../agents/container-calls.ts';
@@ -18,6 +25,9 @@ let token: string;
 /** Calls that went to the container. */
 let ran: ContainerCall[];
 let containerProblem: ToolRefusal | undefined;
+/** What the container waits for, with the signal of the call. */
+let inContainer: (signal: AbortSignal) => Promise<void>;
+let underWay: CallsUnderWay;
 let raised: BusEvent[];
 let audited: AuditEntry[];
 let caller: ToolCaller | undefined;
@@ -57,6 +67,7 @@ async function serve(take: (tenant: string) => Promise<void> = async () => undef
     audit: { record: (entry) => void audited.push(entry) },
     clock: base.clock,
     prove,
+    admission: underWay,
     vouch: createVouch(base),
     rateLimit: { take },
     toolbox: {
@@ -73,8 +84,9 @@ async function serve(take: (tenant: string) => Promise<void> = async () => undef
     // The channel itself is proved with drivers, in api/agents/container-calls.test.ts.
     container: {
       problem: () => containerProblem,
-      run: async (call) => {
+      run: async (call, signal) => {
         ran.push(call);
+        await inContainer(signal);
         return call.tool === 'fs.read'
           ? { content: 'NOT_FOUND: no file', isError: true }
           : { content: '{"stdout":"a"}', isError: false };
@@ -92,6 +104,8 @@ beforeEach(async () => {
   ran = [];
   raised = [];
   containerProblem = undefined;
+  inContainer = async () => undefined;
+  underWay = createCallsUnderWay(base.clock);
   counted = {};
   judged = [];
   audited = [];
@@ -323,6 +337,35 @@ describe('POST /v1/seal/invoke', () => {
     ]);
     expect([ran, audited, counted]).toEqual([[], [], {}]);
     expect((await post(envelope(call('svc.tools.list'))))[0]).toBe(200);
+  });
+
+  it('GW-SESS-10 a revocation waits for a command in the container, which cannot be called back', async () => {
+    const order: string[] = [];
+    const released = Promise.withResolvers<void>();
+    inContainer = async (signal) => {
+      begun.resolve();
+      await released.promise;
+      order.push(`the command ended, ${signal.aborted ? 'given up' : 'not given up'}`);
+    };
+    const answer = post(envelope(call('cmd.run', { command: 'ls' })));
+    await begun.promise;
+    const drained = underWay.drained(sessionKey({ tenant: 'acme', execution_id: 'e-1' }), 8_000);
+    const revoked = drained.then(() => void order.push('revoked'));
+    await base.clock.advance(8_000);
+    released.resolve();
+    expect((await answer)[0]).toBe(200);
+    await revoked;
+    expect(order).toEqual(['the command ended, not given up', 'revoked']);
+  });
+
+  it('GW-SESS-10 GW-INV-25 a tool of the API that outlasts the revocation is given up, with 403', async () => {
+    const answer = post(envelope(call('svc.workflow.list')));
+    await begun.promise;
+    const drained = underWay.drained(sessionKey({ tenant: 'acme', execution_id: 'e-1' }), 8_000);
+    await base.clock.advance(8_000);
+    await drained;
+    const message = expect.stringContaining('the session was revoked');
+    expect(await answer).toEqual([403, refusal(-32_000, message, { error: 'OutcomeUnknown' })]);
   });
 
   it('AMB-199 of a file that the policy refuses is a denied StorageEvent', async () => {

@@ -2,12 +2,14 @@ import type { AuditTrail, EventSink } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import {
   type CallCounter,
+  type CallsUnderWay,
   type Envelope,
   EnvelopeError,
   type ProveEnvelope,
   readEnvelope,
   sessionKey,
   type SessionName,
+  unlessRevoked,
   type Vouch,
 } from '../../../lib/envelope/index.ts';
 import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
@@ -39,6 +41,8 @@ export interface SealInvokeDeps {
   readonly audit: AuditTrail;
   readonly clock: Clock;
   readonly prove: ProveEnvelope;
+  /** Calls enter it before their session is read: a revocation waits for their end. */
+  readonly admission: Pick<CallsUnderWay, 'enter'>;
   readonly vouch: Vouch;
   /** Counts a call once its signature is proved: before that, any sender could use up another tenant's share. */
   readonly rateLimit: RateLimit;
@@ -70,7 +74,7 @@ export function createSealInvokeRoutes(deps: SealInvokeDeps): Route<Caller>[] {
     const envelope = await readOrRefuse(deps, body);
     call.ofTenant(envelope.session.tenant);
     try {
-      return await invoke(deps, pool, envelope, signal);
+      return await enterAndInvoke(deps, pool, envelope, signal);
     } catch (error) {
       throw isAnswer(error) ? error : callError(error, envelope.id);
     }
@@ -93,7 +97,29 @@ async function readOrRefuse({ vouch }: SealInvokeDeps, body: Buffer): Promise<En
   }
 }
 
-async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, signal: AbortSignal): Promise<Reply> {
+async function enterAndInvoke(
+  deps: SealInvokeDeps,
+  pool: FairPool,
+  envelope: Envelope,
+  outer: AbortSignal,
+): Promise<Reply> {
+  using entry = deps.admission.enter(sessionKey(envelope.session), outer);
+  try {
+    return await invoke(deps, pool, envelope, { signal: entry.signal, outer });
+  } catch (error) {
+    throw isAnswer(error) ? error : unlessRevoked(error, entry.signal);
+  }
+}
+
+interface Signals {
+  /** Aborts with `outer`, and when the session is revoked and the call does not end in its time. */
+  readonly signal: AbortSignal;
+  /** That of the request. */
+  readonly outer: AbortSignal;
+}
+
+async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, signals: Signals): Promise<Reply> {
+  const { signal } = signals;
   const session = await pool.run({ tenant: sessionKey(envelope.session), signal }, () => deps.prove(envelope));
   await deps.rateLimit.take(session.tenant);
   // Its maker chose the execution id, which so proves no agent; the gateway takes its calls, within its security context.
@@ -107,7 +133,7 @@ async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, 
   if (problem !== undefined) throw refusalError(problem, envelope.id);
   const most = caller.security.max_calls;
   if (most !== undefined && !(await deps.calls.take(session, most))) throw refusalError(callsSpent(most), envelope.id);
-  const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signal);
+  const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signals);
   return json({ jsonrpc: '2.0', id: envelope.id, result: { content: [{ type: 'text', text: content }], isError } });
 }
 
@@ -143,13 +169,15 @@ interface AdmittedCall {
 }
 
 /** Runs the tool between two audit events: one of the intent, one of the outcome. Neither holds arguments or results. */
-async function run({ audit, ...deps }: SealInvokeDeps, call: AdmittedCall, signal: AbortSignal): Promise<ToolAnswer> {
+async function run({ audit, ...deps }: SealInvokeDeps, call: AdmittedCall, signals: Signals): Promise<ToolAnswer> {
+  const { signal } = signals;
+  signal.throwIfAborted();
   const { caller, tool } = call;
   const entry = { by: caller, subject: caller.executionId ?? caller.agent?.uid ?? '' };
   audit.record({ ...entry, type: 'ToolInvoked', data: { tool: tool.name } });
   let outcome = 'error';
   try {
-    const answer = await answerOf(deps, call, signal);
+    const answer = await answerOf(deps, call, signals);
     outcome = answer.isError ? 'tool_error' : 'ok';
     return answer;
   } catch (error) {
@@ -163,9 +191,10 @@ async function run({ audit, ...deps }: SealInvokeDeps, call: AdmittedCall, signa
 async function answerOf(
   { container }: Pick<SealInvokeDeps, 'container'>,
   { caller, tool, envelope }: AdmittedCall,
-  signal: AbortSignal,
+  { signal, outer }: Signals,
 ): Promise<ToolAnswer> {
   const args = envelope.arguments as ToolArguments;
   if (tool.run.kind === 'api') return tool.run.run(caller, args, signal);
-  return container.run({ caller, tool: tool.name, args }, signal);
+  // A command that the driver has taken cannot be called back: the revocation waits for its end.
+  return container.run({ caller, tool: tool.name, args }, outer);
 }

@@ -4,7 +4,13 @@ import { setFlagsFromString } from 'node:v8';
 import { createSealInvokeRoutes } from '../../../api/routes/seal/invoke.ts';
 import { createAuditTrail } from '../../../lib/bus/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createCallCounter, createEnvelopeProof, createSessions, createVouch } from '../../../lib/envelope/index.ts';
+import {
+  createCallCounter,
+  createCallsUnderWay,
+  createEnvelopeProof,
+  createSessions,
+  createVouch,
+} from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createServerMetrics } from '../../../lib/process/server-metrics.ts';
@@ -26,6 +32,7 @@ const routes = createSealInvokeRoutes({
   audit: createAuditTrail({ events: bus, clock: systemClock, newId }, 'api'),
   clock: systemClock,
   prove: createEnvelopeProof({ bus, ...proof }),
+  admission: createCallsUnderWay(systemClock),
   vouch: createVouch(proof),
   rateLimit: createRateLimit(0),
   toolbox: createToolbox(

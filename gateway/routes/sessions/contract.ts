@@ -150,7 +150,9 @@ export const revokeSession = defineContract({
   path: '/v1/seal/sessions/{execution_id}',
   tag,
   summary: 'Revoke a session',
-  description: 'Answers when calls that were admitted before have ended, on every replica; no call begins after that.',
+  description:
+    'Answers when calls that were admitted before have ended, on every replica of the gateway and of the API; no call begins ' +
+    'after that.',
   access: 'bearer',
   params,
   success: {
