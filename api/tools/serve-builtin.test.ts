@@ -2,19 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { aToolCaller } from '../../test/builders/tool-caller.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
-import { builtinCallsService } from '../../lib/tools/remote.ts';
+import { builtinCallsService, builtinStopService } from '../../lib/tools/remote.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import type { ToolAnswer, ToolCaller } from '../../lib/tools/tool.ts';
 import { serveBuiltinTools } from './serve-builtin.ts';
 
 type Handler = Parameters<EventBus['serve']>[1];
 
-/** The answer to the gateway for a call of a session whose execution runs for this caller. */
-async function answered(
-  running: ToolCaller | undefined,
-  tool: string,
-  more: object = { registered: false },
-): Promise<{ answer: ToolAnswer; ran: readonly ToolCaller[] }> {
+const { signal } = new AbortController();
+const sent = (body: string) => ({ body: Buffer.from(body), signal }) as never;
+
+/** What the gateway can send, and the callers that a tool ran for. */
+function served(runningCaller: () => Promise<ToolCaller | undefined>) {
   const handlers = new Map<string, Handler>();
   const ran: ToolCaller[] = [];
   const run = async (caller: ToolCaller): Promise<ToolAnswer> => {
@@ -31,9 +30,13 @@ async function answered(
     },
     toolbox: createToolbox({ builtin_dispatchers: [] }, { 'svc.tools.list': { kind: 'api', run } }),
     tenants: { namespaceOf: (tenant) => `tenant-${tenant}` },
-    runningCaller: async () => running,
+    runningCaller,
   });
-  const call = {
+  return { ran, send: async (service: string, body: string) => handlers.get(service)?.(sent(body)) };
+}
+
+const callOf = (tool: string, more: object) =>
+  JSON.stringify({
     invocation_id: 'i-1',
     tool,
     args: {},
@@ -42,9 +45,16 @@ async function answered(
     subject: 'agent:coder',
     security: {},
     ...more,
-  };
-  const signal = new AbortController().signal;
-  const text = await handlers.get(builtinCallsService)?.({ body: Buffer.from(JSON.stringify(call)), signal } as never);
+  });
+
+/** The answer to the gateway for a call of a session whose execution runs for this caller. */
+async function answered(
+  running: ToolCaller | undefined,
+  tool: string,
+  more: object = { registered: false },
+): Promise<{ answer: ToolAnswer; ran: readonly ToolCaller[] }> {
+  const { ran, send } = served(async () => running);
+  const text = await send(builtinCallsService, callOf(tool, more));
   return { answer: JSON.parse(String(text)) as ToolAnswer, ran };
 }
 
@@ -69,6 +79,16 @@ describe('a built-in tool that the gateway calls', () => {
     expect(ran).toEqual([
       { tenant: 'acme', namespace: 'tenant-acme', subject: 'agent:coder', security: {}, scopes: [], mounts: [] },
     ]);
+  });
+
+  it('GW-SESS-10 does not run where the gateway has given the call up before', async () => {
+    const released = Promise.withResolvers<ToolCaller>();
+    const { ran, send } = served(() => released.promise);
+    const call = send(builtinCallsService, callOf('svc.tools.list', { registered: false }));
+    await send(builtinStopService, 'i-1');
+    released.resolve(aToolCaller());
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+    expect(ran).toEqual([]);
   });
 
   it('does not run where a person must approve it', async () => {

@@ -98,6 +98,8 @@ async function run(deps: ServeBuiltinDeps, call: BuiltinCall, signal: AbortSigna
   if (isRefusal(admitted)) return { content: refusalText(admitted), isError: true };
   if (admitted.run.kind !== 'api')
     return { content: `NOT_AVAILABLE: ${call.tool} runs in the container of an agent alone`, isError: true };
+  // The gateway may have given the call up meanwhile, since its session was revoked.
+  signal.throwIfAborted();
   return admitted.run.run(caller, call.args, signal);
 }
 
