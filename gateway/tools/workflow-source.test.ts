@@ -11,6 +11,7 @@ import {
   createAuditRecord,
   type GatewayEvent,
 } from '../../lib/audit-chain/index.ts';
+import { createApiDocuments } from '../../lib/api-spec/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -108,6 +109,8 @@ interface Scene {
   readonly steps?: ToolWorkflow['spec']['steps'];
   /** In place of parts of the document. */
   readonly document?: object;
+  /** Generation of the API object on the API server, with another document. The cache has generation 1. */
+  readonly generation?: number;
   readonly isApiGone?: boolean;
   readonly isGone?: boolean;
   /** Reason for which the controllers refuse the workflow, or its API. */
@@ -145,12 +148,16 @@ const caller: GatewayCaller = {
 const refusedFor = (reason: string | undefined) =>
   reason === undefined
     ? {}
-    : { status: { conditions: [{ type: 'Ready', status: 'False', reason, message: 'a place' }] } };
+    : {
+        status: {
+          conditions: [{ type: 'Ready', status: 'False', reason, message: 'a place', observedGeneration: 1 }],
+        },
+      };
 
 function open(scene: Scene = {}) {
   const events: GatewayEvent[] = [];
   const api = {
-    metadata: { name: 'shop', namespace: 'tenant-acme', uid: '11111111-1111-4111-8111-111111111111' },
+    metadata: { name: 'shop', namespace: 'tenant-acme', uid: '11111111-1111-4111-8111-111111111111', generation: 1 },
     spec: { allow_internal_addresses: ['127.0.0.0/8'], credentials: scene.credentials },
     ...refusedFor(scene.apiRefused),
   } as unknown as ApiSpec;
@@ -213,13 +220,18 @@ function open(scene: Scene = {}) {
     },
     whole: async (found) => (scene.isGone === true ? undefined : found),
     apiSpecs: { getByUid: () => (scene.isApiGone === true ? undefined : api), byIndex: () => [] },
-    documents: {
-      async indexOf() {
-        const { index, problems } = readOpenApi(JSON.stringify({ ...document(), ...scene.document }));
-        if (index === undefined) throw new Error(JSON.stringify(problems));
-        return index;
-      },
-    },
+    documents: createApiDocuments({
+      kube,
+      reader: { readOpenApi: async (text) => readOpenApi(typeof text === 'string' ? text : await text()) },
+      whole: async ({ metadata }) => ({
+        ...api,
+        metadata: { ...metadata, generation: scene.generation ?? 1 },
+        spec: {
+          allow_internal_addresses: ['127.0.0.0/8'],
+          document: JSON.stringify({ ...document(), ...scene.document }),
+        },
+      }),
+    }),
     credentials: createCredentials({ kube, tokens: createTokenExchange({ clock: systemClock, upstream }) }),
     upstream,
   });
@@ -628,6 +640,22 @@ describe('the credential of an API', () => {
     expect(sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer tok', 'Bearer tok']);
     const exchanged = events.find(({ type }) => type === 'CredentialExchangeCompleted');
     expect(exchanged?.data).toMatchObject({ server: base });
+  });
+
+  it('is for no server of a later generation of the API, which the cache has not heard of yet', async () => {
+    const { call, types } = open({
+      credentials: { kind: 'bearer', secret },
+      secret: { token: 'tok' },
+      document: { servers: [{ url: base.replace('127.0.0.1', 'localhost') }] },
+      generation: 2,
+    });
+    await expect(call()).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'StaleRead',
+      message: 'the ApiSpec shop has just been changed; try again',
+    });
+    expect(types()).toEqual(['WorkflowInvocationStarted', 'WorkflowInvocationFailed']);
+    expect(sent).toEqual([]);
   });
 
   it('of a document whose paths have several origins is not read, and nothing is sent', async () => {

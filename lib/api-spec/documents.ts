@@ -11,7 +11,11 @@ import { readDocument } from './stored-document.ts';
 
 /** The operations of ApiSpecs, read on demand and kept while there is room. */
 export interface ApiDocuments {
-  /** @throws AppError `not_found` (DocumentMissing), `limit_exceeded` or `unavailable` as the reader does. */
+  /**
+   * The document of this generation, and of no later one: its credentials are for the servers that it names.
+   * @throws AppError `not_found` (DocumentMissing), `unavailable` (StaleRead) where the spec has been changed meanwhile,
+   * `limit_exceeded` or `unavailable` as the reader does.
+   */
   read(spec: ApiSpec): Promise<OpenApiReading>;
   /** The same. @throws AppError `invalid` (InvalidDocument) for a document with problems. */
   indexOf(spec: ApiSpec): Promise<OpenApiIndex>;
@@ -37,6 +41,7 @@ export function createApiDocuments({ kube, reader, whole }: DocumentsDeps): ApiD
   const fetch = async (spec: ApiSpec): Promise<OpenApiReading> => {
     const full = await whole(spec);
     if (full === undefined) throw new AppError('not_found', 'the ApiSpec was deleted', { reason: 'DocumentMissing' });
+    if (full.metadata.generation !== spec.metadata.generation) throw changed(spec);
     // In its turn: texts of 5 MiB that wait for a thread would fill the process, however few of them there are.
     return reader.readOpenApi(() => readDocument(kube, full), full.metadata.namespace ?? '', full.spec.server_url);
   };
@@ -60,3 +65,7 @@ export function createApiDocuments({ kube, reader, whole }: DocumentsDeps): ApiD
     },
   };
 }
+
+/** A later writer may name other servers, and no credentials, where he may not read the Secret. */
+const changed = ({ metadata }: ApiSpec): AppError =>
+  new AppError('unavailable', `the ApiSpec ${metadata.name} has just been changed; try again`, { reason: 'StaleRead' });
