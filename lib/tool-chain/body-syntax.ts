@@ -2,6 +2,9 @@
 export const bodyBlocks = ['if', 'unless', 'each', 'with'] as const;
 export type BodyBlock = (typeof bodyBlocks)[number];
 
+/** Names that a block gives to values: `each` has an item and its key. */
+export const blockParams = 2;
+
 /** Where a path begins: at a value, at a fact of a loop, or at a block parameter. */
 export type BodyExpression =
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null | undefined }

@@ -65,6 +65,18 @@ describe('checkToolWorkflow', () => {
     expect(pathsOf(object)).toEqual(['name', 'api_spec_id']);
   });
 
+  it.each(['each', 'with', 'if', 'unless'])('GW-WF-15 takes two names of a block %s and no more', (block) => {
+    const of = (names: string) => withStep({ body_template: `{{#${block} input.a as |${names}|}}{{/${block}}}` });
+    expect(pathsOf(of('a'))).toEqual([]);
+    expect(pathsOf(of('a b'))).toEqual([]);
+    expect(checkToolWorkflow(of('a b c'))).toMatchObject([
+      {
+        path: 'steps[0].body_template',
+        message: expect.stringContaining(`'${block}' has 3 names behind 'as'; it may have 2 (line 1, `) as string,
+      },
+    ]);
+  });
+
   it('GW-WF-06 takes names of 63 characters and no more', () => {
     expect(pathsOf(withStep({ name: 'a'.repeat(63) }))).toEqual([]);
     expect(pathsOf(withStep({ name: 'a'.repeat(64) }))).toEqual(['steps[0].name']);

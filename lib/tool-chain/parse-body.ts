@@ -5,7 +5,7 @@ import { type Scanned, scan } from '../template/scan.ts';
 import { placeOf, TemplateError } from '../template/template-error.ts';
 import { limits } from '../../crds/limits.ts';
 import { prices } from '../work/limits.ts';
-import { type BodyBlock, bodyBlocks, type BodyExpression, type BodyNode } from './body-syntax.ts';
+import { blockParams, type BodyBlock, bodyBlocks, type BodyExpression, type BodyNode } from './body-syntax.ts';
 
 type Ast = hbs.AST.Node;
 type Call = Pick<hbs.AST.MustacheStatement, 'path' | 'params' | 'hash' | 'loc'>;
@@ -95,10 +95,17 @@ class BodyConverter {
       kind,
       subject: this.#expression(subject),
       includeZero: this.#includeZero(kind, node),
-      params: node.program?.blockParams ?? [],
+      params: this.#params(kind, node),
       body: this.body(node.program),
       otherwise: this.body(node.inverse),
     };
+  }
+
+  /** Further ones would never have a value. */
+  #params(kind: BodyBlock, node: hbs.AST.BlockStatement): readonly string[] {
+    const params = node.program?.blockParams ?? [];
+    if (params.length <= blockParams) return params;
+    return this.#refuse(`'${kind}' has ${params.length} names behind 'as'; it may have ${blockParams}`, node);
   }
 
   /** The one named argument of the default helpers. */

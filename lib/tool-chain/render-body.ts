@@ -33,7 +33,8 @@ interface Data {
 
 /** Block parameters that are in force, the innermost first. */
 interface Names {
-  readonly values: ReadonlyMap<string, unknown>;
+  readonly params: readonly string[];
+  readonly values: readonly unknown[];
   readonly outer: Names | undefined;
 }
 
@@ -99,13 +100,10 @@ class BodyRendering {
   /** Handlebars counts a context once, however many blocks lead to it. */
   #enter(node: Block, frame: Frame, pass: { item: unknown; data: Data; key?: string | number }): Frame {
     const { item, data, key } = pass;
+    this.#work.spend(frame.contexts.length * prices.segment + node.params.length * prices.step);
     const contexts = item === frame.contexts[0] ? frame.contexts : [item, ...frame.contexts];
     if (node.params.length === 0) return { contexts, data, names: frame.names };
-    const values = new Map<string, unknown>();
-    for (const [index, name] of node.params.entries()) {
-      if (!values.has(name)) values.set(name, [item, key][index]);
-    }
-    return { contexts, data, names: { values, outer: frame.names } };
+    return { contexts, data, names: { params: node.params, values: [item, key], outer: frame.names } };
   }
 
   #evaluate(expression: BodyExpression, frame: Frame): unknown {
@@ -123,28 +121,34 @@ class BodyRendering {
   }
 
   #data(data: Data, depth: number, parts: readonly string[]): unknown {
-    const [name = '', ...rest] = parts;
-    if (name === 'root') return this.#follow(data.root, rest);
+    const [name = ''] = parts;
+    if (name === 'root') return this.#follow(data.root, parts, 1);
     let at: Data | undefined = data;
-    for (let level = 0; level < depth; level++) at = at?.parent;
-    return this.#follow(memberOf(at?.facts, name), rest);
+    // Each level that is there is paid for; beyond the outermost there is none.
+    for (let level = 0; level < depth && at !== undefined; level++) {
+      this.#work.spend(prices.segment);
+      at = at.parent;
+    }
+    return this.#follow(memberOf(at?.facts, name), parts, 1);
   }
 
   #named(frame: Frame, parts: readonly string[]): unknown {
-    const [name = '', ...rest] = parts;
+    const [name = ''] = parts;
     for (let names = frame.names; names !== undefined; names = names.outer) {
       this.#work.spend(prices.segment);
-      if (names.values.has(name)) return this.#follow(names.values.get(name), rest);
+      const index = names.params.indexOf(name);
+      if (index >= 0) return this.#follow(names.values[index], parts, 1);
     }
     return this.#follow(frame.contexts[0], parts);
   }
 
-  #follow(start: unknown, parts: readonly string[]): unknown {
+  /** The parts behind the first `skipped` ones. They are not copied: a path may have thousands, and its value none. */
+  #follow(start: unknown, parts: readonly string[], skipped = 0): unknown {
     let value = start;
-    for (const part of parts) {
+    for (let at = skipped; at < parts.length; at += 1) {
       this.#work.spend(prices.segment);
       if (value === null || value === undefined) return value;
-      value = memberOf(value, part);
+      value = memberOf(value, parts[at] ?? '');
     }
     return value;
   }
