@@ -1,5 +1,5 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
-import { type Credential, withoutSecrets } from '../../lib/credentials/index.ts';
+import type { Credential } from '../../lib/credentials/index.ts';
 import { type OpenApiIndex, originOf } from '../../lib/openapi-document/index.ts';
 import type { SendStep } from '../../lib/tool-chain/run-tool-chain.ts';
 import { type AnswerRoom, memoryOf } from '../../lib/tools/web/answer-room.ts';
@@ -40,7 +40,7 @@ export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target)
     };
     try {
       const { status, body: bytes } = await upstream.send(request);
-      return { status, body: withoutSecrets(bytes, credential.secrets), hasBody: method !== 'HEAD', held };
+      return { status, body: bytes, secrets: credential.secrets, hasBody: method !== 'HEAD', held };
     } catch (error) {
       held[Symbol.dispose]();
       throw error;

@@ -1,4 +1,4 @@
 export { createCredentials, type Credentials } from './create-credentials.ts';
 export { type Credential } from './credential.ts';
 export { createTokenExchange } from './token-exchange.ts';
-export { withoutSecrets } from './without-secrets.ts';
+export { secretPlaces, withoutSecrets } from './without-secrets.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from './without-secrets.ts';
+import { secretPlaces, withoutSecrets } from './without-secrets.ts';
 
-const strip = (body: string, ...secrets: string[]): string => withoutSecrets(Buffer.from(body), secrets).toString();
+const strip = (body: string, ...secrets: string[]): string | undefined =>
+  withoutSecrets(Buffer.from(body), secrets)?.toString();
 
 describe('withoutSecrets', () => {
   it.each([
@@ -21,6 +22,21 @@ describe('withoutSecrets', () => {
 
   it('takes the longer one of two, and leaves short ones', () => {
     expect(strip('secret-key secret-key-2 abc', 'secret-key', 'secret-key-2', 'abc')).toBe('[secret] [secret] abc');
+  });
+
+  it('covers two that overlap with one mark, plain and escaped', () => {
+    expect(strip('a one-two-three b', 'one-two-', '-two-three')).toBe('a [secret] b');
+    expect(strip(String.raw`a one-two-three b`, 'one-two-', '-two-three')).toBe('a [secret] b');
+  });
+
+  it.each([
+    ['as it is', 'secret-1'],
+    ['escaped', String.raw`secret-1`],
+  ])('takes out a secret %s in up to 256 places, and gives nothing of a body with more', (_title, written) => {
+    const marks = (count: number) => '[secret]'.repeat(count);
+    expect(strip(written.repeat(secretPlaces - 1), 'secret-1', 'another-1')).toBe(marks(secretPlaces - 1));
+    expect(strip(written.repeat(secretPlaces), 'secret-1', 'another-1')).toBe(marks(secretPlaces));
+    expect(strip(written.repeat(secretPlaces + 1), 'another-1', 'secret-1')).toBeUndefined();
   });
 
   it('ends where a secret is the mark itself, and takes out two that are escaped', () => {

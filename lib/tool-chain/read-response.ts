@@ -1,3 +1,4 @@
+import { secretPlaces, withoutSecrets } from '../credentials/index.ts';
 import { isTooDeep } from '../nesting.ts';
 import { countJson, parseExactJson } from './exact-json.ts';
 import type { Extracted } from './extract.ts';
@@ -16,6 +17,7 @@ interface ParsedResponse {
 interface Response {
   readonly status: number;
   readonly body: Buffer;
+  readonly secrets?: readonly string[];
   readonly hasBody?: boolean;
 }
 
@@ -32,16 +34,18 @@ const noContent: ReadonlySet<number> = new Set([204, 205]);
 const smallBytes = 64 * 1024;
 
 /**
- * A large response waits for its turn.
+ * A large response waits for its turn, and for one more where secrets are taken out of it.
  * @throws StepFailure for another status than 2xx, for a body that is no JSON or too much of it, and where there is no turn
  * in time.
  */
 export async function readResponse(response: Response, { inTurn, signal }: Reader): Promise<ParsedResponse> {
-  const { status, body } = response;
+  const { status, secrets = [] } = response;
   if (status < 200 || status > 299) throw new StepFailure(`the upstream answered with status ${status}`);
-  const read = (): Whole => wholeOf(response);
-  const cost = body.length / readingCosts.bytesPerMicrosecond;
-  const { value, values } = body.length <= smallBytes ? read() : await inTurn({ cost, signal }, read);
+  const bytes = response.body.length;
+  const cost = bytes / readingCosts.bytesPerMicrosecond;
+  const turn = async <T>(task: () => T): Promise<T> => (bytes <= smallBytes ? task() : inTurn({ cost, signal }, task));
+  const body = secrets.length === 0 ? response.body : await turn(() => clean(response.body, secrets));
+  const { value, values } = await turn(() => wholeOf({ ...response, body }));
   return {
     value,
     async extract(expression, run) {
@@ -54,6 +58,12 @@ export async function readResponse(response: Response, { inTurn, signal }: Reade
       return await inTurn({ cost: values * readingCosts.searchedValue, signal }, () => run(expression, value));
     },
   };
+}
+
+function clean(body: Buffer, secrets: readonly string[]): Buffer {
+  const cleaned = withoutSecrets(body, secrets);
+  if (cleaned !== undefined) return cleaned;
+  throw new StepFailure(`the response holds the credential of the call more than ${secretPlaces} times`);
 }
 
 interface Whole {

@@ -66,4 +66,29 @@ describe('createReadingTurns', () => {
     expect((await first).value).toHaveLength(5_000);
     expect((await readResponse(large, { inTurn, signal: never })).value).toHaveLength(5_000);
   });
+
+  it('takes the secrets out of a large response in a turn before it is read, and out of a small one at once', async () => {
+    const costs: number[] = [];
+    const inTurn: ReadInTurn = async ({ cost }, task) => {
+      costs.push(cost);
+      return task();
+    };
+    const read = async (text: string, ...secrets: string[]) =>
+      (await readResponse({ ...body(text), secrets }, { inTurn, signal: never })).value;
+    const padding = 'x'.repeat(1_000_000);
+    expect(await read(`["secret-1","${padding}"]`, 'secret-1')).toEqual(['[secret]', padding]);
+    expect(costs).toEqual([10_000.15, 10_000.15]);
+    await read(`["secret-1","${padding}"]`);
+    expect(costs).toHaveLength(3);
+    expect(await read('["secret-1"]', 'secret-1')).toEqual(['[secret]']);
+    expect(costs).toHaveLength(3);
+  });
+
+  it('fails the step of a response that holds a secret more often than it is taken out', async () => {
+    const inTurn = createReadingTurns(systemClock).of('acme');
+    const read = (count: number) =>
+      readResponse({ ...body(`"${'secret-1'.repeat(count)}"`), secrets: ['secret-1'] }, { inTurn, signal: never });
+    expect((await read(256)).value).toBe('[secret]'.repeat(256));
+    await expect(read(257)).rejects.toThrow('the response holds the credential of the call more than 256 times');
+  });
 });

@@ -27,6 +27,8 @@ export type SendStep = (request: ChainRequest) => Promise<ChainResponse>;
 interface ChainResponse {
   readonly status: number;
   readonly body: Buffer;
+  /** Taken out of the body before anything is read of it. Default: none. */
+  readonly secrets?: readonly string[];
   /** False where the method asks for none. Default: true. */
   readonly hasBody?: boolean;
   /** Memory that is counted for it, until its values are let go. */
