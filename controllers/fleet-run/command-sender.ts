@@ -3,6 +3,8 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createHostCommands, edgeResultLogs, mintCommandToken, readEdgeNews } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandSender, FleetCommand, NewsReader } from './ports.ts';
 
@@ -71,13 +73,27 @@ function tokenOf(command: FleetCommand, edgeKey: KeyObject, now: number): Promis
   });
 }
 
-/** The log of results, page by page: a reader has to know when it has seen all that is stored. */
-export function createNewsReader(bus: Pick<EventBus, 'logs'>): NewsReader {
+interface NewsReaderDeps {
+  readonly bus: Pick<EventBus, 'logs'>;
+  readonly clock: Clock;
+  readonly turns: TurnGate;
+}
+
+/**
+ * The log of results, page by page: a reader has to know when it has seen all that is stored. Values of a host's answer may
+ * take fifty times its bytes, so that no two of a page are in memory, and few pages of all runs.
+ */
+export function createNewsReader({ bus, clock, turns }: NewsReaderDeps): NewsReader {
   const logs = bus.logs(edgeResultLogs);
+  const pages = createFairPool({ size: fleetRunLimits.newsPages, clock });
   return {
-    async read(tenant, run, after) {
-      const page = await logs.read({ tenant, key: run, after });
-      return page.map(({ sequence, body }) => ({ sequence, news: readEdgeNews(body) }));
+    async *read({ tenant, run, after, signal }) {
+      using _place = await pages.enter({ tenant, signal });
+      const page = await logs.read({ tenant, key: run, after, bytes: fleetRunLimits.newsPageBytes });
+      for (const { sequence, body } of page) {
+        await turns.enter(tenant);
+        yield { sequence, news: readEdgeNews(body) };
+      }
     },
   };
 }

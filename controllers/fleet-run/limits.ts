@@ -41,6 +41,9 @@ export const fleetRunLimits = {
   /** The same for one run; beyond it tails are short. */
   tailsBytes: 16 * 1024 * 1024,
   shortTailBytes: 256,
+  /** Bytes of one page of news, and pages of all runs that are in memory at a time. */
+  newsPageBytes: 2 * 1024 * 1024,
+  newsPages: 4,
   /** First and longest pause of a view that has read all news. */
   pauseMs: 10,
   longestPauseMs: 250,

@@ -26,10 +26,10 @@ export const fleetRunModule = defineModule({
   informers: { runs: fleetRunInformer, hosts: edgeHostInformer, groups: edgeGroupInformer },
   wakes: { runs: (change: InformerChange<FleetRun>) => wakeUnseen(change) },
   reconcile(context) {
-    const { kube, clock, logger, events, facts, tenants, bus, informers, wake, whileLeading } = context;
+    const { kube, clock, logger, events, facts, tenants, bus, turns, informers, wake, whileLeading } = context;
     // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
     const store = createConfigMapStore(kube);
-    const newsReader = createNewsReader(bus);
+    const newsReader = createNewsReader({ bus, clock, turns });
     const outputs = createFairPool({ size: fleetRunLimits.outputBytes, clock });
     const views = new RunViews({ clock, store, newsReader, outputs, serveRecords: serveOpenRecords(bus), wake });
     const leaving = new Map<string, number>();

@@ -32,9 +32,12 @@ async function runOf({ outputs, uid, tenant, isEnded = false }: Fleet): Promise<
   };
   const news = hosts.flatMap((node) => [...output(node), ...(isEnded ? [late(node)] : [])]);
   const pages = [news.map((one, index) => ({ sequence: index + 1, news: one }))];
+  const read = async function* () {
+    yield* pages.shift() ?? [];
+  };
   const woken = Promise.withResolvers<void>();
   const view = new RunView(
-    { clock: systemClock, news: { read: async () => pages.shift() ?? [] }, outputs, wake: woken.resolve },
+    { clock: systemClock, news: { read }, outputs, wake: woken.resolve },
     {
       run: { metadata: { name: uid, namespace: `tenant-${tenant}`, uid }, spec: {} } as unknown as FleetRun,
       tenant,

@@ -39,10 +39,20 @@ export interface LoggedNews {
   readonly news: EdgeNews | undefined;
 }
 
+interface NewsQuery {
+  readonly tenant: string;
+  /** uid of the run. */
+  readonly run: string;
+  /** The place behind which it begins. */
+  readonly after: number;
+  /** Ends the wait for a turn to read. */
+  readonly signal: AbortSignal;
+}
+
 /** Answers of hosts to the commands of a run. The first of several results of one command counts, for every reader. */
 export interface NewsReader {
-  /** The next news; none: there is no more as yet. */
-  read(tenant: string, run: string, after: number): Promise<readonly LoggedNews[]>;
+  /** The next news, each in a turn of the event loop of its own; none: there is no more as yet. */
+  read(query: NewsQuery): AsyncIterable<LoggedNews>;
 }
 
 export interface NewsWriter {

@@ -12,7 +12,9 @@ const ids = { tenant: 'acme', run: uid, node_id: 'n', command_id: commandIdOf(ui
 /** The record of a host of which a view reads this news. */
 async function recordAfter(...news: readonly EdgeNews[]) {
   const pages = [news.map((one, index) => ({ sequence: index + 1, news: one }))];
-  const read = async () => pages.shift() ?? [];
+  const read = async function* () {
+    yield* pages.shift() ?? [];
+  };
   const woken = Promise.withResolvers<void>();
   const view = new RunView(
     {

@@ -224,14 +224,23 @@ export class RunView {
 
   /** How many messages came; below 0 where the bus is away: what it holds is read when it is back. */
   async #readPage(): Promise<number> {
-    const { news, wake } = this.#deps;
-    const page = await news.read(this.tenant, this.uid, this.#after).catch(() => undefined);
-    if (page === undefined || this.signal.aborted) return -1;
-    for (const logged of page) this.#takeIn(logged);
-    const isFirst = page.length === 0 && !this.#isCaughtUp;
+    const came = await this.#takeInPage().catch(() => -1);
+    if (came < 0 || this.signal.aborted) return -1;
+    const isFirst = came === 0 && !this.#isCaughtUp;
     if (isFirst) this.#isCaughtUp = true;
-    if (isFirst || (page.length > 0 && this.#isCaughtUp)) wake();
-    return page.length;
+    if (isFirst || (came > 0 && this.#isCaughtUp)) this.#deps.wake();
+    return came;
+  }
+
+  async #takeInPage(): Promise<number> {
+    const { tenant, uid: run, signal } = this;
+    let came = 0;
+    for await (const logged of this.#deps.news.read({ tenant, run, after: this.#after, signal })) {
+      if (signal.aborted) break;
+      this.#takeIn(logged);
+      came += 1;
+    }
+    return came;
   }
 
   #takeIn({ sequence, news }: LoggedNews): void {

@@ -10,6 +10,7 @@ import { RunViews } from '../../controllers/fleet-run/run-views.ts';
 import { createController } from '../../controllers/runtime/controller.ts';
 import type { Fact } from '../../controllers/runtime/facts.ts';
 import type { ReconcileResult } from '../../controllers/runtime/outcome.ts';
+import { createTurnGate } from '../../controllers/runtime/turn-gate.ts';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
@@ -199,7 +200,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
   const views = new RunViews({
     clock,
     store,
-    newsReader: createNewsReader(bus),
+    newsReader: createNewsReader({ bus, clock, turns: createTurnGate() }),
     outputs: createFairPool({ size: 16 * 1_048_576, clock }),
     serveRecords: serveOpenRecords(bus),
     wake: (key) => controller.queue.add(key),
