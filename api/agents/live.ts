@@ -17,8 +17,8 @@ export function createConversationFeed(bus: EventBus, clock: Clock): Conversatio
   const stream = bus.logs(conversationLogs);
   return {
     async read(tenant, executionId, after, isSmall = false) {
-      const bound = isSmall ? { bytes: busLimits.smallPageBytes } : {};
-      const messages = await stream.read({ tenant, key: executionId, after, ...bound });
+      const bytes = isSmall ? busLimits.smallPageBytes : busLimits.pageBytes;
+      const messages = await stream.read({ tenant, key: executionId, after, bytes });
       return messages.map(({ sequence, body }) => ({ sequence, record: parseRecord(body) }));
     },
     listen: (executionId, onText) => openListener(bus, clock, executionId, onText),

@@ -1,4 +1,4 @@
-import type { TenantLogs } from '../../lib/bus/index.ts';
+import { busLimits, type TenantLogs } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conversationLogs, type ConversationRecord } from '../../lib/conversation/record.ts';
 import { type ConversationState, emptyState, fold } from '../../lib/conversation/state.ts';
@@ -72,8 +72,9 @@ export class ConversationLog {
    */
   async load(mostBytes = Number.POSITIVE_INFINITY): Promise<boolean> {
     const { stream, tenant, executionId: key } = this.#deps;
+    const bytes = busLimits.pageBytes;
     for (;;) {
-      const page = await patiently(this.#deps, () => stream.read({ tenant, key, after: this.#last }));
+      const page = await patiently(this.#deps, () => stream.read({ tenant, key, after: this.#last, bytes }));
       for (const { sequence, body } of page) {
         fold(this.state, parseRecord(body));
         this.#last = sequence;

@@ -2,7 +2,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { writeAgentRecord } from '../../lib/archive/agent-record.ts';
 import { archiveLimits } from '../../lib/archive/limits.ts';
 import { agentRowOf } from '../../lib/archive/row.ts';
-import type { TenantLogs } from '../../lib/bus/index.ts';
+import { busLimits, type TenantLogs } from '../../lib/bus/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { RecordKind } from '../archiving/archives.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
@@ -24,7 +24,7 @@ export function agentRecords({ logs, tenants, turns }: AgentRecordsDeps): Record
       const tenant = tenants.tenantOf(namespace) ?? '';
       return writeAgentRecord(
         execution,
-        (after) => logs.read({ tenant, key, after }),
+        (after) => logs.read({ tenant, key, after, bytes: busLimits.pageBytes }),
         () => turns.enter(namespace),
       );
     },

@@ -74,11 +74,10 @@ const isOf = (uid: string | undefined) => (event: { readonly data: Readonly<Reco
 
 /** Events of every tenant, and of none. */
 async function eventsOf({ metadata }: ToolWorkflow) {
-  const { events } = await createAuditRecord(bus).page({
-    tenant: undefined,
-    types: ['WorkflowRegistered'],
-    limit: 1_000,
-  });
+  const { events } = await createAuditRecord({ bus, clock }).page(
+    { tenant: undefined, types: ['WorkflowRegistered'], limit: 1_000 },
+    { of: undefined },
+  );
   return events.filter(isOf(metadata.uid)).map((event) => [event.subject, event.data['generation'], event.tenant]);
 }
 

@@ -44,7 +44,7 @@ const patienceMs = 10_000;
 
 export function createRegistrationEvents(deps: RegistrationEventsDeps): RegistrationEvents {
   const announced = createAnnouncedGenerations(deps);
-  const record = createAuditRecord(deps.bus);
+  const record = createAuditRecord(deps);
   return {
     async registered(workflow, by) {
       const generation = turnOf(workflow, by.tenant);
@@ -131,12 +131,13 @@ async function append({ audit }: RegistrationEventsDeps, { workflow, by, turn }:
 
 async function isStored(record: AuditRecord, { by, turn }: Registration, since: number): Promise<boolean> {
   const query = { tenant: by.tenant, types: ['WorkflowRegistered'], from: since, limit: 100 };
-  let page = await record.page(query);
+  const reader = { of: by.tenant };
+  let page = await record.page(query, reader);
   for (;;) {
     const isOfTurn = page.events.some(
       ({ data }) => data['workflow_id'] === turn.uid && data['generation'] === turn.generation,
     );
     if (isOfTurn || !page.hasMore) return isOfTurn;
-    page = await record.page({ ...query, cursor: page.end });
+    page = await record.page({ ...query, cursor: page.end }, reader);
   }
 }

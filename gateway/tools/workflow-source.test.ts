@@ -515,10 +515,10 @@ describe('a tool workflow as a tool', () => {
       expect(await answer).toMatchObject(want);
       expect(sent.at(-1)?.url).toBe(path);
       await nats.server.start();
-      const record = createAuditRecord(bus);
+      const record = createAuditRecord({ bus, clock: systemClock });
       const query = { tenant: 'acme', types: [], limit: 500 };
       const stored = async () =>
-        (await record.page(query).catch(() => ({ events: [] }))).events.map(({ type }) => type);
+        (await record.page(query, { of: 'acme' }).catch(() => ({ events: [] }))).events.map(({ type }) => type);
       await expect.poll(stored, { timeout: 30_000 }).toEqual(types);
       await audit.close();
       await nats.stop();

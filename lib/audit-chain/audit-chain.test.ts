@@ -57,11 +57,14 @@ const anEvent = (tenant: string | undefined, data: GatewayEvent['data'] = {}): G
 });
 
 async function allOf(tenant: string | undefined, query: Partial<AuditQuery> = {}): Promise<ChainedEvent[]> {
-  const record = createAuditRecord(nats.connect());
+  const record = createAuditRecord({ bus: nats.connect(), clock: systemClock });
   const found: ChainedEvent[] = [];
   let cursor = query.cursor;
   for (let pages = 0; pages < 1_000; pages += 1) {
-    const page = await record.page({ tenant, types: [], limit: 500, ...query, ...(cursor && { cursor }) });
+    const page = await record.page(
+      { tenant, types: [], limit: 500, ...query, ...(cursor && { cursor }) },
+      { of: tenant },
+    );
     found.push(...page.events);
     cursor = page.end;
     if (!page.hasMore) return found;
@@ -70,8 +73,8 @@ async function allOf(tenant: string | undefined, query: Partial<AuditQuery> = {}
 }
 
 async function reportOf(tenant: string) {
-  const record = createAuditRecord(nats.connect());
-  const checkpoints = await record.checkpoints(tenant);
+  const record = createAuditRecord({ bus: nats.connect(), clock: systemClock });
+  const checkpoints = await record.checkpoints(tenant, { of: tenant });
   const retainedFrom = await record.retainedFrom();
   return verify(await allOf(tenant), { checkpoints, keys, ...(retainedFrom && { retainedFrom }) });
 }
@@ -192,14 +195,14 @@ describe('checkpoints of all tenants', () => {
       );
     const most = auditLimits.checkpointsRead - 1;
     for (let from = 0; from < most; from += 500) await write(from, Math.min(most, from + 500));
-    const record = createAuditRecord(bus);
-    expect(await record.checkpoints(undefined)).toHaveLength(most);
+    const record = createAuditRecord({ bus, clock: systemClock });
+    expect(await record.checkpoints(undefined, { of: undefined })).toHaveLength(most);
     await write(most, most + 1);
-    await expect(record.checkpoints(undefined)).rejects.toMatchObject({
+    await expect(record.checkpoints(undefined, { of: undefined })).rejects.toMatchObject({
       code: 'invalid',
       message: expect.stringContaining('name one tenant'),
     });
-    expect(await record.checkpoints('t7')).toHaveLength(1);
+    expect(await record.checkpoints('t7', { of: 't7' })).toHaveLength(1);
     await own.stop();
   }, 120_000);
 });
@@ -232,9 +235,9 @@ describe('the audit chain without NATS', () => {
         await systemClock.sleep(100);
     }
     await chain.close();
-    const record = createAuditRecord(bus);
-    const { events } = await record.page({ tenant: 'away', types: [], limit: 500 });
-    const report = verify(events, { checkpoints: await record.checkpoints('away'), keys });
+    const record = createAuditRecord({ bus, clock: systemClock });
+    const { events } = await record.page({ tenant: 'away', types: [], limit: 500 }, { of: 'away' });
+    const report = verify(events, { checkpoints: await record.checkpoints('away', { of: 'away' }), keys });
     expect(report.problems).toEqual([]);
     expect(report.events).toBeGreaterThanOrEqual(3);
     await own.stop();
@@ -262,8 +265,8 @@ describe('the audit chain without NATS', () => {
       }
       if (isCut) await own.server.start();
       else own.server.thaw();
-      const record = createAuditRecord(bus);
-      const read = async () => (await record.page({ tenant: 'late', types: [], limit: 500 })).events;
+      const record = createAuditRecord({ bus, clock: systemClock });
+      const read = async () => (await record.page({ tenant: 'late', types: [], limit: 500 }, { of: 'late' })).events;
       const outcomes = async () =>
         (await read()).flatMap(({ type, data }) => (type === outcome(0).type ? data.index : []));
       await expect.poll(async () => (await outcomes().catch(() => [])).length, { timeout: 30_000 }).toBeGreaterThan(7);
@@ -282,7 +285,9 @@ describe('the audit chain without NATS', () => {
       // A message that a frozen server took has its place, whatever became of its caller.
       expect(intents.length).toBeLessThanOrEqual(isCut ? 0 : 2);
       await chain.close();
-      expect(verify(await read(), { checkpoints: await record.checkpoints('late'), keys }).problems).toEqual([]);
+      expect(
+        verify(await read(), { checkpoints: await record.checkpoints('late', { of: 'late' }), keys }).problems,
+      ).toEqual([]);
       await own.stop();
     },
     90_000,
@@ -364,15 +369,18 @@ describe('the audit chain without NATS', () => {
       await streams.add(config);
       for (const message of kept) await connection.request(message?.subject ?? '', message?.data);
       await connection.close();
-      const record = createAuditRecord(own.connect());
-      const checkpoints = await record.checkpoints('cut');
-      const read = async () => (await record.page({ tenant: 'cut', types: [], limit: 500 })).events;
+      const record = createAuditRecord({ bus: own.connect(), clock: systemClock });
+      const checkpoints = await record.checkpoints('cut', { of: 'cut' });
+      const read = async () => (await record.page({ tenant: 'cut', types: [], limit: 500 }, { of: 'cut' })).events;
       expect(verify(await read(), { checkpoints, keys }).problems).toMatchObject([{ kind: 'cut', sequence: 3 }]);
       const next = openChain(own.connect(), of);
       await next.append(anEvent('cut', { index: 'later' }));
       await next.close();
       const ring = keyRing([key, later]);
-      const problems = verify(await read(), { checkpoints: await record.checkpoints('cut'), keys: ring }).problems;
+      const problems = verify(await read(), {
+        checkpoints: await record.checkpoints('cut', { of: 'cut' }),
+        keys: ring,
+      }).problems;
       expect(problems).toMatchObject([{ kind: 'missing', sequence: 3 }]);
       await own.stop();
     },

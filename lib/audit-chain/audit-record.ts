@@ -1,6 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { EventBus, MessageStream, StreamMessage } from '../bus/index.ts';
-import { auditStream, checkpointStream } from './audit-streams.ts';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { createFairPool } from '../fair-pool.ts';
+import { auditStream, checkpointStream, noTenant } from './audit-streams.ts';
 import type { ChainedEvent } from './chained-event.ts';
 import { type Checkpoint, checkpointOf } from './checkpoint.ts';
 import { auditLimits } from './limits.ts';
@@ -33,44 +36,63 @@ interface AuditPage {
   readonly hasMore: boolean;
 }
 
-/** Reads what the gateways of an installation recorded. Calls throw AppError `unavailable` without NATS. */
+/** For whom a read is made, and when it ends. */
+export interface AuditReader {
+  /** The tenant that waits for a turn, which is that of the caller. */
+  readonly of: string | undefined;
+  /** Ends the read, as where its caller has left. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads what the gateways of an installation recorded, few readers at a time, of one tenant not all of them. Calls throw
+ * AppError `unavailable` without NATS or a turn, and the reason of the signal where that aborts.
+ */
 export interface AuditRecord {
   /**
    * Events, the oldest first, in the order of the store. A page may hold fewer than there are, even none, and have a
    * next page.
    */
-  page(query: AuditQuery): Promise<AuditPage>;
+  page(query: AuditQuery, reader: AuditReader): Promise<AuditPage>;
   /** The kept checkpoints of one tenant, or of all. @throws AppError `invalid` where these are too many for one answer. */
-  checkpoints(tenant: string | undefined): Promise<Checkpoint[]>;
+  checkpoints(tenant: string | undefined, reader: AuditReader): Promise<Checkpoint[]>;
   /** When the oldest message of the store was stored, of whichever chain. RFC 3339. */
   retainedFrom(): Promise<string | undefined>;
 }
 
-export function createAuditRecord(bus: Pick<EventBus, 'stream'>): AuditRecord {
+interface AuditRecordDeps {
+  readonly bus: Pick<EventBus, 'stream'>;
+  readonly clock: Clock;
+}
+
+export function createAuditRecord({ bus, clock }: AuditRecordDeps): AuditRecord {
+  const { readsAtOnce: size, readsWaiting: waiting, readWaitMs: waitMs } = auditLimits;
+  const reads = createFairPool({ size, waiting, waitMs, clock });
+  const inTurn = <T>({ of: tenant = noTenant, signal }: AuditReader, read: () => Promise<T>): Promise<T> =>
+    reads.run({ tenant, ...(signal && { signal }) }, read);
   const events = bus.stream(auditStream);
   const checkpoints = bus.stream(checkpointStream);
   return {
-    page: (query) => readPage(events, query),
-    async checkpoints(tenant) {
-      const found: Checkpoint[] = [];
-      for await (const { body } of all(checkpoints, tenant)) {
-        const checkpoint = checkpointOf(body);
-        if (checkpoint !== undefined) found.push(checkpoint);
-      }
-      return found;
-    },
+    page: (query, reader) => inTurn(reader, () => readPage(events, query, reader.signal)),
+    checkpoints: (tenant, reader) => inTurn(reader, () => readCheckpoints(checkpoints, tenant, reader.signal)),
     retainedFrom: async () => (await events.oldest())?.time,
   };
 }
 
-async function readPage(stream: MessageStream, query: AuditQuery): Promise<AuditPage> {
+async function readPage(stream: MessageStream, query: AuditQuery, signal?: AbortSignal): Promise<AuditPage> {
   const reader = new PageReader(query);
   let after = await beginOf(stream, query);
-  let looked = 0;
-  while (looked < auditLimits.pageMessages) {
-    const messages = await stream.scan({ tenant: query.tenant, after });
+  for (let [looked, bytes] = [0, 0]; looked < auditLimits.pageMessages && bytes < auditLimits.pageBytes; ) {
+    signal?.throwIfAborted();
+    const messages = await stream.scan({ tenant: query.tenant, after, bytes: auditLimits.readBytes });
     if (messages.length === 0) return reader.page(false);
-    for (const message of messages) if (reader.take(message)) return reader.page(true);
+    for (const message of messages) {
+      // Each message is parsed in a turn of the event loop of its own.
+      await setImmediate();
+      signal?.throwIfAborted();
+      if (reader.take(message)) return reader.page(true);
+      bytes += message.body.byteLength;
+    }
     looked += messages.length;
     after = messages.at(-1)?.sequence ?? after;
   }
@@ -124,12 +146,18 @@ class PageReader {
   }
 }
 
-async function* all(stream: MessageStream, tenant: string | undefined): AsyncGenerator<StreamMessage> {
+async function readCheckpoints(
+  stream: MessageStream,
+  tenant: string | undefined,
+  signal?: AbortSignal,
+): Promise<Checkpoint[]> {
+  const found: Checkpoint[] = [];
   let after = 0;
   for (let read = 0; read < auditLimits.checkpointsRead; ) {
-    const messages = await stream.scan({ tenant, after });
-    if (messages.length === 0) return;
-    yield* messages;
+    signal?.throwIfAborted();
+    const messages = await stream.scan({ tenant, after, bytes: auditLimits.readBytes });
+    if (messages.length === 0) return found;
+    found.push(...messages.flatMap(({ body }) => checkpointOf(body) ?? []));
     read += messages.length;
     after = messages.at(-1)?.sequence ?? after;
   }

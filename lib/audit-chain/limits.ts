@@ -34,8 +34,15 @@ export const auditLimits = {
   /** For how long a lane belongs to a writer that says nothing more, and how often it says so. */
   leaseMs: 60_000,
   renewMs: 20_000,
-  /** Messages that one page looks at, where its filters leave few events. */
+  /** Messages, and bytes of them, that one page looks at, where its filters leave few events. */
   pageMessages: 2_000,
+  pageBytes: 16 * 1_048_576,
+  /** Bytes that one read asks the bus for: what a page needs passes through a connection that all tenants share. */
+  readBytes: 2 * 1_048_576,
+  /** Readers of the record at a time, those that wait, and for how long. */
+  readsAtOnce: 3,
+  readsWaiting: 256,
+  readWaitMs: 20_000,
   pageEvents: 500,
   /** Checkpoints that one read looks at. */
   checkpointsRead: 20_000,

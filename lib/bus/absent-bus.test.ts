@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
 import { createAbsentBus } from './absent-bus.ts';
+import { busLimits } from './limits.ts';
 
 describe('a process without an event bus', () => {
   const bus = createAbsentBus(systemClock);
@@ -17,7 +18,10 @@ describe('a process without an event bus', () => {
 
   it.each<[string, () => unknown]>([
     ['appending to a stream', () => bus.stream(definition).append({ tenant: 't', key: 'k', body: '' })],
-    ['reading a stream', () => bus.stream(definition).read({ tenant: 't', key: 'k', after: 0 })],
+    [
+      'reading a stream',
+      () => bus.stream(definition).read({ tenant: 't', key: 'k', after: 0, bytes: busLimits.pageBytes }),
+    ],
     ['a subscription', () => bus.subscribe({ name: 'a', source: 'events', concurrency: 1 }, async () => undefined)],
     ['a request', () => bus.request(address, '', { timeoutMs: 1 })],
     ['a request to all', () => bus.requestAll(address, '', { timeoutMs: 1 })],

@@ -14,6 +14,8 @@ export const busLimits = {
   requestsAtOnce: 256,
   /** Messages of a page that is read from a stream. */
   pageMessages: 256,
+  /** Bytes of a page, unless its first message alone has more. */
+  pageBytes: 4 * 1_048_576,
   /** Bytes of a page that a reader may keep for long, unless its first message alone has more. */
   smallPageBytes: 65_536,
   /** For how long the server waits for word on a message before it delivers the message again. */

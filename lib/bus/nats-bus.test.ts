@@ -16,6 +16,7 @@ import type { BusObserver } from './bus-observer.ts';
 import { createEventBus } from './create-event-bus.ts';
 import type { BusEvent, EventBus } from './event-bus.ts';
 import { buckets } from './kv/buckets.ts';
+import { busLimits } from './limits.ts';
 
 /** The adapter against the real server. */
 let server: NatsServer;
@@ -322,7 +323,9 @@ describe('streams', () => {
       retention: { maxAgeMs: 3_600_000, maxBytes: 2 ** 60 },
     });
     for (let attempt = 0; attempt < 3; attempt += 1)
-      await expect(stream.read({ tenant: 't', key: 'k', after: 0 })).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(stream.read({ tenant: 't', key: 'k', after: 0, bytes: busLimits.pageBytes })).rejects.toMatchObject({
+        code: 'unavailable',
+      });
     const problem = expect.stringContaining('insufficient') as string;
     expect(warned).toEqual([[{ stream: 'WINDLASS_STREAM_far_too_large', problem }, 'stream not made']]);
   });

@@ -1,5 +1,5 @@
 import { limits } from '../../crds/limits.ts';
-import type { EventBus, StreamDefinition } from '../bus/index.ts';
+import { busLimits, type EventBus, type StreamDefinition } from '../bus/index.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { EdgeOutcome } from './edge-results.ts';
 
@@ -73,7 +73,7 @@ export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'st
       });
     },
     async of(tenant, nodeId) {
-      const messages = await stream.read({ tenant, key: nodeId, after: 0 });
+      const messages = await stream.read({ tenant, key: nodeId, after: 0, bytes: busLimits.pageBytes });
       return newest(messages.map(({ body }) => parse(body)).filter((message) => message !== undefined));
     },
   };

@@ -198,8 +198,8 @@ describe('a replica without the bypass', () => {
       (await fetch(`${replica.url}/v1/tools`, { headers: { authorization, 'x-tenant-id': named } })).status;
     expect(await statusOf('acme')).toBe(200);
     expect(await statusOf('rival')).toBe(403);
-    const record = createAuditRecord(nats.connect());
-    const { events } = await record.page({ tenant: 'acme', types: ['TenantMismatch'], limit: 10 });
+    const record = createAuditRecord({ bus: nats.connect(), clock: systemClock });
+    const { events } = await record.page({ tenant: 'acme', types: ['TenantMismatch'], limit: 10 }, { of: 'acme' });
     expect(events.map(({ subject, data }) => [subject, data])).toEqual([
       ['olga', { subject: 'olga', asserted_tenant: 'rival', expected_tenant: 'acme' }],
     ]);

@@ -76,7 +76,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
     }),
     ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),
     ...createToolRoutes({ registry, securityOf }),
-    ...createAuditEventRoutes({ bus, tenancy, auditKeys: { signing: pemOf(auditKey), former: [] } }),
+    ...createAuditEventRoutes({ ...deps, tenancy, auditKeys: { signing: pemOf(auditKey), former: [] } }),
   ];
   const server = await serve(routes, operatorOf);
   const token = createSealTokenRoute({ ...deps, tenants, key, audit: { record: () => undefined } });

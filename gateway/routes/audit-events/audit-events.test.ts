@@ -31,7 +31,12 @@ beforeAll(async () => {
     close: async () => undefined,
   };
   const tenancy = createTenancy({ audit, tenants: { namespaceOf: () => undefined } });
-  routes = createAuditEventRoutes({ bus, tenancy, auditKeys: { signing: pemOf(privateKey), former: [pemOf(former)] } });
+  routes = createAuditEventRoutes({
+    bus,
+    clock: systemClock,
+    tenancy,
+    auditKeys: { signing: pemOf(privateKey), former: [pemOf(former)] },
+  });
 }, 300_000);
 afterAll(() => nats.stop());
 

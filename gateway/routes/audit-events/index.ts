@@ -1,6 +1,7 @@
 import { type AuditQuery, auditLimits, createAuditRecord, noTenant } from '../../../lib/audit-chain/index.ts';
 import { limits } from '../../../crds/limits.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { createCursor } from '../../../lib/http/paging.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
@@ -13,6 +14,7 @@ import { listAuditCheckpoints, listAuditEvents } from './contract.ts';
 
 interface AuditRoutesDeps {
   readonly bus: Pick<EventBus, 'stream'>;
+  readonly clock: Clock;
   readonly tenancy: Pick<Tenancy, 'assertOwn'>;
   readonly auditKeys: AuditPublicKeys;
 }
@@ -26,28 +28,30 @@ const cursors = createCursor<NonNullable<AuditQuery['cursor']>>(
   },
 );
 
-export function createAuditEventRoutes({ bus, tenancy, auditKeys }: AuditRoutesDeps): Route<Operator>[] {
-  const record = createAuditRecord(bus);
+export function createAuditEventRoutes(deps: AuditRoutesDeps): Route<Operator>[] {
+  const { tenancy, auditKeys } = deps;
+  const record = createAuditRecord(deps);
   const routes: Route<Operator>[] = [
-    defineRoute(listAuditEvents, async ({ caller, query }) => {
+    defineRoute(listAuditEvents, async ({ caller, query, signal }) => {
       const { type, limit } = query;
       const from = timeOf('from', query.from);
       const to = timeOf('to', query.to);
       const cursor = cursors.decode(query.cursor);
-      const page = await record.page({
+      const wanted = {
         tenant: tenantOf(caller, query.tenant),
         types: type === undefined ? [] : [type],
         limit: Math.min(limit, limits.pageSizeMax, auditLimits.pageEvents),
         ...(from === undefined ? {} : { from }),
         ...(to === undefined ? {} : { to }),
         ...(cursor === undefined ? {} : { cursor }),
-      });
+      };
+      const page = await record.page(wanted, { of: caller.tenant, signal });
       const end = cursors.encode(page.end);
       return json({ items: page.events, next_cursor: page.hasMore ? end : null, end_cursor: end });
     }),
-    defineRoute(listAuditCheckpoints, async ({ caller, query }) => {
+    defineRoute(listAuditCheckpoints, async ({ caller, query, signal }) => {
       const tenant = tenantOf(caller, query.tenant);
-      const items = await record.checkpoints(tenant);
+      const items = await record.checkpoints(tenant, { of: caller.tenant, signal });
       const retainedFrom = (await record.retainedFrom()) ?? null;
       const { signing, former } = auditKeys;
       return json({ items, public_key: signing, former_public_keys: former, retained_from: retainedFrom });

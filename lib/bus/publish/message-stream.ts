@@ -47,8 +47,13 @@ interface LogQuery {
   readonly tenant: string;
   readonly key: string;
   readonly after: number;
-  /** Most bytes of bodies together, unless the first message alone has more. Default: any number. */
-  readonly bytes?: number;
+  /** Most bytes of bodies together, unless the first message alone has more. All readers of a process share one connection. */
+  readonly bytes: number;
+}
+
+interface ScanQuery extends Pick<LogQuery, 'after' | 'bytes'> {
+  /** Undefined: of all tenants, and of none. */
+  readonly tenant: string | undefined;
 }
 
 /** Calls throw AppError `unavailable` where the bus cannot be reached, which leaves open whether a message was stored. */
@@ -68,7 +73,7 @@ export interface MessageStream {
   /** The same, of a stream that is made by writers alone: undefined where there is none. It takes two seconds at most. */
   peek(query: { readonly tenant: string; readonly key: string }): Promise<StreamMessage | undefined>;
   /** Messages of one tenant, or of all, with a sequence above `after`, the oldest first, at most a page of them. */
-  scan(query: { readonly tenant: string | undefined; readonly after: number }): Promise<StreamMessage[]>;
+  scan(query: ScanQuery): Promise<StreamMessage[]>;
   /** The oldest message that the stream keeps; undefined where it keeps none. */
   oldest(): Promise<StreamMessage | undefined>;
   /** A sequence that every message which was stored at `ms` (since the epoch) or later is above. */

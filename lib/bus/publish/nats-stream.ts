@@ -95,8 +95,10 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
         const found = session.last(name, ownSubject(definition, tenant, key)).catch(unlessGone);
         return toMessage(await calls.within(end, found));
       }),
-    scan: ({ tenant, after }) =>
-      read((session) => readPage(session, definition, { filter: sourceFilter(definition, tenant, undefined), after })),
+    scan: ({ tenant, after, bytes }) =>
+      read((session) =>
+        readPage(session, definition, { filter: sourceFilter(definition, tenant, undefined), after, bytes }),
+      ),
     oldest: () => read(async (session) => toMessage(await session.next(name, all, 1))),
     before: (ms) => read((session) => seek(session, { name, all }, ms)),
   };
@@ -133,7 +135,7 @@ function messageOf(definition: StreamDefinition, found: FoundMessage): StreamMes
 interface Page {
   readonly filter: string;
   readonly after: number;
-  readonly bytes?: number | undefined;
+  readonly bytes: number;
 }
 
 /** Each request finds the first message from a place on, by subject: the server seeks, and no consumer is made for a read. */

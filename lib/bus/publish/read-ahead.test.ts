@@ -32,7 +32,7 @@ describe('reading ahead', () => {
   it('leaves out no message that came while others were asked for', async () => {
     await fc.assert(
       fc.asyncProperty(rising, fc.nat({ max: 200 }), bursts, async (places, known, growth) => {
-        const found = (await readAhead(growing(places, known, growth), { after: 0, most: 1_000 })).map(
+        const found = (await readAhead(growing(places, known, growth), { after: 0, most: 1_000, bytes: 1_000 })).map(
           ({ seq }) => seq,
         );
         expect(found).toEqual(places.slice(0, found.length));
@@ -65,7 +65,9 @@ describe('reading ahead', () => {
           const seq = places.find((place) => place >= from);
           return seq === undefined ? undefined : { seq };
         };
-        expect((await readAhead(next, { after: 0, most })).map(({ seq }) => seq)).toEqual(places.slice(0, most));
+        expect((await readAhead(next, { after: 0, most, bytes: 1_000 })).map(({ seq }) => seq)).toEqual(
+          places.slice(0, most),
+        );
       }),
     );
   });

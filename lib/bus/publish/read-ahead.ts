@@ -8,7 +8,7 @@ interface Page {
   /** Most messages of the page. */
   readonly most: number;
   /** Most bytes of the page, unless its first message alone has more. */
-  readonly bytes?: number | undefined;
+  readonly bytes: number;
 }
 
 /** Requests for messages of one page that are under way at once. */
@@ -22,7 +22,7 @@ const aheadMost = 32;
  */
 export async function readAhead<M extends Placed>(
   next: (place: number) => Promise<M | undefined>,
-  { after: start, most, bytes = Number.POSITIVE_INFINITY }: Page,
+  { after: start, most, bytes }: Page,
 ): Promise<M[]> {
   const page = new Taken<M>(start, bytes);
   for (let ahead = 1; page.found.length < most && page.room >= 0; ) {
@@ -64,7 +64,6 @@ class Taken<M extends Placed> {
 
   /** How many more messages of the size of these fit, at least one: what does not fit is read in vain. */
   get fitting(): number {
-    if (!Number.isFinite(this.#bytes)) return aheadMost;
     return Math.max(1, Math.ceil((this.room * this.found.length) / (this.#bytes - this.room)));
   }
 }

@@ -28,7 +28,7 @@ describe('a log', () => {
     expect(await two.append({ tenant: acme, key: 'guarded', body: 'next', after: won[0] })).toBeGreaterThan(
       won[0] ?? 0,
     );
-    expect((await one.read({ tenant: acme, key: 'guarded', after: 0 })).length).toBe(3);
+    expect((await one.read({ tenant: acme, key: 'guarded', after: 0, bytes: busLimits.pageBytes })).length).toBe(3);
   });
 
   it('knows a guarded message again whose answer was lost, and no other one', async () => {
@@ -41,7 +41,7 @@ describe('a log', () => {
     expect(await two.append({ ...mine, body: '2', id: 'c' })).toBeUndefined();
     const next = await two.append({ ...mine, body: '2', id: 'c', after: stored ?? 0 });
     expect([next, await one.append(mine)]).toEqual([(stored ?? 0) + 1, stored]);
-    const log = await one.read({ tenant: acme, key: 'repeated', after: 0 });
+    const log = await one.read({ tenant: acme, key: 'repeated', after: 0, bytes: busLimits.pageBytes });
     expect(log.map(({ body }) => text(body))).toEqual(['0', '1', '2']);
   });
 
@@ -57,7 +57,7 @@ describe('a log', () => {
     for (let index = 0; index < 200; index += 1) await append('mixed', `again ${index}`);
     const found: string[] = [];
     for (let after = 0; ; ) {
-      const page = await stream.read({ tenant: acme, key: 'mixed', after });
+      const page = await stream.read({ tenant: acme, key: 'mixed', after, bytes: busLimits.pageBytes });
       expect(page.length).toBeLessThanOrEqual(busLimits.pageMessages);
       found.push(...page.map(({ body }) => text(body)));
       const last = page.at(-1);
@@ -73,11 +73,13 @@ describe('a log', () => {
     await log.append({ tenant: acme, key: 'other', body: 'x' });
     await log.append({ tenant: 'other', key: 'mine', body: 'x' });
     expect(await log.append({ tenant: acme, key: 'mine', body: '2', after: first })).toBeGreaterThan(0);
-    const got = await log.read({ tenant: acme, key: 'mine', after: 0 });
+    const got = await log.read({ tenant: acme, key: 'mine', after: 0, bytes: busLimits.pageBytes });
     expect(got.map(({ body }) => text(body))).toEqual(['1', '2']);
-    expect((await log.read({ tenant: acme, key: 'mine', after: first ?? 0 })).map(({ body }) => text(body))).toEqual([
-      '2',
-    ]);
+    expect(
+      (await log.read({ tenant: acme, key: 'mine', after: first ?? 0, bytes: busLimits.pageBytes })).map(({ body }) =>
+        text(body),
+      ),
+    ).toEqual(['2']);
   });
 
   it('costs no timer of its own once it is there', async () => {
@@ -95,13 +97,13 @@ describe('a log', () => {
     for (let index = 1; index < 20; index += 1) await log.append({ tenant: acme, key: 'timers', body: String(index) });
     // One watches over all answers of the server, which have 1.5 s; a call has 2 s.
     expect(waits.filter((ms) => ms > 1_500)).toEqual([]);
-    expect(await log.read({ tenant: acme, key: 'timers', after: 0 })).toHaveLength(20);
+    expect(await log.read({ tenant: acme, key: 'timers', after: 0, bytes: busLimits.pageBytes })).toHaveLength(20);
   });
 
   it('stores a message of one id once', async () => {
     const log = nats.connect().stream(definition);
     await Promise.all([1, 2, 3].map(() => log.append({ tenant: acme, key: 'once', body: 'x', id: 'a\r\nb' })));
-    expect(await log.read({ tenant: acme, key: 'once', after: 0 })).toHaveLength(1);
+    expect(await log.read({ tenant: acme, key: 'once', after: 0, bytes: busLimits.pageBytes })).toHaveLength(1);
   });
 
   it.each([busLimits.pageMessages - 1, busLimits.pageMessages, busLimits.pageMessages + 1])(
@@ -109,9 +111,9 @@ describe('a log', () => {
     async (count) => {
       const [log, key] = [nats.connect().stream(definition), `pages-${count}`];
       await Promise.all(Array.from({ length: count }, (_, i) => log.append({ tenant: acme, key, body: String(i) })));
-      const page = await log.read({ tenant: acme, key, after: 0 });
+      const page = await log.read({ tenant: acme, key, after: 0, bytes: busLimits.pageBytes });
       expect(page).toHaveLength(Math.min(count, busLimits.pageMessages));
-      const rest = await log.read({ tenant: acme, key, after: page.at(-1)?.sequence ?? 0 });
+      const rest = await log.read({ tenant: acme, key, after: page.at(-1)?.sequence ?? 0, bytes: busLimits.pageBytes });
       expect(page.length + rest.length).toBe(count);
     },
   );
@@ -151,7 +153,9 @@ describe('a record', () => {
     ] as const)
       await log.append({ tenant, key, body });
     const bodies = async (tenant: string | undefined, after = 0) =>
-      (await log.scan({ tenant, after })).map((message) => `${message.tenant} ${message.key} ${text(message.body)}`);
+      (await log.scan({ tenant, after, bytes: busLimits.pageBytes })).map(
+        (message) => `${message.tenant} ${message.key} ${text(message.body)}`,
+      );
     expect(await bodies(undefined)).toEqual(['acme l0 1', 'other l0 2', 'acme l1 3', 'acme l0 4']);
     expect(await bodies(acme)).toEqual(['acme l0 1', 'acme l1 3', 'acme l0 4']);
     expect(await bodies(acme, 1)).toEqual(['acme l1 3', 'acme l0 4']);

@@ -5,7 +5,7 @@ import { storedEvents } from '../../../test/nats/stored-events.ts';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
 import { systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { BusEvent, EventBus, StreamDefinition, Subscription } from '../index.ts';
+import { type BusEvent, busLimits, type EventBus, type StreamDefinition, type Subscription } from '../index.ts';
 import type { Delivery } from './subscription.ts';
 
 /** Durable consumers against the real server. */
@@ -216,7 +216,9 @@ describe('a message that fails', () => {
       reason: 'NoJson',
       attempts: 1,
     });
-    expect((await bus.stream(source).read({ tenant: 'poison', key: 'k', after: 0 })).length).toBe(2);
+    expect(
+      (await bus.stream(source).read({ tenant: 'poison', key: 'k', after: 0, bytes: busLimits.pageBytes })).length,
+    ).toBe(2);
   });
 
   it('about dead letters makes no further dead letter', async () => {
