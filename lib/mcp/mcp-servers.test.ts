@@ -6,7 +6,7 @@ import {
   type Socket,
 } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLargeAnswers } from '../tools/web/answer-room.ts';
 import { startTestMcpServer, type TestMcpServer } from '../../test/support/mcp-server.ts';
 import { systemClock } from '../clock.ts';
@@ -187,14 +187,17 @@ describe('tools of an MCP server', () => {
   });
 });
 
-/** A peer that answers like a server until a tool is called, and then as the test says. */
-async function hostile(act: (response: ServerResponse, id: number) => void): Promise<string> {
+/** A peer that answers like a server, and one method as the test says. */
+async function hostile(
+  act: (response: ServerResponse, id: number) => void,
+  method: 'initialize' | 'tools/list' | 'tools/call' = 'tools/call',
+): Promise<string> {
   const listener: RequestListener = (request, response) => {
     void request.toArray().then((chunks) => {
       const body = Buffer.concat(chunks).toString();
       const message = body === '' ? {} : (JSON.parse(body) as { id?: number; method?: string });
       const result = results[message.method ?? ''];
-      if (message.method === 'tools/call') return act(response, message.id ?? 0);
+      if (message.method === method) return act(response, message.id ?? 0);
       if (message.id === undefined) return void response.writeHead(202).end();
       response.setHeader('content-type', 'application/json');
       const reply = result === undefined ? { error: { code: -32_601, message: 'no' } } : { result };
@@ -300,6 +303,24 @@ describe('a hostile MCP server', () => {
     expect(await echo?.call('acme', { text: '' }, signal())).toEqual({ content: 'again', isError: false });
     expect(calls).toBe(2);
   });
+
+  it.each(['initialize', 'tools/list', 'tools/call'] as const)(
+    'that repeats the key in an error of %s has it shown nowhere, nor a part of it where the words are cut',
+    async (method) => {
+      const error = { code: -32_001, message: `refused: ${`${canary} `.repeat(40)}` };
+      const refuse = (response: ServerResponse, id: number): void => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      };
+      const servers = follow(entry(await hostile(refuse, method), { api_key: new Secret(canary) }));
+      const [echo] = method === 'tools/call' ? await tools(servers) : [];
+      const answer = await echo?.call('acme', { text: '' }, signal());
+      await vi.waitUntil(() => lines.length > 0);
+      const shown = JSON.stringify(answer) + lines.join();
+      expect(shown).toContain('refused: [secret] [secret]');
+      expect(shown).not.toContain('cana');
+    },
+  );
 
   it('that breaks one call leaves the others of the session alone', async () => {
     const held: (() => void)[] = [];

@@ -9,26 +9,33 @@ interface LibraryError extends Error {
 
 const messageLength = 500;
 
-/** The error of the protocol that a server answered a request with: its own words. */
+/** The error of the protocol that a server answered a request with: its own words, without our key. */
 export class McpRefusal extends Error {
   override readonly name = 'McpRefusal';
 }
 
+/** The refusal in an error of the library, `redact` applied before anything is cut off; undefined for any other error. */
+export function refusalOf(error: unknown, redact: (text: string) => string): McpRefusal | undefined {
+  if (!(error instanceof Error) || ownError(error) !== undefined) return undefined;
+  const { code, status, message }: LibraryError = error;
+  // Errors of the platform have numbers as well.
+  if (typeof code !== 'number' || typeof status === 'number' || error instanceof DOMException) return undefined;
+  return new McpRefusal(cutText(redact(message), messageLength).toWellFormed());
+}
+
 /**
- * The failure of a server, without what was sent to it or came from it, except for the message of an error of the
- * protocol. `signal` is that of the request.
+ * The failure of a server, without what was sent to it or came from it, except for the words of a refusal. `signal` is
+ * that of the request.
  */
 export function serverErrorOf(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return signalError(signal);
   const own = ownError(error);
   if (own !== undefined) return own;
+  if (error instanceof McpRefusal) return error;
   if (!(error instanceof Error)) return new AppError('unavailable', 'the exchange failed');
-  const { code, status, message }: LibraryError = error;
+  const { code, status }: LibraryError = error;
   if (typeof status === 'number') return new AppError('unavailable', `HTTP ${status}`, { reason: `HTTP ${status}` });
   if (error.name === 'TimeoutError' || code === 'REQUEST_TIMEOUT') return timeout();
-  // Errors of the platform have numbers as well.
-  if (typeof code === 'number' && !(error instanceof DOMException))
-    return new McpRefusal(cutText(message, messageLength).toWellFormed());
   return new AppError('unavailable', 'no answer of the protocol came');
 }
 

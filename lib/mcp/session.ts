@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { McpServerEntry, Secret } from '../node-config/index.ts';
 import { mcpLimits } from './limits.ts';
+import { refusalOf } from './server-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -21,7 +22,7 @@ export interface McpSession {
 /** Where a session is opened, and with which key. */
 export type McpEndpoint = Pick<McpServerEntry, 'url' | 'api_key' | 'api_key_header'>;
 
-/** Opens a session. Rejects with whatever the library throws. */
+/** Opens a session. It and its calls reject with an McpRefusal, or with whatever else the library throws. */
 export async function openMcpSession(
   server: McpEndpoint,
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>,
@@ -45,14 +46,15 @@ export async function openMcpSession(
       reconnectionDelayGrowFactor: 1,
     },
   });
+  const redactor = redactorOf(server.api_key);
   const stop = (): void => void client.close().catch(() => undefined);
   signal.addEventListener('abort', stop, { once: true });
   try {
     await client.connect(transport, { timeout: mcpLimits.listMs, signal });
-    return sessionOf(client, server.api_key);
+    return sessionOf(client, redactor);
   } catch (error) {
     stop();
-    throw error;
+    throw refusalOf(error, redactor.text) ?? error;
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -63,26 +65,27 @@ function keyHeader({ api_key: key, api_key_header: name }: McpEndpoint): Record<
   return name === undefined ? { Authorization: `Bearer ${key.reveal()}` } : { [name]: key.reveal() };
 }
 
-function sessionOf(client: Client, key: Secret | undefined): McpSession {
-  const redact = redactor(key);
+function sessionOf(client: Client, redactor: Redactor): McpSession {
   const close = (): Promise<void> => client.close().catch(() => undefined);
   let [underWay, isRetired] = [0, false];
   async function during<T>(work: () => Promise<T>): Promise<T> {
     underWay += 1;
     try {
       return await work();
+    } catch (error) {
+      throw refusalOf(error, redactor.text) ?? error;
     } finally {
       underWay -= 1;
       if (isRetired && underWay === 0) void close();
     }
   }
   return {
-    list: (signal, take) => during(() => listAll(client, signal, (rows) => take(rows.map(redact)))),
+    list: (signal, take) => during(() => listAll(client, signal, (rows) => take(rows.map(redactor.value)))),
     call: (tool, args, signal) =>
       during(async () => {
         const params = { name: tool, arguments: { ...args } };
         const request = { method: 'tools/call', params };
-        const answer = redact(await client.request(request, asItCame, { signal, timeout: longestMs }));
+        const answer = redactor.value(await client.request(request, asItCame, { signal, timeout: longestMs }));
         return isJsonObject(answer) ? answer : {};
       }),
     retire() {
@@ -121,12 +124,22 @@ async function listAll(client: Client, signal: AbortSignal, take: Parameters<Mcp
 /** The signal of a call ends it; the library wants a number. */
 const longestMs = 3_600_000;
 
-/** A value as the server sent it, without the key where the server has sent that back. */
-function redactor(key: Secret | undefined): (value: unknown) => unknown {
-  if (key === undefined) return (value) => value;
-  const written = JSON.stringify(key.reveal()).slice(1, -1);
-  return (value) => {
-    const text = JSON.stringify(value);
-    return text.includes(written) ? JSON.parse(text.replaceAll(written, '[secret]')) : value;
+/** Takes the key out of what the server has sent: it may have sent that back. */
+interface Redactor {
+  readonly text: (text: string) => string;
+  /** Anywhere in a value of JSON. */
+  readonly value: (value: unknown) => unknown;
+}
+
+function redactorOf(key: Secret | undefined): Redactor {
+  if (key === undefined) return { text: (text) => text, value: (value) => value };
+  const plain = key.reveal();
+  const written = JSON.stringify(plain).slice(1, -1);
+  return {
+    text: (text) => text.replaceAll(plain, '[secret]'),
+    value(value) {
+      const text = JSON.stringify(value);
+      return text.includes(written) ? JSON.parse(text.replaceAll(written, '[secret]')) : value;
+    },
   };
 }
