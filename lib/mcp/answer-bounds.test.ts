@@ -1,13 +1,14 @@
+import { isJsonContentType } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { answerBoundsFor } from './answer-bounds.ts';
+import { answerBoundsFor, answerFormOf } from './answer-bounds.ts';
 import { mcpLimits } from './limits.ts';
 
 const { values, shallowValues, eventLines } = mcpLimits;
-const problemOf = (mediaType: string, text: string): string => {
-  const lookAt = answerBoundsFor(mediaType);
+const problemOf = (contentType: string, text: string, status = 200): string => {
+  const lookAt = answerBoundsFor(answerFormOf(status, contentType));
   try {
     // Byte by byte, as the network may deliver it.
-    for (const byte of Buffer.from(text)) lookAt?.(Uint8Array.of(byte));
+    for (const byte of Buffer.from(text)) lookAt(Uint8Array.of(byte));
     return '';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -63,7 +64,33 @@ describe('bounds of an answer', () => {
     expect(stream(`data: ${message}${end}`.repeat(2))).toBe(tooManyNearTop);
   });
 
-  it.each(['text/html', null])('are none for what is not read as messages: %s', (mediaType) => {
-    expect(answerBoundsFor(mediaType)).toBeUndefined();
+  const asStream = { isStream: true, contentType: 'text/event-stream' };
+  const asJson = { isStream: false, contentType: 'application/json' };
+  const asNone = { isStream: false, contentType: undefined };
+
+  it.each([
+    ['text/event-stream', asStream],
+    [' Text/Event-Stream ; charset=utf-8', asStream],
+    ['text/event-stream;', asStream],
+    ['application/json', asJson],
+    ['APPLICATION/JSON;charset=', asJson],
+    ['application/json; x="text/event-stream"', asJson],
+    ['application/json;text/event-stream', asJson],
+    ['text/event-stream; x="application/json"', asStream],
+    ['text/event-stream, application/json', asNone],
+    ['application/json, text/event-stream', asNone],
+    ['text/event-streams', asNone],
+    ['application/problem+json', asNone],
+    ['text/html', asNone],
+    ['', asNone],
+    [null, asNone],
+  ])('are those of the essence of the Content-Type, which the library gets alone: %j', (contentType, want) => {
+    expect(answerFormOf(200, contentType)).toEqual(want);
+    expect(isJsonContentType(answerFormOf(200, contentType).contentType)).toBe(want === asJson);
+  });
+
+  it.each([199, 300, 400, 500])('are those of JSON for an error, which is no stream: %i', (status) => {
+    expect(problemOf('text/event-stream', '[{}]', status)).toBe('the answer is a batch');
+    expect(problemOf('text/plain', shallow(shallowValues + 1), status)).toBe(tooManyNearTop);
   });
 });

@@ -7,15 +7,23 @@ import { mcpLimits } from './limits.ts';
  */
 export type LookAt = (chunk: Uint8Array) => void;
 
-/** For an answer of this media type; undefined where nothing reads it as messages. */
-export function answerBoundsFor(mediaType: string | null): LookAt | undefined {
-  if (isEventStream(mediaType)) return boundsOf(true);
-  return mediaType?.toLowerCase().includes('json') === true ? boundsOf(false) : undefined;
+/** How the library reads an answer. */
+export interface AnswerForm {
+  /** Many messages, each read when it has come. Anything else is read as JSON, or as no messages at all. */
+  readonly isStream: boolean;
+  /** What the library gets for the header of the server, so that it reads what was bounded. */
+  readonly contentType: string | undefined;
 }
 
-/** Whether the answer holds many messages, each read when it has come. */
-export const isEventStream = (mediaType: string | null): boolean =>
-  mediaType?.toLowerCase().includes('text/event-stream') === true;
+/** The form of an answer with this status and Content-Type. The library reads the body of an error as JSON, whatever its type. */
+export function answerFormOf(status: number, contentType: string | null): AnswerForm {
+  const essence = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  const isOk = status >= 200 && status < 300;
+  return {
+    isStream: isOk && essence === 'text/event-stream',
+    contentType: essence === 'text/event-stream' || essence === 'application/json' ? essence : undefined,
+  };
+}
 
 const code = {
   lineFeed: 0x0a,
@@ -33,7 +41,7 @@ const code = {
  * Counts values as JSON has them, wherever they are. In a stream each line begins anew: no text of JSON continues over the end
  * of one.
  */
-function boundsOf(isStream: boolean): LookAt {
+export function answerBoundsFor({ isStream }: Pick<AnswerForm, 'isStream'>): LookAt {
   let [values, shallow, lines, depth] = [0, 0, 0, 0];
   let [isText, isEscaped, last] = [false, false, 0];
   const value = (): void => {

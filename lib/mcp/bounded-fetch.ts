@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { type AnswerRoom, memoryOf, type Taken } from '../tools/web/answer-room.ts';
 import { createAddressPolicy } from '../tools/web/address-policy.ts';
 import { assertHostPermitted, createVettedLookup, type Resolve } from '../tools/web/vetted-agent.ts';
-import { answerBoundsFor, isEventStream, type LookAt } from './answer-bounds.ts';
+import { answerBoundsFor, answerFormOf, type LookAt } from './answer-bounds.ts';
 import { mcpLimits } from './limits.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -62,24 +62,27 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
 }
 
 function bounded(response: Response, room: Taken): Response {
-  const { status, headers, body } = response;
+  const { status, body } = response;
   if (status >= 300 && status < 400) {
     void body?.cancel();
     throw new AppError('unavailable', 'the server answers with a redirect, which is not followed');
   }
   if (body === null) return response;
-  const mediaType = headers.get('content-type');
-  const looked = within(body, room, answerBoundsFor(mediaType));
-  return new Response(ReadableStream.from(isEventStream(mediaType) ? inTurns(looked) : looked), { status, headers });
+  const headers = new Headers(response.headers);
+  const form = answerFormOf(status, headers.get('content-type'));
+  headers.delete('content-type');
+  if (form.contentType !== undefined) headers.set('content-type', form.contentType);
+  const looked = within(body, room, answerBoundsFor(form));
+  return new Response(ReadableStream.from(form.isStream ? inTurns(looked) : looked), { status, headers });
 }
 
-async function* within(body: ReadableStream<Uint8Array>, room: Taken, lookAt: LookAt | undefined) {
+async function* within(body: ReadableStream<Uint8Array>, room: Taken, lookAt: LookAt) {
   let bytes = 0;
   try {
     for await (const chunk of body) {
       bytes += chunk.byteLength;
       if (bytes > mcpLimits.responseBytes) throw tooLarge();
-      lookAt?.(chunk);
+      lookAt(chunk);
       if (bytes > mcpLimits.smallBytes) await room.grow();
       yield chunk;
     }

@@ -263,6 +263,14 @@ describe('a hostile MCP server', () => {
       /^NETWORK_ERROR: .*no answer of the protocol came/,
     ],
     [
+      'calls a batch a stream in a parameter of its type',
+      (response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json; x="text/event-stream"' })
+          .end(`[${'\n\n{"jsonrpc":"2.0","method":"canary"},'.repeat(100)}{}]`),
+      /^NETWORK_ERROR: .*the answer is a batch/,
+    ],
+    [
       'sends a page',
       (response) => response.writeHead(200, { 'content-type': 'text/html' }).end(canary),
       /^NETWORK_ERROR: .*no answer of the protocol came/,
