@@ -59,7 +59,7 @@ func dispatch(args []string) int {
 	case "git":
 		return gitop.Main(args[1:], os.Stdout)
 	case "mcp":
-		return mcp.Main(args[1:])
+		return mcpMain(args[1:])
 	case "git-credential":
 		return gitop.Credential(args[1:], os.Stdin, os.Stdout)
 	case "copy":
@@ -85,6 +85,14 @@ func agentMain(args []string) int {
 	runtime.GOMAXPROCS(min(processors, runtime.NumCPU()))
 	catchSignals()
 	return agent.Main()
+}
+
+// mcpMain keeps the token of the bridge from the program behind it, which runs under the same user.
+func mcpMain(args []string) int {
+	if err := protect(); err != nil {
+		return usageError(err.Error())
+	}
+	return mcp.Main(args)
 }
 
 func usageError(message string) int {
