@@ -1,6 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { EdgeCommand, EdgeEvent, Heartbeat, SealNodeEnvelope } from '../../proto/generated/windlass/node/v1/node.ts';
+import {
+  EdgeCapabilities,
+  EdgeCommand,
+  EdgeEvent,
+  Heartbeat,
+  SealNodeEnvelope,
+} from '../../proto/generated/windlass/node/v1/node.ts';
 import { AppError } from '../errors.ts';
 import {
   assertFresh,
@@ -30,6 +36,16 @@ const codeOf = (read: () => unknown): string => {
     return error instanceof AppError ? error.code : `not an AppError: ${String(error)}`;
   }
 };
+
+const problemOf = (read: () => unknown): string => {
+  try {
+    read();
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+const tooMany = 'the message is no canonical protobuf: it has more than 4096 fields';
 
 describe('messages of a daemon', () => {
   it('EDGE-FLOW-05 are read with their envelope, which proves the key, the stream and the sequence', () => {
@@ -122,6 +138,78 @@ describe('messages of a daemon', () => {
       ]),
     );
     expect(codeOf(() => readEdgeEvent(hello))).toBe('invalid');
+  });
+
+  const envelope = writeField(1, SealNodeEnvelope.encode(SealNodeEnvelope.create({ nodeId: 'n' })).finish());
+  const read = (kind: number, content: Uint8Array): string =>
+    codeOf(() => readEdgeEvent(writeField(kind, Buffer.concat([envelope, content]))).event);
+  const label = writeField(5, bytes(0x0a, 1, 0x61, 0x12, 1, 0x62));
+  const labels = (count: number, more = bytes()): Uint8Array =>
+    writeField(2, Buffer.concat([more, ...Array<Uint8Array>(count).fill(label)]));
+  /** Fields of so many are 4,095: each label has one around it and two in it, and there are the report, the envelope, its node id. */
+  const labelsMost = 1_364;
+
+  it.each([1, 5])('AMB-202 have at most 4096 fields at all levels together, as labels have: field %i', (kind) => {
+    const spare = bytes(0x0a, 0);
+    expect(read(kind, labels(labelsMost))).toBe('taken');
+    expect(read(kind, labels(labelsMost, spare))).toBe('taken');
+    expect(read(kind, labels(labelsMost, Buffer.concat([spare, spare])))).toBe('invalid');
+    expect(read(kind, Buffer.concat([labels(700), labels(700)]))).toBe('invalid');
+  });
+
+  it('AMB-202 hide no fields in any message inside them', () => {
+    const many = Buffer.alloc(2 * 4_096, bytes(0x08, 1));
+    const inside = (...path: readonly number[]): Uint8Array =>
+      path.reduceRight<Uint8Array>((content, number) => writeField(number, content), many);
+    const paths: Readonly<Record<number, readonly (readonly number[])[]>> = {
+      1: [[1], [1, 4], [2], [2, 5], [2, 10]],
+      2: [[1, 4], [2]],
+      3: [[1, 4], [3], [3, 1], [3, 1, 2], [3, 1, 3], [3, 2], [3, 3], [3, 3, 1], [3, 4]],
+      4: [[1, 4], [3], [3, 3]],
+      5: [[1, 4], [2], [2, 5], [2, 10]],
+    };
+    for (const [kind, found] of Object.entries(paths))
+      for (const path of found) {
+        const message = writeField(Number(kind), inside(...path));
+        expect([kind, path, problemOf(() => readEdgeEvent(message))]).toEqual([kind, path, tooMany]);
+      }
+  });
+
+  it.each([1, 5])('are reports of at most 512 KiB: field %i', (kind) => {
+    const text = (size: number): Uint8Array => {
+      const around = envelope.length + 8;
+      return writeField(2, writeField(1, Buffer.alloc(size - around, 'x')));
+    };
+    const most = edgeLimits.reportBytes;
+    const sizeOf = (content: Uint8Array): number => envelope.length + content.length;
+    expect([most - 1, most, most + 1].map((size) => sizeOf(text(size)))).toEqual([most - 1, most, most + 1]);
+    expect([most - 1, most, most + 1].map((size) => read(kind, text(size)))).toEqual(['taken', 'taken', 'invalid']);
+  });
+
+  it('are reports as large as the other bounds permit', () => {
+    const name = (index: number, length: number): string => `${index}`.padEnd(length, '\u4e00');
+    const of = (count: number, length: number): string[] =>
+      Array.from({ length: count }, (_, index) => name(index, length));
+    const { localTools, mountPoints, labels: most, nameLength } = edgeLimits;
+    const capabilities = EdgeCapabilities.create({
+      localTools: of(localTools, nameLength),
+      // All of them have 16 KiB at most as JSON.
+      mountPoints: of(mountPoints, 20),
+      customLabels: Object.fromEntries(of(most, nameLength).map((label) => [label, name(0, 256)])),
+      commandTimeout: { seconds: 60n, nanos: 0 },
+    });
+    const event = { $case: 'hello', value: { envelope: undefined, capabilities, streamId } } as const;
+    const token = 't'.repeat(edgeLimits.tokenLength);
+    expect(codeOf(() => readEdgeEvent(sealEdgeEvent(event, { ...sealing, token })).event)).toBe('taken');
+  });
+
+  it('are decoded when their event is asked for, which is after the proof', () => {
+    const contents = vi.spyOn(Heartbeat, 'decode');
+    const received = readEdgeEvent(sealEdgeEvent(heartbeat, sealing));
+    expect(contents).not.toHaveBeenCalled();
+    expect(received.event).toBe(received.event);
+    expect(contents).toHaveBeenCalledOnce();
+    vi.restoreAllMocks();
   });
 
   it('EDGE-FLOW-05 are fresh within the skew to the millisecond', () => {

@@ -8,7 +8,8 @@ import {
 } from '../../proto/generated/windlass/node/v1/node.ts';
 import { AppError } from '../errors.ts';
 import { openSealed, type SealedMessage, type Sealing, seal } from './envelope.ts';
-import { readFields, writeField } from './wire.ts';
+import { edgeLimits } from './limits.ts';
+import { assertFields, type MessageForm, readFields, writeField } from './wire.ts';
 
 /** A daemon's message, without its kind's wrapping. */
 export type EdgeEventCase = NonNullable<EdgeEvent['event']>;
@@ -16,7 +17,10 @@ type Kind = EdgeEventCase['$case'];
 
 /** A message of a daemon as it was received; nothing of it is believed before its envelope is checked. */
 export interface ReceivedEvent {
-  /** Without its envelope, which is in `sealed`. */
+  /**
+   * Without its envelope, which is in `sealed`. Decoded when it is first asked for, so that a message without proof costs little.
+   * @throws AppError `invalid`
+   */
   readonly event: EdgeEventCase;
   readonly sealed: SealedMessage;
 }
@@ -26,8 +30,20 @@ const kinds: readonly Kind[] = ['hello', 'heartbeat', 'commandResult', 'commandP
 /** Field of the envelope in each of them. */
 const envelopeField = 1;
 
+const flat: MessageForm = {};
+const envelopeForm: MessageForm = { 4: flat };
+const report: MessageForm = { 1: envelopeForm, 2: { 5: flat, 10: flat } };
+/** Messages inside each kind. A payload is bytes here: it is decoded by itself, and later. */
+const forms: Readonly<Record<Kind, MessageForm>> = {
+  hello: report,
+  heartbeat: { 1: envelopeForm, 2: flat },
+  commandResult: { 1: envelopeForm, 3: { 1: { 2: flat, 3: flat }, 2: flat, 3: { 1: flat }, 4: flat } },
+  commandProgress: { 1: envelopeForm, 3: { 3: flat } },
+  capabilityUpdate: report,
+};
+
 /**
- * Reads a message of a daemon. The wrapping, which the signature does not cover, holds exactly one known field.
+ * Opens a message of a daemon. The wrapping, which the signature does not cover, holds exactly one known field.
  * @throws AppError `invalid` for anything else, `unauthenticated` where the envelope is missing.
  */
 export function readEdgeEvent(bytes: Uint8Array): ReceivedEvent {
@@ -38,8 +54,18 @@ export function readEdgeEvent(bytes: Uint8Array): ReceivedEvent {
       'an EdgeEvent holds exactly one of hello, heartbeat, command_result, command_progress and capability_update',
     );
   }
-  const sealed = openSealed(kind, bytes.subarray(field.valueFrom, field.to), envelopeField);
-  return { event: decode(kind, sealed.rest), sealed };
+  const message = bytes.subarray(field.valueFrom, field.to);
+  if (forms[kind] === report && message.length > edgeLimits.reportBytes)
+    throw invalid(`a ${kind} has more than ${edgeLimits.reportBytes} bytes`);
+  assertFields(message, forms[kind]);
+  const sealed = openSealed(kind, message, envelopeField);
+  let event: EdgeEventCase | undefined;
+  return {
+    sealed,
+    get event() {
+      return (event ??= decode(kind, sealed.rest));
+    },
+  };
 }
 
 /** The bytes of a message of a daemon, signed. The event's own envelope is not looked at. */

@@ -38,7 +38,8 @@ export const edgeLimits = {
   progressBytes: 64 * 1024,
   /** Messages of it: a command that writes letter by letter is no flood of the bus. */
   progressChunks: 1_024,
-  /** Size limits of a daemon's report about itself. */
+  /** Size limits of a daemon's report about itself: its message, which has three bytes a character at most, and the parts of it. */
+  reportBytes: 512 * 1024,
   localTools: 256,
   mountPoints: 256,
   labels: 64,

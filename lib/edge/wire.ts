@@ -13,7 +13,7 @@ interface WireField {
 
 /** Highest field number of protobuf. */
 const numberMax = 2 ** 29 - 1;
-/** No message of the protocol has more; a map or a list has a field for each member. */
+/** No message of the protocol has more, those inside it included; a map or a list has a field for each member. */
 const fieldsMax = 4_096;
 
 /**
@@ -31,10 +31,34 @@ export function readFields(bytes: Uint8Array): WireField[] {
     if (number < 1 || number > numberMax) throw malformed('a field number is out of range');
     const valueFrom = passValue(bytes, type, cursor);
     if (cursor.at > bytes.length) throw malformed('a field is cut off');
-    if (fields.length === fieldsMax) throw malformed(`it has more than ${fieldsMax} fields`);
+    if (fields.length === fieldsMax) throw tooMany();
     fields.push({ number, type, from, valueFrom, to: cursor.at });
   }
   return fields;
+}
+
+/** The fields of a message that hold messages, by number. */
+export interface MessageForm {
+  readonly [field: number]: MessageForm;
+}
+
+/**
+ * Reads the fields of a message and of all messages inside it, which a decoder makes objects of.
+ * @throws AppError `invalid` where there are too many in all, or one is not canonical.
+ */
+export function assertFields(bytes: Uint8Array, form: MessageForm): void {
+  countFields(bytes, form, 0);
+}
+
+function countFields(bytes: Uint8Array, form: MessageForm, before: number): number {
+  const fields = readFields(bytes);
+  let count = before + fields.length;
+  if (count > fieldsMax) throw tooMany();
+  for (const { number, type, valueFrom, to } of fields) {
+    const inner = form[number];
+    if (inner !== undefined && type === 2) count = countFields(bytes.subarray(valueFrom, to), inner, count);
+  }
+  return count;
 }
 
 /** Where the next byte is. One for a whole message: a relay reads hundreds of them a second. */
@@ -138,3 +162,4 @@ function varint(value: number): Buffer {
 
 const malformed = (problem: string): AppError =>
   new AppError('invalid', `the message is no canonical protobuf: ${problem}`, { reason: 'MessageInvalid' });
+const tooMany = (): AppError => malformed(`it has more than ${fieldsMax} fields`);
