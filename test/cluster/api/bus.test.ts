@@ -154,7 +154,9 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
   });
 
   it('stops no workflow while it is away, and gets the events afterwards; it keeps earlier ones', async () => {
-    const key = `kept-${tenant.name}`;
+    // NATS may have another address by now, and a second attempt of the test needs a key of its own.
+    nats = await installedNats(kube);
+    const key = `kept-${tenant.name}-${Date.now()}`;
     const revision = await bus().bucket<string>(buckets.idempotency).create(key, 'mine', 'acme');
     const before = await kube.get(pods, nats0);
     // As a node's power cut leaves it: no goodbye, and a new pod with the old volume.
