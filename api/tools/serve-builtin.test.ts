@@ -12,7 +12,7 @@ type Handler = Parameters<EventBus['serve']>[1];
 const { signal } = new AbortController();
 const sent = (body: string) => ({ body: Buffer.from(body), signal }) as never;
 
-/** What the gateway can send, and the callers that a tool ran for. */
+/** Messages that the gateway can send, and the callers that a tool ran for. */
 function served(runningCaller: () => Promise<ToolCaller | undefined>) {
   const handlers = new Map<string, Handler>();
   const ran: ToolCaller[] = [];

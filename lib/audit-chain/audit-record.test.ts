@@ -76,7 +76,7 @@ it('a page of the audit looks at so many bytes, in reads of fewer, and the next 
   expect(all.events).toHaveLength(2);
 });
 
-it('between two messages of a page the event loop goes on', async () => {
+it('between two messages of a page the event loop has a turn', async () => {
   let turns = 0;
   let isOver = false;
   const turnOf = new Map<number, number>();

@@ -145,7 +145,7 @@ class Verifier implements ChainVerifier {
     return { events: this.#events, chains, gone, problems: this.#problems };
   }
 
-  /** What a chain begins with follows what was there before it. */
+  /** The first event of a chain follows the one that a checkpoint says was before it. */
   #begin(key: string, event: ChainedEvent): void {
     if (event.sequence === 1) {
       if (!/^0+$/.test(event.previous)) this.#blame(event, 'changed', 'the first event follows one');

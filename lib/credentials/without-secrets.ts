@@ -37,7 +37,7 @@ function found(text: Buffer, secrets: readonly Buffer[]): readonly TextRange[] |
   return apart(places);
 }
 
-/** Of places that overlap, one that covers them: a secret may be a part of another. */
+/** One place that covers those that overlap: a secret may be a part of another. */
 function apart(places: readonly TextRange[]): readonly TextRange[] {
   const covering: TextRange[] = [];
   for (const [from, to] of places.toSorted((a, b) => a[0] - b[0])) {

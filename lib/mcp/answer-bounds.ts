@@ -11,7 +11,7 @@ export type LookAt = (chunk: Uint8Array) => void;
 export interface AnswerForm {
   /** Many messages, each read when it has come. Anything else is read as JSON, or as no messages at all. */
   readonly isStream: boolean;
-  /** What the library gets for the header of the server, so that it reads what was bounded. */
+  /** Header that the library gets in place of the server's, so that it reads what was bounded. */
   readonly contentType: string | undefined;
 }
 

@@ -25,7 +25,7 @@ let token: string;
 /** Calls that went to the container. */
 let ran: ContainerCall[];
 let containerProblem: ToolRefusal | undefined;
-/** What the container waits for, with the signal of the call. */
+/** The wait of the container, with the signal of the call. */
 let inContainer: (signal: AbortSignal) => Promise<void>;
 let underWay: CallsUnderWay;
 let raised: BusEvent[];

@@ -117,7 +117,7 @@ function tell({ terminal }: CommandSession, report: ChainReport, keyIds: readonl
 
 type Chain = ChainReport['chains'][number];
 
-/** What is proven of a chain, and what cannot be. */
+/** The proven part of a chain, and the part that cannot be proven. */
 function linesOf(chain: Chain): string[] {
   const { first, last, since, vouched, gone } = chain;
   const until = vouched === 0 ? 'no checkpoint vouches for it yet' : `a checkpoint vouches for it up to ${vouched}`;
