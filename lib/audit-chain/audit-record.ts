@@ -37,7 +37,7 @@ interface AuditPage {
 }
 
 /** For whom a read is made, and when it ends. */
-export interface AuditReader {
+interface AuditReader {
   /** The tenant that waits for a turn, which is that of the caller. */
   readonly of: string | undefined;
   /** Ends the read, as where its caller has left. */

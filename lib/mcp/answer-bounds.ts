@@ -8,7 +8,7 @@ import { mcpLimits } from './limits.ts';
 export type LookAt = (chunk: Uint8Array) => void;
 
 /** How the library reads an answer. */
-export interface AnswerForm {
+interface AnswerForm {
   /** Many messages, each read when it has come. Anything else is read as JSON, or as no messages at all. */
   readonly isStream: boolean;
   /** Header that the library gets in place of the server's, so that it reads what was bounded. */
