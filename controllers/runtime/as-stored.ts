@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../lib/json-object.ts';
-import { isSame } from './status-patch.ts';
+import { addedItems } from './status-patch.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -54,6 +54,6 @@ function storedFields(before: Fields, after: Fields): Fields {
 }
 
 function storedList(before: readonly unknown[], after: readonly unknown[]): unknown {
-  const grewOnly = before.length <= after.length && before.every((item, index) => isSame(item, after[index]));
-  return grewOnly ? [...before, ...copied(after.slice(before.length))] : copied(after);
+  const added = addedItems(before, after);
+  return added === undefined ? copied(after) : [...before, ...copied(added)];
 }

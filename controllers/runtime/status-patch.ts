@@ -1,6 +1,7 @@
 import { pointerOf } from '../../crds/json-pointer.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { JsonPatchOperation, KubeObject } from '../../lib/kube/index.ts';
+import { sameJson } from '../../lib/same-json.ts';
 
 /**
  * The operations that turn `before` into `after`, guarded by the version that `after` was decided on, or undefined
@@ -55,14 +56,13 @@ function diffLists(
   after: readonly unknown[],
   into: JsonPatchOperation[],
 ): void {
-  const grewOnly = before.length <= after.length && before.every((item, index) => isSame(item, after[index]));
-  if (!grewOnly) into.push({ op: 'replace', path, value: after });
-  else for (const item of after.slice(before.length)) into.push({ op: 'add', path: `${path}/-`, value: item });
+  const added = addedItems(before, after);
+  if (added === undefined) into.push({ op: 'replace', path, value: after });
+  else for (const item of added) into.push({ op: 'add', path: `${path}/-`, value: item });
 }
 
-/** Equal as JSON, members in any order. */
-export function isSame(left: unknown, right: unknown): boolean {
-  const differences: JsonPatchOperation[] = [];
-  diff('', left, right, differences);
-  return differences.length === 0;
-}
+/** The new items of a list that only grew; undefined where it changed otherwise. */
+export const addedItems = (before: readonly unknown[], after: readonly unknown[]): readonly unknown[] | undefined =>
+  before.length <= after.length && before.every((item, index) => sameJson(item, after[index]))
+    ? after.slice(before.length)
+    : undefined;
