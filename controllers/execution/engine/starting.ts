@@ -103,11 +103,12 @@ export function noteStart(
 
 /** Takes a wait away that is over, together with the note of the start, once the container has run for a moment. */
 export function showStart(draft: Draft, current: CurrentVisit, begunAt: number | undefined): VisitChange {
-  const settlesAt = (begunAt ?? Number.NEGATIVE_INFINITY) + engineLimits.waitSettlesMs;
-  const isRecent = draft.now < settlesAt && begunAt !== undefined && begunAt <= draft.now;
-  if (current.waiting !== undefined && isRecent) {
-    draft.wakeAt(settlesAt);
-    return unchanged;
+  if (current.waiting !== undefined && begunAt !== undefined && begunAt <= draft.now) {
+    const settlesAt = begunAt + engineLimits.waitSettlesMs;
+    if (draft.now < settlesAt) {
+      draft.wakeAt(settlesAt);
+      return unchanged;
+    }
   }
   return { ...noteStart(draft, current, begunAt), ...waitsNoMore(current) };
 }
