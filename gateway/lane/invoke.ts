@@ -10,6 +10,7 @@ import {
   type ProveEnvelope,
   type SealSession,
   sessionKey,
+  subjectOf,
   unlessRevoked,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -206,7 +207,6 @@ async function fittingTool(found: GatewayTool, args: unknown): Promise<GatewayTo
 
 /** A session of the bypass belongs to no tenant. */
 const tenantOf = ({ tenant }: SealSession): string | undefined => (tenant === '' ? undefined : tenant);
-const subjectOf = (session: SealSession): string => session.agent_id || session.execution_id;
 
 const policy = (code: string, message: string): ToolRefusal => ({ kind: 'policy', code, message });
 const noContext = (name: string): ToolRefusal =>

@@ -1,6 +1,12 @@
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { EnvelopeError, type EnvelopeFault, type HeardSession, sessionKey } from '../../lib/envelope/index.ts';
+import {
+  EnvelopeError,
+  type EnvelopeFault,
+  type HeardSession,
+  sessionKey,
+  subjectOf,
+} from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createRejectionBudget } from '../../lib/rejection-budget.ts';
 import { mismatch } from '../identity/tenancy.ts';
@@ -60,8 +66,6 @@ const freely = { mayTell: true, leftOut: 0 } as const;
 
 const tooMany = (tenant: string): AppError =>
   new AppError('limit_exceeded', `tokens of tenant ${tenant} name sessions of others too often`);
-
-const subjectOf = ({ agent_id: agentId, execution_id }: HeardSession): string => agentId || execution_id;
 
 interface Noted {
   readonly tool: string;

@@ -10,6 +10,7 @@ export {
   type SealSession,
   sessionBucket,
   sessionKey,
+  subjectOf,
   type SessionName,
   type Sessions,
   isOrphaned,

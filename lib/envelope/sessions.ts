@@ -56,6 +56,12 @@ export type SessionName = Pick<SealSession, 'tenant' | 'execution_id'>;
 /** One text for each pair, and another one for every other pair. */
 export const sessionKey = ({ tenant, execution_id }: SessionName): string => JSON.stringify([tenant, execution_id]);
 
+/** The subject of events of a session: its agent, or the execution where it is of none. */
+export const subjectOf = ({
+  agent_id: agentId,
+  execution_id,
+}: Pick<SealSession, 'agent_id' | 'execution_id'>): string => agentId || execution_id;
+
 /** The namespaces that tenants have now. */
 type SessionTenants = Pick<TenantDirectory, 'namespaceOf' | 'uidOf'>;
 
