@@ -9,4 +9,6 @@ export const engineLimits = {
   startSettlesMs: 5_000,
   /** The same where a wait is shown, and how long it stays so: a short step ends with the write that would take it away. */
   waitSettlesMs: 1_500,
+  /** How long a container has ended before its output counts as late, so that the status says that it ran. */
+  outputSettlesMs: 30_000,
 } as const;

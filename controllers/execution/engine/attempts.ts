@@ -30,7 +30,7 @@ type MakePlan = (visit: CurrentVisit) => PlanOrFailure;
 
 /** Starts the present attempt, or lets it run, or wait for as long as it may. */
 function proceed(draft: Draft, current: CurrentVisit, pod: PodFact | undefined, makePlan: MakePlan): VisitUpdate {
-  if (hasBegun(pod)) return { change: showStart(draft, current, pod?.begunAt) };
+  if (hasBegun(pod)) return { change: showStart(draft, current, pod) };
   const since = current.retry_at ?? current.entered_at;
   const waited = queueOutcome(draft, { name: `state ${current.state}`, since, pod, waiting: current.waiting });
   if (waited !== undefined) return attemptsEnded(waited, current.attempt ?? 1);

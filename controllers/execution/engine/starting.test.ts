@@ -188,6 +188,20 @@ describe('what a step waits for', () => {
     expect(world.status).toMatchObject({ phase: 'completed' });
   });
 
+  it.each([
+    { ms: 29_999, shown: true },
+    { ms: 30_000, shown: false },
+    { ms: 30_001, shown: false },
+  ])('is shown $ms ms after the end of a container whose output is being read: $shown', ({ ms, shown }) => {
+    const world = waitingWorld(aScript('x')).pass(20_000);
+    const late = { begunAt: begin, endedAt: begin + 20_000, ended: true, waiting: undefined };
+    for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, ...late });
+    const written = writesOf(world.settle());
+    world.pass(ms).settle();
+    expect(world.status.current?.waiting !== undefined).toBe(shown);
+    expect(writesOf(world) - written).toBe(shown ? 0 : 1);
+  });
+
   it.each(['ContainerCreating', 'PodInitializing', 'Pulling: Pulling image "x"'])(
     'is no Event where it is the ordinary start of a pod, %s, and is one once there is trouble',
     (routine) => {

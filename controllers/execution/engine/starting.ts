@@ -102,15 +102,22 @@ export function noteStart(
 }
 
 /** Takes a wait away that is over, together with the note of the start, once the container has run for a moment. */
-export function showStart(draft: Draft, current: CurrentVisit, begunAt: number | undefined): VisitChange {
-  if (current.waiting !== undefined && begunAt !== undefined && begunAt <= draft.now) {
-    const settlesAt = begunAt + engineLimits.waitSettlesMs;
-    if (draft.now < settlesAt) {
-      draft.wakeAt(settlesAt);
-      return unchanged;
-    }
+export function showStart(draft: Draft, current: CurrentVisit, pod: PodFact | undefined): VisitChange {
+  const settlesAt = startShownAt(draft, current, pod);
+  if (draft.now < settlesAt) {
+    draft.wakeAt(settlesAt);
+    return unchanged;
   }
-  return { ...noteStart(draft, current, begunAt), ...waitsNoMore(current) };
+  return { ...noteStart(draft, current, pod?.begunAt), ...waitsNoMore(current) };
+}
+
+/** The output of a container that has ended is about to be known, and the write of the outcome takes the wait away too. */
+function startShownAt({ now }: Draft, { waiting }: CurrentVisit, pod: PodFact | undefined): number {
+  const { begunAt, endedAt } = pod ?? {};
+  const isShort = endedAt !== undefined && Math.abs(endedAt - now) < engineLimits.outputSettlesMs;
+  if (isShort) return endedAt + engineLimits.outputSettlesMs;
+  const isBehindWait = waiting !== undefined && begunAt !== undefined && begunAt <= now;
+  return isBehindWait ? begunAt + engineLimits.waitSettlesMs : now;
 }
 
 /** The first of a state's containers to run says when the state began to. */
