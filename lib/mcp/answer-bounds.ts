@@ -3,9 +3,10 @@ import { mcpLimits } from './limits.ts';
 
 /**
  * Looks at the bytes of one answer before the library has them, which checks each message, and each member near its top,
- * with rules that cost many microseconds a value. @throws AppError `limit_exceeded`
+ * with rules that cost many microseconds a value. Returns how many bytes of the message under way there are now.
+ * @throws AppError `limit_exceeded`
  */
-export type LookAt = (chunk: Uint8Array) => void;
+export type LookAt = (chunk: Uint8Array) => number;
 
 /** How the library reads an answer. */
 interface AnswerForm {
@@ -43,7 +44,7 @@ const code = {
  */
 export function answerBoundsFor({ isStream }: Pick<AnswerForm, 'isStream'>): LookAt {
   let [values, shallow, lines, depth] = [0, 0, 0, 0];
-  let [isText, isEscaped, last] = [false, false, 0];
+  let [isText, isEscaped, last, bytes] = [false, false, 0, 0];
   const value = (): void => {
     values += 1;
     if (depth <= mcpLimits.shallowLevels) shallow += 1;
@@ -55,7 +56,7 @@ export function answerBoundsFor({ isStream }: Pick<AnswerForm, 'isStream'>): Loo
     if (isNew) lines += 1;
     if (lines > mcpLimits.eventLines) throw tooMuch(`${mcpLimits.eventLines} lines of events`);
     // An empty line ends a message.
-    if (isNew && (last === code.lineFeed || last === code.carriageReturn)) shallow = 0;
+    if (isNew && (last === code.lineFeed || last === code.carriageReturn)) [shallow, bytes] = [0, 0];
     [isText, isEscaped, depth] = [false, false, 0];
   };
   const outside = (byte: number): void => {
@@ -71,6 +72,7 @@ export function answerBoundsFor({ isStream }: Pick<AnswerForm, 'isStream'>): Loo
   return (chunk) => {
     for (let index = 0; index < chunk.length; index += 1) {
       const byte = chunk[index] ?? 0;
+      bytes += 1;
       if (isStream && (byte === code.lineFeed || byte === code.carriageReturn)) line(byte);
       else if (!isText) outside(byte);
       else if (isEscaped) isEscaped = false;
@@ -78,6 +80,7 @@ export function answerBoundsFor({ isStream }: Pick<AnswerForm, 'isStream'>): Loo
       else if (byte === code.quote) isText = false;
       last = byte;
     }
+    return bytes;
   };
 }
 

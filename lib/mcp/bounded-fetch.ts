@@ -6,6 +6,7 @@ import { createAddressPolicy } from '../tools/web/address-policy.ts';
 import { assertHostPermitted, createVettedLookup, type Resolve } from '../tools/web/vetted-agent.ts';
 import { answerBoundsFor, answerFormOf, type LookAt } from './answer-bounds.ts';
 import { mcpLimits } from './limits.ts';
+import { brokenOff, currentQuestion, type QuestionInHttp } from './question.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -52,39 +53,66 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       const target = new URL(url);
       // A host that is an address is never looked up.
       assertHostPermitted(target.hostname, isPermitted);
-      const signal = AbortSignal.any([AbortSignal.timeout(options.timeoutMs), ...(init.signal ? [init.signal] : [])]);
+      const question = currentQuestion();
+      const signal = AbortSignal.any([
+        AbortSignal.timeout(options.timeoutMs),
+        ...(init.signal ? [init.signal] : []),
+        ...(question === undefined ? [] : [question.over]),
+      ]);
       const own = { ...init, redirect: 'manual', signal, dispatcher };
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same interface of the platform, typed twice
-      const response = (await fetchOver(target, own as unknown as OverInit)) as unknown as Response;
-      return bounded(response, options.room.of({ tenant, signal, cost: memoryOf(mcpLimits.responseBytes) }));
+      const takeRoom = (): Taken => options.room.of({ tenant, signal, cost: memoryOf(mcpLimits.responseBytes) });
+      const end = question?.begin() ?? noEnd;
+      try {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same interface of the platform, typed twice
+        const response = (await fetchOver(target, own as unknown as OverInit)) as unknown as Response;
+        return bounded(response, takeRoom, end);
+      } catch (error) {
+        // The library gives this to its caller.
+        end();
+        throw error;
+      }
     };
   return { fetchFor, close: () => dispatcher.destroy() };
 }
 
-function bounded(response: Response, room: Taken): Response {
+type End = ReturnType<QuestionInHttp['begin']>;
+const noEnd: End = () => undefined;
+
+function bounded(response: Response, takeRoom: () => Taken, end: End): Response {
   const { status, body } = response;
   if (status >= 300 && status < 400) {
     void body?.cancel();
     throw new AppError('unavailable', 'the server answers with a redirect, which is not followed');
   }
-  if (body === null) return response;
+  if (body === null) {
+    end();
+    return response;
+  }
   const headers = new Headers(response.headers);
   const form = answerFormOf(status, headers.get('content-type'));
   headers.delete('content-type');
   if (form.contentType !== undefined) headers.set('content-type', form.contentType);
-  const looked = within(body, room, answerBoundsFor(form));
-  return new Response(ReadableStream.from(form.isStream ? inTurns(looked) : looked), { status, headers });
+  const looked = within(body, takeRoom, answerBoundsFor(form));
+  const read = form.isStream ? inTurns(looked) : looked;
+  return new Response(ReadableStream.from(untilEnd(read, form.isStream, end)), { status, headers });
 }
 
-async function* within(body: ReadableStream<Uint8Array>, room: Taken, lookAt: LookAt) {
-  let bytes = 0;
+async function* within(body: ReadableStream<Uint8Array>, takeRoom: () => Taken, lookAt: LookAt) {
+  let room = takeRoom();
+  let [bytes, held] = [0, 0];
   try {
     for await (const chunk of body) {
       bytes += chunk.byteLength;
       if (bytes > mcpLimits.responseBytes) throw tooLarge();
-      lookAt(chunk);
-      if (bytes > mcpLimits.smallBytes) await room.grow();
+      const left = lookAt(chunk);
+      const isLarge = held + chunk.byteLength > mcpLimits.smallBytes;
+      if (isLarge) await room.grow();
       yield chunk;
+      held = left;
+      // The large message of a stream has been read, and a next one may be long in coming.
+      if (!isLarge || held > mcpLimits.smallBytes) continue;
+      void leave(room);
+      room = takeRoom();
     }
   } finally {
     void leave(room);
@@ -98,6 +126,20 @@ async function* inTurns(chunks: AsyncIterable<Uint8Array>) {
       yield chunk.subarray(start, start + mcpLimits.turnBytes);
       await setImmediate();
     }
+  }
+}
+
+/** Says when a body has ended. The library says nothing of a stream that ends or fails, and of other bodies all. */
+async function* untilEnd(chunks: AsyncIterable<Uint8Array>, isStream: boolean, end: End) {
+  let failure: unknown;
+  try {
+    for await (const chunk of chunks) yield chunk;
+    if (isStream) failure = brokenOff();
+  } catch (error) {
+    if (isStream) failure = error;
+    throw error;
+  } finally {
+    end(failure);
   }
 }
 

@@ -36,6 +36,8 @@ export const mcpLimits = {
   connectMs: 10_000,
   listMs: 15_000,
   callMs: 30_000,
+  /** For how long a request stays open behind the answer, or the end of its call. */
+  afterAnswerMs: 1_000,
   listEveryMs: 60_000,
   listRetryMs: 5_000,
 } as const;

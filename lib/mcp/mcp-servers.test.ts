@@ -227,6 +227,8 @@ const bomb = gzipSync(Buffer.alloc(256 * 1_024 * 1_024, ' '));
 const sse = { 'content-type': 'text/event-stream' };
 const big = `data: {"jsonrpc":"2.0","method":"notifications/x","params":{"x":"${'x'.repeat(60_000)}"}}\n\n`;
 
+const stray = 'data: {"jsonrpc":"2.0","id":99,"result":{"content":[]}}\n\n';
+
 function drip(response: ServerResponse, piece: string): void {
   response.writeHead(200, sse);
   void (async () => {
@@ -241,7 +243,23 @@ describe('a hostile MCP server', () => {
   it.each<[string, (response: ServerResponse) => void, RegExp]>([
     ['never answers', () => undefined, /^TIMEOUT: .* no answer came in time; its outcome is unknown$/],
     ['drips comments for ever', (response) => drip(response, ': x\n\n'), /^TIMEOUT: /],
-    ['sends an endless stream', (response) => drip(response, big), /^(?:NETWORK_ERROR|TIMEOUT): /],
+    ['sends an endless stream', (response) => drip(response, big), /^NETWORK_ERROR: .*more than 4194304 bytes/],
+    [
+      'sends too many lines of events',
+      (response) => response.writeHead(200, sse).end(':\n'.repeat(20_000)),
+      /^NETWORK_ERROR: .*more than 16384 lines of events; its outcome is unknown$/,
+    ],
+    [
+      'ends its events before it answers',
+      (response) => response.writeHead(200, sse).end(': x\n\n'),
+      /^NETWORK_ERROR: .* the server ended its events before it answered; its outcome is unknown$/,
+    ],
+    [
+      'breaks off in its events',
+      (response) => response.writeHead(200, sse).write(': x\n\n', () => response.socket?.resetAndDestroy()),
+      /^NETWORK_ERROR: .*the connection was (?:reset|closed)/,
+    ],
+    ['answers another question', (response) => response.writeHead(200, sse).end(stray), /^NETWORK_ERROR: .*ended its/],
     [
       'answers with a bomb',
       (response) => {

@@ -1,9 +1,11 @@
 import type { Client } from '@modelcontextprotocol/client';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { McpServerEntry, Secret } from '../node-config/index.ts';
 import { mcpLimits } from './limits.ts';
+import { inQuestion, inQuestions } from './question.ts';
 import { refusalOf } from './server-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -24,6 +26,7 @@ export type McpEndpoint = Pick<McpServerEntry, 'url' | 'api_key' | 'api_key_head
 
 /** Opens a session. It and its calls reject with an McpRefusal, or with whatever else the library throws. */
 export async function openMcpSession(
+  clock: Clock,
   server: McpEndpoint,
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>,
   signal: AbortSignal,
@@ -50,8 +53,8 @@ export async function openMcpSession(
   const stop = (): void => void client.close().catch(() => undefined);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await client.connect(transport, { timeout: mcpLimits.listMs, signal });
-    return sessionOf(client, redactor);
+    await inQuestions(clock, () => client.connect(transport, { timeout: mcpLimits.listMs, signal }));
+    return sessionOf(clock, client, redactor);
   } catch (error) {
     stop();
     throw refusalOf(error, redactor.text) ?? error;
@@ -65,7 +68,7 @@ function keyHeader({ api_key: key, api_key_header: name }: McpEndpoint): Record<
   return name === undefined ? { Authorization: `Bearer ${key.reveal()}` } : { [name]: key.reveal() };
 }
 
-function sessionOf(client: Client, redactor: Redactor): McpSession {
+function sessionOf(clock: Clock, client: Client, redactor: Redactor): McpSession {
   const close = (): Promise<void> => client.close().catch(() => undefined);
   let [underWay, isRetired] = [0, false];
   async function during<T>(work: () => Promise<T>): Promise<T> {
@@ -79,13 +82,15 @@ function sessionOf(client: Client, redactor: Redactor): McpSession {
       if (isRetired && underWay === 0) void close();
     }
   }
+  const ask: Ask = (request, outer, timeout) =>
+    inQuestion(clock, outer, (signal) => client.request(request, asItCame, { signal, timeout }));
   return {
-    list: (signal, take) => during(() => listAll(client, signal, (rows) => take(rows.map(redactor.value)))),
+    list: (signal, take) => during(() => listAll(ask, signal, (rows) => take(rows.map(redactor.value)))),
     call: (tool, args, signal) =>
       during(async () => {
         const params = { name: tool, arguments: { ...args } };
         const request = { method: 'tools/call', params };
-        const answer = redactor.value(await client.request(request, asItCame, { signal, timeout: longestMs }));
+        const answer = redactor.value(await ask(request, signal, longestMs));
         return isJsonObject(answer) ? answer : {};
       }),
     retire() {
@@ -96,6 +101,12 @@ function sessionOf(client: Client, redactor: Redactor): McpSession {
   };
 }
 
+type Ask = (
+  request: { readonly method: string; readonly params: Readonly<Record<string, unknown>> },
+  signal: AbortSignal,
+  timeout: number,
+) => Promise<unknown>;
+
 /**
  * Takes results of any form: `read-answer.ts` and `read-tools.ts` read them. The rules of the library cost some 40 µs and
  * 400 bytes for each content that is none, of which an answer of 4 MiB has a million.
@@ -105,13 +116,13 @@ const asItCame = {
 } as const;
 
 /** Not by `listTools`, which compiles schemas of the server with a validator that has no bounds. */
-async function listAll(client: Client, signal: AbortSignal, take: Parameters<McpSession['list']>[1]): Promise<void> {
+async function listAll(ask: Ask, signal: AbortSignal, take: Parameters<McpSession['list']>[1]): Promise<void> {
   let cursor: string | undefined;
   let listed = 0;
   for (let page = 0; page < mcpLimits.pagesPerList && listed < mcpLimits.toolsListed; page += 1) {
     const params = cursor === undefined ? {} : { cursor };
     const request = { method: 'tools/list', params };
-    const answer = await client.request(request, asItCame, { signal, timeout: mcpLimits.listMs });
+    const answer = await ask(request, signal, mcpLimits.listMs);
     const { tools, nextCursor }: Json = isJsonObject(answer) ? answer : {};
     if (!Array.isArray(tools)) throw new AppError('unavailable', 'the server lists no tools');
     await take(tools);

@@ -29,7 +29,7 @@ export function createMcpSessions(clock: Clock, fetchOf: (server: McpServerEntry
     // The first caller may leave: the others wait for the same session.
     using deadline = startDeadline(clock, mcpLimits.connectMs + mcpLimits.listMs, ended.signal);
     // Awaited here: the deadline ends with this function.
-    return await openMcpSession(endpointOf(server, tenant), fetchOf(server).fetchFor(tenant), deadline.signal);
+    return await openMcpSession(clock, endpointOf(server, tenant), fetchOf(server).fetchFor(tenant), deadline.signal);
   };
   return {
     async get(server, tenant, signal) {
