@@ -162,11 +162,9 @@ describe('signed calls of tools that run in the pod', () => {
     expect(conversation?.state.signed.size).toBe(0);
   });
 
-  it('ContainerBusy: one that the pod was not given is answered while its driver, which is to leave, ends a tool', {
-    timeout: 90_000,
-  }, async () => {
+  /** An execution at a replica that stops in the midst of a tool that cannot be made again, and another replica. */
+  async function leaving(uid: string) {
     const shared = new SharedExecutions();
-    const uid = 'leaving';
     const ended = Promise.withResolvers<ToolAnswer>();
     const slow = vi.fn<() => Promise<ToolAnswer>>(() => ended.promise);
     const name = 'svc.script.delete';
@@ -174,10 +172,10 @@ describe('signed calls of tools that run in the pod', () => {
     const ask = async ({ messages }: ModelRequest) =>
       messages.at(-1)?.role === 'tool' ? replyOf('done') : replyOf('', [[name, { id: 'x' }]]);
     const own = specOf({ tools: [...(spec.tools ?? []), { name }] });
-    const leaving = { repeatableMs: 50, callsMs: 80_000 };
     const start = () => {
       const bus = nats.connect();
-      const replica = startReplica({ bus, shared, ask, spec: own, toolbox, leaving });
+      const times = { repeatableMs: 50, callsMs: 80_000 };
+      const replica = startReplica({ bus, shared, ask, spec: own, toolbox, leaving: times });
       open.push(replica);
       const deps = { bus, clock: systemClock, newId, executions: shared.informer, drivers: replica.drivers };
       return { ...replica, calls: createContainerCalls({ ...deps, feed: createConversationFeed(bus, systemClock) }) };
@@ -185,18 +183,42 @@ describe('signed calls of tools that run in the pod', () => {
     const first = start();
     shared.put(executionOf(uid));
     await vi.waitFor(() => expect(slow).toHaveBeenCalledTimes(1), { timeout: 10_000 });
-    const conversation = await first.drivers.open(shared.get(`run-${uid}`), never);
-    const answered = ls(start().calls, uid);
+    /** The tool ends, and with it the replica that ran it; the other one has continued the execution. */
+    const end = async (stopped: Promise<void>): Promise<void> => {
+      ended.resolve({ content: 'gone', isError: false });
+      await stopped;
+      await vi.waitFor(() => expect(shared.outcomes).toMatchObject([{ output: 'done', tool_calls: 1 }]), {
+        timeout: 20_000,
+      });
+      expect(slow).toHaveBeenCalledTimes(1);
+    };
+    return { shared, first, second: start(), end };
+  }
+
+  it('ContainerBusy: one that the pod was not given is answered while a replica that stops ends a tool', {
+    timeout: 90_000,
+  }, async () => {
+    const { shared, first, second, end } = await leaving('leaving');
+    const conversation = await first.drivers.open(shared.get('run-leaving'), never);
+    const answered = ls(second.calls, 'leaving');
     await vi.waitFor(() => expect(conversation?.state.signed.size).toBe(1), { timeout: 10_000 });
     const stopped = first.stop();
     expect((await answered).content).toMatch(/^ContainerBusy: the container asked for no command/);
-    expect(conversation?.state.underWay?.tool).toBe(name);
-    ended.resolve({ content: 'gone', isError: false });
-    await stopped;
-    await vi.waitFor(() => expect(shared.outcomes).toMatchObject([{ output: 'done', tool_calls: 1 }]), {
-      timeout: 20_000,
-    });
-    expect(slow).toHaveBeenCalledTimes(1);
+    await end(stopped);
+  });
+
+  it('end at the next driver where the pod has the command, while a replica that stops ends a tool', {
+    timeout: 60_000,
+  }, async () => {
+    const { shared, first, second, end } = await leaving('given');
+    const answered = ls(second.calls, 'given');
+    const { offered } = await commandAt(first, shared, 'given');
+    const stopped = first.stop();
+    const after = await commandAt(second, shared, 'given');
+    expect(after.offered).toEqual(offered);
+    await after.channel.report(offered.dispatch_id, result, never);
+    expect(await answered).toMatchObject({ isError: false, content: expect.stringContaining('"stdout":"out"') });
+    await end(stopped);
   });
 
   it('ContainerBusy: no more than four wait where ten arrive at one moment', async () => {

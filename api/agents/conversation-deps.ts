@@ -10,6 +10,7 @@ import type { Approvals } from './approvals.ts';
 import type { JudgeAgents } from './judge-agents.ts';
 import type { LiveNews } from './live.ts';
 import type { ConversationLog, NewRecord } from './log.ts';
+import type { OutlivingCalls } from './outliving-calls.ts';
 import type { PodChannel } from './pod-channel.ts';
 import type { AgentCaller, RegisteredToolSource } from './registered/index.ts';
 
@@ -37,6 +38,8 @@ export interface ConversationDeps {
   readonly task: { readonly system: string; readonly input: string; readonly version: string };
   /** Aborts, with Stopped, where this replica waits no longer for work that the next driver does anew. */
   readonly giveUp: AbortSignal;
+  /** Calls that cannot be made again. */
+  readonly outliving: OutlivingCalls;
   /** Takes domain events. */
   readonly events: EventSink;
   /** Tells listeners of a record or a piece of text. */

@@ -22,16 +22,25 @@ import { isLost } from './lost.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodChannel } from './pod-channel.ts';
 import { hear } from './pod-sayings.ts';
+import { createOutlivingCalls, type OutlivingCalls } from './outliving-calls.ts';
 import { Room, roomLimits, wantedFor } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
 import type { SignedCalls } from './signed-calls.ts';
 
 const pingMs = 2_000;
+/** The answer of a replica that drives on. */
+const here = 'here';
 /** Time for the last record and the outcome of an execution that is out of time. */
 const lastWordMs = 30_000;
 
 /** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
 type Driving = 'done' | 'parked' | Grown;
+
+interface PoolEntry {
+  readonly tenant: string;
+  readonly cost: number;
+  readonly signal: AbortSignal;
+}
 
 interface Opened {
   readonly driven: Driven;
@@ -73,10 +82,20 @@ export class ConversationDriver {
       // A person may take days, and an agent that judges minutes: until then nothing is held for the conversation but this.
       await this.#deps.approvals.idle(uid, signal);
       await this.#deps.judges.idle(execution, signal);
-      using place = await this.#pool.enter({ tenant: namespace, cost, signal });
-      const outcome = await this.#driveInTime(execution, driven, new Room(place, cost));
+      const outcome = await this.#driveInPlace(execution, driven, { tenant: namespace, cost, signal });
       if (outcome === 'done') return;
       if (outcome instanceof Grown) cost = wantedFor(outcome.textBytes);
+    }
+  }
+
+  async #driveInPlace(execution: AgentExecution, driven: Driven, entry: PoolEntry): Promise<Driving> {
+    const place = await this.#pool.enter(entry);
+    try {
+      return await this.#driveInTime(execution, driven, new Room(place, entry.cost));
+    } finally {
+      // A call that goes on here keeps its place.
+      if (driven.outliving === undefined) place.leave();
+      else void driven.outliving.finally(() => place.leave());
     }
   }
 
@@ -98,7 +117,8 @@ export class ConversationDriver {
     // Before anything is read: most of those that another replica drives are looked at again and again.
     if (await this.#isServed(uid)) throw new Stopped();
     if (!(await this.#mayDrive(execution))) throw new Stopped();
-    const giveUp = within.driven.giveUp.signal;
+    const { driven } = within;
+    const giveUp = driven.giveUp.signal;
     const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
     const read = await readInto(room, log).catch(isLost);
     if (read instanceof AppError) {
@@ -108,7 +128,7 @@ export class ConversationDriver {
     if (read instanceof Grown) return read;
     if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
-    const leave = within.driven.leave.signal;
+    const leave = driven.leave.signal;
     const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
     const channel = new PodChannel({
       log,
@@ -117,7 +137,9 @@ export class ConversationDriver {
       tell: (sequence) => tell({ sequence }),
       podOf,
     });
-    const conversation = await conversationOf(this.#deps, execution, { log, channel, tell, giveUp }).catch(isLost);
+    const outliving = this.#outlivingCalls(execution, driven);
+    const parts = { log, channel, tell, giveUp, outliving };
+    const conversation = await conversationOf(this.#deps, execution, parts).catch(isLost);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
       return 'done';
@@ -125,6 +147,13 @@ export class ConversationDriver {
     const { system, input } = conversation.task;
     room.settle(Math.max(log.state.bytes, 2 * (system.length + input.length)));
     return this.#serveAndConverse(execution, { ...within, conversation });
+  }
+
+  #outlivingCalls(execution: AgentExecution, driven: Driven): OutlivingCalls {
+    const { bus, clock } = this.#deps;
+    const { cancel, moved } = driven;
+    const onOutlives = (ended: Promise<void>): void => void (driven.outliving = ended);
+    return createOutlivingCalls({ bus, clock, execution, cancel: cancel.signal, moved: moved.signal, onOutlives });
   }
 
   /** One whose definition is gone fails wherever it is driven. */
@@ -162,9 +191,12 @@ export class ConversationDriver {
 
   #serve(uid: string, driven: Driven): Responder {
     return this.#deps.bus.serve(addressOf(uid), async ({ body, signal }) => {
-      if (Buffer.from(body).toString() !== 'hand_over') return 'here';
+      // One that is to leave is handed over to whichever replica asks.
+      const isWanted = Buffer.from(body).toString() === 'hand_over' || driven.leave.signal.aborted;
+      if (!isWanted) return here;
       driven.leave.abort();
-      await Promise.race([driven.ended, aborted(signal)]);
+      driven.moved.abort(new Stopped());
+      await Promise.race([driven.left, aborted(signal)]);
       return 'left';
     });
   }
@@ -215,8 +247,8 @@ export class ConversationDriver {
 
   async #isServed(uid: string): Promise<boolean> {
     try {
-      await this.#deps.bus.request(addressOf(uid), 'ping', { timeoutMs: pingMs });
-      return true;
+      const answer = await this.#deps.bus.request(addressOf(uid), 'ping', { timeoutMs: pingMs });
+      return Buffer.from(answer).toString() === here;
     } catch (error) {
       return !isUnserved(error);
     }

@@ -16,7 +16,7 @@ import { renderTask } from './task.ts';
 export async function conversationOf(
   deps: DriversDeps,
   execution: AgentExecution,
-  parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp'>,
+  parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp' | 'outliving'>,
 ): Promise<ConversationDeps> {
   const { approvals, bus, calls, clock, judges, logger, models, toolbox, registered } = deps;
   const { executions, tenants, definitionOf } = deps;

@@ -19,6 +19,12 @@ export interface Driven extends Leaver {
   /** Resolves when it is open here, or will not be. */
   settled: Promise<void>;
   settle: () => void;
+  /** Aborts, with Stopped, where another replica wants the conversation, in the midst of a call that goes on here without it. */
+  readonly moved: AbortController;
+  /** Resolves when this replica drives it no more. */
+  left: Promise<void>;
+  /** A call that goes on here, until its answer is taken. */
+  outliving: Promise<void> | undefined;
   ended: Promise<void>;
 }
 
@@ -31,6 +37,9 @@ export function newDriven(): Driven {
     conversation: undefined,
     settled,
     settle,
+    moved: new AbortController(),
+    left: Promise.resolve(),
+    outliving: undefined,
     ended: Promise.resolve(),
   };
 }

@@ -33,6 +33,8 @@ class ConversationDrivers implements Drivers {
   readonly #deps: DriversDeps;
   readonly #driver: ConversationDriver;
   readonly #driven = new Map<string, Driven>();
+  /** Conversations that have left, but for a call that goes on here. */
+  readonly #outlived = new Map<string, Driven>();
   #stop: AbortSignal = AbortSignal.abort();
 
   constructor(deps: DriversDeps) {
@@ -40,7 +42,7 @@ class ConversationDrivers implements Drivers {
     this.#driver = new ConversationDriver(deps);
     deps.executions.onChange(({ before, after }) => {
       if (after !== undefined && needsDriving(after)) this.#consider(after);
-      else this.#driven.get((after ?? before)?.metadata.uid ?? '')?.cancel.abort();
+      else this.#cancel((after ?? before)?.metadata.uid ?? '');
     });
   }
 
@@ -48,16 +50,30 @@ class ConversationDrivers implements Drivers {
     this.#stop = stop;
     const left = createLeftConversations({
       bus: this.#deps.bus,
-      isDriven: (uid) => this.#driven.get(uid)?.conversation !== undefined,
+      isDriven: (uid) => this.#isKept(uid),
     });
     const responder = left.serve();
-    const leaving = aborted(stop).then(() => leaveAll(this.#deps, [...this.#driven.values()], this.#deps.leaving));
+    const leaving = aborted(stop).then(() => leaveAll(this.#deps, this.#all(), this.#deps.leaving));
     while (!stop.aborted) {
       await this.#look(left);
       await this.#deps.clock.sleep(scanMs, stop);
     }
     await leaving;
     await responder.close(0);
+  }
+
+  #all(): Driven[] {
+    return [...this.#driven.values(), ...this.#outlived.values()];
+  }
+
+  /** One that is to leave is taken over by the replica that looks for those without a driver. */
+  #isKept(uid: string): boolean {
+    const driven = this.#driven.get(uid);
+    return driven?.conversation !== undefined && !driven.leave.signal.aborted;
+  }
+
+  #cancel(uid: string): void {
+    for (const driven of [this.#driven.get(uid), this.#outlived.get(uid)]) driven?.cancel.abort();
   }
 
   /** Most conversations that another replica drives are passed over without a question for each. */
@@ -110,10 +126,16 @@ class ConversationDrivers implements Drivers {
     if (this.#stop.aborted || this.#driven.has(uid)) return;
     const driven = newDriven();
     this.#driven.set(uid, driven);
-    driven.ended = this.#driver.drive(execution, driven).then(() => {
+    driven.left = this.#driver.drive(execution, driven).then(() => {
       driven.settle();
       this.#driven.delete(uid);
+      if (driven.outliving !== undefined) this.#outlived.set(uid, driven);
     });
+    driven.ended = driven.left
+      .then(() => driven.outliving)
+      .then(() => {
+        if (this.#outlived.get(uid) === driven) this.#outlived.delete(uid);
+      });
   }
 }
 

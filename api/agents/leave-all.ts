@@ -11,6 +11,7 @@ export interface Leaver {
   readonly giveUp: AbortController;
   /** In the midst of any effect. */
   readonly cancel: AbortController;
+  /** Resolves when nothing of it runs here any more. */
   readonly ended: Promise<void>;
 }
 

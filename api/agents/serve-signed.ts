@@ -20,7 +20,7 @@ export function openSignedCalls(
   leave: AbortSignal,
 ): OpenSignedCalls {
   const closed = new AbortController();
-  const signed = createSignedCalls(conversation, { leave, closed: closed.signal });
+  const signed = createSignedCalls(conversation, AbortSignal.any([leave, closed.signal]));
   const address = signedAddress(conversation.caller.executionId ?? '');
   const responder = bus.serve(address, async ({ body }) => String(await signed.take(readCall(body))));
   return {

@@ -1,4 +1,3 @@
-import { aborted } from '../../lib/aborted.ts';
 import { startDeadline } from '../../lib/deadline.ts';
 import type { SignedUnderWay } from '../../lib/conversation/state.ts';
 import { shortened } from '../../lib/conversation/shorten.ts';
@@ -38,15 +37,8 @@ const patienceMs = 20_000;
 export const containerBusy = (message: string): AppError =>
   new AppError('limit_exceeded', message, { reason: 'ContainerBusy' });
 
-/** The end of a driver, in two steps between which its last effect may take minutes. */
-interface Leaving {
-  /** It takes no more calls, and gives the pod no more commands. */
-  readonly leave: AbortSignal;
-  /** The conversation is driven here no more; its next driver takes what has not ended. */
-  readonly closed: AbortSignal;
-}
-
-export function createSignedCalls(deps: ConversationDeps, leaving: Leaving): SignedCalls {
+/** `closed` aborts when the driver takes no more calls and gives the pod no more commands: its next one takes what has not ended. */
+export function createSignedCalls(deps: ConversationDeps, closed: AbortSignal): SignedCalls {
   const { log, tell } = deps;
   const running = new Map<string, Promise<void>>();
   const begin = (call: SignedUnderWay): void => {
@@ -54,14 +46,14 @@ export function createSignedCalls(deps: ConversationDeps, leaving: Leaving): Sig
     if (running.has(id)) return;
     running.set(
       id,
-      bringToEnd(deps, call, leaving).finally(() => running.delete(id)),
+      bringToEnd(deps, call, closed).finally(() => running.delete(id)),
     );
   };
   return {
     async take({ call_id, tool, arguments: args }) {
       // Judged in the turn of the append: calls that arrive while another is written are not in the state yet.
       const sequence = await log.appendMade(() => {
-        if (isLeaving(leaving)) throw new Stopped();
+        if (closed.aborted) throw new Stopped();
         if (log.state.signed.size >= pendingMax) throw containerBusy(`${pendingMax} signed calls wait already`);
         return { kind: 'signed_call', call_id, tool, arguments: args };
       });
@@ -75,25 +67,23 @@ export function createSignedCalls(deps: ConversationDeps, leaving: Leaving): Sig
   };
 }
 
-const isLeaving = ({ leave, closed }: Leaving): boolean => leave.aborted || closed.aborted;
-
 /** Never rejects: a call that cannot be ended here is ended by the next driver. */
-async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, leaving: Leaving): Promise<void> {
+async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<void> {
   const { call_id, tool } = call;
   try {
-    const { answer, ...dispatch } = await answerOf(deps, call, leaving);
+    const { answer, ...dispatch } = await answerOf(deps, call, closed);
     const args = call.arguments as ToolArguments;
     raiseStorageEvent(deps, { id: call_id, tool, args, outcome: answer.isError ? 'error' : 'ok' });
     const content = shortened(answer.content);
     await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
   } catch (error) {
-    if (isLeaving(leaving) || error instanceof Overtaken || error instanceof Stopped) return;
+    if (closed.aborted || error instanceof Overtaken || error instanceof Stopped) return;
     deps.logger.warn({ err: error, call: call_id, tool }, 'signed call interrupted');
   }
 }
 
 /** The policy may have changed since the call was taken. */
-async function answerOf(deps: ConversationDeps, call: SignedUnderWay, leaving: Leaving): Promise<Answered> {
+async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<Answered> {
   const { caller, toolbox } = deps;
   const args = call.arguments as ToolArguments;
   const tool = toolbox.admit(caller, call.tool, args);
@@ -101,7 +91,7 @@ async function answerOf(deps: ConversationDeps, call: SignedUnderWay, leaving: L
   const { run } = tool;
   if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
   const answered = await answerByPod({ run, caller, args }, (plan) =>
-    dispatch(deps, { call, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, leaving),
+    dispatch(deps, { call, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, closed),
   );
   return answered ?? { answer: failure('ContainerBusy', busy) };
 }
@@ -114,7 +104,7 @@ interface Dispatched {
 }
 
 /** Undefined where the pod did not ask in time: a command that makes a signed call itself would wait for itself. */
-async function dispatch(deps: ConversationDeps, { call, wanted }: Dispatched, leaving: Leaving) {
+async function dispatch(deps: ConversationDeps, { call, wanted }: Dispatched, closed: AbortSignal) {
   const { clock, channel } = deps;
   const left = Date.parse(call.at) + patienceMs - clock.now();
   const isGivenBefore = call.dispatch !== undefined;
@@ -127,23 +117,7 @@ async function dispatch(deps: ConversationDeps, { call, wanted }: Dispatched, le
   try {
     return await channel.dispatch({ ...wanted, onGiven }, over.signal);
   } catch (error) {
-    if (over.signal.aborted && !isLeaving(leaving)) return undefined;
-    if (await isBusyBeforeClosed(deps, call, { leaving, patience: patience.signal })) return undefined;
+    if (over.signal.aborted && !closed.aborted) return undefined;
     throw error;
   }
-}
-
-/**
- * A tool that cannot be made again keeps a driver that is to leave, and with it the conversation, for minutes. Whether a call that
- * the pod was not given by then has waited for as long as one waits: it is ended here, since the next driver would come too late.
- */
-async function isBusyBeforeClosed(
-  { log }: ConversationDeps,
-  { call_id: id }: SignedUnderWay,
-  { leaving, patience }: { readonly leaving: Leaving; readonly patience: AbortSignal },
-): Promise<boolean> {
-  const isGiven = (): boolean => log.state.signed.get(id)?.dispatch !== undefined;
-  if (leaving.closed.aborted || isGiven()) return false;
-  await Promise.race([aborted(patience), aborted(leaving.closed)]);
-  return !leaving.closed.aborted && !isGiven();
 }

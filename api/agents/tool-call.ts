@@ -149,7 +149,11 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     ran: true,
     ...dispatch,
   });
+  if (isAgain && isOnceOnly(tool)) deps.outliving.taken(call.id);
 }
+
+/** Whether a process that made a call of it may still have its answer. */
+const isOnceOnly = ({ run, idempotent }: Tool): boolean => run.kind === 'api' && !idempotent;
 
 /** Signed calls of the execution share this count. */
 function counts({ calls, clock, logger, caller, giveUp }: ConversationDeps, most: number, signal: AbortSignal) {
@@ -166,18 +170,47 @@ async function answerOf(
   const { caller, channel } = deps;
   try {
     if (tool.run.kind === 'api') {
-      if (isAgain && !tool.idempotent) return { answer: unknownOutcome };
       const { run } = tool;
       const named = { ...caller, callKey: effect.call.id };
       const once = (until: AbortSignal): Promise<ToolAnswer> => run.run(named, args, until);
-      return { answer: await (tool.idempotent ? repeatable(deps, signal, once) : once(signal)) };
+      if (isOnceOnly(tool)) return { answer: await onceOnly(deps, { callId: effect.call.id, once, isAgain }, signal) };
+      return { answer: await repeatable(deps, signal, once) };
     }
     return await answerByPod({ run: tool.run, caller, args }, (plan) =>
       channel.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),
     );
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof Overtaken || error instanceof Stopped || !(error instanceof AppError)) throw error;
-    return { answer: { content: `${error.reason}: ${error.message}`, isError: true } };
+    if (error instanceof Overtaken || error instanceof Stopped) throw error;
+    return { answer: failedBy(error) };
   }
+}
+
+interface OnceOnly {
+  readonly callId: string;
+  readonly once: (signal: AbortSignal) => Promise<ToolAnswer>;
+  readonly isAgain: boolean;
+}
+
+/** A call that cannot be made again: another driver may have begun it, in a process in which it goes on. */
+async function onceOnly(
+  { outliving, giveUp }: ConversationDeps,
+  { callId, once, isAgain }: OnceOnly,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  if (!isAgain) {
+    return outliving.run(callId, (until) =>
+      once(until).catch((error: unknown) => {
+        until.throwIfAborted();
+        return failedBy(error);
+      }),
+    );
+  }
+  return (await repeatable({ giveUp }, signal, (until) => outliving.elsewhere(callId, until))) ?? unknownOutcome;
+}
+
+/** @throws what is no AppError. */
+function failedBy(error: unknown): ToolAnswer {
+  if (!(error instanceof AppError)) throw error;
+  return { content: `${error.reason}: ${error.message}`, isError: true };
 }
