@@ -1,6 +1,7 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
+import { mismatch } from '../../lib/tenant/mismatch.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import type { Operator } from './operator.ts';
@@ -62,23 +63,3 @@ export function createTenancy({ audit, tenants }: TenancyDeps): Tenancy {
     },
   };
 }
-
-/** The tenants of a mismatch, either of which may be absent. */
-interface Mismatch {
-  readonly subject: string;
-  readonly asserted: string | undefined;
-  readonly expected: string | undefined;
-}
-
-/** The event of spec 3 §5.4 (4). A tenant that a stranger wrote is cut. */
-export const mismatch = ({ subject, asserted, expected }: Mismatch) =>
-  ({
-    type: 'TenantMismatch',
-    tenant: expected,
-    subject,
-    data: {
-      subject,
-      asserted_tenant: asserted?.slice(0, 128).toWellFormed() ?? null,
-      expected_tenant: expected ?? null,
-    },
-  }) as const;

@@ -8,6 +8,8 @@ import {
   type CallsUnderWay,
   type Envelope,
   type ProveEnvelope,
+  refusedCall,
+  requireNamedTenant,
   type SealSession,
   sessionKey,
   subjectOf,
@@ -25,7 +27,6 @@ import { RefusedCall } from '../tools/refused-call.ts';
 import { argumentsProblem, sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import { withSchema } from '../tools/whole-schema.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
-import { requireTenant } from './require-tenant.ts';
 import type { SecurityOf } from './security-of.ts';
 
 export interface InvokeDeps {
@@ -74,7 +75,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     try {
       const session = await proving.run({ tenant: named, signal }, () => deps.prove(envelope));
       await deps.rateLimit.take(session.tenant);
-      requireTenant(session, tenantNamed);
+      requireNamedTenant(session, tenantNamed);
       return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {
       if (isTimeUp(signal)) throw new AppError('timeout', 'the time of the call is up', { cause: error });
@@ -167,11 +168,9 @@ async function count(deps: InvokeDeps, proved: ProvedCall, { caller }: AdmittedC
 
 async function refuse({ audit }: InvokeDeps, proved: ProvedCall, refusal: ToolRefusal): Promise<never> {
   const { envelope, session, via } = proved;
-  const about = { tool: envelope.tool.slice(0, 128), execution_id: session.execution_id, ...through(via) };
-  const data = { ...about, reason: refusal.code };
-  const tenant = tenantOf(session);
+  const event = refusedCall(session, envelope.tool, refusal);
   // A refusal that cannot be written is a refusal still.
-  await audit.append({ type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data }).catch(ignore);
+  await audit.append({ ...event, data: { ...event.data, ...through(via) } }).catch(ignore);
   throw new RefusedCall(refusal);
 }
 

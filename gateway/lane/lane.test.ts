@@ -33,7 +33,7 @@ import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
 import { createInvoke } from './invoke.ts';
-import { createRefusalNotes } from './note-refusal.ts';
+import { createAuditedRefusals } from './audited-refusals.ts';
 
 const pair = generateKeyPairSync('ed25519');
 const key: SealKey = { ...pair, issuer: 'windlass', audience: 'windlass-tools' };
@@ -90,7 +90,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
     ...deps,
     routes: [
       ...createInvokeRoutes({
-        noteRefusal: createRefusalNotes({ audit, clock: systemClock }),
+        noteRefusal: createAuditedRefusals({ audit, clock: systemClock }),
         invoke,
         vouch: createVouch({ clock: systemClock, key, sessions }),
         isBypass: false,

@@ -9,6 +9,7 @@ import {
   createRevocations,
   createSessionProof,
   createSessions,
+  type NoteRefusal,
   type ProveEnvelope,
   type ProveSession,
   type Revocations,
@@ -35,7 +36,7 @@ import type { ToolSource } from '../tools/tool-source.ts';
 import { createMcpServer, type McpServer } from '../mcp/mcp-server.ts';
 import { createBypassProof, createBypassSession } from './bypass-proof.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
-import { createRefusalNotes, type NoteRefusal } from './note-refusal.ts';
+import { createAuditedRefusals } from './audited-refusals.ts';
 import { createSecurityOf, type SecurityOf } from './security-of.ts';
 
 /** Parts of the invocation lane that have a life of their own, and those that routes share. */
@@ -84,7 +85,7 @@ export function createLane(deps: LaneDeps): Lane {
   return {
     invoke,
     vouch,
-    noteRefusal: createRefusalNotes(deps),
+    noteRefusal: createAuditedRefusals(deps),
     mcp: createMcpServer({ ...deps, invoke, proveSession, registry, securityOf }),
     registry,
     securityOf,

@@ -3,6 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import {
   callIn,
   type ProveSession,
+  requireNamedTenant,
   type SealedRequest,
   type SealSession,
   sessionKey,
@@ -14,7 +15,6 @@ import { HttpError } from '../../lib/http/http-error.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { Invoke } from '../lane/invoke.ts';
-import { requireTenant } from '../lane/require-tenant.ts';
 import { RefusedCall } from '../tools/refused-call.ts';
 import type { GatewayAnswer } from '../tools/tool-source.ts';
 import { type ListDeps, listTools } from './list-tools.ts';
@@ -68,7 +68,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       const tenant = sessionKey(sealed.session);
       const session = await proving.run({ tenant, signal }, () => deps.proveSession(sealed));
       await deps.rateLimit.take(session.tenant);
-      requireTenant(session, named);
+      requireNamedTenant(session, named);
       return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;
     },
   };

@@ -32,6 +32,8 @@ const auditTypes = [
   'HumanApprovalRejected',
   'ToolInvoked',
   'ToolInvocationEnded',
+  'ToolInvocationRefused',
+  'TenantMismatch',
   'SealTokenIssued',
   'EdgeEnrollmentTokenIssued',
   'EdgeHostChanged',

@@ -21,7 +21,7 @@ export { type CallCounter, createCallCounter } from './call-counter.ts';
 export { type CallsUnderWay, createCallsUnderWay, isSessionRevoked, unlessRevoked } from './calls-under-way.ts';
 export { createRevocations, type Revocations } from './revocations.ts';
 
-export { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
+export { EnvelopeError } from './envelope-error.ts';
 export {
   activeSession,
   createEnvelopeProof,
@@ -30,5 +30,7 @@ export {
   type ProveSession,
 } from './prove-envelope.ts';
 export { callIn, type Envelope, readEnvelope, readSealedRequest, type SealedRequest } from './read-envelope.ts';
+export { namedTenant, requireNamedTenant } from './named-tenant.ts';
+export { createRefusalNotes, type NoteRefusal, type RefusalEvent, refusedCall } from './refusal-notes.ts';
 export { createVouch, type Vouch } from './vouch.ts';
 export { signEnvelope } from './sign-envelope.ts';

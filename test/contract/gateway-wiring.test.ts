@@ -3,24 +3,19 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OidcServer, startOidc } from '../../dev/oidc/server.ts';
 import { userToken } from '../../dev/oidc/sign-in.ts';
 import { bypassHeader } from '../../gateway/bypass.ts';
-import { readGatewayConfig } from '../../gateway/config.ts';
-import { runGateway } from '../../gateway/run-gateway.ts';
 import { createAuditRecord } from '../../lib/audit-chain/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Environment } from '../../lib/config.ts';
-import { newId } from '../../lib/ids.ts';
-import { createCredentialSource, createKubeClient } from '../../lib/kube/index.ts';
-import { createLogger } from '../../lib/logger.ts';
-import { createServerMetrics } from '../../lib/process/server-metrics.ts';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
-import { answerJson, type HttpPeer, startHttpPeer } from '../support/http-peer.ts';
+import { type GatewayReplica, startGatewayReplica, startLists } from '../support/gateway-replica.ts';
+import type { HttpPeer } from '../support/http-peer.ts';
 import { startTestMcpServer, type TestMcpServer } from '../support/mcp-server.ts';
 
 /** A whole replica as its process runs it, over HTTP, with NATS, an MCP server and a provider of identities. */
 let nats: TestBus;
 let notes: TestMcpServer;
 let provider: OidcServer;
-/** Lists of Kubernetes that are empty, and watches that report nothing: no test here is about objects. */
+/** Empty: no test here is about objects. */
 let lists: HttpPeer;
 beforeAll(async () => {
   nats = await startTestBus();
@@ -29,10 +24,7 @@ beforeAll(async () => {
     tools: () => [{ name: 'read', description: 'Reads a note.', inputSchema: { type: 'object' } }],
     call: async () => ({ content: [{ type: 'text', text: 'a note' }] }),
   });
-  lists = await startHttpPeer(({ query }, response) => {
-    if (query.has('watch')) return response.writeHead(200).flushHeaders();
-    answerJson(response, 200, { metadata: { resourceVersion: '1' }, items: [] });
-  });
+  lists = await startLists();
 });
 afterAll(async () => {
   await notes.close();
@@ -41,55 +33,8 @@ afterAll(async () => {
   await nats.stop();
 });
 
-interface Replica {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-async function start(env: Environment): Promise<Replica> {
-  const stop = new AbortController();
-  const { promise: port, resolve: serving, reject } = Promise.withResolvers<number>();
-  const write = (line: string): void => {
-    const entry = JSON.parse(line) as { readonly msg: string; readonly port: number };
-    if (entry.msg === 'serving') serving(entry.port);
-  };
-  const credentials = createCredentialSource(async () => ({ server: lists.url, tls: {}, headers: {} }), systemClock);
-  const kube = createKubeClient({ credentials, clock: systemClock });
-  const running = runGateway({
-    config: readGatewayConfig({
-      WINDLASS_NATS_URL: nats.server.url,
-      WINDLASS_HTTP_HOST: '127.0.0.1',
-      WINDLASS_DRAIN_SECONDS: '0',
-      SEAL_GATEWAY_PORT: '0',
-      SEAL_GATEWAY_INTERNAL_PORT: '0',
-      ...env,
-    }),
-    logger: createLogger({ level: 'info', service: 'gateway', destination: { write } }),
-    metrics: createServerMetrics(),
-    clock: systemClock,
-    kube,
-    runtime: { stop: stop.signal, abandon: stop.signal, breakOff: stop.signal, requestStop: () => stop.abort() },
-    newId,
-    outputs: () => async () => new Uint8Array(),
-    openApi: {} as never,
-    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-    readDocsScript: async () => '',
-    readFile: () => '',
-    nodeConfig: { mcp_servers: [{ name: 'notes', url: notes.url, ...local }] },
-    onLoaded: () => undefined,
-  });
-  running.catch(reject);
-  return {
-    url: `http://127.0.0.1:${await port}`,
-    async close() {
-      stop.abort();
-      expect(await running).toBe(0);
-      await kube.close();
-    },
-  };
-}
-
-const local = { allow_internal_addresses: ['127.0.0.0/8'], capabilities: [], timeout_secs: 10 };
+const start = (env: Environment): Promise<GatewayReplica> =>
+  startGatewayReplica({ nats: nats.server.url, notes: notes.url, lists, env });
 
 async function post(url: string, body: unknown, headers: Record<string, string> = {}) {
   const type = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -124,7 +69,7 @@ const listed = (url: string, headers: Record<string, string> = {}): Promise<void
   });
 
 describe('a replica with the bypass', () => {
-  let replica: Replica;
+  let replica: GatewayReplica;
   beforeAll(async () => {
     replica = await start({ SEAL_GATEWAY_AUTH_DISABLED: 'true' });
     await listed(replica.url);
@@ -158,7 +103,7 @@ describe('a replica with the bypass', () => {
 });
 
 describe('a replica without the bypass', () => {
-  let replica: Replica;
+  let replica: GatewayReplica;
   let authorization: string;
   beforeAll(async () => {
     replica = await start(operators());

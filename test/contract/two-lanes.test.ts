@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
+import { createAuditedRefusals } from '../../gateway/lane/audited-refusals.ts';
 import { createSealInvokeRoutes } from '../../api/routes/seal/invoke.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
@@ -51,7 +51,7 @@ beforeEach(async () => {
     api: await startTestServer(api as never),
     gateway: await startTestServer(
       createInvokeRoutes({
-        noteRefusal: createRefusalNotes({ audit, clock: base.clock }),
+        noteRefusal: createAuditedRefusals({ audit, clock: base.clock }),
         invoke,
         vouch: createVouch(base),
         isBypass: false,

@@ -8,7 +8,7 @@ import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createBypassProof, createBypassSession } from '../../gateway/lane/bypass-proof.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
-import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
+import { createAuditedRefusals } from '../../gateway/lane/audited-refusals.ts';
 import { createMcpServer } from '../../gateway/mcp/mcp-server.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createMcpRoutes } from '../../gateway/routes/mcp/index.ts';
@@ -223,7 +223,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
   const vouch = isBypass ? async () => undefined : createVouch({ ...deps, key, sessions });
-  const noteRefusal = createRefusalNotes({ audit, clock: systemClock });
+  const noteRefusal = createAuditedRefusals({ audit, clock: systemClock });
   const parts = { audit, noteRefusal, invoke, isBypass, vouch, registry, securityOf };
   const mcp = createMcpServer({ ...parts, clock: systemClock, proveSession, rateLimit });
   const sealKey = () => (isBypass ? undefined : key);

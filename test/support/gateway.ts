@@ -4,7 +4,7 @@ import type { SecurityContextSpec } from '../../crds/schema/security-context.ts'
 import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
-import { createRefusalNotes } from '../../gateway/lane/note-refusal.ts';
+import { createAuditedRefusals } from '../../gateway/lane/audited-refusals.ts';
 import { createAuditEventRoutes } from '../../gateway/routes/audit-events/index.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createSessionRoutes } from '../../gateway/routes/sessions/index.ts';
@@ -69,7 +69,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   await revocations.open(stop.signal);
   const routes = [
     ...createInvokeRoutes({
-      noteRefusal: createRefusalNotes({ audit, clock: systemClock }),
+      noteRefusal: createAuditedRefusals({ audit, clock: systemClock }),
       invoke,
       vouch: createVouch({ ...deps, key, sessions }),
       isBypass: false,

@@ -131,6 +131,9 @@ async function post(body: unknown, path = '/v1/seal/invoke'): Promise<[status: n
   if (answer.error !== undefined) refused.push([response.status, answer.error.code]);
   return [response.status, answer];
 }
+/** Execution and reason of each event of a refused call. */
+const refusedEvents = () =>
+  audited.flatMap(({ type, subject, data }) => (type === 'ToolInvocationRefused' ? [[subject, data?.['reason']]] : []));
 const refusal = (code: number, message: unknown, data: unknown = null, id: object = { id: 7 }) => ({
   jsonrpc: '2.0',
   ...id,
@@ -296,7 +299,7 @@ describe('POST /v1/seal/invoke', () => {
       executionId: 'e-2',
     });
     expect(await post(signed)).toEqual([403, refusal(-32_000, expect.stringMatching(/^OperatorSession: /))]);
-    expect(audited).toEqual([]);
+    expect(refusedEvents()).toEqual([['e-2', 'OperatorSession']]);
   });
 
   it('GW-INV-25 the session of an execution that runs no more is 403', async () => {
@@ -316,6 +319,7 @@ describe('POST /v1/seal/invoke', () => {
       ['ToolInvocationEnded', { tool: 'svc.tools.list', outcome: 'ok' }],
       ['ToolInvoked', { tool: 'svc.agent.list' }],
       ['ToolInvocationEnded', { tool: 'svc.agent.list', outcome: 'error' }],
+      ['ToolInvocationRefused', { tool: 'fs.format', execution_id: 'e-1', reason: 'UnknownTool' }],
     ]);
     expect(JSON.stringify(audited)).not.toContain('hunter2');
   });
@@ -335,7 +339,7 @@ describe('POST /v1/seal/invoke', () => {
       403,
       refusal(-32_000, 'NoContainer: cmd.run runs in the container'),
     ]);
-    expect([ran, audited, counted]).toEqual([[], [], {}]);
+    expect([ran, refusedEvents(), counted]).toEqual([[], [['e-1', 'NoContainer']], {}]);
     expect((await post(envelope(call('svc.tools.list'))))[0]).toBe(200);
   });
 
@@ -394,4 +398,92 @@ it('GW-INV-22 GW-INV-25 each refusal above is described by the contract of the o
   const described = envelopeErrors.map(({ status, rpc }) => [status, rpc]);
   expect(refused.length).toBeGreaterThan(5);
   for (const pair of refused) expect(described).toContainEqual(pair);
+});
+
+describe('the events of refused calls', () => {
+  const waiting = {
+    tools: [{ name: 'cmd', config: { subcommand_allowlist: { ls: [] } } }],
+    approval: { tools: ['cmd.*'] },
+  };
+  const eventsOf = (type: AuditEntry['type']) => audited.filter((entry) => entry.type === type);
+
+  it.each<[string, string, () => unknown]>([
+    ['ToolNotAllowed', 'web.fetch', () => undefined],
+    ['InvalidArguments', 'fs.read', () => undefined],
+    ['ApprovalRequired', 'cmd.run', () => (caller = aToolCaller({ spec: waiting }))],
+    ['MaxCallsExceeded', 'svc.tools.list', () => (caller = caller && { ...caller, security: { max_calls: 0 } })],
+    ['session_inactive', 'svc.tools.list', () => (caller = undefined)],
+  ])('GW-INV-25 of a proved one says %s of %s, once', async (reason, tool, prepare) => {
+    prepare();
+    await post(envelope(call(tool, { command: 'ls', url: 'http://a' })));
+    expect(audited).toEqual([
+      {
+        type: 'ToolInvocationRefused',
+        by: { subject: 'e-1', tenant: 'acme' },
+        subject: 'e-1',
+        data: { tool, execution_id: 'e-1', reason },
+      },
+    ]);
+  });
+
+  it('GW-SESS-08 of a tool outside the session, of a stale call and of a replay name the agent', async () => {
+    const narrow = await base.begin(signer, { execution_id: 'e-3', allowed_tool_patterns: ['svc.*'] });
+    const signed = (tool: string, age = 0) => {
+      const timestamp = base.seconds() - age;
+      return signer.sign({ token: narrow.security_token, timestamp, payload: call(tool), executionId: 'e-3' });
+    };
+    const once = signed('svc.tools.list');
+    for (const sent of [once, once, signed('svc.tools.list', 31), signed('fs.read')]) await post(sent);
+    expect(eventsOf('ToolInvocationRefused').map(({ by, data }) => [by.subject, data?.['reason']])).toEqual([
+      ['e-3', 'replayed'],
+      ['e-3', 'not_fresh'],
+      ['e-3', 'out_of_session'],
+    ]);
+  });
+
+  it('GW-INV-24 of one that nobody has proved name no agent, and are ten of a session at once', async () => {
+    const forged = () => aSigner().sign({ token, timestamp: base.seconds(), payload: call('svc.tools.list') });
+    for (let count = 0; count < 11; count += 1) await post(forged());
+    const entries = eventsOf('ToolInvocationRefused');
+    expect(entries).toHaveLength(10);
+    expect(entries[0]).toMatchObject({
+      by: { subject: 'unproved', tenant: 'acme' },
+      subject: 'e-1',
+      data: { claimed_tool: 'svc.tools.list', reason: 'signature_invalid' },
+    });
+    await base.clock.advance(1_000);
+    await post(forged());
+    expect(eventsOf('ToolInvocationRefused').at(-1)?.data).toMatchObject({ left_out: 1 });
+  });
+
+  it('of a session that there is none of are none: strangers could fill the record', async () => {
+    await post(signer.sign({ token, timestamp: base.seconds(), payload: call('svc.tools.list'), executionId: 'none' }));
+    expect(audited).toEqual([]);
+  });
+
+  it('GW-TEN-07 GW-EVT-07 a token of another tenant than the session is one TenantMismatch of the owner', async () => {
+    const rival = await base.begin(aSigner(), { tenant: 'rival', execution_id: 'e-9' });
+    const foreign = { token: rival.security_token, timestamp: base.seconds(), payload: call('svc.tools.list') };
+    expect((await post(signer.sign(foreign)))[0]).toBe(401);
+    expect(audited).toEqual([
+      {
+        type: 'TenantMismatch',
+        by: { subject: 'unproved', tenant: 'acme' },
+        subject: 'e-1',
+        data: { subject: 'unproved', asserted_tenant: 'rival', expected_tenant: 'acme' },
+      },
+    ]);
+  });
+
+  it('GW-TEN-04 GW-TEN-07 X-Tenant-Id of another tenant is refused with one TenantMismatch; its own is not', async () => {
+    const named = async (tenant: string): Promise<number> => {
+      const body = JSON.stringify(envelope(call('svc.tools.list', { tenant })));
+      const headers = { 'x-tenant-id': tenant };
+      return (await fetch(`${server.url}/v1/seal/invoke`, { method: 'POST', headers, body })).status;
+    };
+    expect([await named('acme'), await named('rival')]).toEqual([200, 403]);
+    expect(eventsOf('TenantMismatch').map(({ data }) => data)).toEqual([
+      { subject: 'e-1', asserted_tenant: 'rival', expected_tenant: 'acme' },
+    ]);
+  });
 });

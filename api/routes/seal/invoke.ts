@@ -3,10 +3,17 @@ import type { Clock } from '../../../lib/clock.ts';
 import {
   type CallCounter,
   type CallsUnderWay,
+  createRefusalNotes,
   type Envelope,
   EnvelopeError,
+  namedTenant,
+  type NoteRefusal,
   type ProveEnvelope,
   readEnvelope,
+  refusedCall,
+  type RefusalEvent,
+  requireNamedTenant,
+  type SealSession,
   sessionKey,
   type SessionName,
   unlessRevoked,
@@ -61,6 +68,7 @@ export interface SealInvokeDeps {
 const proofs = { size: 64, waiting: 512, waitMs: 5_000 };
 
 interface Call {
+  readonly rawHeaders: Parameters<typeof namedTenant>[0];
   readonly body: Buffer;
   readonly signal: AbortSignal;
   ofTenant(tenant: string): void;
@@ -69,14 +77,18 @@ interface Call {
 /** The invocation lane (spec 3 §4.2, §5.2, §7.2). The judge of tool calls has no part in it (TOOL-RULE-03). */
 export function createSealInvokeRoutes(deps: SealInvokeDeps): Route<Caller>[] {
   const pool = createFairPool({ ...proofs, clock: deps.clock });
+  const noteRefusal = createRefusalNotes({
+    clock: deps.clock,
+    write: (event, { execution_id }) => recordRefusal(deps.audit, event, execution_id),
+  });
   const handle = async (call: Call): Promise<Reply> => {
-    const { body, signal } = call;
-    const envelope = await readOrRefuse(deps, body);
+    const { rawHeaders, body, signal } = call;
+    const envelope = await readOrRefuse(deps, noteRefusal, body);
     call.ofTenant(envelope.session.tenant);
     try {
-      return await enterAndInvoke(deps, pool, envelope, signal);
+      return await enterAndInvoke(deps, pool, { envelope, named: namedTenant(rawHeaders) }, signal);
     } catch (error) {
-      throw isAnswer(error) ? error : callError(error, envelope.id);
+      throw isAnswer(error) ? error : callError(await noteRefusal(error, envelope.tool), envelope.id);
     }
   };
   return [
@@ -88,24 +100,35 @@ export function createSealInvokeRoutes(deps: SealInvokeDeps): Route<Caller>[] {
 /** Refusals of tools come with their JSON-RPC body already. */
 const isAnswer = (error: unknown): boolean => error instanceof HttpError && error.options.body !== undefined;
 
-async function readOrRefuse({ vouch }: SealInvokeDeps, body: Buffer): Promise<Envelope> {
+/** Writes that a call was refused, of which the caller hears whether or not that is stored. */
+function recordRefusal(audit: AuditTrail, { type, tenant = '', subject, data }: RefusalEvent, executionId: string) {
+  audit.record({ type, by: { subject, tenant }, subject: executionId, data });
+}
+
+async function readOrRefuse({ vouch }: SealInvokeDeps, noteRefusal: NoteRefusal, body: Buffer): Promise<Envelope> {
   try {
     await vouch(body);
     return readEnvelope(body);
   } catch (error) {
-    throw callError(error, null);
+    throw callError(await noteRefusal(error, ''), null);
   }
+}
+
+interface ReadCall {
+  readonly envelope: Envelope;
+  /** Tenant that a header names. */
+  readonly named: string;
 }
 
 async function enterAndInvoke(
   deps: SealInvokeDeps,
   pool: FairPool,
-  envelope: Envelope,
+  call: ReadCall,
   outer: AbortSignal,
 ): Promise<Reply> {
-  using entry = deps.admission.enter(sessionKey(envelope.session), outer);
+  using entry = deps.admission.enter(sessionKey(call.envelope.session), outer);
   try {
-    return await invoke(deps, pool, envelope, { signal: entry.signal, outer });
+    return await invoke(deps, pool, call, { signal: entry.signal, outer });
   } catch (error) {
     throw isAnswer(error) ? error : unlessRevoked(error, entry.signal);
   }
@@ -118,23 +141,48 @@ interface Signals {
   readonly outer: AbortSignal;
 }
 
-async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, signals: Signals): Promise<Reply> {
+async function invoke(deps: SealInvokeDeps, pool: FairPool, call: ReadCall, signals: Signals): Promise<Reply> {
   const { signal } = signals;
+  const { envelope, named } = call;
   const session = await pool.run({ tenant: sessionKey(envelope.session), signal }, () => deps.prove(envelope));
   await deps.rateLimit.take(session.tenant);
-  // Its maker chose the execution id, which so proves no agent; the gateway takes its calls, within its security context.
-  if (session.registered !== undefined) throw refusalError(sessionOfOperator, envelope.id);
-  const caller = await deps.callerOf(session);
-  if (caller === undefined) throw new EnvelopeError('session_inactive', 'the execution of this session does not run');
-  const admitted = deps.toolbox.admit(caller, envelope.tool, envelope.arguments);
-  if (isRefusal(admitted)) return refuse(deps, { caller, envelope }, admitted);
-  const problem =
-    approvalProblem(caller, admitted.name) ?? containerProblem(deps, { caller, tool: admitted, envelope });
-  if (problem !== undefined) throw refusalError(problem, envelope.id);
-  const most = caller.security.max_calls;
-  if (most !== undefined && !(await deps.calls.take(session, most))) throw refusalError(callsSpent(most), envelope.id);
-  const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signals);
+  requireNamedTenant(session, named);
+  const admitted = await admit(deps, { session, envelope });
+  const { content, isError } = await run(deps, admitted, signals);
   return json({ jsonrpc: '2.0', id: envelope.id, result: { content: [{ type: 'text', text: content }], isError } });
+}
+
+interface ProvedCall {
+  readonly session: SealSession;
+  readonly envelope: Envelope;
+}
+
+/** @throws the answer of a call that is refused, whose event is written by then. */
+async function admit(deps: SealInvokeDeps, proved: ProvedCall): Promise<AdmittedCall> {
+  const { session, envelope } = proved;
+  const note = (refusal: Pick<ToolRefusal, 'code'>): void =>
+    recordRefusal(deps.audit, refusedCall(session, envelope.tool, refusal), session.execution_id);
+  const refuse = (refusal: ToolRefusal): never => {
+    note(refusal);
+    throw refusalError(refusal, envelope.id);
+  };
+  // Its maker chose the execution id, which so proves no agent; the gateway takes its calls, within its security context.
+  if (session.registered !== undefined) return refuse(sessionOfOperator);
+  const caller = await deps.callerOf(session);
+  if (caller === undefined) {
+    note({ code: 'session_inactive' });
+    throw new EnvelopeError('session_inactive', 'the execution of this session does not run');
+  }
+  const tool = deps.toolbox.admit(caller, envelope.tool, envelope.arguments);
+  if (isRefusal(tool)) {
+    raiseDenied(deps, { caller, envelope }, tool);
+    return refuse(tool);
+  }
+  const problem = approvalProblem(caller, tool.name) ?? containerProblem(deps, { caller, tool, envelope });
+  if (problem !== undefined) return refuse(problem);
+  const most = caller.security.max_calls;
+  if (most !== undefined && !(await deps.calls.take(session, most))) return refuse(callsSpent(most));
+  return { caller, tool, envelope };
 }
 
 const sessionOfOperator: ToolRefusal = {
@@ -144,16 +192,14 @@ const sessionOfOperator: ToolRefusal = {
 };
 
 /** Calls of file tools that the policy refuses are StorageEvents (requirements AMB-199). */
-function refuse(
+function raiseDenied(
   { clock, events, newId }: SealInvokeDeps,
   { caller, envelope }: Omit<AdmittedCall, 'tool'>,
   refusal: ToolRefusal,
-): never {
+): void {
   const { tool, arguments: args } = envelope;
-  if (refusal.kind === 'policy' && isJsonObject(args)) {
+  if (refusal.kind === 'policy' && isJsonObject(args))
     raiseStorageEvent({ clock, events, caller }, { id: newId(), tool, args, outcome: 'denied' });
-  }
-  throw refusalError(refusal, envelope.id);
 }
 
 /** Before the call is counted: it could not run. */

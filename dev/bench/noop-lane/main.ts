@@ -7,7 +7,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { createInvoke } from '../../../gateway/lane/invoke.ts';
-import { createRefusalNotes } from '../../../gateway/lane/note-refusal.ts';
+import { createAuditedRefusals } from '../../../gateway/lane/audited-refusals.ts';
 import { createInvokeRoutes } from '../../../gateway/routes/invoke/index.ts';
 import { createSessionView } from '../../../gateway/sessions/session-view.ts';
 import { createToolRegistry } from '../../../gateway/tools/tool-registry.ts';
@@ -79,7 +79,7 @@ await serveForParent(
     ...deps,
     metrics,
     routes: createInvokeRoutes({
-      noteRefusal: createRefusalNotes({ audit, clock: systemClock }),
+      noteRefusal: createAuditedRefusals({ audit, clock: systemClock }),
       invoke,
       vouch,
       isBypass: false,

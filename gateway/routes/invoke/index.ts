@@ -1,12 +1,17 @@
-import { EnvelopeError, type Envelope, readEnvelope, type Vouch } from '../../../lib/envelope/index.ts';
+import {
+  EnvelopeError,
+  type Envelope,
+  namedTenant,
+  type NoteRefusal,
+  readEnvelope,
+  type Vouch,
+} from '../../../lib/envelope/index.ts';
 import { answeredError, callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 import type { Contract } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { Invoke } from '../../lane/invoke.ts';
-import { namedTenant } from '../../lane/require-tenant.ts';
-import type { NoteRefusal } from '../../lane/note-refusal.ts';
 import { RefusedCall } from '../../tools/refused-call.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 

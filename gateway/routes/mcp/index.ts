@@ -1,6 +1,8 @@
 import {
   callIn,
   EnvelopeError,
+  namedTenant,
+  type NoteRefusal,
   readSealedRequest,
   type SealedRequest,
   type Vouch,
@@ -10,8 +12,6 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Operator } from '../../identity/operator.ts';
-import type { NoteRefusal } from '../../lane/note-refusal.ts';
-import { namedTenant } from '../../lane/require-tenant.ts';
 import type { McpHttpAnswer, McpServer } from '../../mcp/mcp-server.ts';
 import { callMcp } from './contract.ts';
 

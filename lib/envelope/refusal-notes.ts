@@ -1,15 +1,10 @@
-import type { AuditChain } from '../../lib/audit-chain/index.ts';
-import type { Clock } from '../../lib/clock.ts';
-import {
-  EnvelopeError,
-  type EnvelopeFault,
-  type HeardSession,
-  sessionKey,
-  subjectOf,
-} from '../../lib/envelope/index.ts';
-import { AppError } from '../../lib/errors.ts';
-import { createRejectionBudget } from '../../lib/rejection-budget.ts';
-import { mismatch } from '../identity/tenancy.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { createRejectionBudget } from '../rejection-budget.ts';
+import { mismatch } from '../tenant/mismatch.ts';
+import type { ToolRefusal } from '../tools/tool.ts';
+import { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
+import { type HeardSession, type SealSession, sessionKey, subjectOf } from './sessions.ts';
 
 /**
  * Writes an event for a call of a known session that its envelope does not prove, and resolves to the error that answers the
@@ -17,6 +12,15 @@ import { mismatch } from '../identity/tenancy.ts';
  * revoked session without a token of it. Never rejects.
  */
 export type NoteRefusal = (error: unknown, tool: string) => Promise<unknown>;
+
+/** The event of a call that was refused, in the record of the tenant of its session. */
+export interface RefusalEvent {
+  readonly type: 'ToolInvocationRefused' | 'TenantMismatch';
+  readonly tenant: string | undefined;
+  /** The agent of the session, or its execution; `unproved` where another sender may have made the call. */
+  readonly subject: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
 
 /** Events of one session at once, and each second from then on. */
 const events = { burst: 10, perSecond: 1 };
@@ -35,16 +39,14 @@ const unproved: ReadonlySet<EnvelopeFault> = new Set([
 ]);
 
 interface NoteDeps {
-  readonly audit: AuditChain;
   readonly clock: Clock;
+  /** Stores an event. A refusal whose event cannot be stored is a refusal still. */
+  readonly write: (event: RefusalEvent, session: HeardSession) => Promise<void> | void;
 }
 
-export function createRefusalNotes({ audit, clock }: NoteDeps): NoteRefusal {
+export function createRefusalNotes({ clock, write }: NoteDeps): NoteRefusal {
   const ofSession = createRejectionBudget(clock, events);
   const ofTenant = createRejectionBudget(clock, mismatches);
-  // A refusal that cannot be written is a refusal still.
-  const write = (event: Parameters<AuditChain['append']>[0]): Promise<void> =>
-    audit.append(event).catch(() => undefined);
   return async (error, tool) => {
     if (!(error instanceof EnvelopeError) || error.session === undefined) return error;
     const { asserted, fault, session } = error;
@@ -52,12 +54,12 @@ export function createRefusalNotes({ audit, clock }: NoteDeps): NoteRefusal {
       const isProved = fault === 'tenant_mismatch';
       if (!isProved && !ofTenant(asserted).mayTell) return tooMany(asserted);
       const subject = isProved ? subjectOf(session) : 'unproved';
-      await write(mismatch({ subject, asserted, expected: session.tenant }));
+      await write(mismatch({ subject, asserted, expected: session.tenant }), session);
       return error;
     }
     // Each of these was signed for itself. All others come again as often as a stranger sends them.
     const verdict = fault === 'out_of_session' ? freely : ofSession(sessionKey(session));
-    if (verdict.mayTell) await write(refusal(fault, session, { tool, leftOut: verdict.leftOut }));
+    if (verdict.mayTell) await write(unprovedCall(fault, session, { tool, leftOut: verdict.leftOut }), session);
     return error;
   };
 }
@@ -73,12 +75,23 @@ interface Noted {
   readonly leftOut: number;
 }
 
-function refusal(fault: EnvelopeFault, session: HeardSession, { tool, leftOut }: Noted) {
+function unprovedCall(fault: EnvelopeFault, session: HeardSession, { tool, leftOut }: Noted): RefusalEvent {
   const { tenant, execution_id } = session;
   const isUnproved = unproved.has(fault);
   const subject = isUnproved ? 'unproved' : subjectOf(session);
-  const name = tool.slice(0, 128).toWellFormed();
-  const about = isUnproved ? { claimed_tool: name } : { tool: name };
+  const about = isUnproved ? { claimed_tool: written(tool) } : { tool: written(tool) };
   const data = { ...about, reason: fault, execution_id, ...(leftOut === 0 ? {} : { left_out: leftOut }) };
-  return { type: 'ToolInvocationRefused', tenant, subject, data } as const;
+  return { type: 'ToolInvocationRefused', tenant, subject, data };
 }
+
+/** The event of a proved call that a policy, its arguments or the count of calls refuse. */
+export function refusedCall(session: SealSession, tool: string, { code }: Pick<ToolRefusal, 'code'>): RefusalEvent {
+  const { execution_id } = session;
+  const data = { tool: written(tool), execution_id, reason: code };
+  // A session of the bypass belongs to no tenant.
+  const tenant = session.tenant === '' ? undefined : session.tenant;
+  return { type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data };
+}
+
+/** A name as a caller wrote it, cut to what an event may hold. */
+const written = (tool: string): string => tool.slice(0, 128).toWellFormed();

@@ -1,4 +1,5 @@
-import { EnvelopeError, type SealSession } from '../../lib/envelope/index.ts';
+import { EnvelopeError } from './envelope-error.ts';
+import type { SealSession } from './sessions.ts';
 
 /** Names and values of a request, names in lower case. */
 type Headers = readonly (readonly [name: string, value: string])[];
@@ -12,7 +13,7 @@ export const namedTenant = (headers: Headers): string =>
  * one (spec 3 §5.4). A session of the bypass has no tenant.
  * @throws EnvelopeError `tenant_mismatch`
  */
-export function requireTenant(session: SealSession, named: string): void {
+export function requireNamedTenant(session: SealSession, named: string): void {
   const { tenant } = session;
   if (named === '' || tenant === '' || named === tenant) return;
   const message = 'X-Tenant-Id names another tenant than the session; leave it out';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
-import { EnvelopeError } from '../../lib/envelope/index.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
-import { createRefusalNotes } from './note-refusal.ts';
+import { EnvelopeError } from './envelope-error.ts';
+import { createRefusalNotes, type RefusalEvent } from './refusal-notes.ts';
 
 const session = {
   session_id: 's',
@@ -17,10 +16,9 @@ const forged = new EnvelopeError('signature_invalid', 'signature verification fa
 const foreign = (asserted: string) => new EnvelopeError('token_invalid', 'invalid token', { session, asserted });
 
 function open() {
-  const stored: GatewayEvent[] = [];
+  const stored: RefusalEvent[] = [];
   const clock = createManualClock();
-  const append = async (event: GatewayEvent): Promise<void> => void stored.push(event);
-  const note = createRefusalNotes({ audit: { append, problem: () => undefined, close: async () => undefined }, clock });
+  const note = createRefusalNotes({ clock, write: (event) => void stored.push(event) });
   const times = async (count: number, error: EnvelopeError): Promise<unknown[]> =>
     Promise.all(Array.from({ length: count }, async () => note(error, 'orders.get')));
   return { note, times, clock, of: (type: string) => stored.filter((event) => event.type === type) };
