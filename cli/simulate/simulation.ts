@@ -14,7 +14,7 @@ import type {
 import { podName } from '../../controllers/execution/engine/names.ts';
 import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
 import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
-import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
+import type { StepPlan } from '../../controllers/step-pods/step.ts';
 import { apiVersion } from '../../crds/labels.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';

@@ -10,7 +10,7 @@ import { onGone } from '../runtime/on-gone.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
-import { ownerKey } from '../step-pods/owner.ts';
+import { ownerKey } from '../step-pods/step.ts';
 import { podSettings } from '../step-pods/settings.ts';
 import { endingNamespaces, tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';

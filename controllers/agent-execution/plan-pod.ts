@@ -4,7 +4,7 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import { badMount, mountsOf } from '../../lib/agent/mounts.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
-import type { StepPlan } from '../step-pods/step-plan.ts';
+import type { StepPlan } from '../step-pods/step.ts';
 import type { Reasoned } from './decide.ts';
 
 /** Working folder of every agent's container. */

@@ -3,16 +3,13 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { buildExecution } from '../../lib/execution/build-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { agentExecutions, toolCalls, volumes, workflowExecutions } from '../../lib/kinds.ts';
+import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
   createOwn,
   type KubeClient,
   type KubeObject,
-  keyOf,
-  type Resource,
   type Pod,
   takeOrCreateOwn,
   unlessChanged,
@@ -22,15 +19,22 @@ import { type CreatePodDeps, createPod } from '../step-pods/create-pod.ts';
 import { type ReleasePodDeps, releasePod, stopPod } from '../step-pods/release-pod.ts';
 import { holdForArchive, letGoOfArchive } from '../archiving/archive-finalizer.ts';
 import type { Archives } from '../archiving/archives.ts';
-import { createAgent } from './create-agent.ts';
-import { createChild } from './create-child.ts';
-import { createToolCall } from './create-tool-call.ts';
+import {
+  type ChildDeps,
+  cancelAgent,
+  cancelChild,
+  cancelToolCall,
+  createAgent,
+  createChild,
+  createLinked,
+  createToolCall,
+  quotaWish,
+} from './children.ts';
 import type { Action } from './engine/decision.ts';
 import type { Failure } from './engine/facts.ts';
-import { takenUid } from './linked.ts';
 import { stepOwnerOf, stepPodOf } from './step-owner.ts';
 
-export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
+export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps, ChildDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll' | 'delete' | 'jsonPatch'>;
   readonly executions: CacheReader<WorkflowExecution>;
   readonly agents: CacheReader<AgentExecution>;
@@ -46,17 +50,7 @@ export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
   ) => void;
   /** Begins to read what a pod has to say. */
   readonly onFollow: (pod: Pod, source: 'log' | 'events') => void;
-  /** Called for each new child. */
-  readonly onChildMade: (parentUid: string, name: string, uid: string) => void;
-  /**
-   * Called for the execution that the end of another one started, by the uid of that one; `takenUid`: the name is
-   * taken.
-   */
-  readonly onLinkedMade: (originUid: string, name: string, uid: string) => void;
   readonly archives: Pick<Archives<WorkflowExecution>, 'begin' | 'unarchived'>;
-  /** The canceller of children. */
-  readonly identity: string;
-  readonly now: () => number;
   readonly newId: NewId;
 }
 
@@ -78,12 +72,12 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   follow_pod: followPod,
   stop_pod: ({ kube }, execution, action) => stopPod(kube, podOf(execution, action), 'graceful'),
   release_pod: (deps, execution, action) => releasePod(deps, podOf(execution, action), action.stop),
-  create_child: createChildOf,
+  create_child: createChild,
   create_linked: createLinked,
   cancel_child: cancelChild,
-  create_agent: createAgentOf,
+  create_agent: createAgent,
   cancel_agent: cancelAgent,
-  create_tool_call: createToolCallOf,
+  create_tool_call: createToolCall,
   cancel_tool_call: cancelToolCall,
   create_volume: createVolume,
   archive_execution: async ({ archives }, execution) => archives.begin(execution),
@@ -131,12 +125,6 @@ async function createStepPod(
   if (rejection !== undefined) deps.onRejected(execution, pod.name, action, rejection);
 }
 
-const wishOf = (execution: WorkflowExecution, { plural }: { readonly plural: string }) => ({
-  namespace: execution.metadata.namespace ?? '',
-  resource: plural,
-  key: keyOf(execution),
-});
-
 /** Only the controllers write this label on a volume. */
 const isOf =
   ({ metadata: { uid } }: WorkflowExecution) =>
@@ -161,109 +149,12 @@ async function followPod(
   if (pod?.metadata.uid === action.uid) deps.onFollow(pod, action.source);
 }
 
-async function createChildOf(
-  deps: Hands,
-  execution: WorkflowExecution,
-  { name, spec, owned }: Extract<Action, { kind: 'create_child' }>,
-): Promise<void> {
-  const child = await deps.quota.create(wishOf(execution, workflowExecutions), () =>
-    createChild(deps, execution, { name, spec, owned }),
-  );
-  if (child === undefined) return;
-  deps.executions.remember(child);
-  deps.onChildMade(execution.metadata.uid ?? '', name, child.metadata.uid ?? '');
-}
-
-/** Only our accounts write the label of a stimulus. */
-async function createLinked(
-  deps: Hands,
-  execution: WorkflowExecution,
-  { plan }: Extract<Action, { kind: 'create_linked' }>,
-): Promise<void> {
-  const isOurs = ({ metadata }: KubeObject): boolean =>
-    metadata.labels?.[labels.stimulus] === plan.labels?.[labels.stimulus];
-  const made = await deps.quota.create(wishOf(execution, workflowExecutions), () =>
-    deps.own(deps.kube, workflowExecutions, buildExecution(plan), isOurs),
-  );
-  const { uid = '' } = execution.metadata;
-  if (made.kind === 'foreign') deps.onLinkedMade(uid, plan.name, takenUid);
-  if (made.kind === 'foreign' || made.object === undefined) return;
-  deps.executions.remember(made.object);
-  deps.onLinkedMade(uid, plan.name, made.object.metadata.uid ?? '');
-}
-
-async function createAgentOf(
-  deps: Hands,
-  execution: WorkflowExecution,
-  { name, spec }: Extract<Action, { kind: 'create_agent' }>,
-): Promise<void> {
-  const made = await deps.quota.create(wishOf(execution, agentExecutions), () =>
-    createAgent(deps, execution, { name, spec }),
-  );
-  if (made === undefined) return;
-  deps.agents.remember(made);
-  deps.onChildMade(execution.metadata.uid ?? '', name, made.metadata.uid ?? '');
-}
-
-async function createToolCallOf(
-  deps: Hands,
-  execution: WorkflowExecution,
-  { name, spec }: Extract<Action, { kind: 'create_tool_call' }>,
-): Promise<void> {
-  const made = await deps.quota.create(wishOf(execution, toolCalls), () =>
-    createToolCall(deps, execution, { name, spec }),
-  );
-  if (made === undefined) return;
-  deps.toolCalls.remember(made);
-  deps.onChildMade(execution.metadata.uid ?? '', name, made.metadata.uid ?? '');
-}
-
-async function cancelChild(
-  deps: ApplyDeps,
-  execution: WorkflowExecution,
-  action: Extract<Action, { kind: 'cancel_child' }>,
-): Promise<void> {
-  const child = cancelled(deps, execution, workflowExecutions, action);
-  await unlessChanged(child.then((known) => deps.executions.remember(known)));
-}
-
-async function cancelAgent(
-  deps: ApplyDeps,
-  execution: WorkflowExecution,
-  action: Extract<Action, { kind: 'cancel_agent' }>,
-): Promise<void> {
-  const agent = cancelled(deps, execution, agentExecutions, action);
-  await unlessChanged(agent.then((known) => deps.agents.remember(known)));
-}
-
-async function cancelToolCall(
-  deps: ApplyDeps,
-  execution: WorkflowExecution,
-  action: Extract<Action, { kind: 'cancel_tool_call' }>,
-): Promise<void> {
-  const call = cancelled(deps, execution, toolCalls, action);
-  await unlessChanged(call.then((known) => deps.toolCalls.remember(known)));
-}
-
-function cancelled<T extends KubeObject>(
-  { kube, identity, now }: ApplyDeps,
-  { metadata: { namespace = '' } }: WorkflowExecution,
-  resource: Resource<T>,
-  { name, uid, reason }: Extract<Action, { kind: 'cancel_child' | 'cancel_agent' | 'cancel_tool_call' }>,
-): Promise<T> {
-  const cancel = { by: identity, at: new Date(now()).toISOString(), reason };
-  return kube.jsonPatch(resource, { name, namespace }, [
-    { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'add', path: '/spec/cancel', value: cancel },
-  ]);
-}
-
 async function createVolume(
   deps: Hands,
   execution: WorkflowExecution,
   action: Extract<Action, { kind: 'create_volume' }>,
 ): Promise<void> {
-  const made = await deps.quota.create(wishOf(execution, volumes), () =>
+  const made = await deps.quota.create(quotaWish(execution, volumes), () =>
     deps.own(deps.kube, volumes, volumeObject(execution, action), isOf(execution)),
   );
   // The next observation shows that another volume has the name.

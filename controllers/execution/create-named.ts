@@ -19,7 +19,7 @@ export interface CreateNamedDeps {
 }
 
 /** An object that an execution makes once. */
-interface Named<T extends KubeObject> {
+export interface Named<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly name: string;
   readonly build: (name: string) => T;

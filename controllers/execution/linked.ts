@@ -1,4 +1,4 @@
-import { annotations, labels } from '../../crds/labels.ts';
+import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { executionName } from '../../lib/stimulus/execution-fields.ts';
@@ -46,12 +46,6 @@ const linkedFact = ({ metadata: { name, uid = '', ...metadata } }: WorkflowExecu
   workflowUid: metadata.labels?.[labels.workflowUid],
   createdAt: metadata.creationTimestamp,
 });
-
-/** `namespace/name` of the execution whose end started this one; the name alone is a mark of our accounts. */
-export function linkOriginKey({ metadata }: WorkflowExecution): string | undefined {
-  const name = metadata.annotations?.[annotations.linkedFrom];
-  return name === undefined ? undefined : `${metadata.namespace}/${name}`;
-}
 
 /** Whether the origin has yet to write down which execution its end started: without that it would start it again. */
 export function isAwaitedByOrigin({ metadata }: WorkflowExecution, origin: WorkflowExecution | undefined): boolean {

@@ -5,7 +5,7 @@ import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { ControllersConfig } from '../config.ts';
 import { onGone } from '../runtime/on-gone.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
-import { ownerKey } from '../step-pods/owner.ts';
+import { ownerKey } from '../step-pods/step.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
 import { createPodReader, type PodReader } from '../step-pods/pod-reader.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';

@@ -1,9 +1,10 @@
+import { annotations } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import type { Caches } from './observe.ts';
 
 interface OriginDeps {
-  readonly caches: Pick<Caches, 'executions'>;
+  readonly caches: { readonly executions: Pick<CacheReader<WorkflowExecution>, 'getByUid'> };
   readonly wholes: Pick<Informer<WorkflowExecution>, 'whole'>;
 }
 
@@ -25,4 +26,15 @@ export function withPin(execution: WorkflowExecution, origin: WorkflowExecution 
   const workflow = origin?.status?.workflow;
   if (workflow === undefined || execution.status?.workflow !== undefined) return execution;
   return { ...execution, status: { phase: 'pending', ...execution.status, workflow } };
+}
+
+/** `namespace/name` of the execution that this one runs again. */
+export function originKey({ metadata, spec: { origin } }: WorkflowExecution): string | undefined {
+  return origin === undefined ? undefined : `${metadata.namespace}/${origin.name}`;
+}
+
+/** `namespace/name` of the execution whose end started this one; the name alone is a mark of our accounts. */
+export function linkOriginKey({ metadata }: WorkflowExecution): string | undefined {
+  const name = metadata.annotations?.[annotations.linkedFrom];
+  return name === undefined ? undefined : `${metadata.namespace}/${name}`;
 }

@@ -21,7 +21,7 @@ import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
-import { ownedBy } from '../step-pods/owner.ts';
+import { ownedBy } from '../step-pods/step.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Archives } from '../archiving/archives.ts';

@@ -1,7 +1,7 @@
 import { apiVersion, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { labelValue, type PodSlot, slotMetadata } from '../../lib/pod-slot.ts';
-import type { StepOwner, StepPodName } from '../step-pods/owner.ts';
+import type { StepOwner, StepPodName } from '../step-pods/step.ts';
 import { podName } from './engine/names.ts';
 
 /** An execution as the owner of its steps. */

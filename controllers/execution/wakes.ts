@@ -4,7 +4,7 @@ import { type KubeObject, keyOf } from '../../lib/kube/index.ts';
 import type { Wakes } from '../runtime/module.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
-import { ownerKey } from '../step-pods/owner.ts';
+import { ownerKey } from '../step-pods/step.ts';
 import { tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
 import { revisionInformer, workflowInformer } from '../workflow/informers.ts';
@@ -12,7 +12,7 @@ import { routerInformer } from '../stimulus-router/informer.ts';
 import { agentExecutionInformer } from '../agent-execution/informer.ts';
 import { executionInformer } from './informer.ts';
 import { toolCallInformer } from './tool-call-informer.ts';
-import { linkOriginKey } from './linked.ts';
+import { linkOriginKey, originKey } from './origin.ts';
 
 /** The caches that executions are decided from. */
 export const executionInformers = {
@@ -71,8 +71,4 @@ const keysOf = (key: string | undefined): string[] => (key === undefined ? [] : 
 function parentKey(execution: WorkflowExecution | undefined): string | undefined {
   const parent = execution?.spec.parent;
   return parent === undefined ? undefined : `${execution?.metadata.namespace}/${parent.name}`;
-}
-
-function originKey({ metadata, spec: { origin } }: WorkflowExecution): string | undefined {
-  return origin === undefined ? undefined : `${metadata.namespace}/${origin.name}`;
 }

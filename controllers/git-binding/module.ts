@@ -6,7 +6,7 @@ import type { ControllersConfig } from '../config.ts';
 import { defineModule, type InformerSpec, type ModuleContext } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
 import { podInformer } from '../step-pods/informer.ts';
-import { ownerKey } from '../step-pods/owner.ts';
+import { ownerKey } from '../step-pods/step.ts';
 import { podQuotaGate } from '../step-pods/own-pod.ts';
 import { createPodReader } from '../step-pods/pod-reader.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';

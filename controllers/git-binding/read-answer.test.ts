@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noOutput } from '../step-pods/outcome.ts';
+import { noOutput } from '../step-pods/step.ts';
 import { gitLimits } from './limits.ts';
 import { readAnswer } from './read-answer.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../lib/json-object.ts';
 import { RawText } from '../../lib/output-store/raw-text.ts';
-import type { StepOutcome } from '../step-pods/observation.ts';
+import type { StepOutcome } from '../step-pods/step.ts';
 import { gitLimits } from './limits.ts';
 
 /** The tree after an operation. */

@@ -1,18 +1,14 @@
-import {
-  type Captured,
-  CaptureError,
-  isProven,
-  outputText,
-  parseTerminationMessage,
-  type Trailer,
-} from '../../lib/capture/index.ts';
+import { type Captured, isProven } from '../../lib/capture/capture.ts';
+import { CaptureError } from '../../lib/capture/capture-error.ts';
+import { outputText } from '../../lib/capture/output-text.ts';
+import { parseTerminationMessage } from '../../lib/capture/parse-trailer.ts';
+import type { Trailer } from '../../lib/capture/trailer.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { textOrRaw } from '../../lib/output-store/raw-text.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { disruptionOf } from './disruption.ts';
-import type { Failure, StepOutcome } from './observation.ts';
-import { noOutput, noResult } from './outcome.ts';
+import { type Failure, type StepOutcome, noOutput, noResult } from './step.ts';
 
 /** Outcome of a step from a verified capture. */
 export function outcomeOfCapture({ trailer, stdout, stderr }: Captured, pod: Pod): StepOutcome {

@@ -1,4 +1,4 @@
-import { type Captured, createCapture } from '../../lib/capture/index.ts';
+import { type Captured, createCapture } from '../../lib/capture/capture.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool, type PoolPart } from '../../lib/fair-pool.ts';
@@ -6,7 +6,7 @@ import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepContainer, stepState } from '../../lib/pod-slot.ts';
 import { isConclusive, outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
-import type { StepOutcome } from './observation.ts';
+import type { StepOutcome } from './step.ts';
 import { stepPodLimits } from './limits.ts';
 import { createLogMemory, type LogMemory, type LogRoom, noRoom } from './log-memory.ts';
 import { createLogPatience } from './log-patience.ts';

@@ -9,10 +9,8 @@ import {
   type Pod,
   pods,
 } from '../../lib/kube/index.ts';
-import type { Failure } from './observation.ts';
-import type { StepOwner, StepPodName } from './owner.ts';
+import type { Failure, StepOwner, StepPodName, StepPlan } from './step.ts';
 import type { QuotaGate } from './quota-gate.ts';
-import type { StepPlan } from './step-plan.ts';
 import { buildPod, type PodSettings } from './template.ts';
 
 export interface CreatePodDeps {

@@ -1,6 +1,6 @@
 import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import type { Failure } from './observation.ts';
+import type { Failure } from './step.ts';
 
 /** Losses of a pod through no fault of its own (requirements AMB-191). */
 const disruptions: ReadonlySet<ExecutionReason> = new Set([

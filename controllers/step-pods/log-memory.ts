@@ -1,5 +1,6 @@
 import { limits } from '../../crds/limits.ts';
-import { parseTerminationMessage, type CapturedStreams } from '../../lib/capture/index.ts';
+import type { CapturedStreams } from '../../lib/capture/captured-streams.ts';
+import { parseTerminationMessage } from '../../lib/capture/parse-trailer.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool, type PoolPart } from '../../lib/fair-pool.ts';

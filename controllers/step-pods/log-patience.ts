@@ -1,4 +1,4 @@
-import { CaptureError } from '../../lib/capture/index.ts';
+import { CaptureError } from '../../lib/capture/capture-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isAbsent, KubeError, type Pod } from '../../lib/kube/index.ts';

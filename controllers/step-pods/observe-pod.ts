@@ -1,8 +1,7 @@
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
-import type { Failure, PodObservation, StepOutcome } from './observation.ts';
-import { noResult } from './outcome.ts';
+import { type Failure, type PodObservation, type StepOutcome, noResult } from './step.ts';
 import { podProblem, silenceEndsAt } from './pod-problem.ts';
 import { begunAt, endedAt, type NoteOf, waitingOf } from './pod-waiting.ts';
 

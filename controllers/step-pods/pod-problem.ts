@@ -1,7 +1,7 @@
 import type { ContainerState, ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { disruptionOf } from './disruption.ts';
-import type { Failure } from './observation.ts';
+import type { Failure } from './step.ts';
 
 /** How long after its grace a pod in deletion may be silent before its node counts as lost, in milliseconds. */
 const silenceMs = 15_000;

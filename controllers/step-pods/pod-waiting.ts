@@ -1,7 +1,7 @@
 import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
-import type { Waiting } from './observation.ts';
+import type { Waiting } from './step.ts';
 import { stepPodLimits } from './limits.ts';
 
 /** Text of the newest Event of a pod that has no container yet; undefined where there is none. */

@@ -1,5 +1,4 @@
-import type { Failure, PodObservation } from './observation.ts';
-import { noResult } from './outcome.ts';
+import { type Failure, type PodObservation, noResult } from './step.ts';
 
 /**
  * Pods that the API server will never take. They exist nowhere but here, as long as their owner runs; after a restart the

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import { buildPod, type PodSettings } from './template.ts';
-import type { StepOwner } from './owner.ts';
-import type { StepPlan } from './step-plan.ts';
+import type { StepOwner, StepPlan } from './step.ts';
 
 const settings: PodSettings = {
   runnerImage: 'runner:1',

@@ -1,8 +1,7 @@
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Container, Pod, PodSpec, PodVolume, ResourceAmounts, VolumeMount } from '../../lib/kube/index.ts';
 import { stepContainer } from '../../lib/pod-slot.ts';
-import type { StepOwner, StepPodName } from './owner.ts';
-import type { StepPlan } from './step-plan.ts';
+import type { StepOwner, StepPodName, StepPlan } from './step.ts';
 
 /** An operator's settings for all step pods. */
 export interface PodSettings {

@@ -9,7 +9,7 @@ import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { revisionKey } from '../execution/informer.ts';
 import { workflowKey } from './informers.ts';
 import { collectReplaced, collectRevisions } from '../definition/collect-revisions.ts';
-import { workflowCollection } from './runs-of.ts';
+import { workflowCollection } from './reconcile.ts';
 
 function revision(uid: string): ControllerRevision {
   const { spec } = aWorkflow('demo').state('end', anEnd()).build();

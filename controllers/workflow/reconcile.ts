@@ -7,10 +7,10 @@ import { checkChildren, type FindSpec } from '../../lib/definition/check-childre
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { workflows } from '../../lib/kinds.ts';
 import { type ControllerRevision, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
-import { collectRevisions } from '../definition/collect-revisions.ts';
+import { collectRevisions, type CollectDeps } from '../definition/collect-revisions.ts';
 import { judge } from '../definition/judge.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
-import { workflowCollection } from './runs-of.ts';
+import { neededRevisions } from '../definition/runs-of.ts';
 
 interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
@@ -61,3 +61,19 @@ async function problemsOf(deps: WorkflowDeps, { metadata, spec }: Workflow): Pro
   };
   return [...found, ...(await checkChildren(spec, find))];
 }
+
+interface WorkflowRevisions {
+  readonly kube: Pick<KubeClient, 'get' | 'delete'>;
+  readonly revisions: CacheReader<ControllerRevision, 'workflowUid' | 'workflowKey'>;
+  /** Executions by the revision they run, as `namespace/name`, and by the workflow they name. */
+  readonly executions: CacheReader<WorkflowExecution, 'revision' | 'workflow'>;
+}
+
+/** Which revisions of workflows are there, and which of them executions need. */
+export const workflowCollection = ({ kube, revisions, executions }: WorkflowRevisions): CollectDeps => ({
+  kube,
+  resource: workflows,
+  revisions,
+  revisionsOfKey: (key) => revisions.byIndex('workflowKey', key),
+  ...neededRevisions({ executions, definition: 'workflow', isUnseen: ({ status }) => status?.workflow === undefined }),
+});

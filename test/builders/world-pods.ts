@@ -1,6 +1,6 @@
 import type { Blockage, PodFact, StepOutcome, Waiting } from '../../controllers/execution/engine/facts.ts';
 import { podName } from '../../controllers/execution/engine/names.ts';
-import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
+import type { StepPlan } from '../../controllers/step-pods/step.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 

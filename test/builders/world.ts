@@ -8,7 +8,7 @@ import type {
   VolumeFact,
   Waiting,
 } from '../../controllers/execution/engine/facts.ts';
-import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
+import type { StepPlan } from '../../controllers/step-pods/step.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';

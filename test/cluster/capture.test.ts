@@ -2,14 +2,10 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
-import {
-  type Captured,
-  createCapture,
-  decodeLog,
-  outputText,
-  parseTerminationMessage,
-  type StreamName,
-} from '../../lib/capture/index.ts';
+import { type Captured, createCapture, decodeLog } from '../../lib/capture/capture.ts';
+import type { StreamName } from '../../lib/capture/captured-streams.ts';
+import { outputText } from '../../lib/capture/output-text.ts';
+import { parseTerminationMessage } from '../../lib/capture/parse-trailer.ts';
 import { type Container, type ContainerStateTerminated, type Pod, pods } from '../../lib/kube/index.ts';
 import { type Cluster, connect } from './harness/cluster.ts';
 import { makeTestNamespace, type TestNamespace } from './harness/test-namespace.ts';

@@ -41,6 +41,16 @@ const imports = (path: string): ReadonlySet<string> =>
 const isReached = (before: string, path: string, word: string | undefined): boolean =>
   word === undefined ? imports(before).has(path) : read(before).includes(word) && read(path).includes(word);
 
+/** Each `index.ts` through which alone a row reaches the next: a reader opens it as well. */
+function passedIndexes(rows: readonly Row[]): readonly string[] {
+  const found = rows.flatMap(({ path, from, word }) => {
+    const before = rows[(from ?? 0) - 1]?.path;
+    if (before === undefined || word !== undefined || named(before).includes(path)) return [];
+    return named(before).filter((file) => file.endsWith('/index.ts') && named(file).includes(path));
+  });
+  return [...new Set(found)].filter((file) => !rows.some(({ path }) => path === file));
+}
+
 const page = read('docs/architecture.md');
 /** The part of the page under a heading. */
 const section = (heading: string): string => page.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
@@ -52,7 +62,7 @@ const walks: readonly [heading: string, passed: readonly (readonly [what: string
       ['a manifest', 'crds/schema/workflow.ts'],
       ['the one place that changes a status', 'controllers/execution/engine/reduce.ts'],
       ['the first process of a step', 'runner/main.go'],
-      ['the final output', 'lib/final-output.ts'],
+      ['the final output', 'controllers/execution/engine/finish.ts'],
     ],
   ],
   [
@@ -80,7 +90,7 @@ describe.each(walks)('the walk of docs/architecture.md: %s', (heading, passed) =
 
   it('is numbered from 1 on, has each file once, and is short enough to be read', () => {
     expect(rows.length).toBeGreaterThan(20);
-    expect(rows.length).toBeLessThanOrEqual(filesMax);
+    expect(rows.length + passedIndexes(rows).length).toBeLessThanOrEqual(filesMax);
     expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => index + 1));
     expect(new Set(rows.map(({ path }) => path)).size).toBe(rows.length);
   });
@@ -102,6 +112,19 @@ describe.each(walks)('the walk of docs/architecture.md: %s', (heading, passed) =
   it.each(passed)('passes %s', (_name, path) => {
     expect(rows.map((row) => row.path)).toContain(path);
   });
+});
+
+it('one ContainerRun: no file of the engine or of step pods that four rows import is left out', () => {
+  const rows = walkOf(section('One ContainerRun')).map(({ path }) => path);
+  const importers = new Map<string, number>();
+  for (const file of rows.flatMap((path) => [...new Set(named(path))])) {
+    importers.set(file, (importers.get(file) ?? 0) + 1);
+  }
+  const met = [...importers].filter(
+    ([file, rowsOf]) => rowsOf >= 4 && /^controllers\/(execution|step-pods)\//.test(file),
+  );
+  expect(met.length).toBeGreaterThanOrEqual(5);
+  expect(met.map(([file]) => file).filter((file) => !rows.includes(file))).toEqual([]);
 });
 
 describe('the tables of folders', () => {

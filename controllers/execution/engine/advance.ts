@@ -8,18 +8,33 @@ import { defined } from '../../../lib/defined.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
 import { ownMember } from '../../../lib/own-member.ts';
-import { waitingText } from '../states/human.ts';
-import { runState } from '../states/index.ts';
+import { agent } from '../states/agent.ts';
+import { containerRun } from '../states/container-run.ts';
+import { human, waitingText } from '../states/human.ts';
+import { parallelAgents } from '../states/parallel-agents.ts';
+import { parallelContainerRun } from '../states/parallel-container-run.ts';
+import { subworkflow } from '../states/subworkflow.ts';
+import { system } from '../states/system.ts';
 import { firstMatch } from './conditions.ts';
 import type { Draft } from './draft.ts';
 import type { Failure } from './facts.ts';
 import { failureOf } from './failure-of.ts';
 import { finish } from './finish.ts';
 import { lackingValues } from './lacking-values.ts';
-import type { VisitOutcome } from './outcome.ts';
 import type { CurrentVisit, VisitChange } from './reduce.ts';
 import { renderText, scopeOf } from './scope.ts';
-import type { VisitUpdate } from './state-handler.ts';
+import type { StateHandler, VisitOutcome, VisitUpdate } from './state-handler.ts';
+
+/** A state kind that is missing here fails to compile. */
+const handlers: { readonly [K in StateKind]: StateHandler<K> } = {
+  Agent: agent,
+  System: system,
+  Human: human,
+  ParallelAgents: parallelAgents,
+  ContainerRun: containerRun,
+  ParallelContainerRun: parallelContainerRun,
+  Subworkflow: subworkflow,
+};
 
 /** Room for a message or a response in the history of visits, in characters; 101 visits must fit one status. */
 const visitMessageLength = 256;
@@ -56,6 +71,12 @@ function updateOf(draft: Draft, state: State, current: CurrentVisit): VisitUpdat
   } catch (error) {
     return { outcome: { entry: { status: 'failed', output: null }, failure: failureOf(error) } };
   }
+}
+
+function runState(draft: Draft, state: State, current: CurrentVisit): VisitUpdate {
+  // The kind picks handler and state together, which the type system cannot see through a union.
+  const handler = handlers[state.kind] as (draft: Draft, state: State, current: CurrentVisit) => VisitUpdate;
+  return handler(draft, state, current);
 }
 
 /** The rest follows in the next turn of the event loop, after the work of others. */

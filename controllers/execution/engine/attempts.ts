@@ -1,15 +1,14 @@
 import { instantAfter } from '../../../lib/instant.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import { type Attempts, attemptsOf, mayRepeat, retryDelayMs } from '../../step-pods/retry.ts';
-import type { PlanOrFailure } from '../../step-pods/step-plan.ts';
+import { type PlanOrFailure, noResult } from '../../step-pods/step.ts';
 import { outcomeAtDeadline, stopping } from './deadline.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { warnOfLoss } from './lost-output.ts';
-import { containerResult, noResult, withTwins } from './outcome.ts';
+import { containerResult, withTwins, after, type VisitUpdate } from './state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from './reduce.ts';
 import { causeOf, hasBegun, noteStart, queueOutcome, showStart, showWaiting, waitsNoMore } from './starting.ts';
-import { after, type VisitUpdate } from './state-handler.ts';
 
 /**
  * Runs one pod at a time until an attempt succeeds or none is left (spec 1 §2.6, `retry`). `makePlan` gets the visit as

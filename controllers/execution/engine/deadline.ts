@@ -1,7 +1,8 @@
 import { isDisruption } from '../../step-pods/disruption.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
-import { noResult, timedOut } from './outcome.ts';
+import { noResult } from '../../step-pods/step.ts';
+import { timedOut } from './state-handler.ts';
 import type { CurrentVisit } from './reduce.ts';
 import { hasBegun, neverStarted } from './starting.ts';
 

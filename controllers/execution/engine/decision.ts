@@ -7,7 +7,7 @@ import type { Blob, BlobLocator } from '../../../lib/output-store/blob.ts';
 import type { ExecutionPlan } from '../../../lib/execution/build-execution.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import type { PodStop } from '../../step-pods/release-pod.ts';
-import type { StepPlan } from '../../step-pods/step-plan.ts';
+import type { StepPlan } from '../../step-pods/step.ts';
 import type { Failure } from './facts.ts';
 
 /** A fact that deciding turned out to depend on. */

@@ -4,9 +4,9 @@ import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
-import type { Failure, PodObservation } from '../../step-pods/observation.ts';
+import type { Failure, PodObservation } from '../../step-pods/step.ts';
 
-export type { Failure, StepOutcome, Waiting } from '../../step-pods/observation.ts';
+export type { Failure, StepOutcome, Waiting } from '../../step-pods/step.ts';
 
 /**
  * The decision cannot be carried out: the output store had no room for it (design §5), or the status would be larger

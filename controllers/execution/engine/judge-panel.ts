@@ -7,7 +7,7 @@ import { defined } from '../../../lib/defined.ts';
 import type { ConsensusOutcome } from './conditions.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import type { AgentFact, Failure } from './facts.ts';
-import type { VisitOutcome } from './outcome.ts';
+import type { VisitOutcome } from './state-handler.ts';
 
 /** How one judge ended. */
 export interface JudgeEnd {

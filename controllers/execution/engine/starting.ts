@@ -6,7 +6,7 @@ import { isRoutine } from '../../step-pods/pod-waiting.ts';
 import { engineLimits } from '../limits.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome, Waiting } from './facts.ts';
-import { noResult } from './outcome.ts';
+import { noResult } from '../../step-pods/step.ts';
 import { type CurrentVisit, unchanged, type VisitChange } from './reduce.ts';
 
 /** Room for the cause of a wait in status, in characters. */

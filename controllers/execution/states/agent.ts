@@ -19,7 +19,7 @@ import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
 import type { AgentFact, Failure } from '../engine/facts.ts';
 import { agentName } from '../engine/names.ts';
-import type { VisitOutcome } from '../engine/outcome.ts';
+import type { VisitOutcome } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched } from '../engine/reduce.ts';
 import { noteStart, showWaiting } from '../engine/starting.ts';
 import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';

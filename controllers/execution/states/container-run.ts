@@ -3,7 +3,7 @@ import type { ContainerFields } from '../../../crds/schema/container.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import type { TemplateScope } from '../../../lib/template/scope.ts';
-import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
+import type { PlannedMount, PlanOrFailure } from '../../step-pods/step.ts';
 import { runAttempts } from '../engine/attempts.ts';
 import type { Draft } from '../engine/draft.ts';
 import type { Failure, VolumeFact } from '../engine/facts.ts';

@@ -12,7 +12,7 @@ import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import type { Draft } from '../engine/draft.ts';
 import type { Failure } from '../engine/facts.ts';
 import { lackingValues } from '../engine/lacking-values.ts';
-import type { VisitOutcome } from '../engine/outcome.ts';
+import type { VisitOutcome } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
 import { renderText, scopeOf } from '../engine/scope.ts';
 import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';

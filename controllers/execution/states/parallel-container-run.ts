@@ -8,12 +8,11 @@ import type { Draft } from '../engine/draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../engine/facts.ts';
 import { failureOf } from '../engine/failure-of.ts';
 import { warnOfLoss } from '../engine/lost-output.ts';
-import { containerResult, noResult, type VisitOutcome, withTwins } from '../engine/outcome.ts';
+import { noResult, type PlanOrFailure } from '../../step-pods/step.ts';
+import { containerResult, type VisitOutcome, withTwins, type StateHandler } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
 import { causeOf, firstBegun, hasBegun, noteStart, queueOutcome, showWaiting } from '../engine/starting.ts';
-import type { StateHandler } from '../engine/state-handler.ts';
 import { loadStored } from '../engine/stored.ts';
-import type { PlanOrFailure } from '../../step-pods/step-plan.ts';
 import { containerPlan } from './container-run.ts';
 
 /** How long finished steps may wait in memory for the others before they are written down, in milliseconds. */

@@ -11,7 +11,7 @@ import type { ChildFact, PinnedDefinition, Failure } from '../engine/facts.ts';
 import { inputProblem } from '../engine/input.ts';
 import { lookUp } from '../engine/lookup.ts';
 import { childName, rootOf } from '../engine/names.ts';
-import type { VisitOutcome } from '../engine/outcome.ts';
+import type { VisitOutcome } from '../engine/state-handler.ts';
 import { type CurrentVisit, unchanged } from '../engine/reduce.ts';
 import { renderText } from '../engine/scope.ts';
 import { childNeverStarted, noteStart } from '../engine/starting.ts';

@@ -2,12 +2,11 @@ import { limits } from '../../../crds/limits.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import { runAttempts } from '../engine/attempts.ts';
 import type { Draft } from '../engine/draft.ts';
-import { containerResult, noOutput, withTwins } from '../engine/outcome.ts';
+import { noOutput, type PlannedMount, type PlanOrFailure } from '../../step-pods/step.ts';
+import { containerResult, withTwins, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 import { processFailure } from '../engine/process-bounds.ts';
 import type { CurrentVisit } from '../engine/reduce.ts';
 import { renderText, scopeOf } from '../engine/scope.ts';
-import type { StateHandler, VisitUpdate } from '../engine/state-handler.ts';
-import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
 import { callTool } from './call-tool.ts';
 import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from './container-run.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { renderOutput } from './final-output.ts';
-import { LargeValue } from './template/large-value.ts';
-import { createScope } from './template/scope.ts';
-import { WorkBudgetExceeded } from './work/work.ts';
+import { renderOutput } from './finish.ts';
+import { LargeValue } from '../../../lib/template/large-value.ts';
+import { createScope } from '../../../lib/template/scope.ts';
+import { WorkBudgetExceeded } from '../../../lib/work/work.ts';
 
 const scope = createScope({
   input: {},

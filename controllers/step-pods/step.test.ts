@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { labels } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import { ownedBy, ownerKey, ownerOf } from './owner.ts';
+import { ownedBy, ownerKey, ownerOf } from './step.ts';
 
 const aPod = (kind?: string, found: Record<string, string> = {}): Pod => ({
   metadata: {
