@@ -14,6 +14,7 @@ import {
   startFleetController,
 } from '../../test/support/fleet-controller.ts';
 import { type Answer, hostsNamed, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
+import { fleetRunLimits } from './limits.ts';
 import type { CommandSender } from './ports.ts';
 
 const { privateKey: edgeKey } = generateKeyPairSync('ed25519');
@@ -130,6 +131,27 @@ describe.concurrent('a host that is revoked while it has a command', { timeout: 
     if (invoke !== undefined) await peer.say(invoke, ok);
     await ended(server);
     expect(await outcomes(server)).toEqual(['err HostRevoked', 'ok']);
+  });
+
+  it('is looked for once a second, however many turns the run has', async () => {
+    const hosts = hostsNamed(20);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: { ...long, max_concurrency: 20 } });
+    const clock = { ...systemClock, now: () => nowMs };
+    let [nowMs, reads] = [Date.now(), 0];
+    const process = start(server, hosts, { clock, onHostRead: () => void (reads += 1) });
+    await soon(() => expect(peer.invoked).toHaveLength(20));
+    const readsOf = async (looks: number): Promise<number> => {
+      reads = 0;
+      for (let turn = 0; turn < looks; turn += 1) await process.look();
+      return reads;
+    };
+    expect(await readsOf(50)).toBe(0);
+    nowMs += fleetRunLimits.statusMs - 1;
+    expect(await readsOf(50)).toBe(0);
+    nowMs += 1;
+    // A turn of the queue may come at the same time.
+    expect([20, 40]).toContain(await readsOf(50));
   });
 });
 

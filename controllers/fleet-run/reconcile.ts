@@ -208,14 +208,15 @@ function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Reconc
 
 async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<ReconcileResult> {
   const fields = takeCancel(run, view);
-  endRevoked(deps, view);
+  const isDue = deps.clock.now() >= view.statusDueAt;
+  if (isDue) endRevoked(deps, view);
   const decision = await drive(deps, view);
   if (decision.end !== undefined) {
     const stored = await storeRecords(deps.store, run, view.waiting.all);
     return end(deps, run, { ...decision.end, cutHosts: view.cutHosts }, { ...fields, ...stored });
   }
+  if (isDue || fields.cancellation !== undefined) await note(deps, run, view, fields);
   const now = deps.clock.now();
-  if (now >= view.statusDueAt || fields.cancellation !== undefined) await note(deps, run, view, fields);
   const { lookAt = Number.POSITIVE_INFINITY } = view.progress.next(now);
   const next = Math.min(lookAt, view.statusDueAt);
   return { requeueAfterMs: Math.max(fleetRunLimits.pauseMs, next - now), reason: 'under way' };

@@ -51,8 +51,8 @@ interface RevokedDeps extends StandInDeps {
 }
 
 /**
- * Ends the commands of hosts that were revoked meanwhile: no relay takes a result of them any more (spec 2 §3). Looked at
- * with each turn of the run, so once a second at least.
+ * Ends the commands of hosts that were revoked meanwhile: no relay takes a result of them any more (spec 2 §3). A look goes through
+ * every host in flight, so a run looks once a second, however many turns it has.
  */
 export function endRevoked(deps: RevokedDeps, view: RunView): void {
   for (const node of view.progress.open()) {

@@ -162,6 +162,8 @@ export interface FleetControllerFacts {
   readonly clock?: Clock;
   /** The tenant of the namespace; undefined while it is that of none. */
   readonly tenantOf?: () => string | undefined;
+  /** Called for each look at one host of the cache. */
+  readonly onHostRead?: () => void;
 }
 
 const same = <T>(value: T): T => value;
@@ -177,6 +179,7 @@ export const poolOf = (size: number): FairPool =>
 export function startFleetController(given: FleetControllerFacts): FleetProcess {
   const { bus, edgeKey, server, hosts, groups = [], wrapSender = same, wrapNews = same } = given;
   const { clock = systemClock, tenantOf = () => 'acme', seen = () => (server.isGone ? undefined : server.run) } = given;
+  const { onHostRead = () => undefined } = given;
   const stop = new AbortController();
   const facts: Fact[] = [];
   const events: string[] = [];
@@ -214,7 +217,10 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
     facts: { raise: (fact) => void facts.push(fact) },
     tenants: { tenantOf },
     runs: { get: () => (guard(), slimmed(seen())), remember: () => undefined },
-    hosts: cache,
+    hosts: {
+      byIndex: (index, value) => cache.byIndex(index, value),
+      getByUid: (uid) => (onHostRead(), cache.getByUid(uid)),
+    },
     groups: {
       cache: groupCache,
       use: async ({ metadata }, task) => task(groups.find((group) => group.metadata.uid === metadata.uid)),
