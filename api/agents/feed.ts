@@ -14,13 +14,18 @@ export interface ConversationListener extends AsyncDisposable {
   news(signal: AbortSignal): Promise<void>;
 }
 
+/** What a reader wants to know of a page of records, or to have done. */
+export interface RecordPage {
+  /** The page may be kept for a client that does not read. */
+  readonly isSmall?: true;
+  /** Waits for the memory that the records take. @throws HttpError 503 where there is none for long. */
+  readonly reserve?: (bytes: number) => Promise<void>;
+}
+
 /** Conversations as their readers see them, whichever replica drives them. */
 export interface ConversationFeed {
-  /**
-   * Records behind a place, the oldest first, a page at most; empty where there are none. `isSmall`: a page that may be kept
-   * for a client that does not read.
-   */
-  read(tenant: string, executionId: string, after: number, isSmall?: boolean): Promise<readonly PlacedRecord[]>;
+  /** Records behind a place, the oldest first, a page at most; empty where there are none. */
+  read(tenant: string, executionId: string, after: number, page?: RecordPage): Promise<readonly PlacedRecord[]>;
   /** `onText` hears pieces of text as the model writes them; without a listener they are lost. */
   listen(executionId: string, onText?: (text: string) => void): ConversationListener;
 }
@@ -39,7 +44,7 @@ export const fewRecordsBehind = (
   tenant: string,
   executionId: string,
   after: number,
-): AsyncGenerator<PlacedRecord> => recordsOf((last) => feed.read(tenant, executionId, last, true), after);
+): AsyncGenerator<PlacedRecord> => recordsOf((last) => feed.read(tenant, executionId, last, { isSmall: true }), after);
 
 async function* recordsOf(
   read: (after: number) => Promise<readonly PlacedRecord[]>,

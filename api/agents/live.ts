@@ -1,7 +1,9 @@
+import { archiveLimits } from '../../lib/archive/limits.ts';
 import { busLimits, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type ConversationRecord, conversationLogs } from '../../lib/conversation/record.ts';
+import { conversationLogs } from '../../lib/conversation/record.ts';
 import type { ConversationFeed, ConversationListener } from './feed.ts';
+import { readRecords } from './read-entries.ts';
 
 /** Where a driver sends word of a new record or of a piece of text. */
 export const liveAddress = (executionId: string) => ({ service: 'agent.live', key: executionId });
@@ -16,18 +18,13 @@ export type LiveNews = { readonly sequence: number } | { readonly text: string }
 export function createConversationFeed(bus: EventBus, clock: Clock): ConversationFeed {
   const stream = bus.logs(conversationLogs);
   return {
-    async read(tenant, executionId, after, isSmall = false) {
-      const bytes = isSmall ? busLimits.smallPageBytes : busLimits.pageBytes;
-      const messages = await stream.read({ tenant, key: executionId, after, bytes });
-      return messages.map(({ sequence, body }) => ({ sequence, record: parseRecord(body) }));
+    async read(tenant, key, after, { isSmall = false, reserve } = {}) {
+      const bytes = isSmall ? busLimits.smallPageBytes : archiveLimits.bytesOfPage;
+      return readRecords(await stream.read({ tenant, key, after, bytes }), reserve);
     },
     listen: (executionId, onText) => openListener(bus, clock, executionId, onText),
   };
 }
-
-/** Only our own processes write the stream. */
-export const parseRecord = (body: Uint8Array): ConversationRecord =>
-  JSON.parse(Buffer.from(body).toString('utf8')) as ConversationRecord;
 
 function openListener(
   bus: EventBus,

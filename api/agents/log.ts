@@ -5,8 +5,8 @@ import { type ConversationState, emptyState, fold } from '../../lib/conversation
 import { AppError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { parseRecord } from './live.ts';
 import { patiently } from './patiently.ts';
+import { recordsIn } from './read-entries.ts';
 
 /** Another replica has written to the conversation: it drives it now, and this one must stop at once. */
 export class Overtaken extends AppError {
@@ -75,8 +75,8 @@ export class ConversationLog {
     const bytes = busLimits.pageBytes;
     for (;;) {
       const page = await patiently(this.#deps, () => stream.read({ tenant, key, after: this.#last, bytes }));
-      for (const { sequence, body } of page) {
-        fold(this.state, parseRecord(body));
+      for await (const { sequence, record } of recordsIn(page)) {
+        fold(this.state, record);
         this.#last = sequence;
       }
       if (page.length === 0) break;

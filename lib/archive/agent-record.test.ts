@@ -37,12 +37,22 @@ function logOf(...records: readonly ConversationRecord[]): EntryReader {
 const recordOf = async (...records: readonly ConversationRecord[]) =>
   readAgentRecord(await writeAgentRecord(ended, logOf(...records), rest));
 
+const asRead = ({ sequence, body }: StoredEntry) => ({
+  sequence,
+  record: JSON.parse(Buffer.from(body).toString()) as unknown,
+});
+
+// A line is the entry with its place: `[3,` before it and `]` behind it.
+const around = 4;
+
 describe('AMB-174 the record of an execution of an agent', () => {
   it('is the object as it ended, and its conversation with the places of the entries', async () => {
     const entries = [asked(1), said('line\nbreak "and" ]é'), asked(2)];
     const { execution, entriesBehind, leftOut } = await recordOf(...entries);
     expect(execution).toEqual(ended);
-    expect(entriesBehind(0)).toEqual(entries.map((record, index) => ({ sequence: (index + 1) * 3, record })));
+    expect(entriesBehind(0).map(asRead)).toEqual(
+      entries.map((record, index) => ({ sequence: (index + 1) * 3, record })),
+    );
     expect(leftOut).toBe(0);
   });
 
@@ -67,6 +77,18 @@ describe('AMB-174 the record of an execution of an agent', () => {
     expect(entriesBehind(count * 3)).toEqual([]);
   });
 
+  it.each([
+    [-1, 2],
+    [0, 2],
+    [1, 1],
+  ])('has pages of so many bytes, the first entry excepted: %i bytes more', async (more, want) => {
+    const half = archiveLimits.bytesOfPage / 2 - JSON.stringify(said('')).length - around;
+    const first = said('x'.repeat(half));
+    const { entriesBehind } = await recordOf(first, said('x'.repeat(half + more)), said('x'.repeat(3 * half)));
+    expect(entriesBehind(0)).toHaveLength(want);
+    expect(entriesBehind(6)).toHaveLength(1);
+  });
+
   it('has small pages for a reader that may keep them for long', async () => {
     const long = said('x'.repeat(archiveLimits.bytesOfSmallPage / 2 - 300));
     const { entriesBehind } = await recordOf(long, long, long);
@@ -81,8 +103,6 @@ describe('AMB-174 the record of an execution of an agent', () => {
     expect(entriesBehind(0)).toEqual([]);
   });
 
-  // A line is the entry with its place: `[3,` before it and `]` behind it.
-  const around = 4;
   it.each([
     [-1, 0],
     [0, 0],
@@ -93,7 +113,8 @@ describe('AMB-174 the record of an execution of an agent', () => {
     const first = said('a'.repeat(archiveLimits.valuesBytes - empty + more));
     const { entriesBehind, leftOut } = await recordOf(first, second);
     expect(leftOut).toBe(want);
-    expect(entriesBehind(0)).toHaveLength(2 - want);
+    const sequences = [0, 3].flatMap((after) => entriesBehind(after).map(({ sequence }) => sequence));
+    expect(sequences).toEqual([3, 6].slice(0, 2 - want));
   });
 
   it('leaves out everything behind the first entry that does not fit, so that there is no gap', async () => {

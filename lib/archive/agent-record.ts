@@ -1,5 +1,4 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import type { ConversationRecord } from '../conversation/record.ts';
 import { archiveLimits } from './limits.ts';
 import { lineBreak, Packer, unpack, withoutManagers } from './packed-lines.ts';
 
@@ -69,14 +68,9 @@ export interface AgentRecord {
   /** As it ended. */
   readonly execution: AgentExecution;
   /** Entries of the conversation behind a place, the oldest first: as many as a page has, or a small one. */
-  readonly entriesBehind: (after: number, isSmall?: boolean) => readonly ArchivedEntry[];
+  readonly entriesBehind: (after: number, isSmall?: boolean) => readonly StoredEntry[];
   /** How many of the last entries the record does not hold. */
   readonly leftOut: number;
-}
-
-interface ArchivedEntry {
-  readonly sequence: number;
-  readonly record: ConversationRecord;
 }
 
 /**
@@ -89,22 +83,22 @@ export async function readAgentRecord(packed: Uint8Array): Promise<AgentRecord> 
     execution: head.execution,
     leftOut: head.left_out,
     entriesBehind: (after, isSmall = false) =>
-      pageBehind(data.subarray(start), after, isSmall ? archiveLimits.bytesOfSmallPage : Number.POSITIVE_INFINITY),
+      pageBehind(data.subarray(start), after, isSmall ? archiveLimits.bytesOfSmallPage : archiveLimits.bytesOfPage),
   };
 }
 
-/** Only the entries of the page are parsed. One entry may have more than `bytes`. */
-function pageBehind(data: Buffer, after: number, bytes: number): readonly ArchivedEntry[] {
-  const found: ArchivedEntry[] = [];
+/** Parts of the record itself. One entry may have more than `bytes`. */
+function pageBehind(data: Buffer, after: number, bytes: number): readonly StoredEntry[] {
+  const found: StoredEntry[] = [];
   let [start, room] = [0, bytes];
   while (start < data.byteLength && found.length < archiveLimits.entriesOfPage) {
     const end = data.indexOf(lineBreak, start);
     const comma = data.indexOf(',', start);
-    if (Number(data.toString('latin1', start + 1, comma)) > after) {
+    const sequence = Number(data.toString('latin1', start + 1, comma));
+    if (sequence > after) {
       room -= end - start;
       if (room < 0 && found.length > 0) return found;
-      const [sequence, record] = JSON.parse(data.toString('utf8', start, end)) as [number, ConversationRecord];
-      found.push({ sequence, record });
+      found.push({ sequence, body: data.subarray(comma + 1, end - 1) });
     }
     start = end + lineBreak.byteLength;
   }

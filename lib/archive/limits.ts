@@ -8,6 +8,8 @@ export const archiveLimits = {
   recordBytes: limits.inlinedValuesBytes + 6 * 1024 * 1024,
   /** Entries of a conversation that are read at a time. */
   entriesOfPage: 256,
+  /** Bytes of a page, in the log as in a record, unless its first entry alone has more. */
+  bytesOfPage: 512 * 1024,
   /** Bytes of a page for a stream of events: the record is opened anew for each, and a client may not read on. */
   bytesOfSmallPage: 128 * 1024,
   /** A row of the list: names, times and one message. */

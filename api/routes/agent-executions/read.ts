@@ -69,7 +69,8 @@ export function createTranscriptRoute(deps: SourceDeps): Route<Caller> {
   return defineRoute<typeof readAgentTranscript, Caller>(readAgentTranscript, async (request) => {
     const { params, query, caller } = request;
     const { uid, feed } = await sourceOf(deps, caller.tenant, params.execution_id);
-    const page = await feed.read(caller.tenant, uid, Number(query.cursor ?? 0));
+    const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
+    const page = await feed.read(caller.tenant, uid, Number(query.cursor ?? 0), { reserve });
     const last = page.at(-1);
     const isOver = last === undefined || last.record.kind === 'ended';
     return json({

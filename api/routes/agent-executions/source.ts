@@ -1,6 +1,7 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { slimAgentExecution } from '../../../lib/agent/slim-agent-execution.ts';
 import type { ConversationFeed, ConversationListener } from '../../agents/feed.ts';
+import { readRecords } from '../../agents/read-entries.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { ArchivedAgentExecutions } from '../archived.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
@@ -46,8 +47,9 @@ async function archivedSource(archived: SourceDeps['archived'], tenant: string, 
 }
 
 const archivedFeed = (archived: SourceDeps['archived']): ConversationFeed => ({
-  read: async (tenant, uid, after, isSmall) =>
-    (await archived.find(tenant, uid, async (record) => record.entriesBehind(after, isSmall))) ?? [],
+  // The entries are parts of the unpacked record, which the turn of the reader bounds.
+  read: async (tenant, uid, after, { isSmall = false, reserve } = {}) =>
+    (await archived.find(tenant, uid, (record) => readRecords(record.entriesBehind(after, isSmall), reserve))) ?? [],
   listen: () => silence,
 });
 

@@ -135,8 +135,8 @@ describe('what a stream holds while its client does not read', () => {
     const asked: (boolean | undefined)[] = [];
     const counted: MemoryFeed = {
       ...feed,
-      read: async (tenant, id, after, isSmall) => {
-        asked.push(isSmall);
+      read: async (tenant, id, after, page) => {
+        asked.push(page?.isSmall);
         return feed.read(tenant, id, after);
       },
     };
