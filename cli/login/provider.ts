@@ -4,6 +4,7 @@ import { isLoopback } from '../../lib/loopback.ts';
 import { CliError } from '../exit-codes.ts';
 import { trustHint } from '../trust-hint.ts';
 import type { Login } from './login.ts';
+import { ProviderAway } from './provider-away.ts';
 
 /** Which provider, as which client. */
 export interface ProviderChoice {
@@ -132,7 +133,15 @@ function reasonOf(error: unknown): string {
 
 function unreachable(issuer: string, error: unknown): CliError {
   const why = reasonOf(error);
-  return new CliError('cluster', `the provider ${issuer} cannot be used: ${firstPart(why)}`, hintOf(why));
+  const Kind = isPassing(error) ? ProviderAway : CliError;
+  return new Kind('cluster', `the provider ${issuer} cannot be used: ${firstPart(why)}`, hintOf(why));
+}
+
+/** Whether no answer came, or one of a provider that is not there yet. A certificate is not trusted later either. */
+function isPassing(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Response) return cause.status >= 500 || cause.status === 429;
+  return error instanceof TypeError && !/certificate/i.test(reasonOf(error));
 }
 
 /** Node's own advice behind a semicolon is for programs. */
@@ -202,7 +211,7 @@ async function refresh({ server, client, options }: Call, refreshToken: string):
     return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   } catch (error) {
     if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') return undefined;
-    if (error instanceof oauth.ResponseBodyError) throw refused(server.issuer, error);
+    if (error instanceof oauth.ResponseBodyError && error.status < 500) throw refused(server.issuer, error);
     throw unreachable(server.issuer, error);
   }
 }

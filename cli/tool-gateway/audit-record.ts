@@ -26,8 +26,14 @@ const pageEvents = 500;
 
 /** From the gateway. Checkpoints are read first, as they vouch for events that are there by then. */
 export async function auditOf(client: GatewayClient, tenant: string | undefined): Promise<AuditSource> {
-  const { items, ...proof }: Checkpoints = await client.listAuditCheckpoints({ tenant });
-  return { vouchers: { checkpoints: items, ...proof }, events: eventsOf(client, { tenant }) };
+  const checkpoints: unknown[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const { items, next_cursor: next, ...proof }: Checkpoints = await client.listAuditCheckpoints({ tenant, cursor });
+    checkpoints.push(...items);
+    if (next === null) return { vouchers: { checkpoints, ...proof }, events: eventsOf(client, { tenant }) };
+    cursor = next;
+  }
 }
 
 /** Filters of a list of events. */

@@ -149,6 +149,8 @@ export type ListAuditCheckpointsAnswer = {
     /** Ed25519, Base64 (docs/gateway.md). */
     readonly signature: string;
   })[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
   /** Key that this installation signs with, PEM (SPKI). */
   readonly public_key: string;
   /** Keys that it signed with before, PEM (SPKI). */
@@ -649,6 +651,8 @@ export type ListAuditEventsReply = ListAuditEventsAnswer;
 export interface ListAuditCheckpointsRequest {
   /** Slug of the tenant. Only an `svc:admin` whose token names no tenant may give it; absent: all tenants. */
   readonly tenant?: string;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
 }
 
 /** Body of the answer of {@link Operations.listAuditCheckpoints}. */
@@ -893,11 +897,12 @@ export interface Operations {
   /**
    * List signed ends of audit chains
    *
-   * The newest checkpoints of each chain. Read them before the events that they are to vouch for. Where all
-   * tenants have too many for one answer, 400 says so: name one tenant.
+   * The newest checkpoints of each chain, two thousand a page: more than one tenant has. Read all pages of them
+   * before the events that they are to vouch for.
    *
    * `GET /v1/audit-checkpoints`
    *
+   * - 400 `invalid_request`: The cursor was not given by this list.
    * - 403 `forbidden`: The query names another tenant than the token.
    */
   listAuditCheckpoints(request?: ListAuditCheckpointsRequest, options?: CallOptions): Promise<ListAuditCheckpointsReply>;
@@ -1191,7 +1196,7 @@ export interface Operations {
 /** Facts of each operation for the runtime. */
 export const operations: Readonly<Record<keyof Operations, Operation>> = {
   listAuditEvents: {"method":"GET","path":"/v1/audit-events","bearer":true,"query":["limit","cursor","tenant","type","from","to"],"headers":{},"reply":"json"},
-  listAuditCheckpoints: {"method":"GET","path":"/v1/audit-checkpoints","bearer":true,"query":["tenant"],"headers":{},"reply":"json"},
+  listAuditCheckpoints: {"method":"GET","path":"/v1/audit-checkpoints","bearer":true,"query":["tenant","cursor"],"headers":{},"reply":"json"},
   readHealth: {"method":"GET","path":"/health","bearer":false,"query":[],"headers":{},"reply":"json"},
   listApiSpecs: {"method":"GET","path":"/v1/specs","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   registerApiSpec: {"method":"POST","path":"/v1/specs","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -74,7 +74,7 @@ async function allOf(tenant: string | undefined, query: Partial<AuditQuery> = {}
 
 async function reportOf(tenant: string) {
   const record = createAuditRecord({ bus: nats.connect(), clock: systemClock });
-  const checkpoints = await record.checkpoints(tenant, { of: tenant });
+  const { checkpoints } = await record.checkpoints(tenant, { of: tenant });
   const retainedFrom = await record.retainedFrom();
   return verify(await allOf(tenant), { checkpoints, keys, ...(retainedFrom && { retainedFrom }) });
 }
@@ -184,25 +184,45 @@ describe('a reader of the audit', () => {
 });
 
 describe('checkpoints of all tenants', () => {
-  it('are refused where they are too many for one answer, and those of one tenant are read', async () => {
+  it('are read in pages, however many there are, and those of one tenant in one', async () => {
     const own = await startTestBus();
     const bus = own.connect();
     const stream = bus.stream(checkpointStream);
-    const body = JSON.stringify({ lane: 'l0', sequence: 1, hash: 'h', time: 't', key_id: 'k', signature: 's' });
-    const write = (from: number, to: number) =>
-      Promise.all(
-        Array.from({ length: to - from }, (_, index) => stream.append({ tenant: `t${from + index}`, key: 'l0', body })),
-      );
-    const most = auditLimits.checkpointsRead - 1;
-    for (let from = 0; from < most; from += 500) await write(from, Math.min(most, from + 500));
+    let written = 0;
+    const writeUpTo = async (count: number): Promise<void> => {
+      while (written < count) {
+        const some = Array.from({ length: Math.min(500, count - written) }, (_, index) => written + index);
+        await Promise.all(
+          some.map((sequence) => stream.append({ tenant: `t${sequence}`, key: 'l0', body: body(sequence) })),
+        );
+        written += some.length;
+      }
+    };
+    const body = (sequence: number): string =>
+      JSON.stringify({ lane: 'l0', sequence, hash: 'h', time: 't', key_id: 'k', signature: 's' });
     const record = createAuditRecord({ bus, clock: systemClock });
-    expect(await record.checkpoints(undefined, { of: undefined })).toHaveLength(most);
-    await write(most, most + 1);
-    await expect(record.checkpoints(undefined, { of: undefined })).rejects.toMatchObject({
-      code: 'invalid',
-      message: expect.stringContaining('name one tenant'),
-    });
-    expect(await record.checkpoints('t7', { of: 't7' })).toHaveLength(1);
+    /** The number of checkpoints on each page. */
+    const pages = async (): Promise<number[]> => {
+      const [sizes, places] = [[] as number[], new Set<number>()];
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const page = await record.checkpoints(undefined, { of: undefined }, after);
+        sizes.push(page.checkpoints.length);
+        for (const { sequence } of page.checkpoints) places.add(sequence);
+        after = page.next;
+      }
+      expect(places.size).toBe(written);
+      return sizes;
+    };
+    const most = auditLimits.pageCheckpoints;
+    await writeUpTo(most - 1);
+    expect(await pages()).toEqual([most - 1]);
+    await writeUpTo(most);
+    expect(await pages()).toEqual([most, 0]);
+    await writeUpTo(most + 1);
+    expect(await pages()).toEqual([most, 1]);
+    await writeUpTo(20_001);
+    expect(await pages()).toEqual([...Array<number>(10).fill(most), 1]);
+    expect((await record.checkpoints('t7', { of: 't7' })).checkpoints).toHaveLength(1);
     await own.stop();
   }, 120_000);
 });
@@ -237,7 +257,7 @@ describe('the audit chain without NATS', () => {
     await chain.close();
     const record = createAuditRecord({ bus, clock: systemClock });
     const { events } = await record.page({ tenant: 'away', types: [], limit: 500 }, { of: 'away' });
-    const report = verify(events, { checkpoints: await record.checkpoints('away', { of: 'away' }), keys });
+    const report = verify(events, { ...(await record.checkpoints('away', { of: 'away' })), keys });
     expect(report.problems).toEqual([]);
     expect(report.events).toBeGreaterThanOrEqual(3);
     await own.stop();
@@ -285,9 +305,9 @@ describe('the audit chain without NATS', () => {
       // A message that a frozen server took has its place, whatever became of its caller.
       expect(intents.length).toBeLessThanOrEqual(isCut ? 0 : 2);
       await chain.close();
-      expect(
-        verify(await read(), { checkpoints: await record.checkpoints('late', { of: 'late' }), keys }).problems,
-      ).toEqual([]);
+      expect(verify(await read(), { ...(await record.checkpoints('late', { of: 'late' })), keys }).problems).toEqual(
+        [],
+      );
       await own.stop();
     },
     90_000,
@@ -370,7 +390,7 @@ describe('the audit chain without NATS', () => {
       for (const message of kept) await connection.request(message?.subject ?? '', message?.data);
       await connection.close();
       const record = createAuditRecord({ bus: own.connect(), clock: systemClock });
-      const checkpoints = await record.checkpoints('cut', { of: 'cut' });
+      const { checkpoints } = await record.checkpoints('cut', { of: 'cut' });
       const read = async () => (await record.page({ tenant: 'cut', types: [], limit: 500 }, { of: 'cut' })).events;
       expect(verify(await read(), { checkpoints, keys }).problems).toMatchObject([{ kind: 'cut', sequence: 3 }]);
       const next = openChain(own.connect(), of);
@@ -378,7 +398,7 @@ describe('the audit chain without NATS', () => {
       await next.close();
       const ring = keyRing([key, later]);
       const problems = verify(await read(), {
-        checkpoints: await record.checkpoints('cut', { of: 'cut' }),
+        ...(await record.checkpoints('cut', { of: 'cut' })),
         keys: ring,
       }).problems;
       expect(problems).toMatchObject([{ kind: 'missing', sequence: 3 }]);

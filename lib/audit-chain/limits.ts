@@ -44,8 +44,8 @@ export const auditLimits = {
   readsWaiting: 256,
   readWaitMs: 20_000,
   pageEvents: 500,
-  /** Checkpoints that one read looks at. */
-  checkpointsRead: 20_000,
+  /** Checkpoints of one page: more than one tenant has. */
+  pageCheckpoints: 2_000,
   storedMaxBytes: 1_024 * 1_048_576,
   checkpointsMaxBytes: 64 * 1_048_576,
   storedMaxAgeMs: 2_160 * 3_600_000,

@@ -201,4 +201,28 @@ describe('verify', () => {
       expect(problemsOf(chain, undefined, [forged])).toEqual([`checkpoint_forged ${forged.sequence}`]);
     expect(problemsOf(chain, undefined, [null, {}])).toEqual(['unreadable 0', 'unreadable 0']);
   });
+
+  it('says where two checkpoints of one place vouch for different events, whatever key signed them', () => {
+    const other = rewritten(4)[4];
+    if (other === undefined) throw new Error('no other history');
+    const former = generateKeyPairSync('ed25519').privateKey;
+    const ring = keyRing([key, former]);
+    for (const [first, second] of [
+      [vouch(at(4)), vouch(other)],
+      [vouch(other), vouch(at(4))],
+      [vouch(at(4)), vouch(other, former)],
+    ]) {
+      const { problems } = verify(chain, { checkpoints: [first, second], keys: ring });
+      expect(problems).toContainEqual(expect.objectContaining({ kind: 'contradicted', tenant: 'acme', sequence: 5 }));
+    }
+    // One that is signed again, by another key, says the same.
+    expect(
+      verify(chain, { checkpoints: [vouch(at(4)), vouch(at(4)), vouch(at(4), former)], keys: ring }).problems,
+    ).toEqual([]);
+    // Of another lane or tenant it is another place.
+    const apart = [aChain(5, 'acme', 'l1'), aChain(5, 'rival')].map((events) => events[4]);
+    const all = [...aChain(5, 'acme', 'l1'), ...aChain(5, 'rival'), ...chain];
+    const checkpointsOfAll = [...apart, at(4)].flatMap((event) => (event === undefined ? [] : [vouch(event)]));
+    expect(verify(all, { checkpoints: checkpointsOfAll, keys }).problems).toEqual([]);
+  });
 });

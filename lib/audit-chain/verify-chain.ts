@@ -17,6 +17,8 @@ export interface ChainProblem {
     | 'cut'
     /** A checkpoint vouches for another event at this place. */
     | 'replaced'
+    /** Two checkpoints vouch for different events at this place: a holder of their keys has written two histories. */
+    | 'contradicted'
     /** None of the given keys has the id that the checkpoint names. */
     | 'key_unknown'
     /** The key that the checkpoint names has not signed it as it is. */
@@ -189,6 +191,12 @@ class Verifier implements ChainVerifier {
     }
     const key = keyOf(checkpoint);
     const known = this.#vouched.get(key) ?? new Map<number, Checkpoint>();
+    const other = known.get(checkpoint.sequence);
+    if (other !== undefined && other.hash !== checkpoint.hash) {
+      const message = `two checkpoints, of the keys ${other.key_id} and ${keyId}, vouch for different events at this place`;
+      this.#blame(checkpoint, 'contradicted', message);
+      return;
+    }
     this.#vouched.set(key, known.set(checkpoint.sequence, checkpoint));
   }
 

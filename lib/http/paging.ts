@@ -4,6 +4,11 @@ import { uidPattern } from '../../crds/uid.ts';
 import type { ErrorContract } from './contract.ts';
 import { invalidField } from './request-errors.ts';
 
+/** The query parameter for the page behind another one. */
+export const cursorQuery = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 1_024, description: '`next_cursor` of the page before.' }),
+);
+
 /** The query parameters of a list that comes in pages. */
 export const pageQuery = (rows: string, defaultLimit: number = limits.pageSizeDefault) => ({
   limit: Type.Integer({
@@ -11,9 +16,7 @@ export const pageQuery = (rows: string, defaultLimit: number = limits.pageSizeDe
     default: defaultLimit,
     description: `${rows} a page; more than ${limits.pageSizeMax} counts as ${limits.pageSizeMax}.`,
   }),
-  cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_024, description: '`next_cursor` of the page before.' }),
-  ),
+  cursor: cursorQuery,
 });
 
 /** The query parameter of a list that can be searched. */

@@ -1,6 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../nats/test-bus.ts';
 import { runCli } from '../support/cli.ts';
 import { echoTool, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startWay } from '../support/way.ts';
 
 let nats: TestBus;
 let gateway: TestGateway;
@@ -177,30 +176,13 @@ describe('windlass gateway audit', () => {
   }, 60_000);
 
   it('follows on when the gateway was away for longer than one read is repeated, and says so', async () => {
-    const open = new Set<Socket>();
-    let refused = 0;
-    let isAway = false;
-    const way = createServer((client) => {
-      if (isAway) {
-        refused += 1;
-        client.resetAndDestroy();
-        return;
-      }
-      const behind = connect(Number(new URL(gateway.url).port), '127.0.0.1');
-      client.pipe(behind).pipe(client);
-      for (const [one, other] of [
-        [client, behind],
-        [behind, client],
-      ] as const)
-        one.on('error', () => other.destroy());
-      open.add(client);
-    }).listen(0, '127.0.0.1');
-    await once(way, 'listening');
+    const way = await startWay();
+    way.leadTo(Number(new URL(gateway.url).port));
     const stop = new AbortController();
     let isReading = false;
     const following = runCli(
       ['gateway', 'audit', '--follow', '-o', 'json', '--type', 'SessionRevoked'],
-      { ...env, WINDLASS_GATEWAY: `http://127.0.0.1:${(way.address() as AddressInfo).port}` },
+      { ...env, WINDLASS_GATEWAY: way.url },
       {
         interrupted: stop.signal,
         onLine(line) {
@@ -214,14 +196,13 @@ describe('windlass gateway audit', () => {
       await run('gateway', 'session', 'revoke', id);
       await expect.poll(() => isReading, { timeout: 20_000 }).toBe(true);
       if (id === 'away-2') break;
-      isAway = true;
-      for (const socket of open) socket.destroy();
+      way.cut();
       // One read is four attempts.
-      await expect.poll(() => refused, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
-      isAway = false;
+      await expect.poll(() => way.refused, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
+      way.mend();
     }
-    expect(await following).toMatchObject({ code: 130, notes: expect.stringContaining('the gateway cannot be read') });
-    way.close();
+    expect(await following).toMatchObject({ code: 130, notes: expect.stringContaining('the audit cannot be read') });
+    await way.close();
   }, 90_000);
 
   it('ends at once where the gateway was never there', async () => {

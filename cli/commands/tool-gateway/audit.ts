@@ -3,6 +3,7 @@ import { WindlassApiError, WindlassConnectionError } from '../../../client/api-e
 import { messageOf } from '../../../lib/errors.ts';
 import { parseTimeout } from '../../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { ProviderAway } from '../../login/provider-away.ts';
 import { type AuditEvent, type AuditFilter, eventsOf } from '../../tool-gateway/audit-record.ts';
 import { withGateway } from '../../tool-gateway/gateway-option.ts';
 import { examples, type CliLaunch, ok, type Run } from '../../launch.ts';
@@ -32,7 +33,7 @@ export function auditCommand(launch: CliLaunch): Command {
         .summary('list events; the default')
         .description(
           'Lists events of the tool gateway, the oldest first. With --follow it continues until Ctrl-C, also when the ' +
-            'gateway is away for a while; -o json prints one event a line then.',
+            'gateway or the identity provider is away for a while; -o json prints one event a line then.',
         )
         .option('--type <type>', 'only events of this type, such as ToolInvocationStarted')
         .option('--from <time>', 'only events of this time (RFC 3339) or later')
@@ -110,9 +111,11 @@ const awayMs = 30_000;
 /** Statuses that pass. */
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Whether the gateway may answer later; what it refuses, it refuses again. */
+/** Whether the gateway, or the provider that renews the login, may answer later; what they refuse, they refuse again. */
 const isAway = (error: unknown): boolean =>
-  error instanceof WindlassConnectionError || (error instanceof WindlassApiError && passing.has(error.status));
+  error instanceof WindlassConnectionError ||
+  error instanceof ProviderAway ||
+  (error instanceof WindlassApiError && passing.has(error.status));
 
 async function follow(session: CommandSession, filter: AuditFilter, begin: string | undefined): Promise<ExitCode> {
   const { clock, interrupted } = session;
@@ -127,7 +130,7 @@ async function follow(session: CommandSession, filter: AuditFilter, begin: strin
       // A gateway that has never answered may be another address.
       if (!hasRead || !isAway(error)) throw error;
       session.terminal.note(
-        `the gateway cannot be read, the next attempt is in ${pauseMs / 1_000} s: ${messageOf(error)}`,
+        `the audit cannot be read, the next attempt is in ${pauseMs / 1_000} s: ${messageOf(error)}`,
       );
       return undefined;
     });

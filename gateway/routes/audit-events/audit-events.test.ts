@@ -1,10 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuditChain, type GatewayEvent, keyIdOf, pemOf, verify } from '../../../lib/audit-chain/index.ts';
+import {
+  auditLimits,
+  createAuditChain,
+  type GatewayEvent,
+  keyIdOf,
+  pemOf,
+  verify,
+} from '../../../lib/audit-chain/index.ts';
+import { checkpointStream } from '../../../lib/audit-chain/audit-streams.ts';
+import { signCheckpoint } from '../../../lib/audit-chain/checkpoint.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import type { Route } from '../../../lib/http/route.ts';
 import { newId } from '../../../lib/ids.ts';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
+import { runCli } from '../../../test/support/cli.ts';
 import { startTestServer } from '../../../test/support/http-server.ts';
 import { silentLogger } from '../../../test/support/silent-logger.ts';
 import { bypassOperator, type Operator } from '../../identity/operator.ts';
@@ -128,6 +138,29 @@ describe('GW-EVT audit events over HTTP', () => {
     await expect(ask('/v1/audit-events', caller('acme'), { cursor: 'x' })).rejects.toThrow('cursor');
     await expect(ask('/v1/audit-events', caller('acme'), { from: 'yesterday' })).rejects.toThrow('from');
   });
+
+  it('proves chains by all checkpoints, where one page has not all of them', async () => {
+    const stream = nats.connect().stream(checkpointStream);
+    const key_id = keyIdOf(publicKey);
+    const count = auditLimits.pageCheckpoints;
+    const append = (index: number): Promise<unknown> => {
+      const end = { tenant: `gone-${index}`, lane: 'l0', sequence: 1, hash: 'h', time: '2020-01-01T00:00:00Z' };
+      const body = JSON.stringify(signCheckpoint({ ...end, key_id }, privateKey));
+      return stream.append({ tenant: end.tenant, key: 'l0', body });
+    };
+    for (let from = 0; from < count; from += 500)
+      await Promise.all(Array.from({ length: 500 }, (_, index) => append(from + index)));
+    const admin = caller(undefined, true);
+    const first = await ask('/v1/audit-checkpoints', admin);
+    expect(first['items']).toHaveLength(count);
+    await expect(ask('/v1/audit-checkpoints', admin, { cursor: 'x' })).rejects.toThrow('cursor');
+    await using server = await served(admin);
+    const env = { WINDLASS_GATEWAY: server.url, WINDLASS_TOKEN: 'admin' };
+    const { code, out } = await runCli(['gateway', 'audit', 'verify', '-o', 'json'], env);
+    const report = JSON.parse(out) as { gone: unknown[]; chains: { tenant: string; vouched: number }[] };
+    expect([code, report.gone.length]).toEqual([0, count]);
+    expect(report.chains).toContainEqual(expect.objectContaining({ tenant: 'acme', vouched: 3 }));
+  }, 60_000);
 
   it('gives what proves the events whole', async () => {
     const body = await ask('/v1/audit-checkpoints', caller('acme'));

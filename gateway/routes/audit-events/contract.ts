@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { gatewayEventTypes } from '../../../lib/audit-chain/index.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
-import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
+import { cursorQuery, nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 
 const tag = 'Audit';
 const text = (description: string) => Type.String({ description });
@@ -100,16 +100,17 @@ export const listAuditCheckpoints = defineContract({
   tag,
   summary: 'List signed ends of audit chains',
   description:
-    'The newest checkpoints of each chain. Read them before the events that they are to vouch for. Where all tenants have ' +
-    'too many for one answer, 400 says so: name one tenant.',
+    'The newest checkpoints of each chain, two thousand a page: more than one tenant has. Read all pages of them before the ' +
+    'events that they are to vouch for.',
   access: 'bearer',
-  query: Type.Object({ tenant }),
+  query: Type.Object({ tenant, cursor: cursorQuery }),
   success: {
     kind: 'json',
-    description: 'All of them.',
+    description: 'One page.',
     schema: Type.Object(
       {
         items: Type.Array(AuditCheckpoint),
+        next_cursor: nextCursor,
         public_key: text('Key that this installation signs with, PEM (SPKI).'),
         former_public_keys: Type.Array(Type.String(), { description: 'Keys that it signed with before, PEM (SPKI).' }),
         retained_from: Type.Union([Type.String(), Type.Null()], {
@@ -130,10 +131,11 @@ export const listAuditCheckpoints = defineContract({
           signature: `${'A'.repeat(86)}==`,
         },
       ],
+      next_cursor: null,
       public_key: '-----BEGIN PUBLIC KEY-----\n…\n-----END PUBLIC KEY-----\n',
       former_public_keys: [],
       retained_from: eventExample.time,
     },
   },
-  errors: [{ status: 403, error: 'forbidden', when: 'The query names another tenant than the token.' }],
+  errors: [unknownCursor, { status: 403, error: 'forbidden', when: 'The query names another tenant than the token.' }],
 });

@@ -2,7 +2,7 @@ import { type AuditQuery, auditLimits, createAuditRecord, noTenant } from '../..
 import { limits } from '../../../crds/limits.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { createCursor } from '../../../lib/http/paging.ts';
+import { createCursor, createListCursor } from '../../../lib/http/paging.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { instantForm, parseInstant } from '../../../lib/instant.ts';
@@ -28,6 +28,10 @@ const cursors = createCursor<NonNullable<AuditQuery['cursor']>>(
   },
 );
 
+const checkpointCursors = createListCursor<number>('audit-checkpoints', String, (text) =>
+  /^\d{1,15}$/.test(text) ? Number(text) : undefined,
+);
+
 export function createAuditEventRoutes(deps: AuditRoutesDeps): Route<Operator>[] {
   const { tenancy, auditKeys } = deps;
   const record = createAuditRecord(deps);
@@ -51,10 +55,15 @@ export function createAuditEventRoutes(deps: AuditRoutesDeps): Route<Operator>[]
     }),
     defineRoute(listAuditCheckpoints, async ({ caller, query, signal }) => {
       const tenant = tenantOf(caller, query.tenant);
-      const items = await record.checkpoints(tenant, { of: caller.tenant, signal });
-      const retainedFrom = (await record.retainedFrom()) ?? null;
-      const { signing, former } = auditKeys;
-      return json({ items, public_key: signing, former_public_keys: former, retained_from: retainedFrom });
+      const after = checkpointCursors.decode(query.cursor);
+      const { checkpoints, next } = await record.checkpoints(tenant, { of: caller.tenant, signal }, after);
+      return json({
+        items: checkpoints,
+        next_cursor: next === undefined ? null : checkpointCursors.encode(next),
+        public_key: auditKeys.signing,
+        former_public_keys: auditKeys.former,
+        retained_from: (await record.retainedFrom()) ?? null,
+      });
     }),
   ];
   return routes.map((route) => ofOwnTenantInQuery(tenancy, route));
