@@ -1,5 +1,7 @@
 import { type Clock, sleepAwake } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { createFairPool, type FairPool } from '../fair-pool.ts';
+import { bytesOf } from '../memory-budget/index.ts';
 import { busError, isConflict, isStreamGone } from './bus-error.ts';
 import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
 import type { BusSession } from './session.ts';
@@ -11,6 +13,8 @@ export interface BusCalls {
   call<R>(operation: BusOperation, work: (session: BusSession, end: number) => Promise<R>): Promise<R | undefined>;
   /** A call that moves much, or looks at much. */
   long<R>(operation: BusOperation, work: (session: BusSession) => Promise<R>): Promise<R>;
+  /** Memory for messages that are asked for before it is known what they are, with shares for tenants. */
+  readonly ahead: FairPool;
   /** Waits no longer than until a time; the result of work that ends later is dropped. */
   within<R>(end: number, work: Promise<R>): Promise<R>;
 }
@@ -37,9 +41,11 @@ export function createCalls(deps: CallsDeps): BusCalls {
 
 class Calls implements BusCalls {
   readonly #deps: CallsDeps;
+  readonly ahead: FairPool;
 
   constructor(deps: CallsDeps) {
     this.#deps = deps;
+    this.ahead = createFairPool({ size: bytesOf('messages read ahead'), clock: deps.clock });
   }
 
   async within<R>(end: number, work: Promise<R>): Promise<R> {

@@ -82,6 +82,12 @@ export const memoryTable = {
   },
   'unread events': { share: 0.03, place: 'heap', pools: servers, holds: 'events that clients have not read' },
   'event outbox': { share: 0.02, place: 'heap', pools: everywhere, holds: 'events that wait for the event bus' },
+  'messages read ahead': {
+    share: 0.01,
+    place: 'heap',
+    pools: everywhere,
+    holds: 'messages of logs that are asked for together, as large as they may be',
+  },
   'audit events': {
     share: 0.02,
     place: 'heap',
@@ -90,7 +96,7 @@ export const memoryTable = {
   },
   conversations: { share: 0.1, place: 'heap', pools: { api: 1 }, holds: 'conversations that a replica drives' },
   'large answers': {
-    share: 0.12,
+    share: 0.11,
     place: 'heap',
     pools: { api: 1 },
     holds: 'large pages of `web.fetch` and `web.search`, and large answers of registered tools',
@@ -104,7 +110,7 @@ export const memoryTable = {
   },
   'script rows': { share: 0.01, place: 'heap', pools: { api: 1 }, holds: 'rows of scripts, without their code' },
   'answers of upstreams': {
-    share: 0.14,
+    share: 0.13,
     place: 'heap',
     pools: { gateway: 1 },
     holds: 'large answers of upstreams of registered tools',

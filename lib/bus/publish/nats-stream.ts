@@ -5,7 +5,7 @@ import { busLimits } from '../limits.ts';
 import type { BusSession } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
-import { readAhead } from './read-ahead.ts';
+import { readAhead, type TakeRoom } from './read-ahead.ts';
 import type { Message } from './publisher.ts';
 import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-subjects.ts';
 
@@ -83,11 +83,13 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
       await session.prepare(definition);
       return work(session);
     });
+  const page = (query: Page): Promise<StreamMessage[]> =>
+    read((session) => readPage(session, definition, query, () => roomFor(calls, query)));
   const toMessage = (found: FoundMessage | undefined): StreamMessage | undefined =>
     found && messageOf(definition, found);
   return {
     read: ({ tenant, key, after, bytes }) =>
-      read((session) => readPage(session, definition, { filter: ownSubject(definition, tenant, key), after, bytes })),
+      page({ tenant, filter: ownSubject(definition, tenant, key), after, bytes }),
     last: ({ tenant, key }) =>
       read(async (session) => toMessage(await session.last(name, ownSubject(definition, tenant, key)))),
     peek: ({ tenant, key }) =>
@@ -96,9 +98,7 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
         return toMessage(await calls.within(end, found));
       }),
     scan: ({ tenant, after, bytes }) =>
-      read((session) =>
-        readPage(session, definition, { filter: sourceFilter(definition, tenant, undefined), after, bytes }),
-      ),
+      page({ tenant, filter: sourceFilter(definition, tenant, undefined), after, bytes }),
     oldest: () => read(async (session) => toMessage(await session.next(name, all, 1))),
     before: (ms) => read((session) => seek(session, { name, all }, ms)),
   };
@@ -133,19 +133,25 @@ function messageOf(definition: StreamDefinition, found: FoundMessage): StreamMes
 }
 
 interface Page {
+  /** The tenant that the memory is of. */
+  readonly tenant: string | undefined;
   readonly filter: string;
   readonly after: number;
   readonly bytes: number;
 }
+
+const roomFor = ({ ahead }: BusCalls, { tenant = '' }: Page): Disposable | undefined =>
+  ahead.tryEnter({ tenant, cost: busLimits.messageBytes });
 
 /** Each request finds the first message from a place on, by subject: the server seeks, and no consumer is made for a read. */
 async function readPage(
   session: BusSession,
   definition: StreamDefinition,
   { filter, after, bytes }: Page,
+  takeRoom: TakeRoom,
 ): Promise<StreamMessage[]> {
   const stream = ownStreamName(definition);
   const page = { after, most: busLimits.pageMessages, bytes };
-  const found = await readAhead((place) => session.next(stream, filter, place), page);
+  const found = await readAhead((place) => session.next(stream, filter, place), page, takeRoom);
   return found.map((message) => messageOf(definition, message));
 }

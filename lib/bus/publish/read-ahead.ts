@@ -14,25 +14,37 @@ interface Page {
 /** Requests for messages of one page that are under way at once. */
 const aheadMost = 32;
 
+/** Memory for one more answer; undefined where none is left. */
+export type TakeRoom = () => Disposable | undefined;
+
 /**
  * The messages behind a place, in order. `next` finds the first message from a place on. In a log that nearly all belongs to
  * one subject, such as that of a run over thousands of hosts, requests for the places that follow find as many messages in
- * one turn; where two find the same one, the next turn asks for one place alone. An answer behind one without a message
- * counts for nothing: its message came in between, and others before it may have come as well.
+ * one turn, as far as there is room for what they may bring; where two find the same one, the next turn asks for one place
+ * alone. An answer behind one without a message counts for nothing: its message came in between, and others before it may
+ * have come as well.
  */
 export async function readAhead<M extends Placed>(
   next: (place: number) => Promise<M | undefined>,
   { after: start, most, bytes }: Page,
+  takeRoom: TakeRoom,
 ): Promise<M[]> {
   const page = new Taken<M>(start, bytes);
   for (let ahead = 1; page.found.length < most && page.room >= 0; ) {
-    const places = Array.from({ length: ahead }, (_, index) => page.after + 1 + index);
+    using rooms = new DisposableStack();
+    const places = [page.after + 1];
+    while (places.length < ahead) {
+      const room = takeRoom();
+      if (room === undefined) break;
+      rooms.use(room);
+      places.push(page.after + 1 + places.length);
+    }
     const before = page.found.length;
     for (const message of await Promise.all(places.map(next))) {
       if (message === undefined || !page.take(message)) return page.found;
     }
-    const isDense = page.found.length - before === ahead;
-    ahead = isDense ? Math.min(2 * ahead, aheadMost, most - page.found.length, page.fitting) : 1;
+    const isDense = page.found.length - before === places.length;
+    ahead = isDense ? Math.min(2 * places.length, aheadMost, most - page.found.length, page.fitting) : 1;
   }
   return page.found;
 }
