@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { AppError, messageOf } from '../lib/errors.ts';
+import { messageOf, hasReason } from '../lib/errors.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { enrollCommand } from './commands/enroll.ts';
 import { runCommand } from './commands/run.ts';
@@ -25,8 +25,7 @@ export function createEdgeProgram(world: World): Command {
 /** How the process ends that threw the error, and the line that explains it. */
 export function explainEdgeError(error: unknown): { readonly line: string; readonly exitCode: number } {
   const line = `error: ${messageOf(error)}`;
-  if (!(error instanceof AppError)) return { line, exitCode: edgeExitCodes.failed };
-  if (error.reason === 'Revoked') return { line, exitCode: edgeExitCodes.revoked };
-  const isUsage = error.reason === 'Usage' || error.reason === 'ConfigInvalid';
+  if (hasReason(error, 'Revoked')) return { line, exitCode: edgeExitCodes.revoked };
+  const isUsage = hasReason(error, 'Usage') || hasReason(error, 'ConfigInvalid');
   return { line, exitCode: isUsage ? edgeExitCodes.usage : edgeExitCodes.failed };
 }

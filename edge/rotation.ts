@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { sealRotation } from '../lib/edge/index.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, hasReason } from '../lib/errors.ts';
 import type { RotateEdgeKeyResponse } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Logger } from '../lib/logger.ts';
 import { heartbeatMsOf } from './heartbeat.ts';
@@ -88,7 +88,7 @@ async function askSignedBy(
   try {
     return await deps.client.rotate(sealRotation(pair, { key, nodeId, token: next.token, sequence: BigInt(now), now }));
   } catch (error) {
-    if (others.length === 0 || !(error instanceof AppError) || error.reason !== 'UNAUTHENTICATED') throw error;
+    if (others.length === 0 || !hasReason(error, 'UNAUTHENTICATED')) throw error;
   }
   return askSignedBy(deps, others, next);
 }

@@ -58,6 +58,46 @@ export class WaitError extends AppError {
   }
 }
 
+/**
+ * Reasons by which a file decides that does not throw them. The name is part of what the two files agree on, so it is
+ * spelled in one list; `test/contract/shared-reasons.test.ts` finds the thrower of each.
+ */
+export type SharedReason = (typeof sharedReasons)[number];
+export const sharedReasons = [
+  'AuditUnavailable',
+  'ConfigInvalid',
+  'ContentTooLarge',
+  'CredentialFailed',
+  'DocumentMissing',
+  'EdgeStreamElsewhere',
+  'EventBusUnavailable',
+  'ManifestTooCostly',
+  'NestedTooDeep',
+  'NoResponders',
+  'NotWaiting',
+  'OutputLost',
+  'Overloaded',
+  'Overtaken',
+  'ReplicaStops',
+  'RequestTimeout',
+  'RequestTooLarge',
+  'Revoked',
+  'SecurityContextNotFound',
+  'SessionRevoked',
+  'Stopped',
+  'TooManyTargets',
+  'UNAUTHENTICATED',
+  'Usage',
+  'VersionExists',
+  'VersionNotFound',
+] as const;
+
+/** Whether an error of ours was thrown for this reason. */
+export const hasReason = <R extends SharedReason>(
+  error: unknown,
+  reason: R,
+): error is AppError & { readonly reason: R } => error instanceof AppError && error.reason === reason;
+
 /** The message of anything that can be thrown, without its stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import { callerError } from '../lib/caller-error.ts';
-import { AppError } from '../lib/errors.ts';
+import { hasReason } from '../lib/errors.ts';
 import { GrpcError } from '../lib/grpc/grpc-error.ts';
 import { KubeError } from '../lib/kube/index.ts';
 
@@ -27,7 +27,7 @@ function explain(error: unknown): never {
 
 function explanationOf(error: unknown): unknown {
   if (error instanceof KubeError) return isSilent(callerError(error)) ? clusterLost(error) : error;
-  const isOfBus = error instanceof AppError && error.code === 'unavailable' && error.reason === 'EventBusUnavailable';
+  const isOfBus = hasReason(error, 'EventBusUnavailable') && error.code === 'unavailable';
   return isOfBus ? busLost(error) : error;
 }
 

@@ -2,7 +2,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { busLimits, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { startDeadline } from '../../lib/deadline.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, hasReason } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { failure } from '../../lib/tools/answers.ts';
@@ -125,19 +125,14 @@ function unlessElsewhere(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
 }
 
-/** Errors after which nothing was written down: the conversation has no driver, or changes it. */
-const again: Readonly<Record<string, 'undriven' | 'moving'>> = {
-  NoResponders: 'undriven',
-  Overtaken: 'moving',
-  Stopped: 'moving',
-};
-
-/** The driver may have written down a call to which it gives no answer in time. */
+/**
+ * Where nothing was written down, the conversation has no driver, or changes it. Else the driver may have written down a
+ * call to which it gives no answer in time.
+ */
 function afterwards(error: unknown, over: AbortSignal): 'undriven' | 'moving' {
-  const reason = error instanceof AppError ? error.reason : '';
-  const what = again[reason];
-  if (what !== undefined) return what;
-  if (reason !== 'RequestTimeout' && !over.aborted) throw error;
+  if (hasReason(error, 'NoResponders')) return 'undriven';
+  if (hasReason(error, 'Overtaken') || hasReason(error, 'Stopped')) return 'moving';
+  if (!hasReason(error, 'RequestTimeout') && !over.aborted) throw error;
   const message = 'the driver of the execution did not answer; the command may run. Look before you call again.';
   throw new AppError('timeout', message, { reason: 'OutcomeUnknown', cause: error });
 }

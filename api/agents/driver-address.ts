@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts';
+import { hasReason } from '../../lib/errors.ts';
 
 /** The replica that drives a conversation answers here: to `hand_over` once it has left it, to anything else that it is there. */
 export const addressOf = (executionId: string) => ({ service: 'agent.conversation', key: executionId });
@@ -7,4 +7,4 @@ export const addressOf = (executionId: string) => ({ service: 'agent.conversatio
 export const handOverMs = 20_000;
 
 /** Whether no replica answers at an address. */
-export const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';
+export const isUnserved = (error: unknown): boolean => hasReason(error, 'NoResponders');

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { AppError } from '../../lib/errors.ts';
+import { hasReason } from '../../lib/errors.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { IngestError, type IngestOutcome } from '../ingest/index.ts';
 
@@ -19,7 +19,7 @@ const originalKey = 'original-stimulus-id';
 /** The failure of a stimulus that does not run, with the specification's word for it beside the status. */
 export function ingestFailure(error: unknown): unknown {
   if (error instanceof IngestError) return refusal(error);
-  if (error instanceof AppError && error.reason === 'ContentTooLarge') return new GrpcError(error.code, error.message);
+  if (hasReason(error, 'ContentTooLarge')) return new GrpcError(error.code, error.message);
   return error;
 }
 

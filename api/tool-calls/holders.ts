@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { AppError } from '../../lib/errors.ts';
+import { hasReason } from '../../lib/errors.ts';
 
 interface HoldersDeps {
   readonly bus: Pick<EventBus, 'request' | 'serve'>;
@@ -48,7 +48,7 @@ export function createHolders({ bus, clock }: HoldersDeps): Holders {
       await bus.request(addressOf(holder), 'ping', { timeoutMs: pingMs });
       return false;
     } catch (error) {
-      return error instanceof AppError && error.reason === 'NoResponders';
+      return hasReason(error, 'NoResponders');
     }
   };
   const look = async (holder: string): Promise<boolean> => {

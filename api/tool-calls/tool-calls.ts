@@ -4,7 +4,7 @@ import { aborted } from '../../lib/aborted.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { resultWithin } from '../../lib/clock.ts';
 import { parseDuration } from '../../lib/duration.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
+import { AppError, messageOf, hasReason } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { Informer } from '../../lib/informer/index.ts';
@@ -202,7 +202,7 @@ class CallRunner implements ToolCalls {
     const { clock, informer, isRepeatable, graceMs = usualGraceMs } = this.#deps;
     const all = [...this.#underWay];
     const stop = (one: UnderWay): void =>
-      one.abort.abort(new AppError('unavailable', 'the replica stops', { reason: leaving }));
+      one.abort.abort(new AppError('unavailable', 'the replica stops', { reason: 'ReplicaStops' }));
     for (const [uid, one] of all) if (isRepeatable(informer.cache.getByUid(uid)?.spec.tool ?? '')) stop(one);
     const ended = Promise.all(all.map(([, one]) => one.ended));
     void clock.sleep(graceMs + lastWordMs).then(() => this.#silent.abort());
@@ -215,7 +215,4 @@ class CallRunner implements ToolCalls {
 const claimOf = ({ status }: ToolCall): Pick<ToolCallStatus, 'claim'> =>
   status?.claim === undefined ? {} : { claim: status.claim };
 
-const leaving = 'ReplicaStops';
-
-const leaves = ({ aborted: isAborted, reason }: AbortSignal): boolean =>
-  isAborted && reason instanceof AppError && reason.reason === leaving;
+const leaves = ({ aborted: isAborted, reason }: AbortSignal): boolean => isAborted && hasReason(reason, 'ReplicaStops');

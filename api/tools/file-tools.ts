@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { limits } from '../../crds/limits.ts';
 import { isUid } from '../../crds/uid.ts';
 import type { EventSink } from '../../lib/bus/event-bus.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, hasReason } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -121,8 +121,8 @@ async function placed(
  * would keep out that of its end. For a workflow only what reads is made again.
  */
 function failed(helpers: Helpers, call: FileCall, error: unknown): never {
-  const reason = error instanceof AppError ? error.reason : undefined;
-  const isMadeAgain = reason === 'Stopped' || (reason === 'ReplicaStops' && operationOf(call.tool) === 'read');
+  const isMadeAgain =
+    hasReason(error, 'Stopped') || (hasReason(error, 'ReplicaStops') && operationOf(call.tool) === 'read');
   if (!isMadeAgain) raise(helpers, call, 'error');
   throw error;
 }

@@ -15,7 +15,7 @@ import {
   type NetworkPolicy,
   networkPolicies,
 } from '../../lib/kube/index.ts';
-import { AppError } from '../../lib/errors.ts';
+import { hasReason } from '../../lib/errors.ts';
 import { readSecurityContext } from '../../lib/agent/security-context.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { agentObjectName } from './agent-pod.ts';
@@ -74,7 +74,7 @@ const rejected = (message: string): OpenedNetwork => ({ kind: 'failed', why: { r
 
 function refused(error: unknown): OpenedNetwork {
   // The API says so where it leads the conversation.
-  if (error instanceof AppError && error.reason === 'SecurityContextNotFound') return open;
+  if (hasReason(error, 'SecurityContextNotFound')) return open;
   if (!(error instanceof KubeError)) throw error;
   const { serverMessage: message } = error;
   if (isInvalid(error)) return rejected(message);

@@ -2,7 +2,7 @@ import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { limits } from '../../crds/limits.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, hasReason } from '../../lib/errors.ts';
 import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
 import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
@@ -190,7 +190,7 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileRe
     await deps.views.reopen(await hold(deps, run), tenant);
     return undefined;
   } catch (error) {
-    if (!(error instanceof AppError) || error.reason !== 'OutputLost') throw error;
+    if (!hasReason(error, 'OutputLost')) throw error;
     return endLost(deps, run, error.message);
   }
 }

@@ -8,7 +8,7 @@ import {
   hasCredentials,
   problemText,
 } from '../../lib/api-spec/index.ts';
-import { AppError, WaitError } from '../../lib/errors.ts';
+import { AppError, WaitError, hasReason } from '../../lib/errors.ts';
 import { apiSpecs } from '../../lib/kinds.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
 import { type OpenApiIndex, originOf } from '../../lib/openapi-document/index.ts';
@@ -68,7 +68,7 @@ export async function judgeApiSpec(documents: Pick<ApiDocuments, 'read'>, spec: 
     return { verdict: { reason: 'Accepted', message: acceptedText(spec, index) }, index };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (error.reason === 'DocumentMissing') return { verdict: { reason: 'DocumentMissing', message: error.message } };
+    if (hasReason(error, 'DocumentMissing')) return { verdict: { reason: 'DocumentMissing', message: error.message } };
     if (error.code === 'limit_exceeded') return { verdict: { reason: 'InvalidDocument', message: error.message } };
     throw error;
   }

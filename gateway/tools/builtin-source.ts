@@ -1,6 +1,6 @@
 import { busLimits, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
+import { AppError, messageOf, hasReason } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
 import type { ToolRow } from '../../lib/tools/catalogue/row.ts';
@@ -121,6 +121,6 @@ function unanswered({ name, idempotent }: ToolRow, error: unknown): GatewayAnswe
 }
 
 const tooLarge = (error: unknown): AppError | undefined =>
-  error instanceof AppError && error.reason === 'RequestTooLarge'
+  hasReason(error, 'RequestTooLarge')
     ? new AppError('invalid', 'arguments of a built-in tool have at most 512 KiB; send less', { cause: error })
     : undefined;

@@ -2,7 +2,7 @@ import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { registeredNameOf } from '../../lib/api-spec/index.ts';
 import type { AuditChain, GatewayEventType } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, hasReason } from '../../lib/errors.ts';
 import type { ChainObserver, ChainOutcome } from '../../lib/tool-chain/run-tool-chain.ts';
 import type { GatewayCallContext, GatewayCaller } from './tool-source.ts';
 
@@ -143,4 +143,4 @@ function togetherBy(append: Append, intent: Promise<void> = Promise.resolve()) {
 
 const reasonOf = (error: unknown): string => (error instanceof AppError ? error.message : 'internal error');
 
-const isUnaudited = (error: unknown): boolean => error instanceof AppError && error.reason === 'AuditUnavailable';
+const isUnaudited = (error: unknown): boolean => hasReason(error, 'AuditUnavailable');

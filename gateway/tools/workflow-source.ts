@@ -10,7 +10,7 @@ import {
 } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Credential, Credentials } from '../../lib/credentials/index.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, hasReason } from '../../lib/errors.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
@@ -174,7 +174,7 @@ async function resolve(deps: WorkflowSourceDeps, exchange: Exchange, audit: Invo
   } catch (error) {
     // For any reason: the exchange has failed, and its event comes before the answer.
     await audit.credential('CredentialExchangeFailed', target);
-    if (error instanceof AppError && error.reason === 'CredentialFailed') return error.message;
+    if (hasReason(error, 'CredentialFailed')) return error.message;
     throw error;
   }
   await audit.credential('CredentialExchangeCompleted', target);

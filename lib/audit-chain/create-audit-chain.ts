@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { EventBus, MessageStream } from '../bus/index.ts';
 import type { Clock } from '../clock.ts';
-import { AppError, messageOf } from '../errors.ts';
+import { AppError, messageOf, hasReason } from '../errors.ts';
 import { mayHold } from '../fair-pool.ts';
 import type { NewId } from '../ids.ts';
 import type { Logger } from '../logger.ts';
@@ -222,7 +222,7 @@ class LaneAudit implements AuditChain {
 
 /** Anything that keeps an event from its store is `unavailable`, but for one that is too large. */
 function refusalOf(error: unknown): AppError {
-  if (error instanceof AppError && (error.code === 'limit_exceeded' || error.reason === 'AuditUnavailable'))
+  if (error instanceof AppError && (error.code === 'limit_exceeded' || hasReason(error, 'AuditUnavailable')))
     return error;
   return notStored(error);
 }

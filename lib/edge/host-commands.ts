@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { EventBus } from '../bus/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError, hasReason, type SharedReason } from '../errors.ts';
 import { type CommandRecord, edgeBuckets, type HeldStream } from './buckets.ts';
 import { edgeUnavailableReason, isEdgeUnavailable } from './edge-unavailable.ts';
 import { edgeLimits } from './limits.ts';
@@ -165,11 +165,10 @@ const edgeUnavailable = (cause?: unknown): AppError =>
   });
 
 /** The relay is gone, or holds another stream of the host, or none. */
-const isElsewhere = (error: unknown): boolean =>
-  error instanceof AppError && (error.reason === 'NoResponders' || error.reason === streamElsewhere);
+const isElsewhere = (error: unknown): boolean => hasReason(error, 'NoResponders') || hasReason(error, streamElsewhere);
 
 /** Reason of a relay that does not hold the stream that a request is for. */
-export const streamElsewhere = 'EdgeStreamElsewhere';
+export const streamElsewhere = 'EdgeStreamElsewhere' satisfies SharedReason;
 
 function assertSized({ args }: InvokeCommand): void {
   const bytes = Buffer.byteLength(JSON.stringify(args));

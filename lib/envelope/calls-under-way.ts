@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, hasReason } from '../errors.ts';
 import { EnvelopeError } from './envelope-error.ts';
 
 /** One call, from before its session is read until its answer is there. */
@@ -59,8 +59,7 @@ export function createCallsUnderWay(clock: Clock): CallsUnderWay {
 }
 
 /** Whether the signal of a call aborts because its session was revoked. */
-export const isSessionRevoked = ({ reason }: AbortSignal): boolean =>
-  reason instanceof AppError && reason.reason === 'SessionRevoked';
+export const isSessionRevoked = ({ reason }: AbortSignal): boolean => hasReason(reason, 'SessionRevoked');
 
 /** The refusal of a call whose signal aborted since its session was revoked; the same error for every other call. */
 export const unlessRevoked = (error: unknown, signal: AbortSignal): unknown =>

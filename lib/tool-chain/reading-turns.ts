@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, hasReason } from '../errors.ts';
 import { createFairPool } from '../fair-pool.ts';
 import { StepFailure } from './step-failure.ts';
 
@@ -43,6 +43,6 @@ export function createReadingTurns(clock: Clock): ReadingTurns {
 }
 
 function noTurn(error: unknown): never {
-  if (error instanceof AppError && error.reason !== 'Overloaded') throw error;
+  if (error instanceof AppError && !hasReason(error, 'Overloaded')) throw error;
   throw new StepFailure('the gateway reads other responses, and the time of the step is up; try again');
 }

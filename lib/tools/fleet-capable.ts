@@ -1,5 +1,5 @@
 import type { EventBus } from '../bus/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError, hasReason } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
 import { catalogue } from './catalogue/catalogue.ts';
 
@@ -39,7 +39,7 @@ export function createFleetCapable({ bus }: { readonly bus: Pick<EventBus, 'requ
       const facts = JSON.parse(Buffer.from(answer).toString('utf8')) as RegisteredToolFacts;
       return facts.fleet_capable ?? true;
     } catch (error) {
-      if (error instanceof AppError && error.reason === 'NoResponders') return true;
+      if (hasReason(error, 'NoResponders')) return true;
       const message = 'the tool gateway, which knows whether a fleet can run the tool, cannot be asked; try again';
       throw new AppError('unavailable', message, { reason: 'GatewayUnavailable', cause: error });
     }

@@ -7,7 +7,7 @@ import type { Gate } from '../../../lib/decision/gate.ts';
 import { type HumanDecision, signalFor } from '../../../lib/decision/human-decision.ts';
 import { updateExecution } from '../../../lib/decision/update-execution.ts';
 import { defined } from '../../../lib/defined.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, hasReason } from '../../../lib/errors.ts';
 import { ExecutionError } from '../../../lib/execution/execution-error.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
@@ -122,7 +122,7 @@ async function decideCall(
 }
 
 const isGone = (error: unknown): boolean =>
-  error instanceof AppError && (error.reason === 'NotWaiting' || error.code === 'not_found');
+  error instanceof AppError && (hasReason(error, 'NotWaiting') || error.code === 'not_found');
 
 /** Recorded under one id, however often it is asked for. `at` is absent where it was done just now. */
 function tell({ audit }: DecideDeps, by: Caller, { id, subject, response, at }: DecisionRecord): void {

@@ -1,5 +1,5 @@
 import { ShareUsedError } from '../../../lib/bus/index.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { hasReason } from '../../../lib/errors.ts';
 import { HttpError, type HttpErrorOptions } from '../../../lib/http/http-error.ts';
 import { json, type Reply } from '../../../lib/http/route.ts';
 import type { Ingested } from '../../ingest/ingest.ts';
@@ -29,7 +29,7 @@ function translated(error: unknown): unknown {
   if (error instanceof IngestError) return refusal(error);
   if (error instanceof ContestedKeyError) return later(error);
   if (error instanceof ShareUsedError) return later(error, { status: 429, error: 'idempotency_share_used' });
-  if (error instanceof AppError && error.reason === 'ContentTooLarge') {
+  if (hasReason(error, 'ContentTooLarge')) {
     return new HttpError({ code: error.code, status: 413, error: 'payload_too_large', message: error.message });
   }
   return error;

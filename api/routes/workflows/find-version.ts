@@ -1,4 +1,4 @@
-import { AppError } from '../../../lib/errors.ts';
+import { hasReason } from '../../../lib/errors.ts';
 import { type RevisionReader, specOfVersion, type Versioned } from '../../../lib/registration/index.ts';
 import { notFound, unknownVersion } from '../not-found.ts';
 
@@ -11,7 +11,7 @@ export async function findVersion<V extends Versioned>(
   try {
     return await specOfVersion(kube, definition, version);
   } catch (error) {
-    if (!(error instanceof AppError && error.reason === 'VersionNotFound')) throw error;
+    if (!hasReason(error, 'VersionNotFound')) throw error;
     throw notFound(unknownVersion, { message: error.message, cause: error });
   }
 }

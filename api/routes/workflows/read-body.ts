@@ -2,7 +2,7 @@ import { annotations } from '../../../crds/labels.ts';
 import { errorAt, type Problem } from '../../../crds/problem.ts';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { hasReason } from '../../../lib/errors.ts';
 import { HttpError, type RequestProblem } from '../../../lib/http/http-error.ts';
 import {
   formNames,
@@ -64,7 +64,7 @@ function invalidManifest(form: WorkflowForm, errors: readonly RequestProblem[], 
 }
 
 function asTooLarge(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.reason !== 'ManifestTooCostly') return error;
+  if (!hasReason(error, 'ManifestTooCostly')) return error;
   return new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large', message: error.message });
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../../lib/errors.ts';
+import { type AppError, hasReason } from '../../../lib/errors.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { HttpError } from '../../../lib/http/index.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
@@ -47,8 +47,7 @@ export function createDefinitionWriter<V extends Versioned>(deps: WriterDeps<V>)
   };
 }
 
-const isVersionTaken = (error: unknown): error is AppError =>
-  error instanceof AppError && error.reason === 'VersionExists';
+const isVersionTaken = (error: unknown): error is AppError => hasReason(error, 'VersionExists');
 
 function versionTaken(cause: AppError): HttpError {
   const message = `${cause.message}; raise the version, or give force=true`;

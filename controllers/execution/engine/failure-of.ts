@@ -1,4 +1,4 @@
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, hasReason } from '../../../lib/errors.ts';
 import { WorkBudgetExceeded } from '../../../lib/work/work.ts';
 import { LackingFacts } from './draft.ts';
 import type { Failure } from './facts.ts';
@@ -10,6 +10,6 @@ import type { Failure } from './facts.ts';
 export function failureOf(error: unknown): Failure {
   if (error instanceof LackingFacts || error instanceof WorkBudgetExceeded || !(error instanceof AppError)) throw error;
   const { message } = error;
-  if (error.reason === 'OutputLost' || error.reason === 'NestedTooDeep') return { reason: error.reason, message };
+  if (hasReason(error, 'OutputLost') || hasReason(error, 'NestedTooDeep')) return { reason: error.reason, message };
   return { reason: error.name === 'ExpressionError' ? 'ExpressionFailed' : 'TemplateFailed', message };
 }

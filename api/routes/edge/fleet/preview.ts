@@ -1,6 +1,6 @@
 import type { FleetTarget } from '../../../../crds/schema/fleet-run.ts';
 import { isUid } from '../../../../crds/uid.ts';
-import { AppError } from '../../../../lib/errors.ts';
+import { hasReason } from '../../../../lib/errors.ts';
 import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
 import { type ResolvedTarget, resolveTarget } from '../../../../lib/fleet/selector.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
@@ -30,8 +30,7 @@ async function resolve({ cluster }: PreviewDeps, tenant: string, target: Target)
   try {
     return resolveTarget(targetOf(target), { hosts, group: () => group?.spec });
   } catch (error) {
-    if (error instanceof AppError && error.reason === 'TooManyTargets')
-      throw invalidField('body.target', error.message);
+    if (hasReason(error, 'TooManyTargets')) throw invalidField('body.target', error.message);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../../../lib/bus/index.ts';
 import type { Clock } from '../../../../lib/clock.ts';
-import { AppError } from '../../../../lib/errors.ts';
+import { hasReason } from '../../../../lib/errors.ts';
 import { createFairPool } from '../../../../lib/fair-pool.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { readOpenRecords } from '../../../../lib/fleet/open-records.ts';
@@ -53,7 +53,7 @@ async function unlessLost<T>(run: FleetRun, read: () => Promise<T>, none: T): Pr
   try {
     return await read();
   } catch (error) {
-    if (isEnded(run) && error instanceof AppError && error.reason === 'OutputLost') return none;
+    if (isEnded(run) && hasReason(error, 'OutputLost')) return none;
     throw error;
   }
 }
