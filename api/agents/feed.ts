@@ -15,7 +15,7 @@ export interface ConversationListener extends AsyncDisposable {
 }
 
 /** What a reader wants to know of a page of records, or to have done. */
-export interface RecordPage {
+interface RecordPage {
   /** The page may be kept for a client that does not read. */
   readonly isSmall?: true;
   /** Waits for the memory that the records take. @throws HttpError 503 where there is none for long. */

@@ -13,7 +13,7 @@ import {
   type FileOperation,
   fileRequest,
   readAnswer,
-} from '../../lib/tools/rows/run-file-tool.ts';
+} from '../../lib/tools/pod/run-file-tool.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
 import { placeOf, type VolumePlace } from '../../lib/tools/volume-policy.ts';

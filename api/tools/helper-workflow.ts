@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiVersion, labels } from '../../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
-import { runner } from '../../lib/tools/rows/run-file-tool.ts';
+import { runner } from '../../lib/tools/pod/run-file-tool.ts';
 
 /** The one state of a helper. */
 export const helperState = 'run';

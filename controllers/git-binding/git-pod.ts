@@ -5,7 +5,7 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import { shortHash } from '../../lib/ids.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
-import { runner } from '../../lib/tools/rows/run-file-tool.ts';
+import { runner } from '../../lib/tools/pod/run-file-tool.ts';
 import { buildPod, type PodSettings } from '../step-pods/template.ts';
 import type { BegunJob } from './decide.ts';
 import { gitLimits } from './limits.ts';

@@ -4,7 +4,7 @@ import { withCpuUse } from './machine.ts';
 import type { Sample } from './program.ts';
 
 /** The same work twice: by bare pods and by workflows. Both give the seconds they took. */
-export interface PodComparison {
+interface PodComparison {
   readonly pods: number;
   readonly controllers: Controllers;
   readonly bare: () => Promise<number>;

@@ -10,7 +10,7 @@ import { type HttpApp, listen } from '../../lib/http/index.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 
 /** Settings of a process of the invocation lane from its parent, as JSON in its first argument. */
-export interface LaneSetup {
+interface LaneSetup {
   readonly natsUrl: string;
   /** SubjectPublicKeyInfo PEM of SEAL tokens. */
   readonly sealKey: string;
@@ -23,7 +23,7 @@ export const issuer = { issuer: 'windlass', audience: 'windlass-tools' } as cons
 
 export const setupOf = (argument: string | undefined): LaneSetup => JSON.parse(argument ?? '{}') as LaneSetup;
 
-export const verifierOf = (publicKey: KeyObject): SealVerifier => ({ ...issuer, publicKey });
+const verifierOf = (publicKey: KeyObject): SealVerifier => ({ ...issuer, publicKey });
 export const verifierIn = ({ sealKey }: LaneSetup): SealVerifier => verifierOf(createPublicKey(sealKey));
 
 /** A connection with the settings of a process of the chart. */

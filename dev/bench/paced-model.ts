@@ -10,7 +10,7 @@ export interface PacedModel {
   close(): Promise<void>;
 }
 
-export interface PacedReply {
+interface PacedReply {
   say(text: string): void;
   /** Calls a tool, and ends. */
   call(name: string): void;

@@ -11,7 +11,7 @@ export interface Side {
   readonly bodies: (count: number) => Buffer[];
 }
 
-export interface TurnPlan {
+interface TurnPlan {
   readonly rounds: number;
   readonly warmUps: number;
   /** Requests of a round. */

@@ -10,7 +10,7 @@ interface BrowserOptions {
 }
 
 /** Where a visit ended: at the address it was to reach, or on a page without a form. */
-export interface BrowserVisit {
+interface BrowserVisit {
   readonly url: URL;
   readonly page: string;
 }

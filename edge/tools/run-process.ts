@@ -17,7 +17,7 @@ interface ProcessOptions {
 /** A part of what a command puts out, as it comes. */
 export type OnOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
 
-/** Exit code of the runner where it ended the command after its time; the tools know it (lib/tools/rows). */
+/** Exit code of the runner where it ended the command after its time; the tools know it (lib/tools/pod). */
 const exitTimeout = 124;
 /** How shells number the end by a signal. */
 const exitSignal = 128;

@@ -1,6 +1,6 @@
 import type { Place } from '../../crds/problem.ts';
 import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
-import { runner } from '../tools/rows/run-file-tool.ts';
+import { runner } from '../tools/pod/run-file-tool.ts';
 
 /** One element of the command of a step. */
 interface CommandElement {

@@ -8,8 +8,8 @@ import { domainProblem } from './domain-policy.ts';
 import { nameProblem, policy } from './name-policy.ts';
 import { withOpenOutcome } from './open-outcome.ts';
 import { absolutePath, boundariesOf, isDenied, isInside, pathDenials } from './path-rules.ts';
-import { runCommand } from './rows/run-command.ts';
-import { fileOperations, runFileTool } from './rows/run-file-tool.ts';
+import { runCommand } from './pod/run-command.ts';
+import { fileOperations, runFileTool } from './pod/run-file-tool.ts';
 import {
   isRefusal,
   type Tool,

@@ -5,7 +5,7 @@ import { type Replica, startReplica } from './replica.ts';
 type Options = Parameters<typeof startReplica>[0];
 
 /** A NATS server for the tests of a file, and the replicas on it. */
-export interface Replicas extends Pick<TestBus, 'connect' | 'server'> {
+interface Replicas extends Pick<TestBus, 'connect' | 'server'> {
   /** Starts a replica that stops after the test, on a connection of its own unless it is given one. */
   start(options: Omit<Options, 'bus'> & Partial<Pick<Options, 'bus'>>): Replica;
 }

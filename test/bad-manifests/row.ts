@@ -4,7 +4,7 @@ import { fullWorkflow } from './full-workflow.ts';
  * The check that refuses a bad manifest first. `schema`, `cel` and `policy` are the API server itself, with Windlass
  * down; `controller` is the check that the controller, the command line and the API share.
  */
-export type Refuser = 'schema' | 'cel' | 'policy' | 'controller';
+type Refuser = 'schema' | 'cel' | 'policy' | 'controller';
 
 /** A change of the full workflow: dotted path from its root, and the new value; undefined removes the field. */
 export type Edit = readonly [path: string, value: unknown];

@@ -17,7 +17,7 @@ export interface InferenceServer {
 }
 
 /** A model that says the words of a chain one after the other once it has read the first. */
-export interface BigramModel {
+interface BigramModel {
   /** Chat template (Jinja), which makes one text of a conversation. */
   readonly template: string;
   /** The model ends behind the last word; "..." says the word before for ever. */

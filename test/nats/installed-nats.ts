@@ -17,7 +17,7 @@ const secrets = defineResource<Secret>({
 const namespace = 'windlass-system';
 
 /** How a NATS server is entered. */
-export interface NatsAddress {
+interface NatsAddress {
   readonly url: string;
   readonly user?: string;
   readonly password?: string;

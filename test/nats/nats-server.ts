@@ -23,7 +23,7 @@ export interface NatsServer {
   stop(): Promise<void>;
 }
 
-export interface NatsServerOptions {
+interface NatsServerOptions {
   /** More command-line options, such as `--user` and `--pass`. */
   readonly args?: readonly string[];
   /** Address to listen on; default: loopback. */

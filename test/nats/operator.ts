@@ -1,7 +1,7 @@
 import { nkeys } from '@nats-io/transport-node';
 
 /** A NATS operator with one account and one of its users, as `nsc` would make them. */
-export interface Operator {
+interface Operator {
   /** Keys by which a server's configuration trusts it. */
   readonly config: string;
   /** Content of the user's credentials file. */

@@ -15,7 +15,7 @@ export interface TestBus {
   stop(): Promise<void>;
 }
 
-export interface TestBusOptions {
+interface TestBusOptions {
   readonly observer?: Partial<BusObserver>;
   readonly logger?: Logger;
   readonly clock?: Clock;

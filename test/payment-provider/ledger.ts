@@ -11,7 +11,7 @@ export interface CustomerRow {
   deleted?: true;
 }
 
-export interface ProductRow {
+interface ProductRow {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
@@ -20,7 +20,7 @@ export interface ProductRow {
   active: boolean;
 }
 
-export interface PriceRow {
+interface PriceRow {
   readonly id: string;
   readonly product: string;
   readonly created: number;
@@ -56,7 +56,7 @@ export interface SubscriptionRow {
   current_period_end: number;
 }
 
-export interface InvoiceRow {
+interface InvoiceRow {
   readonly id: string;
   readonly customer: string;
   readonly created: number;

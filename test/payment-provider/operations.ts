@@ -2,7 +2,7 @@ import type { CustomerRow, Ledger, SessionRow, SubscriptionRow } from './ledger.
 import { missing, ProviderError } from './refusal.ts';
 
 /** A request, with its query or form as the provider writes nested fields: `line_items[0][price]`. */
-export interface ProviderRequest {
+interface ProviderRequest {
   readonly ledger: Ledger;
   readonly fields: Readonly<Record<string, string>>;
   /** The last part of the path, where it is an id. */

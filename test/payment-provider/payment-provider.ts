@@ -6,7 +6,7 @@ import { operations } from './operations.ts';
 import { ProviderError } from './refusal.ts';
 
 /** A request as it was seen. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly idempotencyKey: string | undefined;
@@ -14,7 +14,7 @@ export interface SeenRequest {
 }
 
 /** The fault of a request in place of its answer. */
-export type Mishap =
+type Mishap =
   | {
       readonly kind: 'answer';
       readonly status: number;

@@ -10,7 +10,7 @@ import { pause, waitForObject } from '../cluster/harness/wait.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../payment-provider/payment-provider.ts';
 
 /** Input of hooks.py: callers, tenants, and existing objects. */
-export interface Facts {
+interface Facts {
   readonly token: string;
   readonly tenant: string;
   readonly secret: string;

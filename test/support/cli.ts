@@ -7,7 +7,7 @@ import { createProgram, withChildren } from '../../cli/program.ts';
 import { systemClock } from '../../lib/clock.ts';
 
 /** Output and exit code of a command. */
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly out: string;
   readonly notes: string;

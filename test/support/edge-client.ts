@@ -16,7 +16,7 @@ import {
 } from '../../proto/generated/windlass/node/v1/node.ts';
 
 /** A key pair of a daemon. */
-export interface EdgeKeys {
+interface EdgeKeys {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
 }

@@ -145,7 +145,7 @@ export interface FleetProcess {
   gone(): void;
   kill(): Promise<void>;
 }
-export interface FleetControllerFacts {
+interface FleetControllerFacts {
   /** A connection of its own, which it closes. */
   readonly bus: EventBus;
   /** Signs command tokens. */

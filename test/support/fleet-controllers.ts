@@ -7,7 +7,7 @@ import { type FleetProcess, type FleetServer, startFleetController } from './fle
 type Options = Parameters<typeof startFleetController>[0];
 
 /** A NATS server for the tests of a file, and the processes of the controllers on it. */
-export interface FleetControllers extends Pick<TestBus, 'connect'> {
+interface FleetControllers extends Pick<TestBus, 'connect'> {
   /** Verifies the tokens of their commands. */
   readonly publicKey: KeyObject;
   /** Starts a process with the module of fleet runs, on a connection of its own unless it is given one. It ends after the test. */

@@ -1,7 +1,7 @@
 import type { Answer } from './model-server.ts';
 
 /** A tool call of an answer; `name` is in the spelling of the provider. */
-export interface SpokenCall {
+interface SpokenCall {
   readonly id: string;
   readonly name: string;
   /** JSON text. */
@@ -9,7 +9,7 @@ export interface SpokenCall {
 }
 
 /** A model's message, independent of its protocol. */
-export interface Speech {
+interface Speech {
   readonly pieces?: readonly string[];
   readonly calls?: readonly SpokenCall[];
   readonly input?: number;

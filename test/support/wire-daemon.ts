@@ -20,7 +20,7 @@ export interface WireHost {
   readonly answer: WireMessage;
 }
 
-export type Unary = 'AttestNode' | 'ChallengeNode' | 'RotateEdgeKey';
+type Unary = 'AttestNode' | 'ChallengeNode' | 'RotateEdgeKey';
 
 const service = '/windlass.node.v1.NodeClusterService';
 const same = (bytes: Buffer): Buffer => bytes;
@@ -76,7 +76,7 @@ const publicKeyFrom = (raw: Uint8Array): KeyObject =>
 export const attestation = (publicKey: Uint8Array, more: readonly Uint8Array[] = []): Buffer =>
   fields(field(1, 1), field(2, publicKey), ...more);
 
-export interface Challenge {
+interface Challenge {
   readonly key: KeyObject;
   readonly attested: WireMessage;
   readonly token: string;
@@ -95,7 +95,7 @@ export async function enrollByWire(client: Client, token: string, from?: string,
   return { nodeId: answer.text(1), token: answer.text(2), key, relayKey: publicKeyFrom(answer.bytes(5)), answer };
 }
 
-export interface EnvelopeFacts {
+interface EnvelopeFacts {
   readonly key: KeyObject;
   readonly nodeId: string;
   readonly token: string;
@@ -148,7 +148,7 @@ export function rotation({ host, newKey: next, oldKey = host.key, ...given }: Ro
 }
 
 /** Domains and fields of the events in EdgeEvent. */
-export const events = {
+const events = {
   hello: ['windlass-edge-hello-v1', 1],
   heartbeat: ['windlass-edge-heartbeat-v1', 2],
   commandResult: ['windlass-edge-command-result-v1', 3],

@@ -1,7 +1,7 @@
 /** Protobuf by hand, as its specification has it: a second reader beside the code that is generated. */
 
 /** A number is a varint (negative ones take ten bytes, as of int32), a text or bytes have a length. */
-export type WireValue = number | bigint | string | Uint8Array;
+type WireValue = number | bigint | string | Uint8Array;
 
 /** One field. */
 export function field(number: number, value: WireValue): Buffer {

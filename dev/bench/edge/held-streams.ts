@@ -3,7 +3,7 @@ import { processCpuSeconds, residentMiB } from '../machine.ts';
 import type { EdgeSide } from './edge-world.ts';
 
 /** As spec 2 §4.1 has it. */
-export const heartbeatMs = 30_000;
+const heartbeatMs = 30_000;
 /** Memory is read when the heartbeats of all have come once, so that nothing of the opening is under way any more. */
 const settlesMs = heartbeatMs + 10_000;
 

@@ -6,7 +6,7 @@ import { forgetProcess, recordProcess } from '../../../test/cluster/harness/proc
 import { programPath } from '../../../test/cluster/outputs/programs.ts';
 
 /** Facts about the daemons since their streams were asked for. */
-export interface DaemonCounts {
+interface DaemonCounts {
   readonly hosts: number;
   /** Commands that came. */
   readonly commands: number;

@@ -26,14 +26,14 @@ export interface StreamHolder {
   answers(): Promise<void>;
 }
 
-export interface HolderOptions {
+interface HolderOptions {
   readonly name: string;
   /** Arguments of Node for these ports. */
   readonly args: (ports: HolderPorts) => readonly string[];
   readonly env: (ports: HolderPorts) => Readonly<Record<string, string>>;
 }
 
-export interface HolderPorts {
+interface HolderPorts {
   readonly port: number;
   /** Addresses of its pages, one of which names its streams as the relay's metrics do. */
   readonly pagesPort: number;

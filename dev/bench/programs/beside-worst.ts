@@ -11,7 +11,7 @@ import { median, percentile, rounded } from '../statistics.ts';
 import { podlessWorkflow } from './podless.ts';
 
 /** How large the measurement is. */
-export interface BesideWorst {
+interface BesideWorst {
   /** Executions of the hostile tenant, for each of its workflows. */
   readonly executions: number;
   /** How long the other tenant is measured alone, and beside at most: until the last of the hostile ones has ended. */

@@ -7,7 +7,7 @@ import { peakMiB, residentMiB } from '../machine.ts';
 import type { Program, Sample } from '../program.ts';
 
 /** How large the measurement is. */
-export interface GatewayLoad {
+interface GatewayLoad {
   readonly sessions: number;
   readonly specs: number;
   /** Bytes of each document. */
@@ -23,7 +23,7 @@ const settlesMs = 10_000;
 const perToken = 200;
 
 /** An OpenAPI document of so many bytes, as generators write them: many operations with long descriptions. */
-export function documentOf(name: string, bytes: number): string {
+function documentOf(name: string, bytes: number): string {
   const paths: Record<string, object> = {};
   const document = {
     openapi: '3.0.3',
@@ -64,7 +64,7 @@ async function each(
 }
 
 /** Resident memory of the process that has taken them all, and of a new one that has listed them. */
-export async function measureGateway(
+async function measureGateway(
   bench: BenchCluster,
   { sessions, specs, documentBytes }: GatewayLoad,
   say: (text: string) => void,

@@ -12,7 +12,7 @@ import { sharedMeasure } from '../shared.ts';
 import { podlessWorkflow } from './podless.ts';
 
 /** How much of everything the hostile tenant has. */
-export interface HostileLoad {
+interface HostileLoad {
   /** Executions that wait with an input of 1 MiB of `{}`. */
   readonly inputs: number;
   /** Executions that wait for an answer to a question of 60,000 characters. */

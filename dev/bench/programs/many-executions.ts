@@ -11,7 +11,7 @@ import { sharedMeasure } from '../shared.ts';
 import { podlessWorkflow } from './podless.ts';
 
 /** How large the measurement is. */
-export interface ManyExecutions {
+interface ManyExecutions {
   /** Executions that end; a quarter of them are children of another quarter. */
   readonly finished: number;
   readonly waiting: number;

@@ -10,7 +10,7 @@ import type { Program } from '../program.ts';
 import { sharedMeasure } from '../shared.ts';
 
 /** How large the measurement is. */
-export interface QuotaLoad {
+interface QuotaLoad {
   readonly tenants: number;
   /** Rate of all tenants together. */
   readonly executions: number;
@@ -20,7 +20,7 @@ export interface QuotaLoad {
 }
 
 /** A tenant's share in the time. */
-export interface Shares {
+interface Shares {
   /** Executions that completed, of each tenant. */
   readonly completed: readonly number[];
   /** Creates that the API server refused for a full quota, of each tenant, a second. */

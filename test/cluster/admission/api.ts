@@ -10,7 +10,7 @@ export interface Answer {
   readonly message: string;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** The writer as the server sees it; the administrator by default. Has every right either way, unless `rights`. */
   readonly as?: string;
   /** `own`: those that role bindings give to `as` and no others. */

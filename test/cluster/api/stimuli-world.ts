@@ -28,13 +28,13 @@ export interface StimuliWorld extends ApiWorld {
   events(least: number, tenant?: string): Promise<readonly StoredEvent[]>;
 }
 
-export interface SubmitOptions {
+interface SubmitOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly tenant?: string;
   readonly replica?: number;
 }
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly replica?: number;
 }

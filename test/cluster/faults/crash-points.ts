@@ -9,15 +9,15 @@ export interface CrashPoint {
 }
 
 /** The crash points of each execution. */
-export type CrashPlan = ReadonlyMap<string, readonly CrashPoint[]>;
+type CrashPlan = ReadonlyMap<string, readonly CrashPoint[]>;
 
 /** A death that happened. */
-export interface Death extends AttributedWrite {
+interface Death extends AttributedWrite {
   readonly when: CrashPoint['when'];
 }
 
 /** Holds executions at their crash points and lets one death of the controller serve all that are held. */
-export interface CrashRig {
+interface CrashRig {
   readonly deaths: readonly Death[];
   /**
    * Resolves to true when it is time to kill: something is held, and nothing more has come for `quietMs`. Resolves to

@@ -13,7 +13,7 @@ import { type OrderDesk, startOrderDesk } from './order-desk.ts';
 const system = 'windlass-system';
 
 /** One pod of the installation, and its address. */
-export interface InstalledPod {
+interface InstalledPod {
   readonly name: string;
   readonly uid: string;
   readonly url: string;
@@ -64,7 +64,7 @@ interface SessionOptions {
   readonly roles?: readonly string[];
 }
 
-export interface ToolCall {
+interface ToolCall {
   readonly tool: string;
   readonly args?: Readonly<Record<string, unknown>>;
   readonly path?: '/v1/invoke' | '/v1/seal/invoke';

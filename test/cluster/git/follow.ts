@@ -2,7 +2,7 @@ import { pause } from '../harness/wait.ts';
 import type { Called } from '../gateway/stage.ts';
 
 /** The end of a call of a tool, as the tool answers one that ends in time. */
-export interface Ended {
+interface Ended {
   readonly content: string;
   readonly isError: boolean;
 }

@@ -10,7 +10,7 @@ import { type Exchange, isWrite, verbOf } from './exchange.ts';
 import { pipeWatch, type WatchRule } from './watch-lines.ts';
 
 /** An answer made up by the proxy. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Answer {
 export type Verdict = 'forward' | 'reset' | Answer;
 
 /** The proxy's rules for the traffic. Without a rule everything passes unchanged. */
-export interface Rules {
+interface Rules {
   /** Called before a request is sent to the API server. A promise holds the request back until it settles. */
   readonly before?: (exchange: Exchange) => Verdict | Promise<Verdict>;
   /** After the API server has answered a write and before the client hears of it. */
@@ -52,7 +52,7 @@ export interface Identity {
   readonly groups: readonly string[];
 }
 
-export interface ApiProxyOptions {
+interface ApiProxyOptions {
   /** Kubeconfig of the real API server. */
   readonly upstream: string;
   /** Where the proxy writes the kubeconfig of its clients. */
@@ -253,7 +253,7 @@ const REASON_OF_STATUS: Readonly<Record<number, string>> = {
 };
 
 /** The `Status` object of a failed request, as the API server writes it. */
-export function statusObject(code: number): object {
+function statusObject(code: number): object {
   return {
     apiVersion: 'v1',
     kind: 'Status',

@@ -7,7 +7,7 @@ import { forgetProcess, recordProcess } from './process-record.ts';
 import { programFile } from './program-file.ts';
 import { buildDir, projectDir } from './project.ts';
 
-export interface ControllersOptions {
+interface ControllersOptions {
   /** Kubeconfig of the API server, or of a proxy before it. */
   readonly kubeconfig: string;
   /** Names the log file. */

@@ -26,7 +26,7 @@ const VERB_OF_METHOD: Readonly<Record<string, Verb>> = {
 };
 
 /** Path of an object of the API, taken apart. */
-export interface ApiPath {
+interface ApiPath {
   /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;

@@ -85,7 +85,7 @@ const summary = (view: View<KubeObject>): string =>
   [...view.values()].map((object) => JSON.stringify(object).slice(0, 1_500)).join('\n') || 'nothing';
 
 /** Names one object of a kind. */
-export interface Target<T extends KubeObject> extends ObjectRef {
+interface Target<T extends KubeObject> extends ObjectRef {
   readonly resource: Resource<T>;
 }
 

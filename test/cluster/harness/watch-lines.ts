@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../lib/kube/index.ts';
 import type { Exchange } from './exchange.ts';
 
 /** One line of a watch stream. */
-export interface WatchLine {
+interface WatchLine {
   readonly type: string;
   readonly object: KubeObject;
 }

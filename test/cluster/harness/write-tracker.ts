@@ -9,7 +9,7 @@ export interface AttributedWrite {
 }
 
 /** Finds out for which execution a write is made. Stateful: learns pods and children from the writes that make them. */
-export interface WriteTracker {
+interface WriteTracker {
   attribute(exchange: Exchange): AttributedWrite | undefined;
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { kubeconfigPath } from '../harness/cluster.ts';
 import { programFile } from '../harness/program-file.ts';
 
-export interface CommandResult {
+interface CommandResult {
   readonly code: number | null;
   readonly stdout: Buffer;
   readonly stderr: Buffer;

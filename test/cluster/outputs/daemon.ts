@@ -9,7 +9,7 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-export interface DaemonOptions {
+interface DaemonOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 export type Noted = Readonly<Record<string, string>>;
 
 /** Arguments, or how they follow from what was noted before. */
-export type Given = Arguments | ((noted: Noted) => Arguments);
+type Given = Arguments | ((noted: Noted) => Arguments);
 
 /** A tool on the running system: a call that succeeds, and calls that are refused. */
 export interface ToolCase {

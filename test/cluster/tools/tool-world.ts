@@ -29,7 +29,7 @@ export interface ToolWorld {
 }
 
 /** The record of a call that has ended. */
-export interface ToolEnd {
+interface ToolEnd {
   readonly tool: string;
   readonly content: string;
   readonly is_error: boolean;

@@ -23,7 +23,7 @@ const service = { namespace: 'windlass-models', name: 'site' };
 const port = 8_080;
 
 /** A site of an intranet, in a pod behind that Service. */
-export interface WebSite {
+interface WebSite {
   readonly url: string;
   /** Hosts that a SecurityContext has to list: those of the site, and the Kubernetes API, to which it redirects. */
   readonly hosts: readonly string[];

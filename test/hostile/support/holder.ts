@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 
 /** Output of a process of `held-loop.ts`. */
-export type Happening = Readonly<Record<string, unknown>>;
+type Happening = Readonly<Record<string, unknown>>;
 
 export interface Holder {
   readonly said: readonly Happening[];

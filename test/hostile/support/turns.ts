@@ -1,7 +1,7 @@
 import process from 'node:process';
 
 /** Gives CPU time to a queue of others and says how long they kept it. */
-export interface Turns {
+interface Turns {
   /** Thread CPU milliseconds of the longest turn of the event loop so far. */
   readonly longestMs: number;
   stop(): void;

@@ -8,7 +8,7 @@ import { programFile } from '../../harness/program-file.ts';
 import { forgetProcess, recordProcess } from '../../harness/process-record.ts';
 import { buildDir, projectDir } from '../../harness/project.ts';
 
-export interface ApiReplicaOptions {
+interface ApiReplicaOptions {
   /** Names the log file. */
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;

@@ -1,3 +1,3 @@
 export type { ApiReplica } from './api-replica.ts';
-export type { EventStream, HttpClient, Received, ReceivedEvent, Sending } from './http.ts';
+export type { EventStream, Received, ReceivedEvent, Sending } from './http.ts';
 export { type ApiWorld, type ApiWorldOptions, type Bearer, startApiWorld } from './world.ts';
