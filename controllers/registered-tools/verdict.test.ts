@@ -136,6 +136,22 @@ describe('the condition Ready of registered tools', () => {
     });
   });
 
+  it('of a CliTool names the time that is longer than a call, which the kind took once', () => {
+    const spec = {
+      description: 'd',
+      input_schema: { type: 'object' as const },
+      image: 'a.example/b:1',
+      command: ['x'],
+    };
+    const judged = (timeout_seconds: number) =>
+      judgeTool({ apiVersion, kind: 'CliTool', metadata: { name: 't' }, spec: { ...spec, timeout_seconds } });
+    expect([449, 450].map((seconds) => judged(seconds).reason)).toEqual(['Accepted', 'Accepted']);
+    expect(judged(451)).toEqual({
+      reason: 'InvalidDefinition',
+      message: expect.stringMatching(/^spec\.timeout_seconds:? must be at most 450, not 451: .*register the tool anew/),
+    });
+  });
+
   it('of a CliTool refuses a schema that fills the memory', () => {
     const fields = Array.from({ length: 95_000 }, (_, index) => [`f${index}`, {}]);
     const input_schema = { type: 'object', properties: Object.fromEntries(fields) as Record<string, Json> };

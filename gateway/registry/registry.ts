@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { isAlreadyExists, isConflict, type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
 import type { TenantCaller, Tenancy } from '../identity/tenancy.ts';
+import { createFindLive } from './find-live.ts';
 import { notFound, refusalOf, taken } from './refusals.ts';
 
 type Object = KubeObject & Registered;
@@ -12,8 +13,8 @@ type Object = KubeObject & Registered;
 export interface Registry<T extends Object> {
   /** Those that a tenant sees, its own and the shared ones; of each what the cache keeps. */
   visible(tenant: string | undefined): readonly T[];
-  /** @throws HttpError 404 for what the tenant does not see. */
-  find(tenant: string | undefined, id: string): T;
+  /** Also what another replica has made a moment ago. @throws HttpError 404 for what the tenant does not see. */
+  find(tenant: string | undefined, id: string): Promise<T>;
   /** @throws HttpError 409 for a name that the caller sees already, 400, 403 and 429 as the API server refuses it. */
   create(caller: TenantCaller, object: T): Promise<T>;
   /** @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant. */
@@ -21,7 +22,7 @@ export interface Registry<T extends Object> {
 }
 
 interface RegistryDeps<T extends Object> {
-  readonly kube: Pick<KubeClient, 'create' | 'delete'>;
+  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'get' | 'list'>;
   readonly clock: Clock;
   readonly tenancy: Tenancy;
   readonly resource: Resource<T>;
@@ -42,9 +43,13 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
   const rivals = deps.rivals ?? ((namespace) => cache.byIndex('namespace', namespace));
   const visible = (tenant: string | undefined): readonly T[] =>
     tenancy.visibleTo(tenant).flatMap((place) => cache.byIndex('namespace', place));
-  const find = (tenant: string | undefined, id: string): T => {
-    const found = isUid(id.toLowerCase()) ? cache.getByUid(id.toLowerCase()) : undefined;
-    if (found !== undefined && tenancy.visibleTo(tenant).includes(found.metadata.namespace ?? '')) return found;
+  const findLive = createFindLive(deps);
+  const find = async (tenant: string | undefined, id: string): Promise<T> => {
+    const uid = id.toLowerCase();
+    if (!isUid(uid)) throw notFound();
+    const places = tenancy.visibleTo(tenant);
+    const found = cache.getByUid(uid) ?? (await findLive(places, uid));
+    if (found !== undefined && places.includes(found.metadata.namespace ?? '')) return found;
     throw notFound();
   };
   return {
@@ -60,7 +65,7 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
       cache.remember(created);
       return created;
     },
-    remove: async (caller, id) => remove(deps, caller, find(caller.tenant, id)),
+    remove: async (caller, id) => remove(deps, caller, await find(caller.tenant, id)),
   };
 }
 

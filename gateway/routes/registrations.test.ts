@@ -45,6 +45,8 @@ let isAuditDown = false;
 /** Objects of the cluster that refuse every request in turn. */
 let refusal: KubeError | undefined;
 const stored = new Map<string, KubeObject>();
+/** Lists that the cluster was asked for. */
+const listed: string[] = [];
 
 function cacheOf() {
   return createCache<never, 'namespace'>({ indexes: { namespace: namespaceIndex } });
@@ -79,6 +81,13 @@ function depsOf(): RegistrationDeps {
       const found = stored.get(keyOf(resource, ref));
       if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: '' });
       return found;
+    },
+    async list(resource: Resource, { namespace: place }: { namespace?: string }) {
+      listed.push(`${resource.plural} of ${place}`);
+      const items = [...stored].flatMap(([key, object]) =>
+        key.startsWith(`${resource.plural}/${place}/`) ? [object] : [],
+      );
+      return { metadata: {}, items };
     },
     async delete(resource: Resource, ref: { namespace?: string; name: string }, { uid }: { uid: string }) {
       if (refusal !== undefined) throw refusal;
@@ -388,6 +397,32 @@ describe('/v1/workflows', () => {
     events = [];
     expect((await ask('DELETE', `/v1/workflows/${id}`)).status).toBe(204);
     expect([events, (await ask('GET', `/v1/workflows/${id}`)).status]).toEqual([[], 404]);
+  });
+
+  it('GW-OP-18 GW-OP-19 reads and deletes what another replica made, of which this one has not heard', async () => {
+    const elsewhere = (slug: string): string => {
+      const [name, uid] = [`elsewhere-${slug}`, randomUUID()];
+      const metadata = { name, namespace: `tenant-${slug}`, uid, resourceVersion: '1' };
+      const { name: registered, ...rest } = aWorkflow(uid);
+      stored.set(`toolworkflows/tenant-${slug}/${name}`, { metadata, spec: { name: registered, ...rest } } as never);
+      return uid;
+    };
+    const [own, foreign] = [elsewhere('acme'), elsewhere('other')];
+    expect((await ask('GET', `/v1/workflows/${own}`)).body).toMatchObject({ id: own });
+    expect((await ask('GET', `/v1/workflows/${foreign}`)).status).toBe(404);
+    expect((await ask('DELETE', `/v1/workflows/${foreign}`)).status).toBe(404);
+    expect((await ask('DELETE', `/v1/workflows/${own}`)).status).toBe(204);
+    expect([...stored.keys()].filter((key) => key.includes('elsewhere'))).toEqual([
+      'toolworkflows/tenant-other/elsewhere-other',
+    ]);
+    // An id that no server has made costs one look.
+    listed.length = 0;
+    const unknown = randomUUID();
+    for (let times = 0; times < 5; times += 1)
+      expect((await ask('DELETE', `/v1/workflows/${unknown}`)).status).toBe(404);
+    expect(listed).toEqual(['toolworkflows of tenant-acme', 'toolworkflows of windlass-global']);
+    for (const id of ['x', 'not-a-uid']) await ask('DELETE', `/v1/workflows/${id}`);
+    expect(listed).toHaveLength(2);
   });
 
   it('GW-WF-30 has no update, and gives another id to what is registered again', async () => {

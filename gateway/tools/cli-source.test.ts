@@ -56,6 +56,8 @@ interface Given {
   readonly tool?: CliTool;
   /** The tool in full, as the API server has it. Default: as the cache; null: it is gone. */
   readonly whole?: CliTool | null;
+  /** Reads of the tool in full, one after another. Default: each gives `whole`. */
+  readonly reads?: readonly CliTool[];
   /** How the API server refuses a cancellation. */
   readonly uncancelled?: Error;
   /** How the API server refuses to give the execution once it has ended. */
@@ -64,7 +66,8 @@ interface Given {
   readonly outputs?: () => Promise<Uint8Array>;
 }
 
-function open({ refusal, tool = aTool(), whole = tool, uncancelled, unread, outputs }: Given = {}) {
+function open({ refusal, tool = aTool(), whole = tool, reads = [], uncancelled, unread, outputs }: Given = {}) {
+  const toRead = [...reads];
   const sent: { verb: string; object: KubeObject }[] = [];
   const patches: object[] = [];
   const warned: unknown[] = [];
@@ -102,7 +105,7 @@ function open({ refusal, tool = aTool(), whole = tool, uncancelled, unread, outp
     outputs: () => outputs ?? reading,
     runs: createCliRuns({ cache, onChange: (handler) => void handlers.push(handler) }),
     tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
-    whole: async () => whole ?? undefined,
+    whole: async () => toRead.shift() ?? whole ?? undefined,
     objects: { byIndex: (_index, place) => (place === 'tenant-acme' ? [tool] : []) },
   });
   const call = (signal = new AbortController().signal, who = caller, args: Record<string, unknown> = { text: 'a b' }) =>
@@ -131,6 +134,23 @@ describe('a call of a CLI tool', () => {
       spec: { workflow: workflow?.metadata.name, input: { text: 'a b' } },
     });
     expect(execution?.spec.version).toBe(workflow?.spec.version);
+  });
+
+  it('starts the generation that it has judged, and judges the one that it starts', async () => {
+    const ready = { type: 'Ready', status: 'False', reason: 'InvalidDefinition', message: 'no', observedGeneration: 2 };
+    const refused = { observedGeneration: 2, conditions: [ready] };
+    const other = { ...aTool().spec, command: ['rm', '{{input.text}}'] };
+    const next = aTool({ metadata: { ...aTool().metadata, generation: 2 }, spec: other, status: refused });
+    const world = open({ reads: [aTool()], whole: next });
+    const answer = world.call();
+    await world.isCreated();
+    world.end(ended({ exit_code: 0, stdout: '', stderr: '' }));
+    await answer;
+    expect(JSON.stringify(world.sent)).toContain('"wc"');
+    expect(JSON.stringify(world.sent)).not.toContain('"rm"');
+    const late = open({ reads: [next], whole: aTool() });
+    await expect(late.call()).rejects.toMatchObject({ reason: 'Validation' });
+    expect(late.sent).toEqual([]);
   });
 
   it('runs the whole of a tool of which the cache has a part, and checks the arguments by its whole schema', async () => {

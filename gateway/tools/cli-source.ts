@@ -64,7 +64,6 @@ async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<Gateway
   const { caller, context } = invocation;
   const { namespace } = caller;
   if (namespace === undefined) throw noNamespace(registeredNameOf(invocation.tool), caller);
-  await assertCallable(deps, invocation);
   const name = `cli-${context.invocationId}`;
   const first = await run(deps, invocation, { namespace, name });
   const again = typeof first === 'string' || !isWithoutWorkflow(first) ? undefined : `${name}-again`;
@@ -99,11 +98,13 @@ async function wholeOf(deps: InvokeDeps, { tool }: Invocation): Promise<CliTool>
   return whole;
 }
 
-async function assertCallable(deps: InvokeDeps, invocation: Invocation): Promise<void> {
+/** The tool in full that takes the call: what is judged is what runs, whatever the tool becomes meanwhile. */
+async function callable(deps: InvokeDeps, invocation: Invocation): Promise<CliTool> {
   const tool = await wholeOf(deps, invocation);
   requireAccepted('the tool', tool);
   const schema = keptSchema(tool.spec.input_schema) as JsonObject;
   requireFitting({ name: registeredNameOf(tool), input_schema: schema }, invocation.args);
+  return tool;
 }
 
 /** A colleague has deleted the workflow that this process wrote: nothing has run. */
@@ -130,7 +131,7 @@ interface Started {
 /** Creates the execution, whose name follows from the id of the invocation, which audit events hold. */
 async function start(deps: InvokeDeps, invocation: Invocation, of: RunName): Promise<Started | Open> {
   const { args, context } = invocation;
-  const tool = await wholeOf(deps, invocation);
+  const tool = await callable(deps, invocation);
   const { namespace } = of;
   const { signal } = context;
   const workflow = workflowOf(tool, namespace);

@@ -14,7 +14,7 @@ import { toolState, workflowOf } from './workflow-of.ts';
 export function checkCliTool(spec: CliToolSpec): readonly Problem[] {
   const large = largeSchemaProblems(spec.input_schema, ['spec', 'input_schema']);
   if (large.length > 0) return large;
-  const own = [...fileProblems(spec), ...lengthProblems(spec)];
+  const own = [...timeProblems(spec), ...fileProblems(spec), ...lengthProblems(spec)];
   if (own.length > 0) return own;
   const tool = { apiVersion: 'windlass.dev/v1', kind: 'CliTool', metadata: { name: 'tool' }, spec } as const;
   return checkDefinition(workflowOf(tool, 'tenant').spec)
@@ -30,6 +30,14 @@ function placeIn(spec: CliToolSpec, at: Place): Place {
   const [field, index, ...rest] = at.slice(state.length);
   const element = field === 'command' && typeof index === 'number' ? commandOf(spec)[index]?.place : undefined;
   return element === undefined ? ['spec', ...at.slice(state.length)] : ['spec', ...element, ...rest];
+}
+
+/** A tool that was stored before the kind had this bound: its call would end before the command does. */
+function timeProblems({ timeout_seconds: seconds = 0 }: CliToolSpec): Problem[] {
+  const most = limits.cliToolTimeoutSecondsMax;
+  if (seconds <= most) return [];
+  const message = `must be at most ${most}, not ${seconds}: a call of a tool ends after ${limits.toolCallSeconds} seconds; register the tool anew with less`;
+  return [errorAt(['spec', 'timeout_seconds'], 'too_large', message)];
 }
 
 /** One file a path, and no path below one that is a file. */

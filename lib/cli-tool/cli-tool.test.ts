@@ -93,6 +93,21 @@ describe('the time of a command', () => {
   });
 });
 
+describe('the time of a tool that is stored', () => {
+  const max = limits.cliToolTimeoutSecondsMax;
+  it.each([
+    [max - 1, []],
+    [max, []],
+    [max + 1, ['spec.timeout_seconds']],
+    [3_600, ['spec.timeout_seconds']],
+  ])('of %i seconds is a problem of %j, with the bound and what to do', (timeout_seconds, want) => {
+    const problems = checkCliTool(aTool({ timeout_seconds }));
+    expect(problems.map(({ path }) => path)).toEqual(want);
+    for (const { message } of problems)
+      expect(message).toMatch(/^must be at most 450, not \d+: .* register the tool anew/);
+  });
+});
+
 describe('the path of a file', () => {
   const isRight = (path: string): boolean =>
     validateSpec.CliTool(aTool({ files: [{ path, content: '' }] })).length === 0;

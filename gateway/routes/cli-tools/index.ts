@@ -50,7 +50,7 @@ export function createCliToolRoutes({ tenancy, registry, objects }: CliToolRoute
     }),
     defineRoute<typeof readCliTool, Operator>(readCliTool, async (request) => {
       const { params, caller } = request;
-      return json(present(await wholeFor(request, objects, registry.find(caller.tenant, params.id))));
+      return json(present(await wholeFor(request, objects, await registry.find(caller.tenant, params.id))));
     }),
     defineRoute<typeof deleteCliTool, Operator>(deleteCliTool, async ({ params, caller }) => {
       await registry.remove(caller, params.id);

@@ -150,7 +150,7 @@ function listRoute({ registry }: SpecRoutesDeps): Route<Operator> {
 
 function readRoute({ registry }: SpecRoutesDeps): Route<Operator> {
   return defineRoute<typeof readApiSpec, Operator>(readApiSpec, async ({ params, caller }) =>
-    json(presentSpec(registry.find(caller.tenant, params.id))),
+    json(presentSpec(await registry.find(caller.tenant, params.id))),
   );
 }
 

@@ -140,7 +140,7 @@ function listRoute({ registry }: WorkflowRoutesDeps): Route<Operator> {
 function readRoute({ registry, objects }: WorkflowRoutesDeps): Route<Operator> {
   return defineRoute<typeof readToolWorkflow, Operator>(readToolWorkflow, async (request) => {
     const { params, caller } = request;
-    const workflow = await wholeFor(request, objects, registry.find(caller.tenant, params.id));
+    const workflow = await wholeFor(request, objects, await registry.find(caller.tenant, params.id));
     const { description, input_schema, api_spec_id: id, steps } = workflow.spec;
     const rest = { description, input_schema, ...(id !== undefined && { api_spec_id: id }), steps };
     return json({ ...presentRecord(workflow), ...rest });
