@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -69,3 +70,41 @@ it('few pages of all runs are in memory, and one tenant leaves a place to the ot
   expect(isRead).toBe(true);
   await Promise.all([...more, last].map(async (page) => page.return?.()));
 });
+
+it('news of a fleet take one request a page, and one to the leader at their end', async () => {
+  const results = createEdgeResults({ bus, clock: systemClock });
+  const result = { outcome: 'ok', exit_code: 0, duration_ms: 1 } as const;
+  const publish = (host: number): Promise<void> => {
+    const ids = { tenant: 'globex', run: 'many', node_id: `n${host}`, command_id: newId(), at: '2026-01-01T00:00:00Z' };
+    return results.publish({ ...ids, kind: 'result', result });
+  };
+  await Promise.all(Array.from({ length: 300 }, (_, host) => publish(host)));
+  const news = createNewsReader({ bus, clock: systemClock, turns: createTurnGate() });
+  const page = async (after: number) => {
+    const found: LoggedNews[] = [];
+    for await (const one of news.read({ tenant: 'globex', run: 'many', after, signal })) found.push(one);
+    return found;
+  };
+  const { asked, close } = await requestsOf(nats.server.url);
+  const first = await page(0);
+  const second = await page(first.at(-1)?.sequence ?? 0);
+  expect([first.length, second.length]).toEqual([256, 44]);
+  expect(await page(second.at(-1)?.sequence ?? 0)).toEqual([]);
+  // The connection that counts gets the last request by then.
+  await vi.waitFor(() => expect(asked.at(-1)).toBe('STREAM.MSG.GET'));
+  expect(asked).toEqual(['DIRECT.GET', 'DIRECT.GET', 'DIRECT.GET', 'STREAM.MSG.GET']);
+  await publish(300);
+  expect(await page(second.at(-1)?.sequence ?? 0)).toHaveLength(1);
+  await vi.waitFor(() => expect(asked.slice(4)).toEqual(['DIRECT.GET']));
+  await close();
+});
+
+/** Kinds of requests for stored messages, as another client of the server sees them. */
+async function requestsOf(servers: string) {
+  const connection = await connect({ servers });
+  const asked: string[] = [];
+  for (const kind of ['DIRECT.GET', 'STREAM.MSG.GET'])
+    connection.subscribe(`$JS.API.${kind}.>`, { callback: () => void asked.push(kind) });
+  await connection.flush();
+  return { asked, close: () => connection.close() };
+}

@@ -1,4 +1,5 @@
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import { busLimits } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
@@ -217,7 +218,8 @@ export class RunView {
     while (!this.signal.aborted) {
       const came = await this.#readPage();
       if (came > 0) pauseMs = fleetRunLimits.pauseMs;
-      else await clock.sleep(pauseMs, this.signal);
+      // Those that follow soon share a page, and a turn of the run.
+      if (came < busLimits.pageMessages) await clock.sleep(pauseMs, this.signal);
       if (came <= 0) pauseMs = Math.min(2 * pauseMs, fleetRunLimits.longestPauseMs);
     }
   }

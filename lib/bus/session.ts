@@ -12,6 +12,7 @@ import { createKeyAccounts, type KeyAccounts, noAccounts } from './kv/key-accoun
 import { prepareStream } from './prepare-stream.ts';
 import type { StreamDefinition } from './publish/message-stream.ts';
 import { createPublisher, noHeaders, type Publisher } from './publish/publisher.ts';
+import { createBatches, type ReadBatch } from './publish/batches.ts';
 import { ownStream, shareSubjects } from './publish/stream-subjects.ts';
 import { createSessionRequests, type SessionRequests } from './request/session-requests.ts';
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
@@ -40,6 +41,7 @@ export interface BusSession extends Pick<Publisher, 'publish' | 'tell'> {
   bounds(stream: string): Promise<{ readonly first: number; readonly last: number }>;
   /** The first message from a place on whose subject a filter matches, by the leader of the stream. */
   next(stream: string, filter: string, from: number): Promise<FoundMessage | undefined>;
+  readonly batch: ReadBatch;
   /** When the store was made: to the nanosecond, so that no other store has the same. */
   identity(): Promise<string>;
   /** Which of the servers it is. */
@@ -101,7 +103,7 @@ export async function openBusSession({ clock, logger }: SessionDeps, options: Se
       shares,
       ...sessionOf({ connection, logger }, publisher, open),
       ...streamsOf({ client, manager, logger, shares, replicas: options.replicas }),
-      ...messagesOf(publisher),
+      ...messagesOf({ publisher, manager, clock }),
       requests: createSessionRequests({ connection, publisher, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
     };
   } catch (error) {
@@ -157,10 +159,7 @@ function sessionOf(
   { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
-): Omit<
-  BusSession,
-  'shares' | 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next' | 'last' | 'bounds'
-> {
+): Pick<BusSession, 'publish' | 'tell' | 'bucket' | 'server' | 'ended' | 'over' | 'close'> {
   const over = new AbortController();
   const ended = Promise.race([endOf(connection, logger), connection.closed()]).then(() => over.abort());
   const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
@@ -231,8 +230,14 @@ function streamsOf(
   };
 }
 
-/** A request of the library has an error of its own, with its stack, and a follower of a run over a fleet makes one for each news. */
-function messagesOf(publisher: Pick<Publisher, 'ask'>): Pick<BusSession, 'last' | 'next'> {
+interface MessagesDeps {
+  readonly publisher: Pick<Publisher, 'ask'>;
+  readonly manager: Pick<JetStreamManager, 'direct'>;
+  readonly clock: Clock;
+}
+
+/** A request of the library has an error of its own, with its stack, and a follower of a run over a fleet makes one for each page. */
+function messagesOf({ publisher, manager, clock }: MessagesDeps): Pick<BusSession, 'last' | 'next' | 'batch'> {
   const find = async (stream: string, query: object): Promise<FoundMessage | undefined> =>
     messageIn(
       await publisher.ask({
@@ -242,6 +247,7 @@ function messagesOf(publisher: Pick<Publisher, 'ask'>): Pick<BusSession, 'last' 
       }),
     );
   return {
+    batch: createBatches({ direct: manager.direct, clock, waitMs: callTimeoutMs }),
     last: (stream, subject) => find(stream, { last_by_subj: subject }),
     next: (stream, filter, from) => find(stream, { seq: from, next_by_subj: filter }),
   };

@@ -55,6 +55,7 @@ export interface EdgeResults {
 export const edgeResultLogs: TenantLogsDefinition = {
   name: edgeResultsStream,
   retention: { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 1024 * 1_048_576 },
+  inBatches: true,
 };
 
 /** First and longest pause of a follower that has read everything. */

@@ -14,6 +14,8 @@ export interface StreamDefinition {
   readonly newest?: number;
   /** The stream is one of several, one for each tenant, that have a bound of bytes together (ADR 0085). */
   readonly share?: { readonly of: string; readonly tenant: string; readonly maxBytes: number };
+  /** Readers follow long logs: a page is one request to any replica of the stream, and the leader says that there is no more (ADR 0131). */
+  readonly inBatches?: boolean;
 }
 
 export interface NewMessage {
@@ -86,6 +88,8 @@ export interface TenantLogsDefinition {
   readonly name: string;
   /** `maxBytes`: of all tenants. A tenant that has more than its share loses its own oldest messages. */
   readonly retention: Retention;
+  /** As `StreamDefinition` says. */
+  readonly inBatches?: boolean;
 }
 
 /** As `MessageStream` says; each tenant's messages are in a stream of the tenant's own, so places are of one tenant. */

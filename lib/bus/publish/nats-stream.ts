@@ -5,7 +5,7 @@ import { busLimits } from '../limits.ts';
 import type { BusSession } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
-import { readAhead, type TakeRoom } from './read-ahead.ts';
+import { type Page as PageBounds, pageOf, readAhead, type TakeRoom } from './read-ahead.ts';
 import type { Message } from './publisher.ts';
 import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-subjects.ts';
 
@@ -127,7 +127,7 @@ async function seek(
   return Math.max(0, low - 1);
 }
 
-function messageOf(definition: StreamDefinition, found: FoundMessage): StreamMessage {
+function messageOf(definition: StreamDefinition, found: Found): StreamMessage {
   const { seq: sequence, data: body, timestamp: time, subject } = found;
   return { ...readSubject(definition, subject), sequence, body, time };
 }
@@ -143,7 +143,10 @@ interface Page {
 const roomFor = ({ ahead }: BusCalls, { tenant = '' }: Page): Disposable | undefined =>
   ahead.tryEnter({ tenant, cost: busLimits.messageBytes });
 
-/** Each request finds the first message from a place on, by subject: the server seeks, and no consumer is made for a read. */
+/**
+ * The server finds messages from a place on, by subject: it seeks, and no consumer is made for a read. A batch comes from any replica,
+ * which may be behind the leader: that there is no more, the leader says.
+ */
 async function readPage(
   session: BusSession,
   definition: StreamDefinition,
@@ -152,6 +155,20 @@ async function readPage(
 ): Promise<StreamMessage[]> {
   const stream = ownStreamName(definition);
   const page = { after, most: busLimits.pageMessages, bytes };
-  const found = await readAhead((place) => session.next(stream, filter, place), page, takeRoom);
+  const batch = definition.inBatches === true ? await readBatch(session, { stream, filter, page }, takeRoom) : [];
+  const found =
+    batch.length > 0 ? batch : await readAhead((place) => session.next(stream, filter, place), page, takeRoom);
   return found.map((message) => messageOf(definition, message));
+}
+
+type Found = Omit<FoundMessage, 'headers'>;
+
+/** The server ends a batch with the message that is too much for its page: there has to be room for that one. */
+async function readBatch(
+  session: BusSession,
+  { stream, filter, page }: { readonly stream: string; readonly filter: string; readonly page: PageBounds },
+  takeRoom: TakeRoom,
+): Promise<readonly Found[]> {
+  using room = takeRoom();
+  return room === undefined ? [] : pageOf(await session.batch(stream, filter, page), page);
 }

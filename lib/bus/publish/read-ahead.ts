@@ -3,7 +3,7 @@ interface Placed {
   readonly data?: Uint8Array;
 }
 
-interface Page {
+export interface Page {
   readonly after: number;
   /** Most messages of the page. */
   readonly most: number;
@@ -46,6 +46,13 @@ export async function readAhead<M extends Placed>(
     const isDense = page.found.length - before === places.length;
     ahead = isDense ? Math.min(2 * places.length, aheadMost, most - page.found.length, page.fitting) : 1;
   }
+  return page.found;
+}
+
+/** Those of some messages that make a page, in their order. */
+export function pageOf<M extends Placed>(messages: Iterable<M>, { after, most, bytes }: Page): M[] {
+  const page = new Taken<M>(after, bytes);
+  for (const message of messages) if (page.found.length === most || !page.take(message)) break;
   return page.found;
 }
 

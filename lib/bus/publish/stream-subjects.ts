@@ -24,7 +24,7 @@ export function ownSubject(definition: StreamDefinition, tenant: string, key: st
 
 /** The stream behind a definition. Nothing can be taken out of it but by age and size. */
 export function ownStream(definition: StreamDefinition, replicas: number): WantedStream {
-  const { retention, isRecord = false, newest, share } = definition;
+  const { retention, isRecord = false, newest, share, inBatches = false } = definition;
   const { maxAgeMs, maxBytes } = retention;
   return {
     name: ownStreamName(definition),
@@ -38,6 +38,7 @@ export function ownStream(definition: StreamDefinition, replicas: number): Wante
     num_replicas: replicas,
     ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
     ...(newest === undefined ? {} : { max_msgs_per_subject: newest }),
+    ...(inBatches ? { allow_direct: true } : {}),
     ...(isRecord ? { deny_delete: true, deny_purge: true } : {}),
   };
 }

@@ -14,7 +14,12 @@ export function createTenantLogs(calls: BusCalls, definition: TenantLogsDefiniti
 }
 
 /** The stream of one tenant. It reserves no room: the server could not reserve that of all tenants. */
-function tenantLog({ name, retention }: TenantLogsDefinition, tenant: string): StreamDefinition {
+function tenantLog({ name, retention, inBatches = false }: TenantLogsDefinition, tenant: string): StreamDefinition {
   const { maxAgeMs, maxBytes } = retention;
-  return { name: `${name}_${token(tenant)}`, retention: { maxAgeMs }, share: { of: name, tenant, maxBytes } };
+  return {
+    name: `${name}_${token(tenant)}`,
+    retention: { maxAgeMs },
+    share: { of: name, tenant, maxBytes },
+    inBatches,
+  };
 }

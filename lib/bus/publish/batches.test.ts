@@ -1,0 +1,50 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type NatsServer, startNatsServer } from '../../../test/nats/nats-server.ts';
+import { systemClock } from '../../clock.ts';
+import { createBatches } from './batches.ts';
+
+/** Batches of streams on the real server. */
+let server: NatsServer;
+let connection: NatsConnection;
+beforeAll(async () => {
+  server = await startNatsServer();
+  connection = await connect({ servers: server.url });
+}, 300_000);
+afterAll(async () => {
+  await connection.close();
+  await server.stop();
+});
+
+async function batchesOf(name: string, isDirect: boolean) {
+  const manager = await jetstreamManager(connection);
+  await manager.streams.add({ name, subjects: [`${name}.>`], allow_direct: isDirect });
+  const client = manager.jetstream();
+  for (let index = 0; index < 5; index += 1) await client.publish(`${name}.${index % 2}`, new Uint8Array(1_000));
+  let asked = 0;
+  const getBatch: typeof manager.direct.getBatch = (...query) => {
+    asked += 1;
+    return manager.direct.getBatch(...query);
+  };
+  const batch = createBatches({ direct: { getBatch }, clock: systemClock, waitMs: 5_000 });
+  const read = async (after: number, most = 256, bytes = 100_000) =>
+    (await batch(name, `${name}.0`, { after, most, bytes })).map(({ seq }) => seq);
+  return { read, asked: () => asked };
+}
+
+it('a batch has the messages of a subject behind a place, up to a count or about so many bytes', async () => {
+  const { read } = await batchesOf('direct', true);
+  expect(await read(0)).toEqual([1, 3, 5]);
+  expect(await read(1)).toEqual([3, 5]);
+  expect(await read(0, 2)).toEqual([1, 3]);
+  expect(await read(0, 256, 1_000)).toEqual([1]);
+  expect(await read(5)).toEqual([]);
+  expect(await read(4)).toEqual([5]);
+});
+
+it('a stream that gives no batches is asked for one once', async () => {
+  const { read, asked } = await batchesOf('leader', false);
+  expect([await read(0), await read(0)]).toEqual([[], []]);
+  expect(asked()).toBe(1);
+});

@@ -1,0 +1,45 @@
+import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
+import { type Clock, resultWithin } from '../../clock.ts';
+import type { FoundMessage } from '../found-message.ts';
+import type { Page } from './read-ahead.ts';
+
+/** Messages from a place on, of any replica of the stream, in one request; none where it gives none, or none in time. */
+export type ReadBatch = (
+  stream: string,
+  filter: string,
+  page: Page,
+) => Promise<readonly Omit<FoundMessage, 'headers'>[]>;
+
+interface BatchesDeps {
+  readonly direct: Pick<JetStreamManager['direct'], 'getBatch'>;
+  readonly clock: Clock;
+  /** How long the server has for a batch. */
+  readonly waitMs: number;
+}
+
+/**
+ * Batches over one connection. A stream that gives none, such as one that an account of NATS may not change, is not asked for one
+ * again over this connection.
+ */
+export function createBatches({ direct, clock, waitMs }: BatchesDeps): ReadBatch {
+  const without = new Set<string>();
+  const read = async (stream: string, filter: string, { after, most, bytes }: Page): Promise<StoredMsg[]> => {
+    const found: StoredMsg[] = [];
+    const query = { seq: after + 1, batch: most, max_bytes: bytes, next_by_subj: filter };
+    for await (const message of await direct.getBatch(stream, query)) found.push(message);
+    return found;
+  };
+  return async (stream, filter, page) => {
+    if (without.has(stream)) return [];
+    const reading = read(stream, filter, page).catch((error: unknown): StoredMsg[] => {
+      if (!hasNone(error)) without.add(stream);
+      return [];
+    });
+    return (await resultWithin(clock, waitMs, reading)) ?? [];
+  };
+}
+
+/** Status of the answer to a request for messages that are not there. */
+const notFound = 404;
+
+const hasNone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === notFound;
