@@ -1,13 +1,13 @@
 import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import { type Clock, resultWithin } from '../../clock.ts';
 import type { FoundMessage } from '../found-message.ts';
-import type { Page } from './read-ahead.ts';
+import type { PageBounds } from './read-ahead.ts';
 
 /** Messages from a place on, of any replica of the stream, in one request; none where it gives none, or none in time. */
 export type ReadBatch = (
   stream: string,
   filter: string,
-  page: Page,
+  page: PageBounds,
 ) => Promise<readonly Omit<FoundMessage, 'headers'>[]>;
 
 interface BatchesDeps {
@@ -23,7 +23,7 @@ interface BatchesDeps {
  */
 export function createBatches({ direct, clock, waitMs }: BatchesDeps): ReadBatch {
   const without = new Set<string>();
-  const read = async (stream: string, filter: string, { after, most, bytes }: Page): Promise<StoredMsg[]> => {
+  const read = async (stream: string, filter: string, { after, most, bytes }: PageBounds): Promise<StoredMsg[]> => {
     const found: StoredMsg[] = [];
     const query = { seq: after + 1, batch: most, max_bytes: bytes, next_by_subj: filter };
     for await (const message of await direct.getBatch(stream, query)) found.push(message);

@@ -5,7 +5,7 @@ import { busLimits } from '../limits.ts';
 import type { BusSession } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
-import { type Page as PageBounds, pageOf, readAhead, type TakeRoom } from './read-ahead.ts';
+import { type PageBounds, pageOf, readAhead, type TakeRoom } from './read-ahead.ts';
 import type { Message } from './publisher.ts';
 import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-subjects.ts';
 

@@ -3,7 +3,7 @@ interface Placed {
   readonly data?: Uint8Array;
 }
 
-export interface Page {
+export interface PageBounds {
   readonly after: number;
   /** Most messages of the page. */
   readonly most: number;
@@ -26,7 +26,7 @@ export type TakeRoom = () => Disposable | undefined;
  */
 export async function readAhead<M extends Placed>(
   next: (place: number) => Promise<M | undefined>,
-  { after: start, most, bytes }: Page,
+  { after: start, most, bytes }: PageBounds,
   takeRoom: TakeRoom,
 ): Promise<M[]> {
   const page = new Taken<M>(start, bytes);
@@ -50,7 +50,7 @@ export async function readAhead<M extends Placed>(
 }
 
 /** Those of some messages that make a page, in their order. */
-export function pageOf<M extends Placed>(messages: Iterable<M>, { after, most, bytes }: Page): M[] {
+export function pageOf<M extends Placed>(messages: Iterable<M>, { after, most, bytes }: PageBounds): M[] {
   const page = new Taken<M>(after, bytes);
   for (const message of messages) if (page.found.length === most || !page.take(message)) break;
   return page.found;
