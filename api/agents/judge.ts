@@ -1,4 +1,4 @@
-import { isFraction, jsonOf } from '../../lib/conversation/answer.ts';
+import { isFraction, jsonInText } from '../../lib/conversation/answer.ts';
 import { answerBound, type Budget } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { sizeOfAll } from '../../lib/conversation/state.ts';
@@ -112,7 +112,7 @@ async function ask(deps: JudgeDeps, rules: string, data: object, question: Quest
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> {
-  const value = jsonOf(text);
+  const value = jsonInText(text);
   if (!isJsonObject(value)) throw new JudgeFailed('its answer is no JSON object');
   return value;
 }

@@ -11,7 +11,7 @@ import type {
 import { contentOfText, type Ingest } from '../ingest/index.ts';
 import { submitStimulus } from '../routes/stimuli/contract.ts';
 import { ingestFailure } from './ingest-error.ts';
-import { tenantOf } from './peer-tenant.ts';
+import { peerTenant } from './peer-tenant.ts';
 
 export interface IngestStimulusDeps {
   readonly ingest: Ingest;
@@ -31,7 +31,7 @@ const check = createValidator(submitStimulus.body.schema);
 export function handleIngestStimulus({ ingest, clock, tenants, rateLimit }: IngestStimulusDeps) {
   return async ({ request, peer, signal }: UnaryCall<IngestStimulusRequest>): Promise<IngestStimulusResponse> => {
     const receivedAt = clock.now();
-    const tenant = tenantOf(peer, tenants);
+    const tenant = peerTenant(peer, tenants);
     await rateLimit.take(tenant);
     requireValid(request);
     const { source, content, idempotencyKey, headers } = request;

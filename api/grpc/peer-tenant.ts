@@ -9,7 +9,7 @@ const tenantUri = /^windlass:\/\/tenant\/([a-z0-9]([a-z0-9-]*[a-z0-9])?)$/;
  * the common name: authorities put what they like there, while a URI is written on purpose.
  * @throws GrpcError PERMISSION_DENIED where there is none, more than one, or the tenant is not set up.
  */
-export function tenantOf(peer: Peer, tenants: Pick<TenantDirectory, 'namespaceOf'>): string {
+export function peerTenant(peer: Peer, tenants: Pick<TenantDirectory, 'namespaceOf'>): string {
   const [slug, ...others] = peer.uris.flatMap((uri) => tenantUri.exec(uri)?.[1] ?? []);
   if (slug === undefined || others.length > 0) {
     throw new GrpcError('forbidden', 'the client certificate must have one name URI:windlass://tenant/<slug>');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../lib/errors.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { refusalOf } from './create-refusal.ts';
+import { creationRefusal } from './create-refusal.ts';
 
 const refused = (status: number, message: string, reason = ''): KubeError =>
   new KubeError(status, { message, reason }, { verb: 'create', resource: 'workflowexecutions' });
@@ -82,7 +82,7 @@ describe('refusalOf', () => {
       { code: 'unavailable', reason: 'Overloaded', message: /takes no executions/ },
     ],
   ])('is certain of %s', (_title, error, want) => {
-    const refusal = refusalOf(error);
+    const refusal = creationRefusal(error);
     expect(refusal).toMatchObject({ code: want.code, reason: want.reason });
     expect(refusal?.message).toMatch(want.message);
   });
@@ -92,7 +92,7 @@ describe('refusalOf', () => {
     ['a lack of rights, which operators mend', refused(403, 'cannot create resource'), true],
     ['a webhook of the cluster', refused(403, 'admission webhook "w" denied the request: x'), true],
   ])('keeps the words of the server for the log, or not: %s', (_title, error, keeps) => {
-    expect(refusalOf(error)?.cause).toBe(keeps ? error : undefined);
+    expect(creationRefusal(error)?.cause).toBe(keeps ? error : undefined);
   });
 
   it.each<[title: string, error: unknown]>([
@@ -104,6 +104,6 @@ describe('refusalOf', () => {
     ['a broken connection', new AppError('unavailable', 'socket hang up')],
     ['anything else', new TypeError('bug')],
   ])('is not certain of %s', (_title, error) => {
-    expect(refusalOf(error)).toBeUndefined();
+    expect(creationRefusal(error)).toBeUndefined();
   });
 });

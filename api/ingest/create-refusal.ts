@@ -16,7 +16,7 @@ import { IngestError } from './ingest-error.ts';
  * Why an execution was not created, for certain; undefined where it may have been, since the answer got lost or the
  * server had trouble of its own. Pure.
  */
-export function refusalOf(error: unknown): AppError | undefined {
+export function creationRefusal(error: unknown): AppError | undefined {
   if (isTooLarge(error)) {
     const message = `the execution would be too large to be stored; its input may have ${limits.executionInputBytes} bytes`;
     return new AppError('limit_exceeded', message, { reason: 'ContentTooLarge', cause: error });

@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { ownMember } from '../../lib/own-member.ts';
-import { byAge, claimantOf, claimKey, ownerOf } from '../../lib/stimulus/claims.ts';
+import { byAge, claimantOf, claimKey, routerOfSource } from '../../lib/stimulus/claims.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Routing } from './decide-route.ts';
 
@@ -70,7 +70,7 @@ function claimingTenant({ routers, tenants, systemTenant }: RoutingTableDeps, so
 
 /** One tenant may have several routers: a source has one of them, and the oldest with a router agent asks it. */
 function routingOf(source: string, routers: readonly StimulusRouter[]): Routing {
-  const workflow = ownMember(ownerOf(source, routers)?.spec.routes, source);
+  const workflow = ownMember(routerOfSource(source, routers)?.spec.routes, source);
   const asking = byAge(routers).find(({ spec }) => spec.router_agent !== undefined)?.spec;
   return {
     confidenceThreshold: asking?.confidence_threshold ?? limits.confidenceThresholdDefault,

@@ -8,7 +8,7 @@ import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { findObject, isAlreadyExists, type KubeClient } from '../../lib/kube/index.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
-import { refusalOf } from './create-refusal.ts';
+import { creationRefusal } from './create-refusal.ts';
 import {
   executionFields,
   executionMetadata,
@@ -69,7 +69,7 @@ export async function createExecution(kube: ExecutionsClient, plan: StimulusStar
   try {
     return await kube.create(workflowExecutions, objectOf(plan), { timeoutMs: createTimeoutMs });
   } catch (error) {
-    const refusal = isAlreadyExists(error) ? undefined : refusalOf(error);
+    const refusal = isAlreadyExists(error) ? undefined : creationRefusal(error);
     if (refusal !== undefined) throw refusal;
     const execution = await findExecution(kube, plan.namespace, plan.stimulus.id);
     if (execution === undefined) throw unknownOutcome(error);

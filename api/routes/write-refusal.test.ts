@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { refusalOf } from './write-refusal.ts';
+import { writeRefusal } from './write-refusal.ts';
 
 const call = { verb: 'create', resource: 'workflowexecutions.windlass.dev' };
 const refused = (status: number, message: string): KubeError => new KubeError(status, { message }, call);
@@ -19,6 +19,6 @@ describe('what the API server holds against an object', () => {
     [403, right, 'unavailable'],
     [500, 'status unknown for quota: q', undefined],
   ])('%i %s is answered as %s', (status, message, code) => {
-    expect(refusalOf(refused(status, message), tooLarge)?.code).toBe(code);
+    expect(writeRefusal(refused(status, message), tooLarge)?.code).toBe(code);
   });
 });

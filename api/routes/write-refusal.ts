@@ -7,7 +7,7 @@ import { notFound, unknownTenant } from './not-found.ts';
  * The API server's refusal of an object that a request asked for, as an answer. Undefined for all that is not the
  * caller's: a missing right of our own, a server in trouble, another kind of 404.
  */
-export function refusalOf(cause: unknown, tooLarge: (cause: unknown) => HttpError): HttpError | undefined {
+export function writeRefusal(cause: unknown, tooLarge: (cause: unknown) => HttpError): HttpError | undefined {
   if (isTooLarge(cause)) return tooLarge(cause);
   if (isNamespaceGone(cause)) return notFound(unknownTenant, { cause });
   const message = notYetMessage(cause);

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { type ExecutionToolsDeps, hasEnded, waitsFor } from './execution-tools.ts';
-import { type Give, given, textOf } from './give.ts';
+import { type Give, given, textArgument } from './give.ts';
 import { verdictOf } from './installation-tools.ts';
 
 export interface AuthorToolsDeps extends ExecutionToolsDeps {
@@ -36,7 +36,7 @@ interface Draft {
 
 function generates(deps: AuthorToolsDeps, kind: Written): Give {
   return async (caller, args, signal) => {
-    const draft = await write(deps, kind, { caller, wish: textOf(args, 'input'), args }, signal);
+    const draft = await write(deps, kind, { caller, wish: textArgument(args, 'input'), args }, signal);
     if (draft.manifest_yaml === undefined) return draft;
     return { ...draft, ...verdictOf(await deps.manifests.read(draft.manifest_yaml, caller.tenant, kind)) };
   };
@@ -107,7 +107,7 @@ function executes(deps: AuthorToolsDeps, runs: Give): Give {
 function runsPipeline(deps: AuthorToolsDeps): Give {
   const { operations } = deps;
   return async (caller, args, signal) => {
-    const wish = textOf(args, 'wish');
+    const wish = textArgument(args, 'wish');
     const known = await findPipeline(deps, caller, wish);
     const workflow = known ?? (await writePipeline(deps, { caller, wish, args }, signal));
     if (typeof workflow !== 'string') return workflow;

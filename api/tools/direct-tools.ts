@@ -1,18 +1,18 @@
 import type { ToolArguments } from '../../lib/tools/tool.ts';
-import { type Give, given, invalid, textOf } from './give.ts';
+import { type Give, given, invalid, textArgument } from './give.ts';
 import type { Asked, Operations } from './operations.ts';
 
 type Ask = (args: ToolArguments) => Asked;
 
-const execution = (args: ToolArguments) => ({ execution_id: textOf(args, 'execution_id') });
+const execution = (args: ToolArguments) => ({ execution_id: textArgument(args, 'execution_id') });
 const page = (args: ToolArguments) => ({ limit: args['limit'] ?? 50 });
-const found: Ask = (args) => ({ query: { ...page(args), q: textOf(args, 'query') } });
+const found: Ask = (args) => ({ query: { ...page(args), q: textArgument(args, 'query') } });
 const reason = (args: ToolArguments) => (typeof args['reason'] === 'string' ? { reason: args['reason'] } : {});
-const workflow = (args: ToolArguments) => ({ workflow: textOf(args, 'name') });
+const workflow = (args: ToolArguments) => ({ workflow: textArgument(args, 'name') });
 /** Only what the row of the tool declares: its types were checked. */
 const registered =
   (...query: readonly string[]): Ask =>
-  (args) => ({ body: textOf(args, 'manifest_yaml'), query: given(args, ...query) });
+  (args) => ({ body: textArgument(args, 'manifest_yaml'), query: given(args, ...query) });
 
 /** requirements AMB-135: a name that is missing is an error of the tool, not of the call. */
 function moved(args: ToolArguments): Asked {
@@ -24,10 +24,10 @@ function moved(args: ToolArguments): Asked {
 const direct: Readonly<Record<string, readonly [operationId: string, ask: Ask]>> = {
   'svc.agent.list': ['listAgents', (args) => ({ query: page(args) })],
   'svc.agent.search': ['listAgents', found],
-  'svc.agent.export': ['readAgent', (args) => ({ params: { agent: textOf(args, 'name') } })],
+  'svc.agent.export': ['readAgent', (args) => ({ params: { agent: textArgument(args, 'name') } })],
   'svc.agent.create': ['registerAgent', registered()],
   'svc.agent.update': ['registerAgent', registered('force')],
-  'svc.agent.delete': ['deleteAgent', (args) => ({ params: { agent: textOf(args, 'agent_id') } })],
+  'svc.agent.delete': ['deleteAgent', (args) => ({ params: { agent: textArgument(args, 'agent_id') } })],
   'svc.task.list': [
     'listAgentExecutions',
     (args) => ({ query: { ...page(args), ...(args['agent_id'] === undefined ? {} : { agent: args['agent_id'] }) } }),
@@ -45,7 +45,7 @@ const direct: Readonly<Record<string, readonly [operationId: string, ask: Ask]>>
   'svc.workflow.demote': ['demoteWorkflow', moved],
   'svc.workflow.run': [
     'startExecution',
-    (args) => ({ body: { workflow: textOf(args, 'name'), ...given(args, 'input', 'version') }, once: true }),
+    (args) => ({ body: { workflow: textArgument(args, 'name'), ...given(args, 'input', 'version') }, once: true }),
   ],
   'svc.workflow.executions.list': ['listExecutions', (args) => ({ query: page(args) })],
   'svc.workflow.executions.get': ['readExecution', (args) => ({ params: execution(args) })],
@@ -58,19 +58,19 @@ const direct: Readonly<Record<string, readonly [operationId: string, ask: Ask]>>
   'svc.workflow.cancel': ['cancelExecution', (args) => ({ params: execution(args), body: reason(args) })],
   'svc.execute.status': [
     'readExecution',
-    (args) => ({ params: { execution_id: textOf(args, 'pipeline_execution_id') } }),
+    (args) => ({ params: { execution_id: textArgument(args, 'pipeline_execution_id') } }),
   ],
   // The tier of the SecurityContext grants these (spec 2 §4.6).
   'svc.edge.fleet.list': ['previewFleet', (args) => ({ body: given(args, 'target'), scopes: ['svc.edge.fleet.read'] })],
   'svc.edge.fleet.cancel': [
     'cancelFleet',
     (args) => ({
-      params: { fleet_command_id: textOf(args, 'fleet_command_id') },
+      params: { fleet_command_id: textArgument(args, 'fleet_command_id') },
       scopes: ['svc.edge.fleet.manage'],
     }),
   ],
   'svc.volume.list': ['listVolumes', (args) => ({ query: page(args) })],
-  'svc.volume.delete': ['deleteVolume', (args) => ({ params: { volume_id: textOf(args, 'volume_id') } })],
+  'svc.volume.delete': ['deleteVolume', (args) => ({ params: { volume_id: textArgument(args, 'volume_id') } })],
 };
 
 export const directTools = (operations: Pick<Operations, 'call'>): Record<string, Give> =>

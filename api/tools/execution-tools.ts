@@ -6,7 +6,7 @@ import { isEnd } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
-import { type Give, given, textOf } from './give.ts';
+import { type Give, given, textArgument } from './give.ts';
 import { lookUntil } from './look-until.ts';
 import type { Operations } from './operations.ts';
 
@@ -39,12 +39,12 @@ export function executionTools(deps: ExecutionToolsDeps): Record<string, Give> {
   };
 }
 
-const execution = (args: ToolArguments) => ({ execution_id: textOf(args, 'execution_id') });
+const execution = (args: ToolArguments) => ({ execution_id: textArgument(args, 'execution_id') });
 
 /** requirements AMB-136: the input may be left out. */
 function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
   return async (caller, args) => {
-    const asked = textOf(args, 'agent_id');
+    const asked = textArgument(args, 'agent_id');
     const agentId = isUid(asked.toLowerCase()) ? asked : await agentIdOf(caller.tenant, asked);
     if (agentId === undefined)
       throw new AppError('not_found', `there is no agent ${asked}; svc.agent.list names them`, { reason: 'NOT_FOUND' });
@@ -160,7 +160,7 @@ const logsShown = 3;
 /** The conversations of the newest executions of an agent: of each the first page. */
 function logsOfAgent({ operations }: ExecutionToolsDeps): Give {
   return async (caller, args) => {
-    const agent = textOf(args, 'agent_id');
+    const agent = textArgument(args, 'agent_id');
     const query = { agent, limit: args['limit'] ?? logsShown };
     const listed = await operations.call('listAgentExecutions', caller, { query });
     const rows = isJsonObject(listed) && Array.isArray(listed['executions']) ? listed['executions'] : [];

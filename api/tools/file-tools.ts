@@ -12,12 +12,12 @@ import {
   chunksOf,
   type FileOperation,
   fileRequest,
-  readAnswer,
+  readFileAnswer,
 } from '../../lib/tools/pod/run-file-tool.ts';
 import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
 import { placeOf, type VolumePlace } from '../../lib/tools/volume-policy.ts';
-import { explained, invalid, textOf } from './give.ts';
+import { explained, invalid, textArgument } from './give.ts';
 import { type HelperPodsDeps, runHelper } from './helper-pods.ts';
 import { type HelperPlan, helperWorkflow, requestInput } from './helper-workflow.ts';
 import { storageFact, type StorageUse } from './storage-fact.ts';
@@ -70,7 +70,7 @@ const runOf = (act: Act): ToolRun => ({
 /** The content of an answer is that of `fs.*`, not JSON. */
 function fileTool(helpers: Helpers, tool: string): Act {
   return async (caller, args, signal) => {
-    const [id, path] = [textOf(args, 'volume_id'), insideOf(textOf(args, 'path'))];
+    const [id, path] = [textArgument(args, 'volume_id'), insideOf(textArgument(args, 'path'))];
     const call = { caller, tool, args };
     // One that is not there has no name but that by which it was asked for.
     const asked = id.slice(0, limits.objectNameLength).toWellFormed();
@@ -156,7 +156,7 @@ async function act(helpers: Helpers, call: PlacedCall, signal: AbortSignal): Pro
   if (input === undefined) return failure('TOO_LARGE', 'content: a helper pod takes about 190 KiB; write it in parts');
   const workflow = helperWorkflow(planOf(helpers, call, false));
   const { stdout, exit_code, truncated } = await runHelper(helpers, caller, { workflow, input, keepSeconds }, signal);
-  return readAnswer({ stdout, stderr: '', exit_code, truncated });
+  return readFileAnswer({ stdout, stderr: '', exit_code, truncated });
 }
 
 const planOf = ({ image, tenants }: Helpers, { caller, file, place }: PlacedCall, isReader: boolean): HelperPlan => ({
@@ -208,7 +208,7 @@ async function download(helpers: Helpers, call: PlacedCall, signal: AbortSignal)
   const input = requestInput(chunksOf(bytesRequest({ ...place, path })));
   if (input === undefined) return failure('TOO_LARGE', 'path: it and the rules for it take more than about 190 KiB');
   const ran = await runHelper(helpers, caller, { workflow, input, keepSeconds: downloadSeconds }, signal);
-  if (ran.exit_code !== 0) return readAnswer({ ...ran, stderr: '', exit_code: 0 });
+  if (ran.exit_code !== 0) return readFileAnswer({ ...ran, stderr: '', exit_code: 0 });
   if (ran.isCut)
     return failure(
       'TOO_LARGE',
@@ -223,10 +223,10 @@ async function download(helpers: Helpers, call: PlacedCall, signal: AbortSignal)
 
 /** A path of an execution begins with the name of a volume that its workflow declares, else it is in the workspace. */
 async function fileOf({ operations: api }: Helpers, caller: ToolCaller, args: ToolArguments): Promise<VolumeFile> {
-  const asked = textOf(args, 'execution_id');
+  const asked = textArgument(args, 'execution_id');
   const known = isUid(asked) ? asked : await uidOf(api, caller, asked);
   const own = await volumesOf(api, caller, known);
-  const path = insideOf(textOf(args, 'path'));
+  const path = insideOf(textArgument(args, 'path'));
   const [, first = '', ...rest] = path.split('/');
   const named = own.find(({ declared_name: name }) => name === first);
   const volume = named ?? own.find(({ declared_name: name }) => name === 'workspace');

@@ -22,9 +22,9 @@ import {
 } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
-import { refusalOf } from '../routes/write-refusal.ts';
+import { writeRefusal } from '../routes/write-refusal.ts';
 import { assertLent, assertMay, folder, writes } from './git-rights.ts';
-import { type Give, invalid, textOf } from './give.ts';
+import { type Give, invalid, textArgument } from './give.ts';
 import { isBlocked, isOver, operationOf, ReadAnswers, settle, unknown } from './git-waits.ts';
 import { stillRunning } from './still-running.ts';
 import { storageFact } from './storage-fact.ts';
@@ -81,7 +81,7 @@ function bindingOf(args: ToolArguments, namespace: string): GitBinding {
     throw invalid(`label must have at most ${limits.gitBindingNameLength} characters, and not the form of an id`);
   const secret = args['secret'];
   const spec = {
-    repo_url: textOf(args, 'repo_url'),
+    repo_url: textArgument(args, 'repo_url'),
     ...(typeof args['ref'] === 'string' ? { ref: args['ref'] } : {}),
     ...(typeof secret === 'string' ? { credentials: { secret: { name: secret } } } : {}),
   };
@@ -146,7 +146,7 @@ function asRefusal(error: unknown, name: string): unknown {
       message: 'the binding is larger than Kubernetes takes; shorten its texts',
       cause,
     });
-  return refusalOf(error, tooLarge) ?? error;
+  return writeRefusal(error, tooLarge) ?? error;
 }
 
 interface OperatingDeps extends GitToolsDeps {
@@ -156,7 +156,7 @@ interface OperatingDeps extends GitToolsDeps {
 /** Asks the controllers for an operation when the binding is free, and answers as it ended. */
 function operates(deps: OperatingDeps, tool: string, op: GitOperation): Give {
   return async (caller, args, signal) => {
-    const binding = await find(deps, caller, textOf(args, 'binding_id'));
+    const binding = await find(deps, caller, textArgument(args, 'binding_id'));
     assertMay(caller, binding, op);
     const id = `tool-${deps.newId()}`;
     await ask(deps, binding, { id, op, ...(op === 'commit' ? { message: messageOf(args) } : {}) }, signal);
@@ -191,7 +191,7 @@ const overtaken: Pick<Answer, 'phase' | 'error' | 'message' | 'output'> = {
 };
 
 function messageOf(args: ToolArguments): string {
-  const message = textOf(args, 'message');
+  const message = textArgument(args, 'message');
   if (message.trim() === '' || message.length > limits.gitMessageLength)
     throw invalid(`message must have 1 to ${limits.gitMessageLength} characters, not blanks alone`);
   return message;
@@ -267,7 +267,7 @@ function raise(deps: GitToolsDeps, caller: ToolCaller, { tool, op, binding, outc
 
 function deletes(deps: GitToolsDeps): Give {
   return async (caller, args) => {
-    const binding = await find(deps, caller, textOf(args, 'binding_id'));
+    const binding = await find(deps, caller, textArgument(args, 'binding_id'));
     const { name, uid = '' } = binding.metadata;
     if (!(await remove(deps, binding))) throw unknown(uid);
     deps.audit.record({ type: 'GitBindingDeleted', by: caller, subject: uid, act: 'delete', data: { binding: name } });

@@ -8,7 +8,7 @@ import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/t
 export type Give = (caller: ToolCaller, args: ToolArguments, signal: AbortSignal) => Promise<unknown>;
 
 /** An argument that the schema of the tool requires as text. */
-export const textOf = (args: ToolArguments, name: string): string => args[name] as string;
+export const textArgument = (args: ToolArguments, name: string): string => args[name] as string;
 
 /** Those of the named arguments that have a value. */
 export const given = (args: ToolArguments, ...names: readonly string[]): Record<string, unknown> =>

@@ -8,7 +8,7 @@ import { workflows } from '../../lib/kinds.ts';
 import { isAlreadyExists, isInvalid, type KubeClient } from '../../lib/kube/index.ts';
 import { sameJson } from '../../lib/same-json.ts';
 import type { ToolCaller } from '../../lib/tools/tool.ts';
-import { refusalOf } from '../routes/write-refusal.ts';
+import { writeRefusal } from '../routes/write-refusal.ts';
 import { hasEnded } from './execution-tools.ts';
 import { helperState } from './helper-workflow.ts';
 import { lookUntil } from './look-until.ts';
@@ -93,7 +93,7 @@ async function ensure({ kube, remember }: HelperPodsDeps, workflow: Workflow): P
 function asRefusal(error: unknown): unknown {
   if (isInvalid(error)) return new HttpError({ code: 'invalid', message: error.serverMessage, cause: error });
   const tooLarge = (cause: unknown) => new HttpError({ code: 'limit_exceeded', message: 'too large', cause });
-  return refusalOf(error, tooLarge) ?? error;
+  return writeRefusal(error, tooLarge) ?? error;
 }
 
 interface Asked {

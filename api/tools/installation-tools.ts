@@ -7,7 +7,7 @@ import type { ManifestReader, ManifestReading } from '../../lib/manifest/index.t
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
 import type { Tool, ToolCaller } from '../../lib/tools/tool.ts';
-import { type Give, invalid, textOf } from './give.ts';
+import { type Give, invalid, textArgument } from './give.ts';
 
 export interface InstallationToolsDeps {
   readonly nodeConfig: NodeConfig;
@@ -102,10 +102,10 @@ function settingsOf({ llm_providers, llm_selection, builtin_dispatchers, runtime
 
 function aboutKinds({ manifests }: InstallationToolsDeps): Record<string, Give> {
   return {
-    'svc.schema.get': async (_caller, args) => schemaOf(textOf(args, 'key')),
+    'svc.schema.get': async (_caller, args) => schemaOf(textArgument(args, 'key')),
     'svc.schema.validate': async ({ tenant }, args) => {
-      const kind = kindOf(textOf(args, 'kind'));
-      return verdictOf(await manifests.read(textOf(args, 'manifest_yaml'), tenant, kind));
+      const kind = kindOf(textArgument(args, 'kind'));
+      return verdictOf(await manifests.read(textArgument(args, 'manifest_yaml'), tenant, kind));
     },
     'svc.workflow.validate': async ({ tenant }, { manifest_yaml: text }) => {
       if (typeof text !== 'string') throw invalid('manifest_yaml is missing; give the manifest as YAML');

@@ -20,8 +20,8 @@ import {
 } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
-import { refusalOf } from '../routes/write-refusal.ts';
-import { type Give, given, invalid, textOf } from './give.ts';
+import { writeRefusal } from '../routes/write-refusal.ts';
+import { type Give, given, invalid, textArgument } from './give.ts';
 import { rowOf, ScriptRows } from './script-rows.ts';
 import { namespaceOf } from './volume-tools.ts';
 
@@ -45,7 +45,7 @@ export function scriptTools(parts: ScriptToolsDeps): Record<string, Give> {
     'svc.script.delete': deletes(deps),
     'svc.script.list': lists(deps),
     'svc.script.get': async (caller, args) => {
-      const script = await find(deps, caller, textOf(args, 'id'));
+      const script = await find(deps, caller, textArgument(args, 'id'));
       return { ...rowOf(script), code: script.spec.code };
     },
   };
@@ -55,7 +55,7 @@ export function scriptTools(parts: ScriptToolsDeps): Record<string, Give> {
 function specOf(args: ToolArguments): ScriptSpec {
   const spec = given(args, 'name', 'code', 'description', 'language', 'tags');
   if (Array.isArray(spec['tags'])) spec['tags'] = [...new Set(spec['tags'])];
-  if (textOf(args, 'name').trim() !== args['name']) throw invalid('name begins or ends with blanks; remove them');
+  if (textArgument(args, 'name').trim() !== args['name']) throw invalid('name begins or ends with blanks; remove them');
   const [problem] = validateSpec.Script(spec);
   if (problem !== undefined) throw invalid(`${problem.path.replace(/^spec\./, '')} ${problem.message}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the validator of its schema has passed it
@@ -99,14 +99,14 @@ function asRefusal(error: unknown, name: string): unknown {
       message: 'code: the script is larger than Kubernetes takes; make it shorter',
       cause,
     });
-  return refusalOf(error, tooLarge) ?? error;
+  return writeRefusal(error, tooLarge) ?? error;
 }
 
 function updates(deps: Deps): Give {
   const { kube, audit } = deps;
   return async (caller, args) => {
     const spec = specOf(args);
-    const { metadata } = await find(deps, caller, textOf(args, 'id'));
+    const { metadata } = await find(deps, caller, textArgument(args, 'id'));
     const { name, namespace = '', uid = '' } = metadata;
     await assertFree(deps, namespace, spec.name, uid);
     const changed = await kube
@@ -125,7 +125,7 @@ function updates(deps: Deps): Give {
 function deletes(deps: ScriptToolsDeps): Give {
   const { kube, audit } = deps;
   return async (caller, args) => {
-    const { metadata } = await find(deps, caller, textOf(args, 'id'));
+    const { metadata } = await find(deps, caller, textArgument(args, 'id'));
     const { name, namespace = '', uid = '' } = metadata;
     try {
       await kube.delete(scripts, { name, namespace }, { uid, propagation: 'Background' });

@@ -17,8 +17,8 @@ import { quantityValue } from '../../lib/quantity.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { presentVolume } from '../routes/volumes/present.ts';
-import { refusalOf } from '../routes/write-refusal.ts';
-import { type Give, invalid, textOf } from './give.ts';
+import { writeRefusal } from '../routes/write-refusal.ts';
+import { type Give, invalid, textArgument } from './give.ts';
 
 export interface VolumeToolsDeps {
   readonly kube: Pick<KubeClient, 'create' | 'list'>;
@@ -49,7 +49,7 @@ function creates({ kube, tenants, audit }: VolumeToolsDeps): Give {
 
 /** The label of what a tool makes, which becomes the name of an object. @throws AppError that names the rule. */
 export function volumeName(args: ToolArguments): string {
-  const name = textOf(args, 'label');
+  const name = textArgument(args, 'label');
   if (name.length <= limits.nameLength && nameOf.test(name)) return name;
   throw invalid(`label must have 1 to ${limits.nameLength} small letters, digits and dashes, as build-cache`);
 }
@@ -80,7 +80,7 @@ function asRefusal(error: unknown, name: string): unknown {
       message: 'the volume is larger than Kubernetes takes; shorten its texts',
       cause,
     });
-  return refusalOf(error, tooLarge) ?? error;
+  return writeRefusal(error, tooLarge) ?? error;
 }
 
 export function namespaceOf(tenants: Pick<TenantDirectory, 'namespaceOf'>, { tenant }: ToolCaller): string {

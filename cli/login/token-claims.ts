@@ -10,7 +10,7 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> {
 }
 
 /** The subject of a token. */
-export function subjectOf(token: string): string {
+export function tokenSubject(token: string): string {
   const { sub } = claimsOf(token);
   return typeof sub === 'string' && sub !== '' ? sub : 'unknown';
 }
@@ -18,5 +18,5 @@ export function subjectOf(token: string): string {
 /** The display name of the subject: some providers have ids as subjects. */
 export function nameOf(token: string): string {
   const { preferred_username: name } = claimsOf(token);
-  return typeof name === 'string' && name !== '' ? name : subjectOf(token);
+  return typeof name === 'string' && name !== '' ? name : tokenSubject(token);
 }

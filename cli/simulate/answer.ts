@@ -52,7 +52,7 @@ export interface SimulatedAnswer {
 export type AnswerTo = (question: SimulatedQuestion) => SimulatedAnswer | undefined;
 
 /** The key under which answers to a question are given: the state, `STATE/STEP`, or `STATE/N` of judge N. */
-export function keyOf(question: SimulatedQuestion): string {
+export function questionKey(question: SimulatedQuestion): string {
   const part = partOf(question);
   return part === undefined ? question.state : `${question.state}/${part}`;
 }

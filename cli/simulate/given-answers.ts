@@ -5,7 +5,7 @@ import { isEnd } from '../../lib/execution/finished.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { CliError } from '../exit-codes.ts';
 import { parseValue } from '../parse-pairs.ts';
-import { type SimulatedAnswer, type AnswerTo, keyOf } from './answer.ts';
+import { type SimulatedAnswer, type AnswerTo, questionKey } from './answer.ts';
 
 type Kind = 'command' | 'person' | 'child' | 'agent' | 'judge';
 type Fields = Readonly<Record<string, Json>>;
@@ -72,7 +72,7 @@ export function givenAnswers(spec: WorkflowSpec, file: Json | undefined, flags: 
   for (const [key, answers] of flagAnswers(keys, flags)) given.set(key, answers);
   const asked = new Map<string, number>();
   return (question) => {
-    const key = keyOf(question);
+    const key = questionKey(question);
     const count = asked.get(key) ?? 0;
     asked.set(key, count + 1);
     const answers = given.get(key);

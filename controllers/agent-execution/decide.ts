@@ -5,7 +5,7 @@ import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { disruptionOf, isDisruption } from '../step-pods/disruption.ts';
 import { podProblem, silenceEndsAt } from '../step-pods/pod-problem.ts';
-import { endedAt, waitingOf } from '../step-pods/pod-waiting.ts';
+import { endedAt, podWaiting } from '../step-pods/pod-waiting.ts';
 import { agentLimits } from './limits.ts';
 
 export interface Reasoned {
@@ -131,7 +131,7 @@ function exitOf({ exitCode, reason, message = '' }: ContainerStateTerminated): R
 }
 
 function starting(pod: Pod, now: number): PodDecision {
-  const waiting = waitingOf(pod);
+  const waiting = podWaiting(pod);
   if (waiting === undefined) return { kind: 'runs' };
   const { reason, message, since } = waiting;
   const until = Date.parse(pod.metadata.creationTimestamp ?? '') + agentLimits.queueMs;

@@ -7,7 +7,7 @@ import {
   refOfKey,
   type Resource,
 } from '../../lib/kube/index.ts';
-import { subjectOf, type Versioned } from '../../lib/registration/index.ts';
+import { revisionSubject, type Versioned } from '../../lib/registration/index.ts';
 
 export interface CollectDeps {
   readonly kube: Pick<KubeClient, 'get' | 'delete'>;
@@ -29,10 +29,10 @@ export interface CollectDeps {
 export async function collectRevisions(deps: CollectDeps, key: string, uid: string | undefined): Promise<void> {
   const abandoned = deps
     .revisionsOfKey(key)
-    .filter((revision) => subjectOf(revision)?.uid !== uid && !deps.isInUse(revision));
+    .filter((revision) => revisionSubject(revision)?.uid !== uid && !deps.isInUse(revision));
   if (abandoned.length === 0) return;
   const latest = await findObject(deps.kube, deps.resource, refOfKey(key));
-  const isOthers = (revision: ControllerRevision) => subjectOf(revision)?.uid !== latest?.metadata.uid;
+  const isOthers = (revision: ControllerRevision) => revisionSubject(revision)?.uid !== latest?.metadata.uid;
   for (const revision of abandoned.filter(isOthers)) await remove(deps, revision);
 }
 

@@ -1,7 +1,7 @@
 import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { type ControllerRevision, type KubeObject, keyOf } from '../../lib/kube/index.ts';
-import { subjectOf } from '../../lib/registration/index.ts';
+import { revisionSubject } from '../../lib/registration/index.ts';
 import type { CollectDeps } from './collect-revisions.ts';
 
 /** Executions of the definitions of one kind. */
@@ -28,7 +28,7 @@ function runsOf<E extends KubeObject, Definition extends string>(
   { executions, definition, isUnseen }: RunsDeps<E, Definition>,
   revision: ControllerRevision,
 ): E[] {
-  const { name = '', uid = '' } = subjectOf(revision) ?? {};
+  const { name = '', uid = '' } = revisionSubject(revision) ?? {};
   const all = [...executions.byIndex(definition, name), ...executions.byIndex(definition, uid)];
   return [...executions.byIndex('revision', keyOf(revision)), ...all.filter(isUnseen)];
 }

@@ -2,7 +2,7 @@ import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { executionName } from '../../lib/stimulus/execution-fields.ts';
-import { ownerOf } from '../../lib/stimulus/claims.ts';
+import { routerOfSource } from '../../lib/stimulus/claims.ts';
 import { workflowSource } from '../../lib/stimulus/workflow-source.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { finished } from '../../lib/execution/finished.ts';
@@ -66,7 +66,7 @@ export function createEndRoutes({ routers, isTenant }: RouteDeps): EndRoutes {
   return (namespace, { name, user }) => {
     const source = workflowSource(name);
     const candidates = user === undefined ? routers.byIndex('ended', `${namespace}/${source}`) : [];
-    const workflow = candidates.length === 0 ? undefined : ownerOf(source, candidates)?.spec.routes?.[source];
+    const workflow = candidates.length === 0 ? undefined : routerOfSource(source, candidates)?.spec.routes?.[source];
     return workflow === undefined || !isTenant(namespace) ? undefined : { source, workflow };
   };
 }

@@ -46,7 +46,7 @@ import {
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
 import { releaseRecord } from '../archiving/release-record.ts';
-import { refusalOf } from './refusal-of.ts';
+import { actionRefusal } from './action-refusal.ts';
 import { rememberVolumes } from './remember-volumes.ts';
 import { settle } from './settle.ts';
 
@@ -155,7 +155,7 @@ async function act(
     quota.leave(keyOf(execution));
     return before !== undefined;
   } catch (error) {
-    const refusal = refusalOf(error, actions);
+    const refusal = actionRefusal(error, actions);
     if (refusal === undefined) throw error;
     blocked.add(execution, refusal);
     if (before === undefined) throw new WaitError(refusal.reason, 0);

@@ -92,7 +92,7 @@ export class RecordParts {
   /** Bytes that it takes; undefined where the store has no room for it beside `leaveBytes` more. */
   async #tryPut(blob: Blob, leaveBytes: number): Promise<number | undefined> {
     try {
-      return await this.#store.put(ownerOf(this.#run), [blob], this.#usedBytes + leaveBytes);
+      return await this.#store.put(fleetRunOwner(this.#run), [blob], this.#usedBytes + leaveBytes);
     } catch (error) {
       if (error instanceof OutputBudgetExceeded) return undefined;
       throw error;
@@ -125,7 +125,7 @@ const cut = (record: NodeRecord, { tailBytes, messageBytes, codeLength }: Form):
   ...(record.message === undefined ? {} : { message: tailOf(record.message, messageBytes) }),
 });
 
-export const ownerOf = ({ metadata: { name, namespace = '', uid = '' } }: FleetRun): BlobOwner => ({
+export const fleetRunOwner = ({ metadata: { name, namespace = '', uid = '' } }: FleetRun): BlobOwner => ({
   kind: 'FleetRun',
   name,
   namespace,

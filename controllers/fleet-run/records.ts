@@ -5,7 +5,7 @@ import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
 import { createBlob } from '../../lib/output-store/blob.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import { fleetRunLimits } from './limits.ts';
-import { ownerOf, RecordParts } from './record-parts.ts';
+import { fleetRunOwner, RecordParts } from './record-parts.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 
 type Stored = Partial<Pick<FleetRunStatus, 'per_node_ref' | 'stored_bytes'>>;
@@ -17,7 +17,7 @@ export async function storeTargets(
   targets: FrozenTargets,
 ): Promise<Pick<FleetRunStatus, 'targets_ref' | 'stored_bytes'>> {
   const blob = createBlob(Buffer.from(JSON.stringify(targets)));
-  const bytes = await store.put(ownerOf(run), [blob], 0);
+  const bytes = await store.put(fleetRunOwner(run), [blob], 0);
   const part = { ref: blob.ref, bytes: blob.data.byteLength, nodes: targets.resolved.length };
   return { targets_ref: part, stored_bytes: bytes };
 }

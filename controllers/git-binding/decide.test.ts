@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GitBindingSpec, GitBindingStatus } from '../../crds/schema/git-binding.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
-import { decideGit, type GitDecision, sourceOf, sourceText } from './decide.ts';
+import { decideGit, type GitDecision, gitSource, sourceText } from './decide.ts';
 
 const now = Date.parse('2026-01-02T03:04:05Z');
 const at = (milliseconds: number): string => new Date(now + milliseconds).toISOString();
@@ -24,7 +24,7 @@ function decide({ spec, status, volume, isTenant = true, hasImage = true }: Case
 /** A binding whose first sync ended a second ago. */
 const synced: Partial<GitBindingStatus> = {
   volume: { name: 'git-site', uid: 'volume-uid' },
-  tried_source: sourceText(sourceOf(aGitBinding())),
+  tried_source: sourceText(gitSource(aGitBinding())),
   tried_at: at(-1_000),
   commit: 'a'.repeat(40),
 };

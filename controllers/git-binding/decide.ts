@@ -56,7 +56,7 @@ export function decideGit(facts: GitFacts): GitDecision {
   if (job !== undefined)
     return {
       kind: 'begin',
-      job: { ...job, startedAt: new Date(now).toISOString(), source: sourceOf(binding) },
+      job: { ...job, startedAt: new Date(now).toISOString(), source: gitSource(binding) },
       volume,
     };
   const lookAt = refreshAt(binding);
@@ -91,7 +91,7 @@ function runningJob(binding: GitBinding): BegunJob | undefined {
   const { spec, status } = binding;
   const { request } = status ?? {};
   if (request?.phase !== 'running') return undefined;
-  const { id, op, attempt, pod, started_at: startedAt = '', source = sourceOf(binding) } = request;
+  const { id, op, attempt, pod, started_at: startedAt = '', source = gitSource(binding) } = request;
   const message = spec.request?.id === id ? spec.request.message : undefined;
   return { id, op, attempt, pod, message, startedAt, source };
 }
@@ -101,13 +101,13 @@ function nextJob(binding: GitBinding, volume: Volume, now: number): Job | undefi
   const { status = {}, metadata } = binding;
   const asked = askedJob(binding);
   if (asked !== undefined) return asked;
-  const isNew = status.tried_source !== sourceText(sourceOf(binding)) || status.volume?.uid !== volume.metadata.uid;
+  const isNew = status.tried_source !== sourceText(gitSource(binding)) || status.volume?.uid !== volume.metadata.uid;
   if (!isNew && now < (refreshAt(binding) ?? Number.POSITIVE_INFINITY)) return undefined;
   return { id: isNew ? `sync-${metadata.generation ?? 0}` : `sync-at-${now}`, op: 'sync', attempt: 1 };
 }
 
 /** The fields of the spec that an operation works by. */
-export const sourceOf = ({ spec: { ref, depth = 1, credentials } }: GitBinding): GitSource => ({
+export const gitSource = ({ spec: { ref, depth = 1, credentials } }: GitBinding): GitSource => ({
   depth,
   ...defined({ ref, secret: credentials?.secret.name }),
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gitOperations } from '../../crds/schema/git-binding.ts';
 import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
-import { type BegunJob, sourceOf } from './decide.ts';
+import { type BegunJob, gitSource } from './decide.ts';
 import { buildGitPod, gitPodName } from './git-pod.ts';
 
 const settings = {
@@ -22,7 +22,7 @@ const job: BegunJob = {
   op: 'sync',
   attempt: 1,
   startedAt: '2026-01-01T00:00:00.000Z',
-  source: sourceOf(binding),
+  source: gitSource(binding),
 };
 const podOf = (op: BegunJob['op'], message?: string) =>
   buildGitPod(binding, aGitVolume(), { ...job, op, message }, settings);

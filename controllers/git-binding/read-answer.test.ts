@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { noOutput } from '../step-pods/step.ts';
 import { gitLimits } from './limits.ts';
-import { readAnswer } from './read-answer.ts';
+import { readGitAnswer } from './read-answer.ts';
 
 const commit = 'a'.repeat(40);
-const read = (stdout: string) => readAnswer({ ...noOutput, exitCode: 0, stdout });
+const read = (stdout: string) => readGitAnswer({ ...noOutput, exitCode: 0, stdout });
 const padded = (length: number): string => {
   const bare = JSON.stringify({ diff: '' }).length;
   return JSON.stringify({ ok: true, commit, diff: 'x'.repeat(length - bare) });
@@ -37,7 +37,7 @@ describe('readAnswer', () => {
     ['', { exitCode: 0, lost: 'no log' }, 'HELPER_FAILED: no log'],
     ['{"ok":true}', { exitCode: 0 }, 'GIT_FAILED: '],
   ])('%j with %j is a failure', (stdout, outcome, want) => {
-    const end = readAnswer({ ...noOutput, ...outcome, stdout });
+    const end = readGitAnswer({ ...noOutput, ...outcome, stdout });
     expect(end.kind === 'failed' && `${end.error}: ${end.message}`).toBe(want);
   });
 

@@ -22,7 +22,7 @@ export const failedJob = (error: string, message: string): JobEnd => ({ kind: 'f
 const found = ['changes', 'diff', 'truncated'] as const;
 
 /** The answer of `runner git`, which is one line of JSON. */
-export function readAnswer(outcome: StepOutcome): JobEnd {
+export function readGitAnswer(outcome: StepOutcome): JobEnd {
   const { exitCode, stdout } = outcome;
   const value = parsed(stdout instanceof RawText ? stdout.text : stdout);
   if (exitCode !== 0 || !isJsonObject(value)) return withoutAnswer(outcome);

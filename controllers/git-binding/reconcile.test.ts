@@ -7,7 +7,7 @@ import { aGitBinding, aGitVolume } from '../../test/builders/git-binding.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { type StepOutcome, noOutput } from '../step-pods/step.ts';
 import { createQuotaGate } from '../step-pods/quota-gate.ts';
-import { sourceOf, sourceText } from './decide.ts';
+import { gitSource, sourceText } from './decide.ts';
 import { gitLimits } from './limits.ts';
 import { createGitBindingReconcile } from './reconcile.ts';
 
@@ -222,7 +222,7 @@ describe('a binding', () => {
   it('has another pod for a request whose id was used before', async () => {
     const request = { id: 'r1', op: 'status' } as const;
     const known = {
-      tried_source: sourceText(sourceOf(aGitBinding())),
+      tried_source: sourceText(gitSource(aGitBinding())),
       volume: { name: 'git-site', uid: 'volume-uid' },
     };
     const first = setUp({ spec: { request }, status: known });

@@ -24,13 +24,13 @@ import { isDisruption } from '../step-pods/disruption.ts';
 import { makeOwnPod } from '../step-pods/own-pod.ts';
 import { podProblem } from '../step-pods/pod-problem.ts';
 import type { PodReader } from '../step-pods/pod-reader.ts';
-import { begunAt, waitingOf } from '../step-pods/pod-waiting.ts';
+import { begunAt, podWaiting } from '../step-pods/pod-waiting.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { stopPod } from '../step-pods/release-pod.ts';
 import { type BegunJob, decideGit, type GitDecision, type Job, openJob, volumeNameOf } from './decide.ts';
 import { buildGitPod, gitPodName, type GitPodSettings } from './git-pod.ts';
 import { gitLimits } from './limits.ts';
-import { failedJob, type JobEnd, readAnswer } from './read-answer.ts';
+import { failedJob, type JobEnd, readGitAnswer } from './read-answer.ts';
 import { begunStatus, endedStatus, goingStatus, statusWith } from './status.ts';
 
 interface GitBindingDeps {
@@ -217,7 +217,7 @@ async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, po
       ? makeAnother(deps, binding, job, problem.message)
       : finish(deps, binding, job, failedJob(problem.reason, problem.message));
   const outcome = deps.reader.outcomeOf(pod);
-  if (outcome !== undefined) return finish(deps, binding, job, readAnswer(outcome));
+  if (outcome !== undefined) return finish(deps, binding, job, readGitAnswer(outcome));
   if (begunAt(pod) !== undefined || pod.metadata.deletionTimestamp !== undefined) {
     deps.reader.follow(pod, 'log');
     return { requeueAfterMs: gitLimits.lookAgainMs, reason: 'pod' };
@@ -228,7 +228,7 @@ async function followPod(deps: GitBindingDeps, binding: GitBinding, job: Job, po
 async function waitForPod(deps: GitBindingDeps, binding: GitBinding, job: Job, pod: Pod): Promise<ReconcileResult> {
   const now = deps.clock.now();
   deps.reader.follow(pod, 'events');
-  const waiting = waitingOf(pod, (one) => deps.reader.noteOf(one));
+  const waiting = podWaiting(pod, (one) => deps.reader.noteOf(one));
   const message = waiting?.message ?? 'it waits for its container';
   if (now >= Date.parse(pod.metadata.creationTimestamp ?? '') + gitLimits.queueMs)
     return finish(deps, binding, job, failedJob('NeverStarted', message));

@@ -3,7 +3,7 @@ import { createInformer, type Informer } from '../../lib/informer/index.ts';
 import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
 import { type Pod, pods } from '../../lib/kube/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
-import { ownedBy, ownerOf } from './step.ts';
+import { ownedBy, podOwner } from './step.ts';
 
 /** By the uid of the owner, by its kind and key (`ownedBy`), and by the keys of the claims that a pod mounts. */
 type PodIndex = 'ownerUid' | 'owner' | 'claim';
@@ -23,7 +23,7 @@ export const podInformer: InformerSpec<Informer<Pod, PodIndex>> = {
       indexes: {
         ownerUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
         owner(pod) {
-          const owner = ownerOf(pod);
+          const owner = podOwner(pod);
           return owner === undefined ? [] : [ownedBy(owner.kind, owner.key)];
         },
         claim: claimKeys,

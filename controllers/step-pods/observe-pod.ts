@@ -3,7 +3,7 @@ import type { Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { type Failure, type PodObservation, type StepOutcome, noResult } from './step.ts';
 import { podProblem, silenceEndsAt } from './pod-problem.ts';
-import { begunAt, endedAt, type NoteOf, waitingOf } from './pod-waiting.ts';
+import { begunAt, endedAt, type NoteOf, podWaiting } from './pod-waiting.ts';
 
 /** The known outcome of a container. Asking reads nothing. */
 export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
@@ -24,7 +24,7 @@ export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?:
     silentUntil: silenceEndsAt(pod),
     begunAt: begunAt(pod),
     endedAt: endedAt(pod),
-    waiting: problem === undefined && outcome === undefined ? waitingOf(pod, noteOf) : undefined,
+    waiting: problem === undefined && outcome === undefined ? podWaiting(pod, noteOf) : undefined,
     outcome,
   };
 }

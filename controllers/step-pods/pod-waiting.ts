@@ -50,7 +50,7 @@ export function endedAt(pod: Pod): number | undefined {
 }
 
 /** Reason of a pod's wait, in Kubernetes' own words; undefined once its container runs or has run. */
-export function waitingOf(pod: Pod, noteOf: NoteOf = () => undefined): Waiting | undefined {
+export function podWaiting(pod: Pod, noteOf: NoteOf = () => undefined): Waiting | undefined {
   if (begunAt(pod) !== undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
   return troubleOf(pod, noteOf) ?? unscheduled(pod) ?? quietStart(pod, noteOf);
 }

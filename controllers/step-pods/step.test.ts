@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { labels } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import { ownedBy, ownerKey, ownerOf } from './step.ts';
+import { ownedBy, ownerKey, podOwner } from './step.ts';
 
 const aPod = (kind?: string, found: Record<string, string> = {}): Pod => ({
   metadata: {
@@ -17,7 +17,7 @@ const aPod = (kind?: string, found: Record<string, string> = {}): Pod => ({
 
 describe('the owner of a pod', () => {
   it('is its controller, of whatever kind', () => {
-    expect(ownerOf(aPod('Agent'))).toEqual({ kind: 'Agent', key: 'a/x' });
+    expect(podOwner(aPod('Agent'))).toEqual({ kind: 'Agent', key: 'a/x' });
     expect(ownerKey(aPod('Agent'), 'Agent')).toBe('a/x');
   });
 
@@ -28,10 +28,10 @@ describe('the owner of a pod', () => {
 
   it('is found by its label where a deletion has orphaned the pod', () => {
     const orphan = aPod(undefined, { [labels.execution]: 'x' });
-    expect(ownerOf(orphan)).toEqual({ kind: 'WorkflowExecution', key: 'a/x' });
+    expect(podOwner(orphan)).toEqual({ kind: 'WorkflowExecution', key: 'a/x' });
   });
 
   it('is absent for a pod with neither', () => {
-    expect(ownerOf(aPod())).toBeUndefined();
+    expect(podOwner(aPod())).toBeUndefined();
   });
 });

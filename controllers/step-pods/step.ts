@@ -39,7 +39,7 @@ interface OwnerOfPod {
 }
 
 /** Whose step a pod runs, or ran. */
-export function ownerOf({ metadata }: Pod): OwnerOfPod | undefined {
+export function podOwner({ metadata }: Pod): OwnerOfPod | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner !== undefined) return { kind: owner.kind, key: `${metadata.namespace}/${owner.name}` };
   const [kind, label] = nameLabels.find(([, found]) => metadata.labels?.[found] !== undefined) ?? [];
@@ -49,7 +49,7 @@ export function ownerOf({ metadata }: Pod): OwnerOfPod | undefined {
 
 /** The key of the owner of a pod, where it is of this kind. */
 export function ownerKey(pod: Pod, kind: string): string | undefined {
-  const owner = ownerOf(pod);
+  const owner = podOwner(pod);
   return owner?.kind === kind ? owner.key : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { conditionTypes, type StimulusRouterReason, stimulusRouterReasons } from '../../crds/conditions.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import type { SourceClaim, StimulusRouter, StimulusRouterStatus } from '../../crds/schema/stimulus-router.ts';
-import { claimantOf, claimedAt, isWebhookSource, ownerOf } from '../../lib/stimulus/claims.ts';
+import { claimantOf, claimedAt, isWebhookSource, routerOfSource } from '../../lib/stimulus/claims.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import { problemText } from '../runtime/problem-text.ts';
 
@@ -64,7 +64,7 @@ function takersOf({ router, rivals, assignees }: RouterFacts): ReadonlyMap<strin
       if (assignee !== undefined && assignee !== namespace) return { by: 'assignment' };
       if (assignee === undefined && claimantOf(source, all)?.metadata.namespace !== namespace) return { by: 'tenant' };
     }
-    const owner = ownerOf(source, own);
+    const owner = routerOfSource(source, own);
     return owner === undefined || owner.metadata.uid === uid ? undefined : { by: 'router', name: owner.metadata.name };
   };
   const takers = Object.keys(router.spec.routes ?? {}).flatMap((source): [string, Taken][] => {

@@ -7,7 +7,7 @@ import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
 import { workflows } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions } from '../../lib/kube/index.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
-import { subjectOf, type VersionedKind } from '../../lib/registration/index.ts';
+import { revisionSubject, type VersionedKind } from '../../lib/registration/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 
@@ -69,13 +69,13 @@ export const workflowKey = (revision: ControllerRevision): string | undefined =>
 export const agentKey = (revision: ControllerRevision): string | undefined => nameKey(revision, 'Agent');
 
 function nameKey(revision: ControllerRevision, kind: VersionedKind): string | undefined {
-  const subject = subjectOf(revision);
+  const subject = revisionSubject(revision);
   return subject?.kind === kind ? `${revision.metadata.namespace}/${subject.name}` : undefined;
 }
 
 /** `namespace/uid` of the object of a revision: the uid alone would take in the revisions of other namespaces. */
 function uidKey(revision: ControllerRevision, kind: VersionedKind): string | undefined {
-  const subject = subjectOf(revision);
+  const subject = revisionSubject(revision);
   return subject?.kind === kind ? `${revision.metadata.namespace}/${subject.uid}` : undefined;
 }
 

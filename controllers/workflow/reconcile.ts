@@ -1,7 +1,7 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { cachedWorkflow, ownerOf, type WorkflowCache } from '../../lib/workflow-lookup/index.ts';
+import { cachedWorkflow, workflowUser, type WorkflowCache } from '../../lib/workflow-lookup/index.ts';
 import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 import { checkChildren, type FindSpec } from '../../lib/definition/check-children.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -52,7 +52,7 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
 async function problemsOf(deps: WorkflowDeps, { metadata, spec }: Workflow): Promise<readonly Problem[]> {
   const found = checkDefinition(spec);
   if (found.some(({ severity }) => severity === 'error')) return found;
-  const user = ownerOf({ metadata });
+  const user = workflowUser({ metadata });
   const place = { namespace: metadata.namespace ?? '', ...(user === undefined ? {} : { user }) };
   const find: FindSpec = async (nameOrUid) => {
     await deps.turns.enter(place.namespace);

@@ -12,7 +12,7 @@ import {
   requireNamedTenant,
   type SealSession,
   sessionKey,
-  subjectOf,
+  sessionSubject,
   unlessRevoked,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -188,7 +188,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: SealSession)
   if (!isJsonObject(args)) throw new AppError('internal', 'arguments that are no object passed their check');
   const caller: GatewayCaller = {
     tenant,
-    subject: subjectOf(session),
+    subject: sessionSubject(session),
     executionId: session.execution_id,
     security,
     scopes: session.scopes ?? [],

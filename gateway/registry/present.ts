@@ -42,7 +42,7 @@ export const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
 type Presented = Registered & { readonly status?: { readonly conditions?: readonly Condition[] } };
 
 /** Whether all tenants share an object, for any caller (requirements AMB-196). */
-export const scopeOf = ({ metadata }: Pick<Registered, 'metadata'>): 'global' | 'tenant' =>
+export const sharedScope = ({ metadata }: Pick<Registered, 'metadata'>): 'global' | 'tenant' =>
   metadata.namespace === globalNamespace ? 'global' : 'tenant';
 
 /** The fields of `recordFields`. */
@@ -52,7 +52,7 @@ export function presentRecord(object: Presented) {
   return {
     id: uid,
     name: registeredNameOf(object),
-    scope: scopeOf(object),
+    scope: sharedScope(object),
     created_at: creationTimestamp,
     ...(ready && { ready: { status: ready.status, reason: ready.reason, message: ready.message } }),
   };

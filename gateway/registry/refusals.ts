@@ -42,7 +42,7 @@ export const taken = (name: string): HttpError =>
   new HttpError({ code: 'already_exists', message: `the name ${name} is taken; choose another` });
 
 /** The API server's refusal of an object, as an answer; any other error is thrown again. */
-export function refusalOf(cause: unknown): unknown {
+export function kubeRefusal(cause: unknown): unknown {
   if (isTooLarge(cause)) return validation([{ path: '', message: 'is larger than Kubernetes takes; make it smaller' }]);
   const notYet = notYetMessage(cause);
   if (notYet !== undefined) return new HttpError({ code: 'unavailable', message: notYet, cause });

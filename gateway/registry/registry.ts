@@ -5,7 +5,7 @@ import { HttpError } from '../../lib/http/http-error.ts';
 import { isAlreadyExists, isConflict, type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
 import type { TenantCaller, Tenancy } from '../identity/tenancy.ts';
 import { createFindLive } from './find-live.ts';
-import { notFound, refusalOf, taken } from './refusals.ts';
+import { notFound, kubeRefusal, taken } from './refusals.ts';
 
 type Object = KubeObject & Registered;
 
@@ -60,7 +60,7 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
       const seen = tenancy.visibleTo(caller.tenant).flatMap(rivals);
       if (seen.some((rival) => registeredNameOf(rival) === name)) throw taken(name);
       const created = await kube.create(resource, object).catch((error: unknown) => {
-        throw isAlreadyExists(error) ? taken(name) : refusalOf(error);
+        throw isAlreadyExists(error) ? taken(name) : kubeRefusal(error);
       });
       cache.remember(created);
       return created;

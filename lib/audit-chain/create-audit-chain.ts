@@ -14,7 +14,7 @@ import { type GatewayEvent, isOutcome } from './gateway-event.ts';
 import { createLaneLease, type LaneLease } from './lane-lease.ts';
 import { auditLimits } from './limits.ts';
 import { createLostOutcomes, type LostOutcomes } from './lost-outcomes.ts';
-import { notStored, notStoredYet, TenantChain, tenantOf } from './tenant-chain.ts';
+import { notStored, notStoredYet, TenantChain, tenantField } from './tenant-chain.ts';
 
 export interface AuditChainDeps {
   readonly bus: Pick<EventBus, 'bucket' | 'stream' | 'problem'>;
@@ -188,7 +188,7 @@ class LaneAudit implements AuditChain {
     if (found === undefined) return;
     const { lane, end } = found;
     const { sequence, hash, time } = end;
-    const statement = { ...tenantOf(tenant), lane, sequence, hash, time, key_id: this.#keyId };
+    const statement = { ...tenantField(tenant), lane, sequence, hash, time, key_id: this.#keyId };
     const body = JSON.stringify(signCheckpoint(statement, this.#deps.key));
     await this.#checkpoints.append({ tenant, key: lane, body });
     chain.signed(sequence);

@@ -243,7 +243,7 @@ export function eventsOf(body: Uint8Array): ChainedEvent[] {
 }
 
 /** The tenant of a chain as its events name it. */
-export const tenantOf = (tenant: string): { readonly tenant?: string } => (tenant === noTenant ? {} : { tenant });
+export const tenantField = (tenant: string): { readonly tenant?: string } => (tenant === noTenant ? {} : { tenant });
 
 const tooLate = (): AppError => notStored('the audit event was not stored in time');
 

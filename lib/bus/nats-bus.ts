@@ -19,7 +19,7 @@ import { createNatsRequester } from './request/nats-requester.ts';
 import type { Requester, Responder } from './request/requester.ts';
 import { openBusSession, type SessionOptions } from './session.ts';
 import { createSessionKeeper, type SessionKeeper } from './session-keeper.ts';
-import { bucketKey, messageId, streamOf, subjectOf } from './subjects.ts';
+import { bucketKey, messageId, streamOf, eventSubject } from './subjects.ts';
 import { subscribeNats } from './subscribe/nats-subscriber.ts';
 import type { HandleDelivery, Subscription, SubscriptionDefinition } from './subscribe/subscription.ts';
 
@@ -66,7 +66,7 @@ class NatsBus implements EventBus {
 
   async publish(event: BusEvent): Promise<void> {
     const message = {
-      subject: subjectOf(event),
+      subject: eventSubject(event),
       body: JSON.stringify(cloudEventOf(event)),
       headers: {
         'Content-Type': [cloudEventMediaType],

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bucketKey, messageId, streamOf, subjectOf } from './subjects.ts';
+import { bucketKey, messageId, streamOf, eventSubject } from './subjects.ts';
 
-const subject = (tenant: string, topic = 'stimulus'): string => subjectOf({ tenant, topic });
+const subject = (tenant: string, topic = 'stimulus'): string => eventSubject({ tenant, topic });
 
 describe('the subject of an event', () => {
   it('ROUTE-18 names the tenant and the topic as they are', () => {

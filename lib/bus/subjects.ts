@@ -9,7 +9,7 @@ export const subjectRoots = { events: 'windlass.events', audit: 'windlass.audit'
 export const auditTopic = 'audit';
 
 /** `windlass.events.<tenant>.<topic>`, or `windlass.audit.<tenant>`. */
-export function subjectOf({ tenant, topic }: Pick<BusEvent, 'tenant' | 'topic'>): string {
+export function eventSubject({ tenant, topic }: Pick<BusEvent, 'tenant' | 'topic'>): string {
   if (topic === auditTopic) return `${subjectRoots.audit}.${token(tenant)}`;
   return `${subjectRoots.events}.${token(tenant)}.${token(topic)}`;
 }
@@ -26,7 +26,7 @@ export function token(text: string): string {
 }
 
 /** The text that a token was made from. */
-export function textOf(word: string): string {
+export function textOfToken(word: string): string {
   return word.startsWith('=') ? Buffer.from(word.slice(1), 'base64url').toString('utf8') : word;
 }
 

@@ -8,7 +8,7 @@ interface AnswerFacts {
 }
 
 /** The JSON value of a text: the whole of it, or its one fenced block. Undefined where it is neither. */
-export function jsonOf(text: string): unknown {
+export function jsonInText(text: string): unknown {
   const fenced = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n?```\s*$/.exec(text);
   try {
     return JSON.parse(fenced?.[1] ?? text) as unknown;
@@ -18,7 +18,7 @@ export function jsonOf(text: string): unknown {
 }
 
 export function answerFacts(text: string): AnswerFacts {
-  const value = jsonOf(text);
+  const value = jsonInText(text);
   if (!isJsonObject(value)) return {};
   const { score, confidence } = value;
   return {
@@ -35,7 +35,7 @@ const problemsNamed = 5;
 /** Why an answer breaks the schema of its agent, in words for the agent; undefined where it does not. */
 export function schemaProblem(schema: unknown, text: string): string | undefined {
   if (schema === undefined) return undefined;
-  const value = jsonOf(text);
+  const value = jsonInText(text);
   if (value === undefined) return 'It must be one JSON value that fits output_schema, and nothing else.';
   const problems = inputProblems(schema, value, problemsNamed);
   if (problems.length === 0) return undefined;

@@ -10,7 +10,7 @@ export {
   type SealSession,
   sessionBucket,
   sessionKey,
-  subjectOf,
+  sessionSubject,
   type SessionName,
   type Sessions,
   isOrphaned,

@@ -4,7 +4,7 @@ import { createRejectionBudget } from '../rejection-budget.ts';
 import { mismatch } from '../tenant/mismatch.ts';
 import type { ToolRefusal } from '../tools/tool.ts';
 import { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
-import { type HeardSession, type SealSession, sessionKey, subjectOf } from './sessions.ts';
+import { type HeardSession, type SealSession, sessionKey, sessionSubject } from './sessions.ts';
 
 /**
  * Writes an event for a call of a known session that its envelope does not prove, and resolves to the error that answers the
@@ -53,7 +53,7 @@ export function createRefusalNotes({ clock, write }: NoteDeps): NoteRefusal {
     if (asserted !== undefined) {
       const isProved = fault === 'tenant_mismatch';
       if (!isProved && !ofTenant(asserted).mayTell) return tooMany(asserted);
-      const subject = isProved ? subjectOf(session) : 'unproved';
+      const subject = isProved ? sessionSubject(session) : 'unproved';
       await write(mismatch({ subject, asserted, expected: session.tenant }), session);
       return error;
     }
@@ -78,7 +78,7 @@ interface Noted {
 function unprovedCall(fault: EnvelopeFault, session: HeardSession, { tool, leftOut }: Noted): RefusalEvent {
   const { tenant, execution_id } = session;
   const isUnproved = unproved.has(fault);
-  const subject = isUnproved ? 'unproved' : subjectOf(session);
+  const subject = isUnproved ? 'unproved' : sessionSubject(session);
   const about = isUnproved ? { claimed_tool: written(tool) } : { tool: written(tool) };
   const data = { ...about, reason: fault, execution_id, ...(leftOut === 0 ? {} : { left_out: leftOut }) };
   return { type: 'ToolInvocationRefused', tenant, subject, data };
@@ -90,7 +90,7 @@ export function refusedCall(session: SealSession, tool: string, { code }: Pick<T
   const data = { tool: written(tool), execution_id, reason: code };
   // A session of the bypass belongs to no tenant.
   const tenant = session.tenant === '' ? undefined : session.tenant;
-  return { type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data };
+  return { type: 'ToolInvocationRefused', tenant, subject: sessionSubject(session), data };
 }
 
 /** A name as a caller wrote it, cut to what an event may hold. */

@@ -57,7 +57,7 @@ export type SessionName = Pick<SealSession, 'tenant' | 'execution_id'>;
 export const sessionKey = ({ tenant, execution_id }: SessionName): string => JSON.stringify([tenant, execution_id]);
 
 /** The subject of events of a session: its agent, or the execution where it is of none. */
-export const subjectOf = ({
+export const sessionSubject = ({
   agent_id: agentId,
   execution_id,
 }: Pick<SealSession, 'agent_id' | 'execution_id'>): string => agentId || execution_id;

@@ -12,7 +12,7 @@ import {
   tooManyBodies,
   unsupportedMediaType,
 } from './request-errors.ts';
-import { assertStrict, JsonTextError, parseJson } from './strict-json.ts';
+import { assertStrict, JsonTextError, parsePlacedJson } from './strict-json.ts';
 
 /** The largest body of an operation that does not say otherwise. */
 export const defaultMaxBytes = 1_048_576;
@@ -63,7 +63,7 @@ async function parsePriced(source: BodySource, text: string, judge: typeof asser
   await source.reserve(cost + textBytes(text));
   await betweenPasses(text);
   try {
-    const value = parseJson(text, ['body']);
+    const value = parsePlacedJson(text, ['body']);
     if (text.length > longText) await setImmediate();
     judge(text, value, ['body']);
     return value;

@@ -20,14 +20,14 @@ export class JsonTextError extends AppError {
  * deeper than 64 levels are refused. Throws JsonTextError with the place; `base` begins it.
  */
 export function parseStrictJson(text: string, base: Place = []): unknown {
-  const value = parseJson(text, base);
+  const value = parsePlacedJson(text, base);
   assertStrict(text, value, base);
   return value;
 }
 
 /** The same, but numbers that JavaScript cannot hold exactly are taken: for texts whose numbers are not read. */
 export function parseJsonDocument(text: string): unknown {
-  const value = parseJson(text);
+  const value = parsePlacedJson(text);
   scan(text, [], Number.POSITIVE_INFINITY);
   return value;
 }
@@ -52,7 +52,7 @@ function isCanonical(text: string, value: unknown): boolean {
 }
 
 /** Like JSON.parse, but throws JsonTextError. */
-export function parseJson(text: string, base: Place = []): unknown {
+export function parsePlacedJson(text: string, base: Place = []): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -9,7 +9,7 @@ import type { AnswerRoom } from '../tools/web/answer-room.ts';
 import type { Resolve } from '../tools/web/vetted-agent.ts';
 import { type BoundedFetch, createBoundedFetch } from './bounded-fetch.ts';
 import { mcpLimits } from './limits.ts';
-import { type McpAnswer, readAnswer } from './read-answer.ts';
+import { type McpAnswer, readMcpAnswer } from './read-answer.ts';
 import { createToolReader, type McpTool } from './read-tools.ts';
 import { McpRefusal, serverErrorOf } from './server-error.ts';
 import { createMcpSessions, type McpSessions, noTenant } from './sessions.ts';
@@ -163,7 +163,7 @@ async function call(deps: FollowDeps, server: Server, asked: Call): Promise<McpA
   using deadline = startDeadline(clock, callMs(server.entry), asked.outer);
   const { signal } = deadline;
   try {
-    return readAnswer(await inSession(sessions, server.entry, { ...asked, signal }));
+    return readMcpAnswer(await inSession(sessions, server.entry, { ...asked, signal }));
   } catch (error) {
     asked.outer.throwIfAborted();
     const known = serverErrorOf(error, signal);

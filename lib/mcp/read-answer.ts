@@ -14,7 +14,7 @@ export interface McpAnswer {
  * The answer of a tool as text. Images and sounds are named, for no part of ours shows them.
  * @throws AppError `unavailable` for an answer that others could not read.
  */
-export function readAnswer(result: Readonly<Record<string, unknown>>): McpAnswer {
+export function readMcpAnswer(result: Readonly<Record<string, unknown>>): McpAnswer {
   if (isTooDeep(result)) throw new AppError('unavailable', `the answer ${tooDeep}`);
   const { content, structuredContent, isError } = result;
   const parts = Array.isArray(content) ? content.map(textOf) : [];

@@ -15,7 +15,7 @@ export class McpRefusal extends Error {
 }
 
 /** The refusal in an error of the library, `redact` applied before anything is cut off; undefined for any other error. */
-export function refusalOf(error: unknown, redact: (text: string) => string): McpRefusal | undefined {
+export function mcpRefusal(error: unknown, redact: (text: string) => string): McpRefusal | undefined {
   if (!(error instanceof Error) || ownError(error) !== undefined) return undefined;
   const { code, status, message }: LibraryError = error;
   // Errors of the platform have numbers as well.

@@ -6,7 +6,7 @@ import { isJsonObject } from '../json-object.ts';
 import type { McpServerEntry, Secret } from '../node-config/index.ts';
 import { mcpLimits } from './limits.ts';
 import { inQuestion, inQuestions } from './question.ts';
-import { refusalOf } from './server-error.ts';
+import { mcpRefusal } from './server-error.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -57,7 +57,7 @@ export async function openMcpSession(
     return sessionOf(clock, client, redactor);
   } catch (error) {
     stop();
-    throw refusalOf(error, redactor.text) ?? error;
+    throw mcpRefusal(error, redactor.text) ?? error;
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -76,7 +76,7 @@ function sessionOf(clock: Clock, client: Client, redactor: Redactor): McpSession
     try {
       return await work();
     } catch (error) {
-      throw refusalOf(error, redactor.text) ?? error;
+      throw mcpRefusal(error, redactor.text) ?? error;
     } finally {
       underWay -= 1;
       if (isRetired && underWay === 0) void close();

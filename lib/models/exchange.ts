@@ -4,7 +4,7 @@ import type { Secret } from '../node-config/secret.ts';
 import { AttemptError } from './attempt-error.ts';
 import { type IdleWatch, startIdleWatch } from './idle-watch.ts';
 import { modelLimits } from './limits.ts';
-import { refusalOf } from './refusal.ts';
+import { refusedAttempt } from './refusal.ts';
 
 type Fetch = typeof fetch;
 
@@ -90,7 +90,7 @@ class GuardedExchange implements Exchange {
   async #refused(response: Response): Promise<Response> {
     const { status, headers } = response;
     const body = await textOf(response);
-    this.fail(refusalOf({ status, body, headers }, this.#options.clock.now(), this.#options.key));
+    this.fail(refusedAttempt({ status, body, headers }, this.#options.clock.now(), this.#options.key));
     return Response.json({ error: { message: 'refused' } }, { status });
   }
 

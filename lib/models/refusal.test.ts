@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../node-config/index.ts';
-import { refusalOf, retryAfter } from './refusal.ts';
+import { refusedAttempt, retryAfter } from './refusal.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
@@ -25,7 +25,7 @@ describe('retryAfter', () => {
 
 describe('refusalOf', () => {
   const message = (body: string): string =>
-    refusalOf({ status: 400, body, headers: new Headers() }, now, new Secret('sk-hunter2')).message;
+    refusedAttempt({ status: 400, body, headers: new Headers() }, now, new Secret('sk-hunter2')).message;
 
   it('shows the words of the provider in one line of bounded length', () => {
     expect(message(JSON.stringify({ error: { message: `a\n\tb ${'x'.repeat(500)}` } }))).toBe(

@@ -16,7 +16,7 @@ interface RefusedRequest {
 }
 
 /** An answer with a status that is no success, as a failure. `now` is for a `Retry-After` that is a date. */
-export function refusalOf(refusal: RefusedRequest, now: number, key: Secret | undefined): AttemptError {
+export function refusedAttempt(refusal: RefusedRequest, now: number, key: Secret | undefined): AttemptError {
   const { status, body, headers } = refusal;
   const outcome = outcomeOf(status, body);
   return new AttemptError(outcome, `${words[outcome]} with ${status}${shown(refusal, key)}`, retryAfter(headers, now));

@@ -9,7 +9,7 @@ export const mapOf = (value: unknown): JsonMap | undefined =>
 
 export const listOf = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** The value that a local reference, as `#/components/pathItems/x`, leads to; undefined where there is none. */
 export function valueAt(root: unknown, ref: string): unknown {

@@ -3,7 +3,7 @@ import { limits } from '../../crds/limits.ts';
 import { cutMiddle, cutText } from '../cut-text.ts';
 import { checkReferences } from './check-references.ts';
 import { createIndexWeight } from './index-weight.ts';
-import { type JsonMap, mapOf, textOf, valueAt } from './json-parts.ts';
+import { type JsonMap, mapOf, asText, valueAt } from './json-parts.ts';
 import { openApiLimits } from './limits.ts';
 import { type OpenApiIndex, type OpenApiReading, type UpstreamOperation, originOf } from './operation.ts';
 import { parseText } from './parse-text.ts';
@@ -47,7 +47,7 @@ function versionProblem(document: JsonMap): Problem | undefined {
   if (document['swagger'] !== undefined) {
     return errorAt(['swagger'], 'version', 'Swagger 2.0 is not read; convert the document to OpenAPI 3');
   }
-  const version = textOf(document['openapi']);
+  const version = asText(document['openapi']);
   if (version !== undefined && /^3\.[01]\.\d{1,9}$/.test(version)) return undefined;
   return errorAt(['openapi'], 'version', 'must be a text as 3.0.3 or 3.1.0: OpenAPI 3.0 and 3.1 are read');
 }
@@ -71,7 +71,7 @@ class DocumentReader {
 
   read(): void {
     if (this.#given !== undefined && 'problem' in this.#given) this.problems.push(this.#given.problem);
-    if (textOf(mapOf(this.#document['info'])?.['title']) === undefined) {
+    if (asText(mapOf(this.#document['info'])?.['title']) === undefined) {
       this.problems.push(errorAt(['info', 'title'], 'info', 'must be a text'));
     }
     const paths = mapOf(this.#document['paths']);
@@ -87,8 +87,8 @@ class DocumentReader {
     const server = root !== undefined && 'url' in root ? root.url : undefined;
     const home = server === undefined ? this.#onlyOrigin() : originOf(server);
     return {
-      openapi: textOf(this.#document['openapi']) ?? '',
-      title: (textOf(mapOf(this.#document['info'])?.['title']) ?? '').slice(0, limits.operationIdLength),
+      openapi: asText(this.#document['openapi']) ?? '',
+      title: (asText(mapOf(this.#document['info'])?.['title']) ?? '').slice(0, limits.operationIdLength),
       ...(server !== undefined && { server }),
       ...(home !== undefined && { home }),
       operations: this.#operations,

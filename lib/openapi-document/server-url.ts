@@ -1,7 +1,7 @@
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { limits } from '../../crds/limits.ts';
 import { ownMember } from '../own-member.ts';
-import { listOf, mapOf, textOf } from './json-parts.ts';
+import { listOf, mapOf, asText } from './json-parts.ts';
 
 /** The address of a server, without a slash at its end, or why it cannot be used. */
 export type ServerUrl = { readonly url: string } | { readonly problem: Problem };
@@ -11,7 +11,7 @@ export function firstServer(holder: Readonly<Record<string, unknown>>, at: Place
   const server = mapOf(listOf(holder['servers'])?.[0]);
   if (server === undefined) return undefined;
   const place = [...at, 'servers', 0, 'url'];
-  const template = textOf(server['url']);
+  const template = asText(server['url']);
   if (template === undefined) return { problem: errorAt(place, 'server', 'must be a text') };
   const filled = fill(template, mapOf(server['variables']));
   if (filled === undefined) {
@@ -45,7 +45,7 @@ function partFault({ protocol, username, password, href, hostname }: URL): strin
 function fill(template: string, variables: Readonly<Record<string, unknown>> | undefined): string | undefined {
   let isWhole = true;
   const text = template.slice(0, limits.apiUrlLength + 1).replace(/\{([^{}]*)\}/g, (_, name: string) => {
-    const value = textOf(mapOf(ownMember(variables, name))?.['default']);
+    const value = asText(mapOf(ownMember(variables, name))?.['default']);
     isWhole &&= value !== undefined;
     return value ?? '';
   });

@@ -12,7 +12,7 @@ export {
   revisionOf,
   revisionSelector,
   specOf,
-  subjectOf,
+  revisionSubject,
   versionOf,
 } from './revision.ts';
 export { isContentOf, type RevisionReader, specOfVersion, storedRevision } from './stored-version.ts';

@@ -5,7 +5,7 @@ import {
   isForbidden,
   type KubeClient,
 } from '../kube/index.ts';
-import { holdsItsContent, subjectOf } from './revision.ts';
+import { holdsItsContent, revisionSubject } from './revision.ts';
 import type { VersionedKind } from './versioned.ts';
 
 /** Which stored content an execution runs, as its status says. */
@@ -31,7 +31,7 @@ export async function pinnedContent(
 }
 
 function isPinned(revision: ControllerRevision, kind: VersionedKind, { namespace, uid }: Pin): boolean {
-  const subject = subjectOf(revision);
+  const subject = revisionSubject(revision);
   const isOfIt = subject?.kind === kind && subject.uid === uid && revision.metadata.namespace === namespace;
   return isOfIt && holdsItsContent(revision);
 }

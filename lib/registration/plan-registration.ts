@@ -1,6 +1,6 @@
 import { annotations } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { ownerOf } from '../workflow-lookup/scope.ts';
+import { workflowUser } from '../workflow-lookup/scope.ts';
 import { changedFields } from '../definition/changed-fields.ts';
 import { AppError } from '../errors.ts';
 import { workflowName } from '../manifest/object-name.ts';
@@ -46,7 +46,7 @@ export function planRegistration<V extends Versioned>(
 /** An object name may be derived; the object that has it must be of the owner and name that it was derived from. */
 function assertSameObject(existing: Versioned, wanted: Versioned): void {
   const name = workflowName(wanted.metadata);
-  if (ownerOf(existing) === ownerOf(wanted) && workflowName(existing.metadata) === name) return;
+  if (workflowUser(existing) === workflowUser(wanted) && workflowName(existing.metadata) === name) return;
   const message = `the object ${existing.metadata.name}, which ${nounOf(wanted)} '${name}' would have, is not that ${nounOf(wanted)}; delete it first`;
   throw new AppError('conflict', message, { reason: 'NameTaken' });
 }

@@ -1,7 +1,7 @@
 import { annotations, labels } from '../../crds/labels.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
-import { noUser, ownerOf } from '../workflow-lookup/scope.ts';
+import { noUser, workflowUser } from '../workflow-lookup/scope.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { shortHash } from '../ids.ts';
 import type { ControllerRevision } from '../kube/index.ts';
@@ -15,7 +15,7 @@ export function revisionName({ metadata }: Pick<Versioned, 'metadata'>, specHash
 /** The immutable copy of an object's content (design §4). A later generation has a higher number. */
 export function revisionOf(versioned: Versioned, specHash = canonicalHash(versioned.spec)): ControllerRevision {
   const { kind, metadata, spec } = versioned;
-  const owner = kind === 'Workflow' ? ownerOf(versioned) : undefined;
+  const owner = kind === 'Workflow' ? workflowUser(versioned) : undefined;
   const naming = revisionLabels[kind];
   return {
     apiVersion: 'apps/v1',
@@ -48,7 +48,7 @@ export function revisionSelector({ kind, metadata }: Pick<Versioned, 'kind' | 'm
  * label proves nothing: ours have no controller, and a name that follows from object, uid and content.
  */
 export function isStored(revision: Pick<ControllerRevision, 'metadata'>): boolean {
-  return subjectOf(revision) !== undefined;
+  return revisionSubject(revision) !== undefined;
 }
 
 /** The object that a revision was stored of. */
@@ -59,7 +59,7 @@ interface RevisionSubject {
 }
 
 /** Which object a revision was stored of; undefined for one that Windlass has not stored. */
-export function subjectOf({ metadata }: Pick<ControllerRevision, 'metadata'>): RevisionSubject | undefined {
+export function revisionSubject({ metadata }: Pick<ControllerRevision, 'metadata'>): RevisionSubject | undefined {
   const specHash = metadata.annotations?.[annotations.specHash];
   if (specHash === undefined || metadata.ownerReferences?.some(({ controller }) => controller === true)) {
     return undefined;
@@ -76,7 +76,7 @@ const versionedKinds = ['Workflow', 'Agent'] as const;
 
 /** Whether a revision is one that was stored of this object: beside it, and with its uid. */
 export function isRevisionOf({ metadata }: Pick<Versioned, 'metadata'>, revision: ControllerRevision): boolean {
-  const subject = subjectOf(revision);
+  const subject = revisionSubject(revision);
   const isNamed = subject?.name === metadata.name && subject.uid === metadata.uid;
   return isNamed && revision.metadata.namespace === metadata.namespace;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import { byAge, claimantOf, claimKey, isWebhookSource, ownerOf } from './claims.ts';
+import { byAge, claimantOf, claimKey, isWebhookSource, routerOfSource } from './claims.ts';
 
 interface RouterFields {
   readonly name: string;
@@ -74,12 +74,12 @@ describe('ownerOf', () => {
   ];
 
   it.each(rows)('gives a source to %s', (_title, routers, want) => {
-    expect(ownerOf('github', routers)?.metadata.name).toBe(want);
-    expect(ownerOf('github', routers.toReversed())?.metadata.name).toBe(want);
+    expect(routerOfSource('github', routers)?.metadata.name).toBe(want);
+    expect(routerOfSource('github', routers.toReversed())?.metadata.name).toBe(want);
   });
 
   it.each(['constructor', 'toString', 'hasOwnProperty'])('does not take the inherited %s for a route', (source) => {
-    expect(ownerOf(source, [old])).toBeUndefined();
+    expect(routerOfSource(source, [old])).toBeUndefined();
   });
 });
 
@@ -109,7 +109,7 @@ describe('claimantOf', () => {
     const forger = aRouter({ name: 'forger', created: '2026-06-01T00:00:00Z', claimed: '1970-01-01T00:00:00Z' });
     const honest = aRouter({ name: 'honest', created: '2026-01-01T00:00:00Z', claimed: '2026-01-01T00:00:01Z' });
     expect(claimantOf('github', [forger, honest])?.metadata.name).toBe('honest');
-    expect(ownerOf('github', [forger, honest])?.metadata.name).toBe('honest');
+    expect(routerOfSource('github', [forger, honest])?.metadata.name).toBe('honest');
   });
 });
 

@@ -75,7 +75,7 @@ export function claimantOf(source: string, routers: Iterable<StimulusRouter>): S
 }
 
 /** The router that a source has inside one tenant: in the same order, of those that route exactly this source. */
-export function ownerOf(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
+export function routerOfSource(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
   return firstOf(
     routers,
     ({ spec }) => ownMember(spec.routes, source) !== undefined,

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { createFairPool, type FairPool } from '../fair-pool.ts';
-import { acceptedCodings, readBody } from '../tools/web/read-response.ts';
+import { acceptedCodings, unpackedBody } from '../tools/web/read-response.ts';
 import { assertHostPermitted } from '../tools/web/vetted-agent.ts';
 import { upstreamLimits } from './limits.ts';
 import { Pools } from './pools.ts';
@@ -83,7 +83,7 @@ async function exchange(dispatcher: Dispatcher, request: UpstreamRequest, target
   try {
     return {
       status,
-      body: await readBody(response.body, coding, { most: responseBytes, ...(grow && { grow }) }),
+      body: await unpackedBody(response.body, coding, { most: responseBytes, ...(grow && { grow }) }),
     };
   } catch (error) {
     throw upstreamErrorOf(error, target.host, signal, status);

@@ -4,12 +4,12 @@ import { isUid } from '../../crds/uid.ts';
 import type { CacheReader, IndexFunction } from '../informer/index.ts';
 import { objectName, userObjectName, workflowName } from '../manifest/object-name.ts';
 import { formerIdsOf } from './former-ids.ts';
-import { noUser, ownerOf, type WorkflowScope, scopeOf, scopes } from './scope.ts';
+import { noUser, workflowUser, type WorkflowScope, scopeOf, scopes } from './scope.ts';
 
 /** Indexes that every cache of workflows has, so that a name means the same everywhere. */
 export const workflowIndexes: Readonly<Record<'name' | 'formerId', IndexFunction<Workflow>>> = {
   name: (workflow) => {
-    const owner = ownerOf(workflow);
+    const owner = workflowUser(workflow);
     if (owner === noUser) return [];
     return [nameKey(workflow.metadata.namespace ?? '', owner, workflowName(workflow.metadata))];
   },
@@ -65,7 +65,7 @@ export function answersTo(workflow: Workflow, wanted: WantedWorkflow): boolean {
 /** Whether an object that was read again is still the workflow that was known: the same one, of the same owner and name. */
 export function isStill(known: Workflow, now: Workflow): boolean {
   const identity = ({ metadata }: Workflow): string =>
-    JSON.stringify([metadata.uid, metadata.namespace, ownerOf({ metadata }) ?? null, workflowName(metadata)]);
+    JSON.stringify([metadata.uid, metadata.namespace, workflowUser({ metadata }) ?? null, workflowName(metadata)]);
   return identity(known) === identity(now);
 }
 
@@ -75,7 +75,7 @@ export function isVisible(workflow: Workflow, wanted: Omit<WantedWorkflow, 'name
   const own = scopeOf(workflow);
   if (scope !== undefined && own !== scope) return false;
   if (own === 'global') return true;
-  return workflow.metadata.namespace === namespace && (own === 'tenant' || anyUser || ownerOf(workflow) === user);
+  return workflow.metadata.namespace === namespace && (own === 'tenant' || anyUser || workflowUser(workflow) === user);
 }
 
 /** The places of a workflow of that name, the narrowest scope first. */

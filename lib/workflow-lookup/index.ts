@@ -10,4 +10,4 @@ export {
 } from './find-workflow.ts';
 export { isWholeWorkflow, type ListedWorkflow, listedWorkflow } from './listed-workflow.ts';
 export { formerIdsOf, formerIdsText } from './former-ids.ts';
-export { byName, ownerKey, ownerOf, type WorkflowScope, scopeOf, scopes } from './scope.ts';
+export { byName, ownerKey, workflowUser, type WorkflowScope, scopeOf, scopes } from './scope.ts';

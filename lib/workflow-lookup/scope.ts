@@ -19,7 +19,7 @@ export const noUser = '';
  * Key of the user whose workflow it is; undefined for one of a tenant or of the global scope. Labels and names are
  * open to every writer where no admission policy guards them, so a user's own is believed only under its derived name.
  */
-export function ownerOf({ metadata }: Pick<Workflow, 'metadata'>): string | undefined {
+export function workflowUser({ metadata }: Pick<Workflow, 'metadata'>): string | undefined {
   if (metadata.namespace === globalNamespace) return undefined;
   const owner = metadata.labels?.[labels.user];
   if (owner !== undefined) return isOfUser(metadata) ? owner : noUser;
@@ -28,7 +28,7 @@ export function ownerOf({ metadata }: Pick<Workflow, 'metadata'>): string | unde
 
 export function scopeOf(workflow: Pick<Workflow, 'metadata'>): WorkflowScope {
   if (workflow.metadata.namespace === globalNamespace) return 'global';
-  return ownerOf(workflow) === undefined ? 'tenant' : 'user';
+  return workflowUser(workflow) === undefined ? 'tenant' : 'user';
 }
 
 /** The order of a list: by name, and of one name the narrowest scope first. */

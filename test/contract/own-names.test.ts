@@ -53,6 +53,25 @@ it('an exported type or factory has its name alone', () => {
   expect(twice.map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)).toEqual([]);
 });
 
+/** Functions that three modules or more export under one name, because they do the same for their own kind. */
+const sameWork: Readonly<Record<string, string>> = {
+  endFact: 'the domain event of the end of an object, of each kind that has one',
+  statusWith: 'the next status of an object, of each kind that a pod works for',
+  endedStatus: 'the status of an object that has ended, of the same kinds',
+};
+
+it('an exported function has its name with at most one other, unless they do the same', () => {
+  const modules = new Map<string, Set<string>>();
+  for (const path of filesOf().filter((file) => !isOfOneForm(file) && !/^(client|cli)\//.test(file))) {
+    const declared = /^export (?:async )?(?:function|const) ([a-z]\w*)(?=[<(]| = (?:async )?[(<])/gm;
+    for (const [, name = ''] of readFileSync(resolve(root, path), 'utf8').matchAll(declared)) {
+      modules.set(name, (modules.get(name) ?? new Set()).add(path));
+    }
+  }
+  const often = [...modules].filter(([name, paths]) => paths.size > 2 && !(name in sameWork));
+  expect(often.map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)).toEqual([]);
+});
+
 it('each name that is shared on purpose is still shared', () => {
   const modules = modulesByName();
   expect(Object.keys(shared).filter((name) => (modules.get(name)?.size ?? 0) < 2)).toEqual([]);

@@ -9,7 +9,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import { bytesOf } from '../../../lib/memory-budget/index.ts';
 import type { ToolAnswer } from '../../../lib/tools/tool.ts';
 import { type AnswerRoom, longestCallMs as callMs, memoryOf } from '../../../lib/tools/web/answer-room.ts';
-import { readBody } from '../../../lib/tools/web/read-response.ts';
+import { unpackedBody } from '../../../lib/tools/web/read-response.ts';
 import type { CallRegistered } from './registered-tools.ts';
 import type { ToolSession, ToolSessions } from './tool-sessions.ts';
 
@@ -81,7 +81,7 @@ async function post(url: string, body: string, { tenant, room, signal }: Reading
   // The gateway is ours: the length that it gives is the length that it sends.
   const length = Number(response.headers['content-length'] ?? answerBytes);
   using taken = room.of({ tenant, cost: memoryOf(Math.min(length, answerBytes)), signal });
-  const bytes = await readBody(response.body, '', { most: answerBytes, grow: taken.grow });
+  const bytes = await unpackedBody(response.body, '', { most: answerBytes, grow: taken.grow });
   return readAnswer(JSON.parse(bytes.toString()));
 }
 

@@ -10,7 +10,7 @@ import { createTimeCursor } from '../../../lib/http/paging.ts';
 import { listAgentExecutions, readAgentExecution, readAgentTranscript } from './contract.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
 import { presentExecution, presentSummary } from './present.ts';
-import { type SourceDeps, sourceOf } from './source.ts';
+import { type SourceDeps, executionSource } from './source.ts';
 
 const timeCursor = createTimeCursor('agent-executions');
 const archiveCursor = createArchiveCursor('agent-executions');
@@ -68,7 +68,7 @@ export function createReadRoute({ cluster, archived }: Pick<SourceDeps, 'cluster
 export function createTranscriptRoute(deps: SourceDeps): Route<Caller> {
   return defineRoute<typeof readAgentTranscript, Caller>(readAgentTranscript, async (request) => {
     const { params, query, caller } = request;
-    const { uid, feed } = await sourceOf(deps, caller.tenant, params.execution_id);
+    const { uid, feed } = await executionSource(deps, caller.tenant, params.execution_id);
     const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
     const page = await feed.read(caller.tenant, uid, Number(query.cursor ?? 0), { reserve });
     const last = page.at(-1);

@@ -20,7 +20,7 @@ export interface Source extends FollowDeps {
 }
 
 /** By id or name, of the tenant: the execution that is there, else its record. Throws 404. */
-export async function sourceOf(deps: SourceDeps, tenant: string, id: string): Promise<Source> {
+export async function executionSource(deps: SourceDeps, tenant: string, id: string): Promise<Source> {
   const { agentExecutions } = deps.cluster;
   const found = await agentExecutions.locate(tenant, id);
   if (found === undefined) return archivedSource(deps.archived, tenant, id);

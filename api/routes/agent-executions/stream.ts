@@ -5,7 +5,7 @@ import { invalidField } from '../../../lib/http/request-errors.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { followAgentConversation, streamAgentExecution } from './contract.ts';
 import { type Followed, follow, type Happening } from './follow.ts';
-import { type Source, type SourceDeps, sourceOf } from './source.ts';
+import { type Source, type SourceDeps, executionSource } from './source.ts';
 import { conversationEvent, typed } from './conversation-event.ts';
 import { closingEvents, endId, eventOf } from './stream-events.ts';
 
@@ -14,7 +14,7 @@ export function createStreamRoute(deps: SourceDeps): Route<Caller> {
   return defineRoute<typeof streamAgentExecution, Caller>(streamAgentExecution, async (request) => {
     const { params, headers, caller, signal } = request;
     const after = placeBehind(headers['last-event-id']);
-    const source = await sourceOf(deps, caller.tenant, params.execution_id);
+    const source = await executionSource(deps, caller.tenant, params.execution_id);
     if (after === undefined) return { kind: 'no_content' };
     const followed = { tenant: caller.tenant, uid: source.uid, after, texts: false, signal };
     return { kind: 'events', events: events(source, followed) };
@@ -50,7 +50,7 @@ export function createEventsRoute(deps: SourceDeps & { readonly clock: Clock }):
   return defineRoute<typeof followAgentConversation, Caller>(followAgentConversation, async (request) => {
     const { params, headers, caller, signal } = request;
     const after = placeBehind(headers['last-event-id']);
-    const source = await sourceOf(deps, caller.tenant, params.execution_id);
+    const source = await executionSource(deps, caller.tenant, params.execution_id);
     if (after === undefined) return { kind: 'no_content' };
     const followed = { tenant: caller.tenant, uid: source.uid, after, texts: true, signal };
     return { kind: 'events', events: rawEvents(source, followed, deps.clock) };

@@ -1,7 +1,7 @@
 import { movedFields } from '../../../crds/schema/workflow-manifest.ts';
 import { HttpError, type RequestProblem } from '../../../lib/http/http-error.ts';
 import { isDenied, isInvalid, type KubeError } from '../../../lib/kube/index.ts';
-import { refusalOf } from '../write-refusal.ts';
+import { writeRefusal } from '../write-refusal.ts';
 
 /**
  * The API server's refusal of a write, as an answer: the paths of a refused definition in the form of the
@@ -9,7 +9,7 @@ import { refusalOf } from '../write-refusal.ts';
  */
 export function asRefusal(error: unknown, moved: readonly string[] = movedFields): unknown {
   if (isInvalid(error) || isDenied(error)) return invalidDefinition(error, moved);
-  return refusalOf(error, tooLarge) ?? error;
+  return writeRefusal(error, tooLarge) ?? error;
 }
 
 function tooLarge(cause: unknown): HttpError {

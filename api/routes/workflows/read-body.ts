@@ -25,7 +25,7 @@ interface ReadBody {
  * The workflow of a body in either form, read in the turn of its tenant. @throws HttpError 400 with every problem and its path
  * (requirements AMB-054), 413 where reading it takes too much.
  */
-export async function readBody(manifests: ManifestReader, text: string, tenant: string): Promise<ReadBody> {
+export async function readWorkflowBody(manifests: ManifestReader, text: string, tenant: string): Promise<ReadBody> {
   const reading = await manifests.read(text, tenant).catch((error: unknown) => {
     throw asTooLarge(error);
   });

@@ -15,7 +15,7 @@ import { type Caller, requireFleetScope, requireOperator } from '../../../lib/id
 import { registerWorkflow as contract } from './contract.ts';
 import { asRefusal } from './kube-refusal.ts';
 import { presentIdentity } from './present.ts';
-import { readBody } from './read-body.ts';
+import { readWorkflowBody } from './read-body.ts';
 import { inScope, namespaceOf } from './target.ts';
 import { createDefinitionWriter, type DefinitionWriter } from './writer.ts';
 
@@ -31,7 +31,7 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
   return defineRoute<typeof contract, Caller>(contract, async ({ body, query: { scope, force }, caller }) => {
     if (scope === 'global') requireOperator(caller);
     const namespace = namespaceOf(deps.cluster.tenants, caller, scope);
-    const { form, workflow, warnings: own } = await readBody(deps.manifests, body, caller.tenant);
+    const { form, workflow, warnings: own } = await readWorkflowBody(deps.manifests, body, caller.tenant);
     if (callsFleetTools(workflow.spec)) requireFleetScope(caller, 'spec.states: a workflow that calls tools of hosts');
     const children = await checkChildren(workflow.spec, childrenOf(deps.cluster, caller));
     const warnings = [...own, ...children.map(({ path, message }) => ({ path, message }))];

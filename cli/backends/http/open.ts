@@ -1,7 +1,7 @@
 import { createWindlassClient, WindlassApiError, type WindlassClient } from '../../../client/index.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { claimsOf, nameOf, subjectOf } from '../../login/token-claims.ts';
+import { claimsOf, nameOf, tokenSubject } from '../../login/token-claims.ts';
 import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
 import type { GlobalOptions } from '../../session.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -33,7 +33,7 @@ export function openHttpBackend(deps: OpenDeps, options: GlobalOptions, server: 
     words: wordsOf(tenant, flags),
     server,
     fetch: deps.fetch,
-    subject: async () => subjectOf(await getToken()),
+    subject: async () => tokenSubject(await getToken()),
     whoAmI: async () => {
       const problem = await refusalOf(client);
       return identityOf(server, await getToken(), problem);
@@ -58,10 +58,10 @@ async function refusalOf(client: Pick<WindlassClient, 'listWorkflows'>): Promise
 function identityOf(server: string, token: string, problem: string | undefined): ServerIdentity {
   const { iss, exp, tenant_id } = claimsOf(token);
   return {
-    user: subjectOf(token),
+    user: tokenSubject(token),
     facts: {
       server,
-      ...(nameOf(token) === subjectOf(token) ? {} : { name: nameOf(token) }),
+      ...(nameOf(token) === tokenSubject(token) ? {} : { name: nameOf(token) }),
       ...(typeof iss === 'string' ? { issuer: iss } : {}),
       ...(typeof tenant_id === 'string' ? { tenant: tenant_id } : {}),
       ...(typeof exp === 'number' ? { expires: new Date(exp * 1_000).toISOString() } : {}),

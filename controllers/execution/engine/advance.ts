@@ -22,7 +22,7 @@ import { failureOf } from './failure-of.ts';
 import { finish } from './finish.ts';
 import { lackingValues } from './lacking-values.ts';
 import type { CurrentVisit, VisitChange } from './reduce.ts';
-import { renderText, scopeOf } from './scope.ts';
+import { renderText, templateScope } from './scope.ts';
 import type { StateHandler, VisitOutcome, VisitUpdate } from './state-handler.ts';
 
 /** A state kind that is missing here fails to compile. */
@@ -180,7 +180,7 @@ function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen |
         consensus: outcome.consensus,
       }),
       ...(outcome.signal === undefined ? {} : { signal: outcome.signal.response }),
-      scope: scopeOf(draft),
+      scope: templateScope(draft),
       loaded: draft.facts.loaded,
       work: draft.work,
     });

@@ -45,15 +45,18 @@ export const notStartedInTime = ({ state }: CurrentVisit, cause: string): Failur
 
 /** An agent that has not started may wait as long as a container may (requirements AMB-190). */
 export const agentNeverStarted = (draft: Draft, current: CurrentVisit, agent: AgentFact | undefined) =>
-  childNeverStarted(draft, current, agent === undefined ? causeOf(draft) : wordsOf(agent));
+  childNeverStarted(draft, current, agent === undefined ? causeOf(draft) : agentWords(agent));
 
 export const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
 
-export const wordsOf = ({ name, phase, why }: AgentFact): string =>
+export const agentWords = ({ name, phase, why }: AgentFact): string =>
   `agent execution ${name} says ${why === undefined ? phase : `${why.reason}: ${why.message}`}`;
 
 /** The API server will never take an agent as it is. The name shows that this visit has tried. */
-export function refusalOf({ facts: { blocked } }: Draft, names: readonly (string | undefined)[]): Failure | undefined {
+export function agentRefusal(
+  { facts: { blocked } }: Draft,
+  names: readonly (string | undefined)[],
+): Failure | undefined {
   const name = blocked?.child;
   if (blocked === undefined || name === undefined || !names.includes(name)) return undefined;
   return { reason: 'Refused', message: `agent execution ${name} was refused: ${blocked.message}` };
@@ -63,11 +66,15 @@ export function refusalOf({ facts: { blocked } }: Draft, names: readonly (string
 const showsAfterMs = 10_000;
 
 /** The status of an agent that has not started. */
-export function waitingOf(draft: Draft, { entered_at: since }: CurrentVisit, agent?: AgentFact): Waiting | undefined {
+export function agentWaiting(
+  draft: Draft,
+  { entered_at: since }: CurrentVisit,
+  agent?: AgentFact,
+): Waiting | undefined {
   if (agent === undefined) {
     const { blocked } = draft.facts;
     return blocked && { reason: blocked.reason, message: blocked.message, since: 0 };
   }
   if (agent.phase !== 'pending') return undefined;
-  return { reason: 'WaitingForAgent', message: wordsOf(agent), since: Date.parse(since) + showsAfterMs };
+  return { reason: 'WaitingForAgent', message: agentWords(agent), since: Date.parse(since) + showsAfterMs };
 }

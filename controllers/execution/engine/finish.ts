@@ -11,7 +11,7 @@ import { type Draft, LackingFacts } from './draft.ts';
 import { noteEndStimulus } from './end-stimulus.ts';
 import type { Failure } from './facts.ts';
 import { lackingValues } from './lacking-values.ts';
-import { scopeOf } from './scope.ts';
+import { templateScope } from './scope.ts';
 
 /** Ends the execution. `releasePods` and `releaseChildren` stop all that still runs for it. */
 export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed' | 'cancelled'>, why?: Failure): void {
@@ -37,7 +37,7 @@ function finalOutput(draft: Draft): void {
   if (outputTemplate === undefined) return;
   try {
     const result = draft.work.during('rendering output_template', () =>
-      renderOutput({ outputTemplate, outputSchema }, scopeOf(draft), draft.facts.loaded, draft.work),
+      renderOutput({ outputTemplate, outputSchema }, templateScope(draft), draft.facts.loaded, draft.work),
     );
     if (result.kind === 'needs') throw lackingValues(draft, result.refs);
     draft.warn(...result.warnings);

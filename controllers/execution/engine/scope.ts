@@ -17,7 +17,7 @@ interface Ahead {
  * Everything that templates and expressions of this execution may name, as of now in the draft (spec 1 §2.6); with
  * `ahead` as if the current state had ended so.
  */
-export function scopeOf(draft: Draft, ahead?: Ahead): TemplateScope {
+export function templateScope(draft: Draft, ahead?: Ahead): TemplateScope {
   return executionScope(draft.facts.execution, draft.spec, {
     blackboard: ahead === undefined ? draft.blackboard() : boardAhead(draft, ahead),
     feedback: draft.feedback,
@@ -37,7 +37,7 @@ function boardAhead(draft: Draft, { entry }: Ahead): Readonly<Record<string, unk
  * @throws LackingFacts when it uses stored values that are not loaded, AppError `OutputLost` when they are lost,
  * WorkBudgetExceeded when it is too much work for this turn.
  */
-export function renderText(draft: Draft, source: string, scope: TemplateScope = scopeOf(draft)): string {
+export function renderText(draft: Draft, source: string, scope: TemplateScope = templateScope(draft)): string {
   const result = render(source, scope, draft.facts.loaded, draft.work);
   if (result.kind === 'needs') throw lackingValues(draft, result.refs);
   if (scope.placeholders) warnOfPlaceholders(draft, result.missing);

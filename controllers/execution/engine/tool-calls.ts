@@ -9,7 +9,7 @@ import { parseJson } from '../../../lib/work/parse-json.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, ToolCallFact, Waiting } from './facts.ts';
 import type { CurrentVisit } from './reduce.ts';
-import { renderText, scopeOf } from './scope.ts';
+import { renderText, templateScope } from './scope.ts';
 
 /** The ToolCall of a visit. Its name says nothing: another user may have taken the expected one. */
 export const findToolCall = ({ facts }: Draft, { state, visit }: CurrentVisit): ToolCallFact | undefined =>
@@ -65,7 +65,7 @@ const invalid = ({ state }: CurrentVisit, problem: string): { readonly failure: 
 function argumentsOf(draft: Draft, source: string): string | undefined {
   const written = parseJson(source, draft.work)?.value;
   if (isJsonObject(written)) {
-    const scope = scopeOf(draft);
+    const scope = templateScope(draft);
     return JSON.stringify(rendered(written, (text) => renderText(draft, text, scope)));
   }
   const text = renderText(draft, source);
@@ -97,7 +97,11 @@ function parentOf({ facts }: Draft, { state, visit }: CurrentVisit): ToolCallSpe
 const showsAfterMs = 10_000;
 
 /** The condition that a call waits for. */
-export function waitingOf(draft: Draft, { entered_at: since }: CurrentVisit, call?: ToolCallFact): Waiting | undefined {
+export function toolCallWaiting(
+  draft: Draft,
+  { entered_at: since }: CurrentVisit,
+  call?: ToolCallFact,
+): Waiting | undefined {
   if (call === undefined) {
     const { blocked } = draft.facts;
     return blocked && { reason: blocked.reason, message: blocked.message, since: 0 };

@@ -10,9 +10,9 @@ import {
   goneFailure,
   madeUid,
   notStartedInTime,
-  refusalOf,
-  waitingOf,
-  wordsOf,
+  agentRefusal,
+  agentWaiting,
+  agentWords,
 } from '../engine/agent-runs.ts';
 import { agentPlan } from '../engine/agent-spec.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
@@ -42,18 +42,18 @@ function absent(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit, ru
 
 function start(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit, name: string): VisitUpdate {
   if (stopping(draft, current)) return failed(notStartedInTime(current, causeOf(draft)));
-  const refusal = refusalOf(draft, [current.child?.name]);
+  const refusal = agentRefusal(draft, [current.child?.name]);
   if (refusal !== undefined) return failed(refusal);
   const plan = agentPlan(draft, state, current);
   if ('failure' in plan) return failed(plan.failure);
   const late = agentNeverStarted(draft, current, undefined);
   if (late !== undefined) return failed(late);
   draft.act({ kind: 'create_agent', name, spec: plan.spec });
-  return { change: { child: { name }, ...showWaiting(draft, current, [waitingOf(draft, current)]) } };
+  return { change: { child: { name }, ...showWaiting(draft, current, [agentWaiting(draft, current)]) } };
 }
 
 function awaitEnd(draft: Draft, current: CurrentVisit, found: AgentFact): VisitUpdate {
-  const waiting = showWaiting(draft, current, [waitingOf(draft, current, found)]);
+  const waiting = showWaiting(draft, current, [agentWaiting(draft, current, found)]);
   const visit = patched(current, waiting);
   const change = { ...waiting, ...noteStart(draft, visit, found.startedAt) };
   const late = found.startedAt === undefined ? agentNeverStarted(draft, visit, found) : undefined;
@@ -62,7 +62,7 @@ function awaitEnd(draft: Draft, current: CurrentVisit, found: AgentFact): VisitU
 
 /** Why a state past its deadline failed: its agent took too long, or never began. */
 const lateness = (current: CurrentVisit, found: AgentFact): Failure =>
-  found.startedAt === undefined ? notStartedInTime(current, wordsOf(found)) : timeoutFailure(current);
+  found.startedAt === undefined ? notStartedInTime(current, agentWords(found)) : timeoutFailure(current);
 
 function ended(found: AgentFact): VisitOutcome {
   if (found.output === undefined) throw new LackingFacts([{ kind: 'agent', uid: found.uid }]);

@@ -9,7 +9,7 @@ import { containerResult, type VisitOutcome, withTwins } from '../engine/state-h
 import { type CurrentVisit, patched } from '../engine/reduce.ts';
 import { childNeverStarted, noteStart, showWaiting } from '../engine/starting.ts';
 import { after, type VisitUpdate } from '../engine/state-handler.ts';
-import { findToolCall, noReplica, toolCallPlan, waitingOf } from '../engine/tool-calls.ts';
+import { findToolCall, noReplica, toolCallPlan, toolCallWaiting } from '../engine/tool-calls.ts';
 
 /** Calls one tool within a SecurityContext, as a ToolCall that a replica of the API runs (ADR 0096). */
 export function callTool(draft: Draft, state: StateOf<'System'>, current: CurrentVisit): VisitUpdate {
@@ -41,11 +41,11 @@ function start(draft: Draft, state: StateOf<'System'>, current: CurrentVisit, na
   const late = childNeverStarted(draft, current, cause);
   if (late !== undefined) return failed(late);
   draft.act({ kind: 'create_tool_call', name, spec: plan.spec });
-  return { change: { child: { name }, ...showWaiting(draft, current, [waitingOf(draft, current)]) } };
+  return { change: { child: { name }, ...showWaiting(draft, current, [toolCallWaiting(draft, current)]) } };
 }
 
 function awaitEnd(draft: Draft, current: CurrentVisit, found: ToolCallFact): VisitUpdate {
-  const waiting = showWaiting(draft, current, [waitingOf(draft, current, found)]);
+  const waiting = showWaiting(draft, current, [toolCallWaiting(draft, current, found)]);
   const visit = patched(current, waiting);
   const change = { ...waiting, ...noteStart(draft, visit, found.startedAt) };
   const late = found.startedAt === undefined ? childNeverStarted(draft, visit, noReplica(found)) : undefined;

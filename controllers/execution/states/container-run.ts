@@ -9,7 +9,7 @@ import type { Draft } from '../engine/draft.ts';
 import type { Failure, VolumeFact } from '../engine/facts.ts';
 import { processFailure } from '../engine/process-bounds.ts';
 import type { CurrentVisit } from '../engine/reduce.ts';
-import { renderText, scopeOf } from '../engine/scope.ts';
+import { renderText, templateScope } from '../engine/scope.ts';
 import type { StateHandler } from '../engine/state-handler.ts';
 
 /** One command in a pod, tried again as `retry` says (spec 1 §2.6, kind ContainerRun). */
@@ -18,7 +18,7 @@ export const containerRun: StateHandler<'ContainerRun'> = (draft, state, current
 
 /** Renders the fields of a ContainerRun or of one step (spec 1 §2.6). */
 export function containerPlan(draft: Draft, current: CurrentVisit, fields: ContainerFields): PlanOrFailure {
-  const scope = scopeOf(draft);
+  const scope = templateScope(draft);
   const mounts = plannedMounts(draft, fields);
   if (!Array.isArray(mounts)) return mounts;
   const { image_pull_policy: imagePullPolicy = 'IfNotPresent', workdir = limits.workdirDefault } = fields;

@@ -14,7 +14,7 @@ import type { Failure } from '../engine/facts.ts';
 import { lackingValues } from '../engine/lacking-values.ts';
 import type { VisitOutcome } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
-import { renderText, scopeOf } from '../engine/scope.ts';
+import { renderText, templateScope } from '../engine/scope.ts';
 import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 
 /** Id of the signal that replaces an answer at the timeout. */
@@ -104,7 +104,7 @@ function leads(
   if (verdict !== 'depends') return verdict === 'matches';
   const { loaded, refused } = draft.facts;
   const { work } = draft;
-  const scope = scopeOf(draft, { entry, humanFeedback });
+  const scope = templateScope(draft, { entry, humanFeedback });
   try {
     const choice = firstMatch(transitions, { kind: 'Human', failed: false, signal: response, scope, loaded, work });
     if (choice.kind === 'needs') throw lackingValues(draft, choice.refs);

@@ -8,8 +8,8 @@ import {
   findAgent,
   goneFailure,
   madeUid,
-  refusalOf,
-  waitingOf,
+  agentRefusal,
+  agentWaiting,
 } from '../engine/agent-runs.ts';
 import { type AgentPlan, judgePlan } from '../engine/agent-spec.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
@@ -35,7 +35,7 @@ interface Seat {
 /** Asks all judges at once and weighs what they say (spec 1 §2.6, kind ParallelAgents). */
 export const parallelAgents: StateHandler<'ParallelAgents'> = (draft, state, current) => {
   const seats = state.agents.map((judge, index) => seatOf(draft, current, judge, index));
-  const refusal = refusalOf(draft, current.judges?.map(({ name }) => name) ?? []);
+  const refusal = agentRefusal(draft, current.judges?.map(({ name }) => name) ?? []);
   const judges = seats.map(({ name, uid }) => (uid === undefined ? { name } : { name, uid }));
   const change = { judges, ...noteStart(draft, current, firstStart(seats)) };
   const visit = patched(current, change);
@@ -137,7 +137,7 @@ function awaitOthers(draft: Draft, current: CurrentVisit, seats: readonly Seat[]
   return showWaiting(
     draft,
     current,
-    waiting.map(({ agent }) => waitingOf(draft, current, agent)),
+    waiting.map(({ agent }) => agentWaiting(draft, current, agent)),
   );
 }
 

@@ -6,14 +6,14 @@ import { noOutput, type PlannedMount, type PlanOrFailure } from '../../step-pods
 import { containerResult, withTwins, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 import { processFailure } from '../engine/process-bounds.ts';
 import type { CurrentVisit } from '../engine/reduce.ts';
-import { renderText, scopeOf } from '../engine/scope.ts';
+import { renderText, templateScope } from '../engine/scope.ts';
 import { callTool } from './call-tool.ts';
 import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from './container-run.ts';
 
 /** A shell command in a pod with the workspace; `update_context`, `finalize` and `call_tool` need no process (AMB-075, AMB-076). */
 export const system: StateHandler<'System'> = (draft, state, current) => {
   const command = state.command.trim();
-  if (command === 'update_context') return succeeded(renderEnv(draft, state.env, scopeOf(draft)));
+  if (command === 'update_context') return succeeded(renderEnv(draft, state.env, templateScope(draft)));
   if (command === 'finalize') return succeeded();
   if (command === 'call_tool') return callTool(draft, state, current);
   return runAttempts(draft, current, state, (visit) => systemPlan(draft, state, visit));
@@ -26,7 +26,7 @@ function succeeded(writes: Readonly<Record<string, string>> = {}): VisitUpdate {
 }
 
 function systemPlan(draft: Draft, state: StateOf<'System'>, current: CurrentVisit): PlanOrFailure {
-  const scope = scopeOf(draft);
+  const scope = templateScope(draft);
   const workdir = state.workdir ?? limits.workdirDefault;
   const mounts: PlannedMount[] = [];
   if (draft.spec.storage?.workspace !== undefined) {

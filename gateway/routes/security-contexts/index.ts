@@ -13,8 +13,8 @@ import { toolPatternProblem } from '../../../lib/tools/known-names.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
-import { scopeOf } from '../../registry/present.ts';
-import { refusalOf } from '../../registry/refusals.ts';
+import { sharedScope } from '../../registry/present.ts';
+import { kubeRefusal } from '../../registry/refusals.ts';
 import { createSecurityContext, deleteSecurityContext, listSecurityContexts, readSecurityContext } from './contract.ts';
 
 interface ContextRoutesDeps {
@@ -38,7 +38,7 @@ function createRoute(deps: ContextRoutesDeps): Route<Operator> {
     if (spec.git_secrets !== undefined) throw lendsSecrets();
     const ref = { namespace: tenancy.namespaceOf(caller), name };
     const { metadata } = await write(deps, ref, spec).catch((error: unknown) => {
-      throw refusalOf(error);
+      throw kubeRefusal(error);
     });
     const warnings = patternWarnings(spec);
     return json({ id: metadata.uid ?? '', name, ...(warnings.length === 0 ? {} : { warnings }) });
@@ -140,7 +140,7 @@ function seen({ contexts, tenancy }: ContextRoutesDeps, { tenant }: Operator): S
 const shown = ({ metadata, spec }: SecurityContext) => ({
   id: metadata.uid ?? '',
   name: metadata.name ?? '',
-  scope: scopeOf({ metadata }),
+  scope: sharedScope({ metadata }),
   ...spec,
 });
 

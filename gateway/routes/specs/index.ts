@@ -27,7 +27,7 @@ import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
 import { byName, createNameCursor, presentRecord } from '../../registry/present.ts';
-import { refusalOf, validation } from '../../registry/refusals.ts';
+import { kubeRefusal, validation } from '../../registry/refusals.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { deleteApiSpec, listApiSpecs, readApiSpec, registerApiSpec } from './contract.ts';
 
@@ -125,7 +125,7 @@ async function storeParts({ kube }: SpecRoutesDeps, created: ApiSpec, packed: Pa
     for (const map of documentMaps(created, packed)) await kube.create(configMaps, map);
   } catch (error) {
     await kube.delete(apiSpecs, { namespace, name }, { uid }).catch(() => false);
-    throw refusalOf(error);
+    throw kubeRefusal(error);
   }
 }
 

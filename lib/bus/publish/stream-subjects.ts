@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { duplicateWindowMs, nanos, type WantedStream } from '../streams.ts';
-import { streamNames, subjectRoots, textOf, token } from '../subjects.ts';
+import { streamNames, subjectRoots, textOfToken, token } from '../subjects.ts';
 import type { MessageSource } from '../subscribe/subscription.ts';
 import type { StreamDefinition } from './message-stream.ts';
 
@@ -58,7 +58,7 @@ export function sourceFilter(source: MessageSource, tenant: string | undefined, 
 /** Whose a message is, and its topic or key, by its subject. */
 export function readSubject(source: MessageSource, subject: string): { readonly tenant: string; readonly key: string } {
   const [tenant = '', key = ''] = subject.slice(rootOf(source).length + 1).split('.');
-  return { tenant: textOf(tenant), key: textOf(key) };
+  return { tenant: textOfToken(tenant), key: textOfToken(key) };
 }
 
 const rootOf = (source: MessageSource): string => (typeof source === 'string' ? subjectRoots[source] : ownRoot(source));

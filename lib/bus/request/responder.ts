@@ -11,7 +11,7 @@ import type { SessionKeeper } from '../session-keeper.ts';
 import { Answering } from './answering.ts';
 import type { Address, HandleRequest, Responder, ServeOptions } from './requester.ts';
 import type { SessionRequests } from './session-requests.ts';
-import { errorText, headerNames, keyOf, requestSubject, timeoutOf, tooLarge } from './wire.ts';
+import { errorText, headerNames, addressKey, requestSubject, timeoutOf, tooLarge } from './wire.ts';
 
 export interface ResponderDeps {
   readonly clock: Clock;
@@ -130,7 +130,7 @@ class NatsResponder implements Responder {
   }
 
   #begin({ subject, headers, data }: Msg): Answering {
-    const key = keyOf(this.#service.address, subject);
+    const key = addressKey(this.#service.address, subject);
     return new Answering(this.#deps.clock, { key, body: data, timeoutMs: timeoutOf(headers) });
   }
 

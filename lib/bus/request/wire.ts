@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import { busLimits } from '../limits.ts';
-import { textOf, token } from '../subjects.ts';
+import { textOfToken, token } from '../subjects.ts';
 import type { Address } from './requester.ts';
 
 /** Headers of requests and answers. */
@@ -21,8 +21,8 @@ export function requestSubject({ service, key }: Address): string {
 }
 
 /** The subject of an address without a key also ends in the service's last word. */
-export const keyOf = (address: Address, subject: string): string =>
-  address.key === undefined ? '' : textOf(subject.slice(`${root}.${address.service}.`.length));
+export const addressKey = (address: Address, subject: string): string =>
+  address.key === undefined ? '' : textOfToken(subject.slice(`${root}.${address.service}.`.length));
 
 const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'AddressInvalid' });
 

@@ -1,7 +1,7 @@
 import type { HeaderList } from '../header-list.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import { readDocs, readDocsScript, readOpenApi, readRoot } from './contract.ts';
-import { contentSecurityPolicy, pageOf } from './page.ts';
+import { contentSecurityPolicy, docsPage } from './page.ts';
 
 export { docsScript } from './docs-script.ts';
 
@@ -16,7 +16,7 @@ export interface DocsRoutesDeps {
 
 /** Pages that describe the operations of a server. It sends all of it, so it works without the internet. */
 export function createDocsRoutes<Caller>(deps: DocsRoutesDeps): Route<Caller>[] {
-  const page = pageOf(deps.title);
+  const page = docsPage(deps.title);
   let document: string | undefined;
   // Read once: a file that each request opens anew holds descriptors and buffers for as long as its client likes.
   let script: Promise<string> | undefined;

@@ -2,7 +2,7 @@
  * The browsable reference: a component that reads the OpenAPI document and can call the operations. Its lists show method
  * and path, and its forms hold each default and example, so that an operation runs as shown.
  */
-export const pageOf = (title: string): string => `<!doctype html>
+export const docsPage = (title: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -44,7 +44,7 @@ export function runFileTool(op: FileOperation): ToolRun {
         max_output_bytes: outputBytes,
       };
     },
-    answer: (_caller, _args, result) => readAnswer(result),
+    answer: (_caller, _args, result) => readFileAnswer(result),
   };
 }
 
@@ -86,7 +86,7 @@ export function chunksOf(text: string): string[] {
 type FileResult = Pick<DispatchResult, 'stdout' | 'stderr' | 'exit_code' | 'truncated'>;
 
 /** The answer of `runner fs`. */
-export function readAnswer({ stdout, stderr, exit_code, truncated }: FileResult): ToolAnswer {
+export function readFileAnswer({ stdout, stderr, exit_code, truncated }: FileResult): ToolAnswer {
   if (truncated) return failure('TOO_LARGE', `the answer has more than ${outputBytes} bytes; ask for less`);
   const value = parsed(stdout);
   if (exit_code !== 0 || !isJsonObject(value))

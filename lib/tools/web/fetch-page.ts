@@ -2,7 +2,7 @@ import { type Dispatcher, request } from 'undici';
 import { AppError, messageOf } from '../../errors.ts';
 import { isDomainAllowed, isWebUrl } from '../domain-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
-import { acceptedCodings, readBody, textOf } from './read-response.ts';
+import { acceptedCodings, unpackedBody, decodedText } from './read-response.ts';
 import { assertHostPermitted } from './vetted-agent.ts';
 
 /** Redirects that are followed (design §13: each hop is looked at again). */
@@ -79,11 +79,11 @@ async function fetchOnce({ agent }: PageDeps, url: URL, asked: PageRequest): Pro
       response.body.destroy();
       return { status: response.statusCode, text: '', contentType, location };
     }
-    const bytes = await readBody(response.body, headerOf(response, 'content-encoding'), { grow });
+    const bytes = await unpackedBody(response.body, headerOf(response, 'content-encoding'), { grow });
     // The content of an error page is not needed.
     return {
       status: response.statusCode,
-      text: response.statusCode < 400 ? textOf(bytes, contentType) : '',
+      text: response.statusCode < 400 ? decodedText(bytes, contentType) : '',
       contentType,
     };
   } catch (error) {

@@ -28,7 +28,7 @@ interface Bounds {
  * The bytes of a body, unpacked.
  * @throws what `grow` throws; AppError `limit_exceeded` beyond `most` bytes, however few were sent; `invalid` for an unrequested coding.
  */
-export async function readBody(body: Readable, coding: string, bounds: Bounds = {}): Promise<Buffer> {
+export async function unpackedBody(body: Readable, coding: string, bounds: Bounds = {}): Promise<Buffer> {
   const { most = bodyBytes, grow } = bounds;
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -60,7 +60,7 @@ const tooLarge = (most: number): AppError =>
 const binary = /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|pdf|zip|gzip|x-tar|wasm|msword|vnd\.)/;
 
 /** The text of a body by its content type. @throws AppError `invalid` where it is no text. */
-export function textOf(bytes: Uint8Array, contentType: string): string {
+export function decodedText(bytes: Uint8Array, contentType: string): string {
   if (binary.test(contentType)) {
     const type = contentType.split(';')[0]?.slice(0, 100);
     throw new AppError('invalid', `the body is ${type}, not text`, { reason: 'NotText' });

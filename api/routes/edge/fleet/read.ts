@@ -8,7 +8,7 @@ import { createTimeCursor } from '../../../../lib/http/paging.ts';
 import { pageBytes, readPage } from '../../../../lib/http/read-page.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import { notFound } from '../../not-found.ts';
-import { keyOf, newestPage } from '../../executions/list/page.ts';
+import { timeKeyOf, newestPage } from '../../executions/list/page.ts';
 import { edgeCaller } from '../edge-caller.ts';
 import { unknownRun } from '../errors.ts';
 import { listFleetRuns, readFleetRun } from './contract.ts';
@@ -33,7 +33,7 @@ export function createListRoute({ cluster }: Pick<ReadDeps, 'cluster'>): Route<C
       const known = await withTarget(cluster.fleetRuns, run);
       return known && presentRunSummary(known);
     });
-    const last = cutAfter === undefined ? next : keyOf(cutAfter);
+    const last = cutAfter === undefined ? next : timeKeyOf(cutAfter);
     return json({ items: [...items], next_cursor: last === undefined ? null : timeCursor.encode(last) });
   });
 }

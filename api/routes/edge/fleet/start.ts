@@ -11,7 +11,7 @@ import { fleetRuns } from '../../../../lib/kinds.ts';
 import { findObject, isAlreadyExists } from '../../../../lib/kube/index.ts';
 import { assertSameRequest } from '../../executions/start/create-execution.ts';
 import { notFound, unknownTenant } from '../../not-found.ts';
-import { refusalOf } from '../../write-refusal.ts';
+import { writeRefusal } from '../../write-refusal.ts';
 import { notFleetCapable } from '../errors.ts';
 import type { invokeFleet } from './contract.ts';
 import type { FleetDeps } from './ports.ts';
@@ -67,7 +67,7 @@ async function create({ kube, newId }: FleetDeps, making: Making): Promise<Fleet
   try {
     return await kube.create(fleetRuns, runOf(making, name));
   } catch (error) {
-    if (!isAlreadyExists(error)) throw refusalOf(error, tooLarge) ?? error;
+    if (!isAlreadyExists(error)) throw writeRefusal(error, tooLarge) ?? error;
     const existing = await findObject(kube, fleetRuns, { namespace, name });
     if (existing === undefined) throw error;
     assertSameRequest(existing, request, caller);

@@ -13,7 +13,7 @@ import { edgeGroups as groupKind } from '../../../../lib/kinds.ts';
 import { isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import { notFound, unknownTenant } from '../../not-found.ts';
-import { refusalOf } from '../../write-refusal.ts';
+import { writeRefusal } from '../../write-refusal.ts';
 import { changeSpec } from '../change-spec.ts';
 import { edgeCaller } from '../edge-caller.ts';
 import { unknownGroup } from '../errors.ts';
@@ -112,7 +112,7 @@ async function assertOwnHosts(
 
 function asRefusal(error: unknown): never {
   throw (
-    refusalOf(
+    writeRefusal(
       error,
       (cause) => new HttpError({ code: 'limit_exceeded', message: 'the group is too large; pin fewer hosts', cause }),
     ) ?? error

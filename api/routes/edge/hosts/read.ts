@@ -6,7 +6,7 @@ import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
 import { type FleetHost, matcherOf } from '../../../../lib/fleet/selector.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import { keyOf, newestPage } from '../../executions/list/page.ts';
+import { timeKeyOf, newestPage } from '../../executions/list/page.ts';
 import { edgeCaller } from '../edge-caller.ts';
 import { listEdgeHosts, readEdgeHost } from './contract.ts';
 import { locateHost } from './find-host.ts';
@@ -31,7 +31,7 @@ export function createListRoute({
     const { items, cutAfter } = await readPage(rows, async (host) =>
       presentHostSummary(tenant, host, heard.get(host.metadata.uid ?? '')),
     );
-    const last = cutAfter === undefined ? next : keyOf(cutAfter);
+    const last = cutAfter === undefined ? next : timeKeyOf(cutAfter);
     return json({ items: [...items], next_cursor: last === undefined ? null : timeCursor.encode(last) });
   });
 }

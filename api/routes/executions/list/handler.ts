@@ -6,7 +6,7 @@ import { createTimeCursor } from '../../../../lib/http/paging.ts';
 import { createArchiveCursor, type ArchivedExecutions } from '../../archived.ts';
 import { presentSummary } from '../present.ts';
 import { listExecutions } from './contract.ts';
-import { fits, pageOf, type PageQuery } from './page.ts';
+import { fits, executionPage, type PageQuery } from './page.ts';
 
 const timeCursor = createTimeCursor('executions');
 const archiveCursor = createArchiveCursor('executions');
@@ -22,7 +22,7 @@ export function createListRoute(deps: ListDeps): Route<Caller> {
     const { cursor, archived, ...wanted } = query;
     if (archived) return json(await archivedPage(archive, tenant, { ...wanted, cursor }));
     const after = timeCursor.decode(cursor);
-    const { rows, next } = pageOf(cluster.executions.list(tenant), { ...wanted, after });
+    const { rows, next } = executionPage(cluster.executions.list(tenant), { ...wanted, after });
     return json({
       executions: rows.map(presentSummary),
       next_cursor: next === undefined ? null : timeCursor.encode(next),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { anExecution } from '../../../../test/builders/execution-builder.ts';
 import { createTimeCursor, type TimeKey } from '../../../../lib/http/paging.ts';
-import { pageOf } from './page.ts';
+import { executionPage } from './page.ts';
 
 const timeCursor = createTimeCursor('executions');
 const uidOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
@@ -22,7 +22,7 @@ function walk(all: (page: number) => readonly WorkflowExecution[], limit: number
   const seen: number[] = [];
   let after: TimeKey | undefined;
   for (let page = 0; page < 1_000; page++) {
-    const { rows, next } = pageOf(all(page), { limit, after });
+    const { rows, next } = executionPage(all(page), { limit, after });
     seen.push(...numbersOf(rows));
     if (next === undefined) return seen;
     after = timeCursor.decode(timeCursor.encode(next));
@@ -73,7 +73,7 @@ describe('pages of executions', () => {
     [5_000, 200],
   ])('of %i have %i', (limit, want) => {
     const all = Array.from({ length: 300 }, (_, number) => made(number, 0));
-    expect(pageOf(all, { limit, after: undefined }).rows).toHaveLength(want);
+    expect(executionPage(all, { limit, after: undefined }).rows).toHaveLength(want);
   });
 
   it('are filtered by status, and by the name or id of the workflow', () => {
@@ -81,7 +81,7 @@ describe('pages of executions', () => {
     const done = made(2, 2, anExecution().ended('completed', 1));
     const pending = made(3, 3, anExecution().with({ workflow: 'other' }));
     const all = [running, done, pending];
-    const of = (query: object) => numbersOf(pageOf(all, { limit: 9, after: undefined, ...query }).rows);
+    const of = (query: object) => numbersOf(executionPage(all, { limit: 9, after: undefined, ...query }).rows);
     expect(of({ status: 'running' })).toEqual([1]);
     expect(of({ status: 'pending' })).toEqual([3]);
     expect(of({ workflow: 'demo' })).toEqual([2, 1]);

@@ -14,7 +14,7 @@ export interface PageQuery extends PageOptions<TimeKey> {
  * The newest executions behind `after`, the newest first. Only one page is sorted, however many executions there are,
  * and fastest where new ones are at the end of `all`, as in a cache.
  */
-export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Page<WorkflowExecution, TimeKey> {
+export function executionPage(all: readonly WorkflowExecution[], query: PageQuery): Page<WorkflowExecution, TimeKey> {
   return newestPage(all, query, (execution) => fits(execution, query));
 }
 
@@ -38,7 +38,7 @@ export function newestPage<D extends Dated>(
     best.length = Math.min(best.length, size + 1);
   }
   const rows = best.slice(0, size);
-  return { rows, next: best.length > size ? keyOf(rows.at(-1)) : undefined };
+  return { rows, next: best.length > size ? timeKeyOf(rows.at(-1)) : undefined };
 }
 
 /** The newest first; a time is as exact as Kubernetes keeps it. Makes no objects: a list compares all there are. */
@@ -52,7 +52,7 @@ function compareKeys(time: string, uid: string, otherTime: string, otherUid: str
 }
 
 /** The place of an object in a list of the newest. */
-export function keyOf(execution: Dated | undefined): TimeKey {
+export function timeKeyOf(execution: Dated | undefined): TimeKey {
   const { creationTimestamp: at = '', uid: id = '' } = execution?.metadata ?? {};
   return { at, id };
 }

@@ -6,7 +6,7 @@ import { workflowExecutions } from '../../../../lib/kinds.ts';
 import { findObject, isAlreadyExists, type KubeClient } from '../../../../lib/kube/index.ts';
 import { storedBytes } from '../../../../lib/kube/stored-bytes.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
-import { refusalOf } from '../../write-refusal.ts';
+import { writeRefusal } from '../../write-refusal.ts';
 
 type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
 
@@ -23,7 +23,7 @@ export async function createExecution(kube: ExecutionCreator, wanted: WorkflowEx
     return await kube.create(workflowExecutions, wanted);
   } catch (error) {
     if (isAlreadyExists(error)) throw error;
-    const refusal = refusalOf(error, tooLarge);
+    const refusal = writeRefusal(error, tooLarge);
     if (refusal !== undefined) throw refusal;
     const found = await findObject(kube, workflowExecutions, wanted.metadata);
     if (found === undefined) throw error;

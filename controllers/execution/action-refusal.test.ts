@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { KubeError } from '../../lib/kube/index.ts';
 import type { Action } from './engine/decision.ts';
-import { refusalOf } from './refusal-of.ts';
+import { actionRefusal } from './action-refusal.ts';
 
 const actions = [{ kind: 'create_tool_call', name: 'c-1', spec: {} }] as unknown as Action[];
 const error = (status: number, message: string) =>
@@ -17,6 +17,6 @@ it.each([
   ['of a server in trouble', error(500, 'etcdserver: leader changed'), undefined],
   ['of no server', new Error('request is too large'), undefined],
 ])('the word %s is a definite refusal: %s', (_whose, thrown, reason) => {
-  const refusal = refusalOf(thrown, actions);
+  const refusal = actionRefusal(thrown, actions);
   expect([refusal?.reason, refusal?.child]).toEqual([reason, reason === 'Refused' ? 'c-1' : undefined]);
 });

@@ -6,7 +6,7 @@ import type { Blockage } from './engine/facts.ts';
  * A refusal of the API server that a person may undo: grant a right, make room in a quota, or mend an object. A child
  * that is not valid is never made: no other action beside its create is refused so.
  */
-export function refusalOf(error: unknown, actions: readonly Action[]): Blockage | undefined {
+export function actionRefusal(error: unknown, actions: readonly Action[]): Blockage | undefined {
   if (!(error instanceof KubeError)) return undefined;
   const { message, status } = error;
   if (status === 403) return { reason: message.includes('exceeded quota') ? 'QuotaExceeded' : 'Forbidden', message };
