@@ -45,7 +45,7 @@ export const toolWorkflowModule = defineModule({
         ...workflows.cache.byIndex('namespace', place),
         ...tools.cache.byIndex('namespace', place),
       ]);
-      const apiSpec = findApiSpec(specs.cache, places, workflow.spec);
+      const apiSpec = findApiSpec(specs.cache, workflow);
       const verdict =
         placeVerdict(workflow, rivals, isCallable(namespace, tenants)) ??
         (await judgeToolWorkflow(documents, workflow, apiSpec));

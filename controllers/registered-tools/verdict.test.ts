@@ -175,6 +175,20 @@ describe('the condition Ready of registered tools', () => {
     expect(placeVerdict(older, [], false)?.reason).toBe('NotATenant');
   });
 
+  it('AMB-124 gives a name to what all tenants share, also where that is younger', () => {
+    const at = (namespace: string, creationTimestamp: string) => ({
+      metadata: { name: 'order', namespace, uid: namespace, creationTimestamp },
+      spec: {},
+    });
+    const own = at('tenant-acme', '2026-01-01T00:00:00Z');
+    const shared = at('windlass-global', '2026-01-02T00:00:00Z');
+    expect(placeVerdict(shared, [own, shared], true)).toBeUndefined();
+    expect(placeVerdict(own, [own, shared], true)).toEqual({
+      reason: 'NameTaken',
+      message: 'the name order is that of windlass-global/order, which all tenants share',
+    });
+  });
+
   it('AMB-125 counts what is in windlass-global as shared, and nothing of the system tenant', () => {
     const tenants = { tenantOf: (namespace: string) => (namespace === 'windlass-system' ? 'system' : undefined) };
     expect(['windlass-global', 'windlass-system', 'default'].map((place) => isCallable(place, tenants))).toEqual([

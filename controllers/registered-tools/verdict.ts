@@ -1,7 +1,7 @@
 import { conditionTypes } from '../../crds/conditions.ts';
 import { globalNamespace } from '../../crds/labels.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
-import { holderOf, type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { holderOf, isShared, type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 
 /** The reason and the sentence of a condition `Ready`; only `Accepted` makes it true. */
@@ -23,7 +23,7 @@ export const isCallable = (
   { tenantOf }: { readonly tenantOf: (namespace: string) => string | undefined },
 ): boolean => namespace === globalNamespace || tenantOf(namespace) !== undefined;
 
-/** Why an object is not judged further: its namespace is no tenant, or an older one that its tenant sees has its name. */
+/** Why an object is not judged further: its namespace is no tenant, or another that its tenant sees has its name. */
 export function placeVerdict(
   object: Registered,
   rivals: readonly Registered[],
@@ -34,6 +34,7 @@ export function placeVerdict(
   const name = registeredNameOf(object);
   const holder = holderOf([...rivals, object].filter((rival) => registeredNameOf(rival) === name));
   if (holder === undefined || holder.metadata.uid === uid) return undefined;
+  const why = isShared(holder) && !isShared(object) ? 'all tenants share' : 'is older';
   const place = `${holder.metadata.namespace}/${holder.metadata.name}`;
-  return { reason: 'NameTaken', message: `the name ${name} is that of ${place}, which is older` };
+  return { reason: 'NameTaken', message: `the name ${name} is that of ${place}, which ${why}` };
 }

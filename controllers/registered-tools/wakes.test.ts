@@ -28,7 +28,14 @@ describe('a registered tool is judged again', () => {
     ['when that one was made anew', gone, tool('tenant-acme', 'old', { uid: 'new' }), ['tenant-acme/a']],
     ['when a shared one is gone', shared, undefined, ['tenant-acme/a', 'tenant-beta/c']],
     ['and not when that one keeps its name', gone, gone, []],
-    ['and not when one comes', undefined, gone, []],
+    ['and not when one of a tenant comes', undefined, gone, []],
+    ['when a shared one comes', undefined, shared, ['tenant-acme/a', 'tenant-beta/c']],
+    [
+      'when a shared one takes its name',
+      tool('windlass-global', 'old', { registered: 'x' }),
+      shared,
+      ['tenant-acme/a', 'tenant-beta/c'],
+    ],
   ])('AMB-124 %s', (_title, before, after, want) => {
     expect(claimants(change(before, after), cache)).toEqual(want);
   });

@@ -1,5 +1,5 @@
 import { globalNamespace } from '../../crds/labels.ts';
-import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { isShared, type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { keyOf, type KubeObject, type Namespace } from '../../lib/kube/index.ts';
 
@@ -14,19 +14,21 @@ interface Cache<T extends RegisteredObject> {
 export const seers = <T extends RegisteredObject>(cache: Cache<T>, namespace: string): readonly T[] =>
   namespace === globalNamespace ? [...cache.values()] : cache.byIndex('namespace', namespace);
 
-/** Keys of the objects that claim the name which a change has set free: one of them has it now. */
+/** Keys of the objects that claim a name which a change has set free, or which a shared object has taken from them. */
 export function claimants<T extends RegisteredObject>(
   { before, after }: InformerChange<RegisteredObject>,
   cache: Cache<T>,
 ): string[] {
-  if (before === undefined) return [];
-  const name = registeredNameOf(before);
-  const isHeld = after !== undefined && after.metadata.uid === before.metadata.uid && registeredNameOf(after) === name;
-  if (isHeld) return [];
-  return seers(cache, before.metadata.namespace ?? '')
-    .filter((object) => registeredNameOf(object) === name)
+  if (before !== undefined && after !== undefined && isSameClaim(before, after)) return [];
+  const taken = after !== undefined && isShared(after) ? after : undefined;
+  const names = new Set([before, taken].flatMap((object) => (object === undefined ? [] : registeredNameOf(object))));
+  return seers(cache, (before ?? taken)?.metadata.namespace ?? '')
+    .filter((object) => names.has(registeredNameOf(object)))
     .map(keyOf);
 }
+
+const isSameClaim = (before: RegisteredObject, after: RegisteredObject): boolean =>
+  after.metadata.uid === before.metadata.uid && registeredNameOf(after) === registeredNameOf(before);
 
 /** Keys of the objects of a namespace that has become a tenant, or ceased to be one. */
 export const inhabitants = <T extends RegisteredObject>(

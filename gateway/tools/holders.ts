@@ -5,8 +5,8 @@ import type { Tenancy } from '../identity/tenancy.ts';
 export type Rivals = (namespace: string) => readonly Registered[];
 
 /**
- * Tells which object a name means where several that a tenant sees claim it, of whatever kind and place: the oldest, as in
- * the condition Ready. Lists and calls go by it alike (GW-WF-01, GW-OP-20).
+ * Tells which object a name means where several that a tenant sees claim it, of whatever kind and place: a shared one, else
+ * the oldest, as in the condition Ready. Lists and calls go by it alike (GW-WF-01, GW-OP-20).
  */
 interface Holders {
   /** The holder of each name. */

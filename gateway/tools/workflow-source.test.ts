@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLargeAnswers } from '../../lib/tools/web/answer-room.ts';
+import { globalNamespace } from '../../crds/labels.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import {
@@ -121,6 +122,8 @@ interface Scene {
   readonly audit?: AuditChain;
   /** The API server's answer to a reader of the Secret. */
   readonly refusal?: Error;
+  /** All tenants share the workflow and the API that it names; the tenant has an older API of that name. */
+  readonly isShadowed?: boolean;
   /** Others that claim its name. */
   readonly rivals?: readonly ToolWorkflow[];
   /** Name of the tool that a process before this one has seen. */
@@ -156,26 +159,36 @@ const refusedFor = (reason: string | undefined) =>
 
 function open(scene: Scene = {}) {
   const events: GatewayEvent[] = [];
+  const namespace = scene.isShadowed === true ? globalNamespace : 'tenant-acme';
   const api = {
-    metadata: { name: 'shop', namespace: 'tenant-acme', uid: '11111111-1111-4111-8111-111111111111', generation: 1 },
+    metadata: {
+      name: 'shop',
+      namespace,
+      uid: '11111111-1111-4111-8111-111111111111',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      generation: 1,
+    },
     spec: { allow_internal_addresses: ['127.0.0.0/8'], credentials: scene.credentials },
     ...refusedFor(scene.apiRefused),
   } as unknown as ApiSpec;
   const workflow = {
     metadata: {
       name: 'buy',
-      namespace: 'tenant-acme',
+      namespace,
       uid: 'workflow-uid',
       creationTimestamp: '2026-01-01T00:00:00Z',
     },
     spec: {
       description: 'buys',
       input_schema: { type: 'object', required: ['q'], properties: { q: { type: 'string' } } },
-      api_spec_id: api.metadata.uid,
+      ...(scene.isShadowed === true ? { api_spec: 'shop' } : { api_spec_id: api.metadata.uid }),
       steps: scene.steps ?? two,
     },
     ...refusedFor(scene.refused),
   } as unknown as ToolWorkflow;
+  const ofCaller = { namespace: 'tenant-acme', uid: 'shadow', creationTimestamp: '2025-01-01T00:00:00Z' };
+  const shadow = { ...api, metadata: { ...api.metadata, ...ofCaller } };
+  const apis = [...(scene.isApiGone === true ? [] : [api]), ...(scene.isShadowed === true ? [shadow] : [])];
   let isListed = true;
   const secret: Secret = {
     metadata: {
@@ -208,10 +221,10 @@ function open(scene: Scene = {}) {
       problem: () => undefined,
       close: async () => undefined,
     },
-    tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
+    tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', globalNamespace] : [globalNamespace]) },
     objects: {
       byIndex: (_index, place) => [
-        ...(isListed && place === 'tenant-acme' ? [workflow] : []),
+        ...(isListed && place === namespace ? [workflow] : []),
         ...(scene.rivals ?? []).filter(({ metadata }) => metadata.namespace === place),
       ],
     },
@@ -219,7 +232,10 @@ function open(scene: Scene = {}) {
       has: (place, name) => place === 'tenant-acme' && (name === scene.formerName || (!isListed && name === 'buy')),
     },
     whole: async (found) => (scene.isGone === true ? undefined : found),
-    apiSpecs: { getByUid: () => (scene.isApiGone === true ? undefined : api), byIndex: () => [] },
+    apiSpecs: {
+      getByUid: () => (scene.isApiGone === true ? undefined : api),
+      byIndex: (_index, place) => apis.filter(({ metadata }) => metadata.namespace === place),
+    },
     documents: createApiDocuments({
       kube,
       reader: { readOpenApi: async (text) => readOpenApi(typeof text === 'string' ? text : await text()) },
@@ -228,7 +244,7 @@ function open(scene: Scene = {}) {
         metadata: { ...metadata, generation: scene.generation ?? 1 },
         spec: {
           allow_internal_addresses: ['127.0.0.0/8'],
-          document: JSON.stringify({ ...document(), ...scene.document }),
+          document: JSON.stringify({ ...document(), ...scene.document, ...(metadata.uid === 'shadow' && byPath()) }),
         },
       }),
     }),
@@ -282,6 +298,13 @@ describe('a tool workflow as a tool', () => {
       ['POST', '/orders', '{"q": "tea", "found": "GET-1"}'],
     ]);
     expect(sent[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('AMB-124 GW-TEN-08 calls the API of its own namespace, and no older one of the caller', async () => {
+    await open({ isShadowed: true }).call();
+    expect(sent.map(({ url }) => url)).toEqual(['/items', '/orders']);
+    await expect(open({ isShadowed: true, isApiGone: true }).call()).rejects.toMatchObject({ reason: 'NotFound' });
+    expect(sent).toHaveLength(2);
   });
 
   it('GW-EVT-02 GW-EVT-03 GW-EVT-04 GW-EVT-06 tells of each act, in the order of the acts', async () => {
@@ -419,20 +442,21 @@ describe('a tool workflow as a tool', () => {
   });
 
   it.each<[string, string, string]>([
-    ['the oldest, which all tenants share', '2025-01-01T00:00:00Z', 'shared'],
-    ['the oldest, which is its own', '2027-01-01T00:00:00Z', 'tenant-acme'],
-  ])('GW-WF-01 GW-OP-20 is one of those that claim its name, listed and called: %s', (_title, at, want) => {
+    ['the shared one, which is older', globalNamespace, '2025-01-01T00:00:00Z'],
+    ['the shared one, which is younger', globalNamespace, '2027-01-01T00:00:00Z'],
+    ['the older one of the tenant', 'tenant-acme', '2027-01-01T00:00:00Z'],
+  ])('GW-WF-01 GW-OP-20 AMB-124 is one of those that claim its name, listed and called: %s', (_title, place, at) => {
     const rival = {
-      metadata: { name: 'buy', namespace: 'shared', uid: 'rival', creationTimestamp: at },
+      metadata: { name: 'buy', namespace: place, uid: 'rival', creationTimestamp: at },
       spec: { description: 'shared', input_schema: { type: 'object' }, steps: two },
     } as unknown as ToolWorkflow;
     const { source } = open({ rivals: [rival] });
     const listed = [...source.list('acme')];
     const called = source.find('acme', 'buy');
-    const description = want === 'shared' ? 'shared' : 'buys';
+    const description = place === globalNamespace ? 'shared' : 'buys';
     expect(listed.map((tool) => tool.description)).toEqual([description]);
     expect(called?.description).toBe(description);
-    expect(source.find('globex', 'buy')?.description).toBe('shared');
+    expect(source.find('globex', 'buy')?.description).toBe(place === globalNamespace ? 'shared' : undefined);
   });
 
   it('AMB-126 takes the answer to HEAD, which has no body, as null, and another status as a failure', async () => {

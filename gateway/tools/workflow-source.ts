@@ -125,7 +125,7 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
       reason: 'Validation',
     });
   }
-  const api = findApiSpec(deps.apiSpecs, deps.tenancy.visibleTo(caller.tenant), workflow.spec);
+  const api = findApiSpec(deps.apiSpecs, workflow);
   if (api === undefined) throw gone('the API spec of the workflow was deleted');
   requireAccepted(`the tool's API spec ${registeredNameOf(api)}`, api, ofItsDocument);
   const index = await deps.documents.indexOf(api);

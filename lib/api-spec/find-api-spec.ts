@@ -1,5 +1,6 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
-import type { ToolWorkflowSpec } from '../../crds/schema/tool-workflow.ts';
+import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import { visiblePlaces } from '../tenant/visible-places.ts';
 import { holderOf, registeredNameOf } from './registered.ts';
 
 /** ApiSpecs by namespace and by uid. */
@@ -8,21 +9,25 @@ export interface ApiSpecCache {
   byIndex(index: 'namespace', key: string): readonly ApiSpec[];
 }
 
+/** Its place and its reference. */
+interface Naming {
+  readonly metadata: Pick<ToolWorkflow['metadata'], 'namespace'>;
+  readonly spec: Pick<ToolWorkflow['spec'], 'api_spec_id' | 'api_spec'>;
+}
+
 /**
- * The ApiSpec that a tool workflow names, among those of `places`, the namespaces that its tenant sees. One of another
- * tenant is not found, whatever is asked for (GW-TEN-08).
+ * The ApiSpec that a tool workflow names, among those that its own namespace sees, whoever calls it: a shared workflow
+ * calls a shared API (ADR 0133). One of another tenant is not found, whatever is asked for (GW-TEN-08).
  */
-export function findApiSpec(
-  cache: ApiSpecCache,
-  places: readonly string[],
-  { api_spec_id: id, api_spec: name }: Pick<ToolWorkflowSpec, 'api_spec_id' | 'api_spec'>,
-): ApiSpec | undefined {
+export function findApiSpec(cache: ApiSpecCache, { metadata, spec }: Naming): ApiSpec | undefined {
+  const { api_spec_id: id, api_spec: name } = spec;
+  const places = visiblePlaces(metadata.namespace ?? '');
   if (id !== undefined) {
     const found = cache.getByUid(id.toLowerCase());
     return found !== undefined && places.includes(found.metadata.namespace ?? '') ? found : undefined;
   }
   const named = places.flatMap((place) =>
-    cache.byIndex('namespace', place).filter((spec) => registeredNameOf(spec) === name),
+    cache.byIndex('namespace', place).filter((found) => registeredNameOf(found) === name),
   );
   return holderOf(named);
 }

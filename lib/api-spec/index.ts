@@ -4,5 +4,12 @@ export { type ApiDocuments, createApiDocuments } from './documents.ts';
 export { type ApiSpecCache, findApiSpec } from './find-api-spec.ts';
 export { partlyKept } from './partly-kept.ts';
 export { problemText } from './problem-text.ts';
-export { builtInNameProblems, holderOf, objectNameOf, type Registered, registeredNameOf } from './registered.ts';
+export {
+  builtInNameProblems,
+  holderOf,
+  isShared,
+  objectNameOf,
+  type Registered,
+  registeredNameOf,
+} from './registered.ts';
 export { documentMaps, packDocument, type PackedDocument } from './stored-document.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isLabelName } from '../../crds/label-name.ts';
+import { globalNamespace } from '../../crds/labels.ts';
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import { builtInPrefixes } from '../../crds/tool-name.ts';
 import { isUid } from '../../crds/uid.ts';
@@ -24,11 +25,17 @@ export function objectNameOf(name: string): string {
   return `rt-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
 }
 
-/** The one that has the name where several claim it: the oldest, by age and then by uid. */
+/**
+ * The one that has the name where several claim it: a shared one before one of a tenant, then the oldest, then by uid. Age
+ * alone would let a tenant take a name before all others share it (AMB-124, ADR 0133).
+ */
 export function holderOf<T extends Registered>(rivals: readonly T[]): T | undefined {
-  return rivals.toSorted((a, b) => compare(ageOf(a), ageOf(b)))[0];
+  return rivals.toSorted((a, b) => compare(rankOf(a), rankOf(b)))[0];
 }
 
+export const isShared = ({ metadata }: Registered): boolean => metadata.namespace === globalNamespace;
+
+const rankOf = (object: Registered): string => `${isShared(object) ? 0 : 1}/${ageOf(object)}`;
 const ageOf = ({ metadata }: Registered): string => `${metadata.creationTimestamp ?? ''}/${metadata.uid ?? ''}`;
 const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 

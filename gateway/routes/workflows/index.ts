@@ -53,7 +53,7 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
   const route = defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
     const { tenant_id: _, ...definition } = body;
     const workflow = workflowOf(definition, tenancy.namespaceOf(caller), deps.stepsMax);
-    await checkOperations(deps, caller.tenant, workflow.spec);
+    await checkOperations(deps, workflow);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created);
     return json({ id: created.metadata.uid, name: definition.name });
@@ -82,15 +82,11 @@ function workflowOf(definition: Omit<Body, 'tenant_id'>, namespace: string, step
 const withoutSpec = ({ path, message }: Problem) => ({ path: path.replace(/^spec\.?/, ''), message });
 
 /** GW-WF-38, GW-WF-39, GW-TEN-08. */
-async function checkOperations(
-  { tenancy, apiSpecs, documents }: WorkflowRoutesDeps,
-  tenant: string | undefined,
-  spec: ToolWorkflowSpec,
-): Promise<void> {
-  const apiSpec = findApiSpec(apiSpecs, tenancy.visibleTo(tenant), spec);
+async function checkOperations({ apiSpecs, documents }: WorkflowRoutesDeps, workflow: ToolWorkflow): Promise<void> {
+  const apiSpec = findApiSpec(apiSpecs, workflow);
   if (apiSpec === undefined) throw validation([errorAt(['api_spec_id'], 'unknown', 'names no API spec of the tenant')]);
   const operations = await operationsOf(documents, apiSpec);
-  const absent = spec.steps.flatMap(({ operation_id: id }, index) =>
+  const absent = workflow.spec.steps.flatMap(({ operation_id: id }, index) =>
     operations.has(id)
       ? []
       : [errorAt(['steps', index, 'operation_id'], 'unknown', `'${id}' is no operationId of the API spec`)],
