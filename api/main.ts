@@ -83,7 +83,7 @@ async function main(): Promise<number> {
     { userAgent: 'windlass-api', writeTimeoutMs: 10_000 },
   );
   const runtime = createProcessRuntime({ process, clock, logger, graceMs: config.WINDLASS_GRACE_SECONDS * 1_000 });
-  const outputs = createOutputReader(kube, process.env);
+  const outputs = createOutputReader(kube, process.env, clock);
   const manifests = createManifestReader({ clock, workerUrl: workerUrl(manifestWorker) });
   try {
     return await runApi({

@@ -258,7 +258,7 @@ function createBus({ config, clock, logger, metrics }: ApiDeps): EventBus {
 /** Readers of an execution may read its record: those of the tenant whose namespace it was in. */
 function createArchived({ config, clock }: ApiDeps, bus: EventBus, { tenants, informers }: Cluster): ArchivedObjects {
   return createArchives({
-    archive: createArchive({ bus }, config),
+    archive: createArchive({ bus, clock }, config),
     clock,
     ownerOf(tenant) {
       const namespace = tenants.namespaceOf(tenant);

@@ -76,7 +76,7 @@ async function clusterOf(deps: ConnectDeps, options: GlobalOptions): Promise<Cli
   const credentials = await findCredentials({ env, now: () => clock.now(), kubeconfig, context });
   const client = createKubeClient({ credentials, clock }, { userAgent: 'windlass-cli' });
   const kube = withCountedQuota(client, { clock, note: (line) => terminal.note(line), interrupted });
-  const outputs = createOutputReader(kube, env);
+  const outputs = createOutputReader(kube, env, clock);
   return { kube, outputs, namespace: namespace ?? credentials.namespace ?? 'default' };
 }
 

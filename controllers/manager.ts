@@ -115,7 +115,7 @@ function createServices(deps: ManagerDeps, informers: Informers, guard: () => vo
     { controller: 'windlass.dev/controllers', instance: deps.identity },
   );
   const facts = createFactSink({ events: bus, clock, tenants });
-  const store = openOutputStore({ kube, guard }, config);
+  const store = openOutputStore({ clock, kube, guard }, config);
   const archive = openSharedArchive({ bus, guard, clock, logger, registry: metrics.registry }, config);
   const turns = createTurnGate();
   const shared = { config, nodeConfig, kube, guard, clock, logger, newId, metrics, events, bus };

@@ -47,7 +47,7 @@ async function main(): Promise<number> {
       clock,
       kube,
       runtime,
-      outputs: createOutputReader(kube, process.env),
+      outputs: createOutputReader(kube, process.env, clock),
       newId,
       nodeConfig,
       openApi,

@@ -1,5 +1,6 @@
 import { outputsFinalizer } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../clock.ts';
 import { type Environment, parseConfig } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { locatorOf } from '../output-store/blob.ts';
@@ -17,7 +18,7 @@ export type OutputReader = (execution: Pick<WorkflowExecution, 'metadata'>) => B
  * Reads from ConfigMaps with the client's rights in the cluster, and from S3 with the credentials that the AWS SDK
  * finds and the bucket of the same WINDLASS_S3_ variables that the controllers have.
  */
-export function createOutputReader(kube: ConfigMapPort, env: Environment): OutputReader {
+export function createOutputReader(kube: ConfigMapPort, env: Environment, clock: Clock): OutputReader {
   const configMaps = createConfigMapStore(kube);
   let bucket: OutputStore | undefined;
   return ({ metadata }) => {
@@ -26,7 +27,7 @@ export function createOutputReader(kube: ConfigMapPort, env: Environment): Outpu
       const locator = locatorOf(uid, { ...blob, encoding: 'text' });
       if (!finalizers.includes(outputsFinalizer)) return configMaps.get(namespace, locator);
       // An execution that began before the bucket was configured has outputs in both places.
-      bucket ??= createLayeredStore(createS3Store(s3Options(parseS3(env))), configMaps);
+      bucket ??= createLayeredStore(createS3Store(s3Options(parseS3(env), clock)), configMaps);
       return bucket.get(namespace, locator);
     };
   };

@@ -1,4 +1,5 @@
 import type * as Sdk from '@aws-sdk/client-s3';
+import { type Clock, resultWithin } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { lost } from './packed.ts';
 
@@ -15,13 +16,20 @@ export interface S3BucketOptions {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** Asked before every write; what it throws ends the call with nothing written. */
   readonly guard?: () => void;
+  readonly clock: Clock;
 }
 
 /** Milliseconds until a server that does not answer counts as down; the SDK then tries twice more. */
 const connectMs = 5_000;
-const answerMs = 30_000;
+/** From the begin of a request to its answer, and between two parts of a body. */
+const answerMs = 15_000;
+/** One call with all its attempts and the body. Callers have a place of few, and lose it to a call without an end. */
+export const callMs = 45_000;
 
-/** Our calls to a bucket. The SDK is loaded at the first use. Calls throw AppError `unavailable` where it is away. */
+/**
+ * Our calls to a bucket. The SDK is loaded at the first use. Calls throw AppError `unavailable` where it is away, or does not
+ * end within `callMs`.
+ */
 export interface S3Bucket {
   /** Gives the number of bytes back. */
   write(key: string, body: Uint8Array): Promise<number>;
@@ -38,25 +46,43 @@ export interface S3Bucket {
 }
 
 export function createS3Bucket(options: S3BucketOptions): S3Bucket {
-  let opened: Promise<Commands> | undefined;
-  const { bucket } = options;
-  const call = async <T>(work: (commands: Commands) => Promise<T>): Promise<T> =>
-    named(bucket, work(await (opened ??= open(options))));
+  let opened: Promise<Opened> | undefined;
+  const { bucket, clock } = options;
+  const call = <T>(work: (commands: Commands) => Promise<T>): Promise<T> =>
+    named(
+      bucket,
+      inTime(clock, async (signal) => work({ ...(await (opened ??= open(options))), signal })),
+    );
   return {
     write: (key, body) => call((commands) => write(commands, key, body)),
     read: (key, bytesMax) => call((commands) => read(commands, key, bytesMax)),
     copy: (from, to) => call((commands) => copy(commands, from, to)),
     keys: (folder, after, limit) => call((commands) => listed(commands, folder, { after, limit })),
-    remove: (keys) =>
-      call(async (commands) => {
-        commands.guard();
-        if (keys.length > 0) await remove(commands, keys);
-      }),
-    clear: (folder) => call((commands) => clear(commands, folder)),
+    remove: (keys) => call((commands) => remove(commands, keys)),
+    async clear(folder) {
+      // A page at a time, and always the first one: what was listed before is gone by then.
+      const page = (): Promise<string[]> => call((commands) => listed(commands, folder));
+      for (let keys = await page(); keys.length > 0; keys = await page()) {
+        await call((commands) => remove(commands, keys));
+      }
+    },
   };
 }
 
-async function open(options: S3BucketOptions): Promise<Commands> {
+/** Rejects when the time is up, whatever holds the work: the SDK heeds the signal in a request, not between two. */
+async function inTime<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const ended = await resultWithin(
+    clock,
+    callMs,
+    work(over.signal).then((value) => ({ value })),
+  );
+  if (ended !== undefined) return ended.value;
+  over.abort();
+  throw new Error(`no answer within ${callMs / 1_000} s`);
+}
+
+async function open(options: S3BucketOptions): Promise<Opened> {
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client(clientConfig(options));
   const { bucket: Bucket, guard = () => undefined } = options;
@@ -78,7 +104,13 @@ function clientConfig({ endpoint, region, pathStyle, credentials }: S3BucketOpti
   return {
     region,
     forcePathStyle: pathStyle,
-    requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs },
+    requestHandler: {
+      connectionTimeout: connectMs,
+      requestTimeout: answerMs,
+      // Without it the SDK prints a warning and waits on.
+      throwOnRequestTimeout: true,
+      socketTimeout: answerMs,
+    },
     // Many S3-compatible servers do not know the checksums that AWS asks for since 2025; the hash in the key is ours.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -87,25 +119,33 @@ function clientConfig({ endpoint, region, pathStyle, credentials }: S3BucketOpti
   };
 }
 
-interface Commands {
+interface Opened {
   readonly sdk: typeof Sdk;
   readonly client: Sdk.S3Client;
   readonly Bucket: string;
   readonly guard: () => void;
 }
 
-async function write({ sdk, client, Bucket, guard }: Commands, Key: string, Body: Uint8Array): Promise<number> {
+/** What one call works with, until its signal ends it. */
+interface Commands extends Opened {
+  readonly signal: AbortSignal;
+}
+
+async function write(commands: Commands, Key: string, Body: Uint8Array): Promise<number> {
+  const { sdk, client, Bucket, guard, signal: abortSignal } = commands;
   guard();
-  await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/gzip' }));
+  const command = new sdk.PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/gzip' });
+  await client.send(command, { abortSignal });
   return Body.byteLength;
 }
 
-async function copy({ sdk, client, Bucket, guard }: Commands, from: string, Key: string): Promise<boolean> {
+async function copy(commands: Commands, from: string, Key: string): Promise<boolean> {
+  const { sdk, client, Bucket, guard, signal: abortSignal } = commands;
   guard();
   // The only key of a request that the SDK does not escape; those that we make need it for the prefix alone.
   const CopySource = `${Bucket}/${from}`.split('/').map(encodeURIComponent).join('/');
   try {
-    await client.send(new sdk.CopyObjectCommand({ Bucket, Key, CopySource }));
+    await client.send(new sdk.CopyObjectCommand({ Bucket, Key, CopySource }), { abortSignal });
     return true;
   } catch (error) {
     if (error instanceof sdk.S3ServiceException && error.name === 'NoSuchKey') return false;
@@ -113,11 +153,12 @@ async function copy({ sdk, client, Bucket, guard }: Commands, from: string, Key:
   }
 }
 
-async function read({ sdk, client, Bucket }: Commands, Key: string, bytesMax: number): Promise<Uint8Array> {
+async function read(commands: Commands, Key: string, bytesMax: number): Promise<Uint8Array> {
+  const { sdk, client, Bucket, signal: abortSignal } = commands;
   try {
     // One byte more than may be there shows that there is too much; a server that ignores the range is cut off.
     const command = new sdk.GetObjectCommand({ Bucket, Key, Range: `bytes=0-${bytesMax}` });
-    const { Body } = await client.send(command);
+    const { Body } = await client.send(command, { abortSignal });
     return Body === undefined ? new Uint8Array() : await bounded(Body.transformToWebStream(), Key, bytesMax);
   } catch (error) {
     if (error instanceof Error && error.name === 'InvalidRange')
@@ -138,31 +179,28 @@ async function bounded(stream: ReadableStream<Uint8Array>, key: string, bytesMax
   return Buffer.concat(parts);
 }
 
-async function clear(commands: Commands, folder: string): Promise<void> {
-  // A page at a time, and always the first one: what was listed before is gone by then.
-  for (let keys = await listed(commands, folder); keys.length > 0; keys = await listed(commands, folder)) {
-    commands.guard();
-    await remove(commands, keys);
-  }
-}
-
 interface Listing {
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
 
 async function listed(
-  { sdk, client, Bucket }: Commands,
+  { sdk, client, Bucket, signal: abortSignal }: Commands,
   Prefix: string,
   { after: StartAfter, limit: MaxKeys }: Listing = {},
 ): Promise<string[]> {
-  const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix, StartAfter, MaxKeys }));
+  const command = new sdk.ListObjectsV2Command({ Bucket, Prefix, StartAfter, MaxKeys });
+  const { Contents = [] } = await client.send(command, { abortSignal });
   return Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
 }
 
-async function remove({ sdk, client, Bucket }: Commands, keys: readonly string[]): Promise<void> {
+async function remove(commands: Commands, keys: readonly string[]): Promise<void> {
+  const { sdk, client, Bucket, guard, signal: abortSignal } = commands;
+  guard();
+  if (keys.length === 0) return;
   const Objects = keys.map((Key) => ({ Key }));
-  const { Errors = [] } = await client.send(new sdk.DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+  const command = new sdk.DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
+  const { Errors = [] } = await client.send(command, { abortSignal });
   const [first] = Errors;
   if (first === undefined) return;
   throw new Error(`${Errors.length} objects are not deleted, first ${first.Key ?? ''}: ${first.Message ?? first.Code}`);

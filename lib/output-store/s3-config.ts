@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { Clock } from '../clock.ts';
 import { ConfigError } from '../config.ts';
 import type { S3StoreOptions } from './s3-store.ts';
 
@@ -18,7 +19,7 @@ export type S3Config = Readonly<Static<typeof S3Config>>;
  * Configuration of the bucket from the environment. Credentials are not among them: the AWS SDK finds them.
  * @throws ConfigError where no bucket is named.
  */
-export function s3Options(config: S3Config): S3StoreOptions {
+export function s3Options(config: S3Config, clock: Clock): S3StoreOptions {
   const bucket = config.WINDLASS_S3_BUCKET;
   if (bucket === undefined) {
     throw new ConfigError([
@@ -31,5 +32,6 @@ export function s3Options(config: S3Config): S3StoreOptions {
     region: config.WINDLASS_S3_REGION,
     prefix: config.WINDLASS_S3_PREFIX,
     pathStyle: config.WINDLASS_S3_PATH_STYLE,
+    clock,
   };
 }

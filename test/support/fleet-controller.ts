@@ -251,7 +251,7 @@ export function startFleetController(given: FleetControllerFacts): FleetProcess 
 
 /** The record as the API reads it. */
 export function recordsOf({ kube }: FleetServer, bus: Pick<EventBus, 'request'>): RunRecords {
-  const outputs = createOutputReader(kube as unknown as Parameters<typeof createOutputReader>[0], {});
+  const outputs = createOutputReader(kube as unknown as Parameters<typeof createOutputReader>[0], {}, systemClock);
   return createRunRecords({ clock: systemClock, outputs, bus });
 }
 

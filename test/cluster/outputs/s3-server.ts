@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { systemClock } from '../../../lib/clock.ts';
 import type { S3StoreOptions } from '../../../lib/output-store/s3-store.ts';
 import { freePort } from '../harness/free-port.ts';
 import { startDaemon } from './daemon.ts';
@@ -40,7 +41,7 @@ export async function startS3Server(): Promise<S3Server> {
   const credentials = { accessKeyId, secretAccessKey };
   const client = new S3Client({ ...options, forcePathStyle: true, credentials });
   return {
-    options: { ...options, credentials },
+    options: { ...options, credentials, clock: systemClock },
     env: {
       WINDLASS_OUTPUT_STORE: 's3',
       WINDLASS_S3_BUCKET: bucket,
