@@ -4,7 +4,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
-import type { DispatchResult, Tool } from '../../lib/tools/tool.ts';
+import type { DispatchResult, Tool, ToolAnswer } from '../../lib/tools/tool.ts';
+import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { executionOf, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
 import { useReplicas } from '../../test/agents/replicas.ts';
 import { storedEvents } from '../../test/nats/stored-events.ts';
@@ -464,6 +465,53 @@ describe('drivers on a real NATS server', () => {
     await outcomes(shared);
     expect(run).toHaveBeenCalledTimes(1);
     expect(judged).toBe(questions);
+  });
+
+  interface JudgedCase {
+    readonly title: string;
+    readonly args: object;
+    readonly capabilities?: readonly { readonly name: string; readonly skip_judge: boolean }[];
+    readonly config?: Record<string, boolean>;
+    readonly questions: number;
+    readonly runs: number;
+  }
+  const id = { id: 'a' };
+  const excepted = [{ name: 'svc.script.delete', skip_judge: true }];
+  it.each<JudgedCase>([
+    { title: 'TOOL-RULE-02 a call with its arguments', args: id, questions: 1, runs: 1 },
+    { title: 'TOOL-RULE-06 a call without a required argument', args: {}, questions: 0, runs: 0 },
+    { title: 'TOOL-RULE-06 a call whose required argument is null', args: { id: null }, questions: 0, runs: 0 },
+    { title: 'TOOL-RULE-04 a tool that the node excepts', args: id, capabilities: excepted, questions: 0, runs: 1 },
+    { title: 'TOOL-RULE-05 one of its manifest', args: id, config: { skip_judge: true }, questions: 1, runs: 1 },
+    { title: 'TOOL-RULE-05 one of its call', args: { ...id, skip_judge: true }, questions: 1, runs: 1 },
+  ])('$title has so many questions to the judge: $questions', async (each) => {
+    const { title, args, capabilities = [], config = {}, questions, runs } = each;
+    const shared = new SharedExecutions();
+    const name = 'svc.script.delete';
+    const run = vi.fn<() => Promise<ToolAnswer>>(async () => ({ content: 'gone', isError: false }));
+    const toolbox = createToolbox(
+      { builtin_dispatchers: [{ name: 'svc', capabilities }] },
+      { [name]: { kind: 'api', run } },
+    );
+    let judged = 0;
+    const ask = async (request: ModelRequest): Promise<ModelReply> => {
+      const { content = '' } = request.messages.at(-1) ?? {};
+      if (request.messages[0]?.content.includes('tool call of an agent') !== true)
+        return script(replyOf('', [[name, args]]), replyOf(content))(request);
+      judged += 1;
+      return replyOf('{"allow":true,"reason":"it serves the task"}');
+    };
+    const tools = [{ name, config }];
+    replicas.start({
+      shared,
+      ask,
+      toolbox,
+      spec: specOf({ tools, execution: { tool_validation: { enabled: true } } }),
+    });
+    shared.put(executionOf(title.replaceAll(/\W/g, '-')));
+    await outcomes(shared);
+    expect(shared.outcomes[0]?.output).toMatch(runs === 1 ? /^gone$/ : /^InvalidArguments: /);
+    expect([judged, run.mock.calls.length]).toEqual([questions, runs]);
   });
 
   it('count the time of a judge from its turn at the provider, and refuse the call where that is over', async () => {

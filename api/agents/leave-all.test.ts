@@ -81,6 +81,29 @@ it('a stopping replica gives up a question to a model, and the next one asks it 
   expect(kinds.filter((kind) => kind === 'model_replied')).toHaveLength(1);
 });
 
+it('LLM-19 the next replica asks the provider that the execution has, and a new execution has none', async () => {
+  const shared = new SharedExecutions();
+  const seen: (string | undefined)[] = [];
+  const hanging = vi.fn<Ask>(async (request) => {
+    seen.push(request.provider);
+    return request.messages.at(-1)?.role === 'tool' ? hangs() : callsOnce(request);
+  });
+  const tools = [toolOf(async () => answerOf('seven'), true)];
+  const leaving = replicas.start({ shared, ask: hanging, tools, leaving: patient });
+  shared.put(executionOf('kept'));
+  await begun(hanging, 2);
+  await leaving.stop();
+  const ask: Ask = async (request) => {
+    seen.push(request.provider);
+    return replyOf('done');
+  };
+  replicas.start({ shared, ask, tools });
+  await ended(shared);
+  shared.put(executionOf('new'));
+  await ended(shared, 2);
+  expect(seen).toEqual([undefined, 'p', 'p', undefined]);
+});
+
 it('writes down nothing of an answer that a model breaks off when it is given up', async () => {
   const half: Ask = ({ signal }) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(replyOf('half a sen'))));

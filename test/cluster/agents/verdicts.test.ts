@@ -121,6 +121,35 @@ row('WF-PAR-13 WF-PAR-14', { ...average, confidence_weighting: halves }, above('
   [[1, 0.01], [1, 0.01], true],
 ]);
 
+// The same mean: judges who agree are worth more confidence.
+row('WF-PAR-16', average, above('confidence', 0.99), [
+  [[0.5], [0.5], true],
+  [[0.4], [0.6], false],
+]);
+row('WF-PAR-16', average, above('score', 0.59), [
+  [[0.4], [0.8], true],
+  [[0.4], [0.79], true],
+  [[0.4], [0.78], false],
+]);
+row('WF-PAR-17', { strategy: 'majority', threshold: 0.7 }, above('confidence', 0.33), [
+  [[0.7], [0.7], [0.69], true],
+  [[0.7], [0.69], false],
+]);
+row('WF-PAR-18', lowest, above('confidence', 0.59), [
+  [[1, 0.6], [1, 0.9], true],
+  [[1, 0.59], [1, 0.9], false],
+]);
+row('WF-PAR-18', lowest, { condition: 'consensus' }, [
+  [[1], [0.7], true],
+  [[1], [0.69], false],
+]);
+// The higher score has the lower rank.
+row('WF-PAR-19', { strategy: 'best_of_n', n: 1 }, above('score', 0.7), [[[0.9, 0.5], [0.6, 1], false]]);
+row('WF-PAR-19', { strategy: 'best_of_n', n: 2 }, above('score', 0.7), [
+  [[0.9, 0.5], [0.6, 1], true],
+  [[0.9, 0.5], [0.6, 1, 3], false],
+]);
+
 /** One below, at and above each threshold, said by agents that run. Needs the scripted model of dev/demo/install. */
 describe('what judges say, at the thresholds of a state', () => {
   let kube: KubeClient;
@@ -145,6 +174,17 @@ describe('what judges say, at the thresholds of a state', () => {
     await tenant?.remove();
     await kube.close();
   });
+
+  async function finished(name: string, states: Readonly<Record<string, State>>, more: object = {}) {
+    const target = { namespace: tenant.name, name };
+    const builder = aWorkflow(name);
+    for (const [state, spec] of Object.entries(states)) builder.state(state, spec);
+    const workflow = builder.state('met', anEnd()).build();
+    const object = { ...workflow, metadata: { ...workflow.metadata, ...target } };
+    await kube.apply(workflows, object, { fieldManager: 'test', force: true });
+    await startExecution(kube, target, { workflow: name, ...more });
+    return waitUntilFinished(kube, target, { timeoutMs: 150_000 });
+  }
 
   const numbered = rows.map((each, index) => ({ ...each, index, name: `verdict-${index}` }));
 
@@ -175,6 +215,59 @@ describe('what judges say, at the thresholds of a state', () => {
     expect(status?.history?.map(({ state: visited }) => visited)).toEqual(['s', matches ? 'met' : 'missed']);
   });
 
+  it('WF-PAR-20 WF-PAR-21 WF-PAR-22 WF-PAR-23 writes what was said and weighed, in the order of the manifest', async () => {
+    const says: Said[] = [[0.9, 0.8, 2], [0.6]];
+    const judges = says.map((said) => ({ agent: 'judge', input: scriptOf(said), ...defined({ weight: said?.[2] }) }));
+    const transitions = [{ condition: 'always', target: 'met' } as const];
+    const panel: State = { kind: 'ParallelAgents', agents: judges, consensus: average, transitions };
+    const { status } = await finished('entry', { s: panel });
+    const { metadata } = await kube.get(agents, { namespace: tenant.name, name: 'judge' });
+    const agent_id = metadata.uid;
+    expect(status?.blackboard?.['s']?.value).toMatchObject({
+      consensus: {
+        score: 0.8,
+        confidence: expect.any(Number) as number,
+        strategy: 'weighted_average',
+        metadata: { judges: 2, completed: 2 },
+      },
+      individual_results: [
+        { agent_id, score: 0.9, confidence: 0.8, reasoning: 'said' },
+        { agent_id, score: 0.6, reasoning: 'said' },
+      ],
+      agents: [
+        { agent_id, output: verdictOf(says[0]), weight: 2 },
+        { agent_id, output: verdictOf(says[1]), weight: 1 },
+      ],
+    });
+  });
+
+  it('WF-AGENT-02 WF-AGENT-03 WF-AGENT-05 WF-AGENT-06 WF-AGENT-08 reads intents, inputs and earlier states', async () => {
+    const says = (text: string): string => `[{"content":"${text}"}]`;
+    const on = (target: string) => [{ condition: 'always', target } as const];
+    const { status, metadata } = await finished(
+      'reads',
+      {
+        s: { kind: 'Agent', agent: 'judge', input: says('{{intent}}, {{input.word}}'), transitions: on('own') },
+        own: {
+          kind: 'Agent',
+          agent: 'judge',
+          intent: 'its own {{input.word}}',
+          input: says('{{s.output}} and {{intent}}'),
+          transitions: on('met'),
+        },
+      },
+      { input: { word: 'given' }, intent: 'the caller says' },
+    );
+    const entries = status?.blackboard;
+    const first = 'the caller says, given';
+    // The intent of a state is that of its agent (spec 1 §2.6); templates read the caller's.
+    expect(entries?.['s']?.value).toMatchObject({ status: 'success', output: first, iterations: 1 });
+    expect(entries?.['own']?.value).toMatchObject({ status: 'success', output: `${first} and the caller says` });
+    const { items } = await kube.listAll(agentExecutions, { namespace: tenant.name });
+    const children = items.filter(({ metadata: { ownerReferences } }) => ownerReferences?.[0]?.uid === metadata.uid);
+    expect(new Set(children.map(({ spec }) => spec.intent))).toEqual(new Set(['the caller says', 'its own given']));
+  });
+
   it('WF-PAR-04 each judge ran on the input that its template gave', async () => {
     const { items } = await kube.listAll(agentExecutions, { namespace: tenant.name });
     const judges = rows.reduce((sum, { says }) => sum + says.length, 0);
@@ -184,8 +277,9 @@ describe('what judges say, at the thresholds of a state', () => {
 });
 
 /** The one reply of the model to a judge. */
-function scriptOf(said: Said): string {
+const scriptOf = (said: Said): string => JSON.stringify([{ content: verdictOf(said) }]);
+
+function verdictOf(said: Said): string {
   const [score, confidence] = said ?? [];
-  const content = said === undefined ? 'I cannot say.' : JSON.stringify({ score, confidence, reasoning: 'said' });
-  return JSON.stringify([{ content }]);
+  return said === undefined ? 'I cannot say.' : JSON.stringify({ score, confidence, reasoning: 'said' });
 }

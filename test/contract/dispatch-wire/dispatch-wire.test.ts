@@ -311,6 +311,62 @@ describe('the wire between a container and the orchestrator', () => {
     expect((await post('/v1/dispatch-gateway', { ...result, dispatch_id: 'unknown' })).status).toBe(404);
   });
 
+  const reported = {
+    type: 'dispatch_result',
+    execution_id: 'fields',
+    dispatch_id: 'unknown',
+    exit_code: 0,
+    stdout: 'a',
+    stderr: '',
+    duration_ms: 1,
+    truncated: false,
+  };
+  const wrong = {
+    text: [7, null, ['a']],
+    integer: ['1', 0.5, null, true],
+    boolean: ['true', 0, null],
+    list: ['a', {}, null],
+  };
+  const fields: readonly (readonly [id: string, body: object, field: string, kind: keyof typeof wrong])[] = [
+    ['ATTEST-02', attestation('fields'), 'agent_id', 'text'],
+    ['ATTEST-02', attestation('fields'), 'execution_id', 'text'],
+    ['ATTEST-02', attestation('fields'), 'container_id', 'text'],
+    ['ATTEST-03', attestation('fields'), 'agent_public_key', 'text'],
+    ['DISPATCH-01', generate('fields'), 'type', 'text'],
+    ['DISPATCH-02', generate('fields'), 'agent_id', 'text'],
+    ['DISPATCH-02', generate('fields'), 'execution_id', 'text'],
+    ['DISPATCH-03', generate('fields'), 'iteration_number', 'integer'],
+    ['DISPATCH-04', generate('fields'), 'model_alias', 'text'],
+    ['DISPATCH-05', generate('fields'), 'prompt', 'text'],
+    ['DISPATCH-06', generate('fields'), 'messages', 'list'],
+    ['DISPATCH-07', reported, 'execution_id', 'text'],
+    ['DISPATCH-07', reported, 'dispatch_id', 'text'],
+    ['DISPATCH-08', reported, 'exit_code', 'integer'],
+    ['DISPATCH-09', reported, 'stdout', 'text'],
+    ['DISPATCH-09', reported, 'stderr', 'text'],
+    ['DISPATCH-10', reported, 'duration_ms', 'integer'],
+    ['DISPATCH-10', reported, 'truncated', 'boolean'],
+  ];
+  it.each(fields)('%s of %j the %s must be there, and of the type %s', async (_id, body, field, kind) => {
+    shared.put(executionOf('fields'));
+    expect((await post('/v1/seal/attest', attestation('fields'))).status).toBe(200);
+    const path = 'type' in body ? '/v1/dispatch-gateway' : '/v1/seal/attest';
+    for (const value of [undefined, ...wrong[kind]]) {
+      const answer = await post(path, { ...body, [field]: value });
+      expect({ value, status: answer.status, text: await answer.text() }).toEqual({
+        value,
+        status: 400,
+        text: expect.stringContaining(field) as string,
+      });
+    }
+  });
+
+  it('DISPATCH-07 takes a result with all fields for one of its form, and knows no such dispatch', async () => {
+    shared.put(executionOf('fields'));
+    expect((await post('/v1/seal/attest', attestation('fields'))).status).toBe(200);
+    expect((await post('/v1/dispatch-gateway', reported)).status).toBe(404);
+  });
+
   it('answers 410 for an execution that was cancelled', async () => {
     const execution = executionOf('cancelled');
     shared.put(execution);
