@@ -230,7 +230,7 @@ describe('files of a volume', () => {
     expect(world.calls.filter(({ operationId }) => operationId === 'cancelExecution')).toHaveLength(2);
   });
 
-  it('AMB-199 a helper that outlives its call continues; the answer names it and the tools that ask for it', async () => {
+  it('AMB-199 a helper that outlives its call continues; the answer names the tools that look at the files', async () => {
     execution = { status: 'running' };
     const time = new AbortController();
     const late = world.run('svc.file.write', { ...at, content: 'x' }, time.signal);
@@ -238,9 +238,12 @@ describe('files of a volume', () => {
     time.abort(new DOMException('the time is up', 'TimeoutError'));
     const { content, isError } = await late;
     expect(isError).toBe(true);
-    expect(content).toMatch(
-      /^StillRunning: the execution helper-1 .* continues: .*svc\.workflow\.status .*svc\.workflow\.logs /,
-    );
+    expect(content).toMatch(/^StillRunning: the helper pod continues: .*svc\.file\.list and svc\.file\.read /);
+    expect(
+      new Set(
+        world.calls.filter(({ operationId }) => /Execution/.test(operationId)).map(({ seesHelpers }) => seesHelpers),
+      ),
+    ).toEqual(new Set([true]));
     expect(world.calls.map(({ operationId }) => operationId)).not.toContain('cancelExecution');
     expect(world.raised.map(({ data }) => data)).toMatchObject([{ tool: 'svc.file.write', outcome: 'error' }]);
   });

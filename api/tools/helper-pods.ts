@@ -12,7 +12,7 @@ import { writeRefusal } from '../routes/write-refusal.ts';
 import { hasEnded } from './execution-tools.ts';
 import { helperState } from './helper-workflow.ts';
 import { lookUntil } from './look-until.ts';
-import type { Operations } from './operations.ts';
+import type { Asked, Operations } from './operations.ts';
 import { stillRunning } from './still-running.ts';
 
 export interface HelperPodsDeps {
@@ -58,7 +58,7 @@ export async function runHelper(
   const body = { workflow: made.metadata.uid ?? '', input, ttl_seconds_after_finished: keepSeconds };
   const started = await operations.call('startExecution', caller, { body, seesHelpers: true });
   const execution_id = isJsonObject(started) ? String(started['execution_id']) : '';
-  const asked = { params: { execution_id } };
+  const asked: Asked = { params: { execution_id }, seesHelpers: true };
   try {
     const { exit_code, isCut } = endOf(await ended(deps, caller, asked, signal));
     const output = await operations.call('readExecutionLogs', caller, { ...asked, query: { stream: 'stdout' } });
@@ -96,10 +96,6 @@ function asRefusal(error: unknown): unknown {
   return writeRefusal(error, tooLarge) ?? error;
 }
 
-interface Asked {
-  readonly params: { readonly execution_id: string };
-}
-
 async function ended(
   { clock, operations }: HelperPodsDeps,
   caller: ToolCaller,
@@ -114,9 +110,7 @@ async function ended(
   const { value, isWanted } = await lookUntil(looks, look, hasEnded);
   if (isWanted) return value;
   if (isTimeUp(signal)) {
-    const ask =
-      'svc.workflow.status tells how it ended, and svc.workflow.logs what it answered, for a minute after its end';
-    throw stillRunning(`the execution ${asked.params.execution_id} of the helper pod`, ask);
+    throw stillRunning('the helper pod', 'svc.file.list and svc.file.read tell what it has done');
   }
   await operations.call('cancelExecution', caller, { ...asked, body: {} });
   throw new AppError('limit_exceeded', `no helper pod came to its end in ${waiting.ms / 1_000} s; try again`);

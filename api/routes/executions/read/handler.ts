@@ -7,6 +7,7 @@ import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
 import type { ArchivedExecutions } from '../../archived.ts';
 import type { Execution } from '../execution-object.ts';
+import { isShown } from '../is-shown.ts';
 import { presentExecution } from '../present.ts';
 import { readExecution } from './contract.ts';
 import { presentFull, presentWithOutput, storedBytes } from './inline-values.ts';
@@ -26,18 +27,24 @@ export function createReadRoute(deps: ReadDeps): Route<Caller> {
     const reserve = (bytes: number): Promise<void> => request.reserve((weight = bytes));
     const execution = await cluster.executions.find(caller.tenant, id, reserve);
     if (execution === undefined) {
-      const text = await archived.find(caller.tenant, id, async (record) =>
-        JSON.stringify(await presentRecord(record, query.full)),
-      );
+      const text = await archived.find(caller.tenant, id, async (record) => {
+        requireShown(record.execution, caller);
+        return JSON.stringify(await presentRecord(record, query.full));
+      });
       if (text === undefined) throw notFound(unknownExecution);
       return { kind: 'text', text, mediaType: 'application/json' };
     }
+    requireShown(execution, caller);
     const stored = storedBytes(execution, query.full === true);
     if (stored > 0) await reserve(weight + stored * copies);
     if (query.full) return json(await presentFull(outputs, execution));
     if (execution.status?.final_output_ref !== undefined) return json(await presentWithOutput(outputs, execution));
     return { kind: 'text', text: textOf(execution), mediaType: 'application/json' };
   });
+}
+
+function requireShown(execution: WorkflowExecution, caller: Caller): void {
+  if (!isShown(execution, caller)) throw notFound(unknownExecution);
 }
 
 /** A value from the output store takes memory as bytes, as a value and as the text of the answer. */
