@@ -1,3 +1,4 @@
+import { Search } from './search.ts';
 import { type TextRange, unescapedJson } from './unescaped-json.ts';
 
 /** A shorter secret would take parts out of texts that do not hold it; a secret of so few characters is none. */
@@ -27,8 +28,9 @@ export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer
 function found(text: Buffer, secrets: readonly Buffer[]): readonly TextRange[] | undefined {
   const places: TextRange[] = [];
   for (const secret of secrets) {
+    const search = new Search(text, secret);
     let count = 0;
-    for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
+    for (let at = search.next(0); at >= 0; at = search.next(at + secret.length)) {
       count += 1;
       if (count > secretPlaces) return undefined;
       places.push([at, at + secret.length]);
