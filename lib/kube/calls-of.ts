@@ -25,6 +25,5 @@ export function callsOf(client: KubeClient): KubeClient {
     apply: (resource, object, options) => client.apply(resource, object, options),
     delete: (resource, ref, options) => client.delete(resource, ref, options),
     deleteCollection: (resource, selection, options) => client.deleteCollection(resource, selection, options),
-    exec: (ref, options) => client.exec(ref, options),
   };
 }

@@ -87,22 +87,6 @@ export interface LogOptions {
   readonly timeoutMs?: number;
 }
 
-export interface ExecOptions extends CallOptions {
-  readonly container?: string;
-  readonly command: readonly string[];
-  /** Written to the command's standard input, which is then closed. */
-  readonly stdin?: Uint8Array | string;
-  readonly onStdout?: (chunk: Uint8Array) => void;
-  readonly onStderr?: (chunk: Uint8Array) => void;
-}
-
-/** `stdout` and `stderr` stay empty where the caller took the chunks. */
-export interface ExecResult {
-  readonly exitCode: number;
-  readonly stdout: Uint8Array;
-  readonly stderr: Uint8Array;
-}
-
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
@@ -207,8 +191,6 @@ export interface KubeClient extends ListWatchPort {
   deleteCollection(resource: Resource, selection: Selection, options?: DeleteOptions): Promise<void>;
   /** Bytes of a container's log, as they come. */
   readLog(ref: ObjectRef, options?: LogOptions): AsyncIterable<Uint8Array>;
-  /** Runs a command in a container and waits for its end. A non-zero exit code is a result, not an error. */
-  exec(ref: ObjectRef, options: ExecOptions): Promise<ExecResult>;
   /** The user as which the server sees us. */
   whoAmI(options?: CallOptions): Promise<UserInfo>;
   serverVersion(options?: CallOptions): Promise<ServerVersion>;

@@ -35,6 +35,5 @@ export function withFence(client: KubeClient, guard: () => void): KubeClient {
     apply: (resource, object, options) => client.apply(resource, object, fenced(options)),
     delete: (resource, ref, options) => client.delete(resource, ref, fenced(options)),
     deleteCollection: (resource, selection, options) => client.deleteCollection(resource, selection, fenced(options)),
-    exec: (ref, options) => client.exec(ref, fenced(options)),
   };
 }

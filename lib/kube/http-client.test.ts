@@ -578,7 +578,6 @@ describe('the fence', () => {
       fenced.apply(pods, pod, { fieldManager: 'm' }),
       fenced.delete(pods, ref),
       fenced.deleteCollection(pods, {}),
-      fenced.exec(ref, { command: ['true'] }),
     ];
     for (const write of writes) await expect(write).rejects.toBe(boom);
     expect(peer.requests).toHaveLength(0);

@@ -5,8 +5,6 @@ import type {
   ApplyOptions,
   CallOptions,
   DeleteOptions,
-  ExecOptions,
-  ExecResult,
   JsonPatchOperation,
   KubeClient,
   ListOptions,
@@ -19,7 +17,6 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.ts';
-import { execInPod } from './exec.ts';
 import { isGone, isNotFound } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
 import { acceptOf, patchTypes } from './media-types.ts';
@@ -182,10 +179,6 @@ class HttpKubeClient implements KubeClient {
 
   readLog(ref: ObjectRef, options: LogOptions = {}): AsyncIterable<Uint8Array> {
     return readLogStream(this.#transport, ref, options);
-  }
-
-  exec(ref: ObjectRef, options: ExecOptions): Promise<ExecResult> {
-    return execInPod(this.#transport, ref, options);
   }
 
   whoAmI(options?: CallOptions): Promise<UserInfo> {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
 import type { ClockSkew } from './clock-skew.ts';
-import type { CredentialSource, Endpoint, HeaderFields } from './credentials.ts';
+import type { CredentialSource } from './credentials.ts';
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
 import { KubeError, type RequestName } from './kube-error.ts';
 import type { KubeStatus } from './objects.ts';
@@ -57,12 +57,6 @@ export interface Transport {
   send(call: Call): Promise<string>;
   /** The body of a successful GET as it comes. `timeoutMs` bounds only the wait for its beginning. */
   open(call: Call): Promise<Readable>;
-  /** Needs of a protocol other than plain requests (exec). */
-  connection(): Promise<{
-    readonly endpoint: Endpoint;
-    readonly dispatchers: Dispatchers;
-    readonly headers: HeaderFields;
-  }>;
   close(): Promise<void>;
 }
 
@@ -137,12 +131,6 @@ class HttpTransport implements Transport {
   async #refusal(call: Call, status: number, body: { text(): Promise<string> }): Promise<KubeError> {
     if (status === 401) this.#deps.credentials.refused();
     return new KubeError(status, statusOf(await body.text()), call);
-  }
-
-  async connection(): Promise<{ endpoint: Endpoint; dispatchers: Dispatchers; headers: HeaderFields }> {
-    const endpoint = await this.#deps.credentials.current();
-    const headers = { ...endpoint.headers, 'user-agent': this.#userAgent };
-    return { endpoint, dispatchers: this.#dispatchers, headers };
   }
 
   close(): Promise<void> {

@@ -162,31 +162,6 @@ describe('a pod', () => {
     await waitForObject(kube, { resource: pods, namespace, name }, (pod) => pod.status?.phase === 'Running');
   });
 
-  const exec = (command: string, options: { stdin?: string | Uint8Array; timeoutMs?: number } = {}) =>
-    kube.exec({ namespace, name }, { command: ['sh', '-c', command], ...options });
-
-  it('runs a command: exit code, both streams apart, standard input to its end', async () => {
-    const result = await exec('cat; echo wrong >&2; exit 3', { stdin: 'hello ä' });
-    expect(result.exitCode).toBe(3);
-    expect(Buffer.from(result.stdout).toString()).toBe('hello ä');
-    expect(Buffer.from(result.stderr).toString()).toBe('wrong\n');
-    expect(await exec('true')).toMatchObject({ exitCode: 0 });
-  });
-
-  it('carries three megabytes in and out unchanged', async () => {
-    const bytes = Buffer.alloc(3_000_000);
-    for (let i = 0; i < bytes.length; i++) bytes[i] = (i * 7) % 251;
-    const result = await exec('cat', { stdin: bytes });
-    expect(bytes.equals(result.stdout)).toBe(true);
-  });
-
-  it('says what was wrong: no such pod, no such command, no end', async () => {
-    await expect(kube.exec({ namespace, name: 'absent' }, { command: ['true'] })).rejects.toSatisfy(isNotFound);
-    const missing = await kube.exec({ namespace, name }, { command: ['/no/such'] }).catch((error: unknown) => error);
-    expect(String(missing)).toMatch(/no such file|not found/);
-    await expect(exec('sleep 60', { timeoutMs: 500 })).rejects.toMatchObject({ code: 'timeout' });
-  });
-
   it('its log is followed as it is written, and an abort ends that quietly', async () => {
     const stop = new AbortController();
     let text = '';
@@ -379,7 +354,5 @@ it('a missing right is distinguished', async () => {
   expect(await stranger.accessReview({ verb: 'get', resource: namespaces, name: 'default' })).toMatchObject({
     allowed: false,
   });
-  const refused = stranger.exec({ namespace, name: 'shell' }, { command: ['true'] });
-  await expect(refused).rejects.toSatisfy(isForbidden);
   await stranger.close();
 });

@@ -1,12 +1,14 @@
 /**
- * CPU time and allocation of a call by `lib/kube` and by `@kubernetes/client-node`, in turn, against one server (ADR 0108).
- * usage: node --expose-gc --min-semi-space-size=128 --max-semi-space-size=128 dev/bench/kube-clients/main.ts
+ * CPU time and allocation of a call by `lib/kube` and by `@kubernetes/client-node`, in turn, against one server (ADR 0108, 0123).
+ * usage: node --expose-gc --min-semi-space-size=128 --max-semi-space-size=128 dev/bench/kube-clients/main.ts [WORD OF A CALL]
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
-import { CoreV1Api, KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { CoreV1Api, KubeConfig, Log, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { systemClock } from '../../../lib/clock.ts';
 import { createCredentialSource, createKubeClient, pods } from '../../../lib/kube/index.ts';
 import { median, rounded } from '../statistics.ts';
@@ -50,7 +52,33 @@ function callsOf(): readonly Call[] {
       ours: () => ours.list(pods, { namespace: ref.namespace }),
       theirs: () => theirs.listNamespacedPod({ namespace: ref.namespace }),
     },
+    {
+      name: 'log of 64 KiB',
+      count: 20,
+      ours: () => drained(ours.readLog(ref)),
+      theirs: async () => {
+        const sink = nowhere();
+        await new Log(config).log(ref.namespace, ref.name, 'step', sink);
+        await finished(sink);
+      },
+    },
   ];
+}
+
+const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
+
+async function drained(log: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _chunk of log);
+}
+
+/** Connections that the server has accepted so far. */
+const connections = async (): Promise<number> => Number(await (await fetch(`${server}/connections`)).text());
+
+/** Connections that 100 calls open, those of the question itself not counted. */
+async function opened(send: Send): Promise<number> {
+  const before = await connections();
+  for (let index = 0; index < 100; index++) await send();
+  return (await connections()) - before;
 }
 
 /** Microseconds of CPU and KiB of heap for one call. */
@@ -73,10 +101,12 @@ async function compare({ name, count, ours, theirs }: Call): Promise<void> {
   for (const [side, list] of Object.entries(results)) {
     const cpu = rounded(median(list.map((one) => one.cpu)));
     const kib = rounded(median(list.map((one) => one.kib)));
-    process.stdout.write(`${name}, ${side}: ${cpu} µs CPU, ${kib} KiB\n`);
+    const sockets = await opened(side === 'ours' ? ours : theirs);
+    process.stdout.write(`${name}, ${side}: ${cpu} µs CPU, ${kib} KiB, ${sockets} connections for 100 calls\n`);
   }
 }
 
-for (const call of callsOf()) await compare(call);
+const wanted = process.argv[2] ?? '';
+for (const call of callsOf().filter(({ name }) => name.includes(wanted))) await compare(call);
 child.disconnect();
 process.exit(0);

@@ -61,11 +61,24 @@ const list = JSON.stringify({
   items: Array.from({ length: 100 }, (_, index) => podOf(`pod-${index}`)),
 });
 
+const logText = 'a line of the log of a step, as long as many are\n'.repeat(1_300);
+let connections = 0;
+
+function bodyOf(path: string): string {
+  if (path === '/connections') return String(connections);
+  if (path.endsWith('/log')) return logText;
+  return path.endsWith('/pods') ? list : pod;
+}
+
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
     response.setHeader('Content-Type', 'application/json');
-    response.end(request.url?.split('?')[0]?.endsWith('/pods') ? list : pod);
+    response.end(bodyOf(request.url?.split('?')[0] ?? ''));
   });
+});
+
+server.on('connection', () => {
+  connections += 1;
 });
 process.on('disconnect', () => process.exit(0));
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));

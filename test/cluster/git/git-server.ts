@@ -58,7 +58,7 @@ export async function startGitServer(kube: KubeClient, tenant: string): Promise<
     ssh: `ssh://git@${address}:2222/srv/site.git`,
     canaries: keys.canaries,
     log: () => podLog(kube, { namespace, name }),
-    commit: (file, text) => commitOn(kube, namespace, { file, text }),
+    commit: (file, text) => commitOn(namespace, { file, text }),
     remove: async () => void (await kube.delete(namespaces, { name: namespace }, { propagation: 'Background' })),
   };
 }
@@ -75,14 +75,12 @@ git push --quiet origin main
 git rev-parse HEAD`;
 
 async function commitOn(
-  kube: KubeClient,
   namespace: string,
   { file, text }: { readonly file: string; readonly text: string },
 ): Promise<string> {
-  const command = ['sh', '-c', commands, 'sh', file];
-  const { exitCode, stdout, stderr } = await kube.exec({ namespace, name }, { command, stdin: text });
-  if (exitCode !== 0) throw new Error(`the commit failed: ${Buffer.from(stderr).toString()}`);
-  return Buffer.from(stdout).toString().trim();
+  const running = run('kubectl', ['exec', '-i', '-n', namespace, name, '--', 'sh', '-c', commands, 'sh', file]);
+  running.child.stdin?.end(text);
+  return (await running).stdout.trim();
 }
 
 const encoded = (values: Readonly<Record<string, string>>): Record<string, string> =>
