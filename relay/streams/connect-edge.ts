@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { sleepAwake } from '../../lib/clock.ts';
 import {
   keyHashOfText,
   type NodeClaims,
@@ -149,7 +150,8 @@ async function openInTime(deps: OpenDeps, opening: Opening): Promise<LiveStream>
     if (!over.signal.aborted) arrived = deps.streams.expect(host.object.metadata.uid ?? '');
     return hello(deps, opening, host);
   };
-  const late = deps.clock.sleep(helloMs, over.signal).then((): never => {
+  // While the relay was too busy to hear it, the Hello may have come.
+  const late = sleepAwake(deps.clock, helloMs, over.signal).then((): never => {
     if (host === undefined) throw unanswered();
     throw new AppError('invalid', 'no hello came within 10 s');
   });

@@ -316,6 +316,21 @@ describe('a host that is revoked in mid-command', () => {
 });
 
 describe('a host whose Hello comes late', () => {
+  it('gets its stream where the relay was too busy to hear it in time', async () => {
+    const { promise: passed, resolve: pass } = Promise.withResolvers<void>();
+    const sleep: Clock['sleep'] = (ms, signal) => (ms === 10_000 ? passed : systemClock.sleep(ms, signal));
+    const { client } = await world.relay({ clock: { ...world.clock, sleep } });
+    const stream = world.open(client, host);
+    await systemClock.sleep(300);
+    // The relay wakes six seconds late.
+    world.aheadMs = 16_000;
+    pass();
+    expect(await isOpen(stream)).toBe('open');
+    stream.hello();
+    await world.becomes(host, 'Connected');
+    expect(await isOpen(stream)).toBe('open');
+  });
+
   it.each([
     ['revoked', 'PERMISSION_DENIED'],
     ['deleted', 'PERMISSION_DENIED'],
