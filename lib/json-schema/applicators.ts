@@ -88,7 +88,9 @@ export const applicators: Readonly<Record<string, Keyword>> = {
 /** Keywords that ask what all others have judged, so they come last. */
 export const finishers: Readonly<Record<string, Keyword>> = {
   unevaluatedItems: (schema, visit) => {
-    for (const index of itemsOf(visit).keys()) {
+    const count = itemsOf(visit).length;
+    visit.work.spend(count * schemaPrices.entry);
+    for (let index = 0; index < count; index++) {
       if (!visit.evaluated.has(index)) descendOrRefuse(schema as Schema, visit, index);
     }
   },
@@ -115,13 +117,13 @@ function isDeclared(name: string, visit: SchemaVisit): boolean {
 }
 
 function has(visit: SchemaVisit, name: string): boolean {
-  visit.work.spend(schemaPrices.entry);
+  visit.work.spend(schemaPrices.key);
   return isJsonObject(visit.value) && Object.hasOwn(visit.value, name);
 }
 
 function namesOf(visit: SchemaVisit): readonly string[] {
   if (!isJsonObject(visit.value)) return [];
-  const names = Object.keys(visit.value);
+  const names = visit.work.keysOf(visit.value);
   visit.work.spend(names.length * schemaPrices.entry);
   return names;
 }

@@ -38,7 +38,7 @@ export function compileSchema(schema: unknown): Compilation {
 const compileText = memoize(schemaLimits.remembered, compileJson, weightOf);
 
 function compileJson(text: string): Compilation {
-  const compiler = new Compiler(JSON.parse(text) as unknown);
+  const compiler = new Compiler(JSON.parse(text) as unknown, text.length);
   const compiled = compiler.run();
   return compiled === undefined ? { ok: false, problems: compiler.problems } : { ok: true, compiled };
 }
@@ -70,6 +70,7 @@ interface Reference {
 class Compiler {
   readonly problems: SchemaProblem[] = [];
   readonly #root: unknown;
+  readonly #length: number;
   readonly #draft7: boolean;
   /** Schemas by JSON pointer and by `#anchor`. */
   readonly #schemas = new Map<string, Schema>();
@@ -80,8 +81,9 @@ class Compiler {
   #tracksEvaluated = false;
   #instructions = 0;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, length: number) {
     this.#root = root;
+    this.#length = length;
     this.#draft7 = isJsonObject(root) && typeof root['$schema'] === 'string' && dialect7.test(root['$schema']);
   }
 
@@ -101,7 +103,7 @@ class Compiler {
       targets,
       patterns: this.#patterns,
       allowed: this.#allowed,
-      cost: (this.#count + this.#instructions) * schemaPrices.compiled,
+      cost: (this.#count + this.#instructions) * schemaPrices.compiled + this.#length * schemaPrices.schemaCharacter,
     };
   }
 

@@ -8,7 +8,20 @@ export function canonical(value: unknown, spend: (units: number) => void): strin
   spend(schemaPrices.canonical);
   if (typeof value === 'string') spend(value.length * schemaPrices.character);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, spend)).join(',')}]`;
-  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  const text = Array.isArray(value) ? canonicalList(value, spend) : canonicalObject(value, spend);
+  // Each level of nesting writes the texts within it once more.
+  spend(text.length * schemaPrices.character);
+  return text;
+}
+
+const canonicalList = (list: readonly unknown[], spend: (units: number) => void): string =>
+  `[${list.map((item) => canonical(item, spend)).join(',')}]`;
+
+function canonicalObject(object: object, spend: (units: number) => void): string {
+  const entries = Object.entries(object);
+  const rounds = Math.ceil(Math.log2(entries.length + 1));
+  // Keys that begin alike are compared to their ends in each round of the sort.
+  for (const [key] of entries) spend(schemaPrices.entry + key.length * rounds * schemaPrices.character);
+  entries.sort(([left], [right]) => (left < right ? -1 : 1));
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item, spend)}`).join(',')}}`;
 }

@@ -34,11 +34,13 @@ export const schemaLimits = {
 export const schemaPrices = {
   /** One schema within a schema that is compiled, and one instruction of its patterns; remembered or not. */
   compiled: 300,
+  /** One character of a schema, which is written as JSON at each use and read again where it is not remembered. */
+  schemaCharacter: 2,
   /** One schema applied to one value. */
   schema: 128,
   /** One keyword, one entry of a list or object that it looks at. */
   entry: 16,
-  /** One key of the value, once. */
+  /** One key of the value that is listed, or that a keyword of the schema names and looks up. */
   key: 64,
   /** One value that is brought into canonical form. */
   canonical: 64,

@@ -1,4 +1,5 @@
 import type { CompiledSchema, DocumentPlace, Schema } from './compiled-schema.ts';
+import { schemaPrices } from './limits.ts';
 import type { SchemaWork } from './work.ts';
 
 /** Applies a schema to a value; given to keywords so that they can apply the schemas within them. */
@@ -51,6 +52,7 @@ export class SchemaVisit implements SchemaVerdict {
 
   /** Notes a problem of the value, or of its member `key`. */
   fail(message: string, key?: string | number): void {
+    this.work.spend(schemaPrices.entry);
     this.valid = false;
     this.#list({ place: key === undefined ? this.#place : { parent: this.#place, key }, message });
   }
@@ -73,6 +75,7 @@ export class SchemaVisit implements SchemaVerdict {
 
   adoptEvaluated({ evaluated }: SchemaVerdict): void {
     if (!this.compiled.tracksEvaluated) return;
+    this.work.spend(evaluated.size * schemaPrices.key);
     for (const key of evaluated) this.evaluated.add(key);
   }
 
@@ -100,6 +103,7 @@ export class SchemaVisit implements SchemaVerdict {
     if (valid) return;
     this.valid = false;
     this.unlisted += unlisted;
+    this.work.spend(findings.length * schemaPrices.entry);
     for (const finding of findings) this.#list(finding);
   }
 

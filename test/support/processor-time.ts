@@ -1,7 +1,7 @@
 import process from 'node:process';
 
 /** Processor time of this thread for the task, in microseconds: other processes of the machine take nothing of it. */
-async function processorTime(task: () => unknown): Promise<number> {
+export async function processorTime(task: () => unknown): Promise<number> {
   const begun = process.threadCpuUsage();
   await task();
   const { user, system } = process.threadCpuUsage(begun);
