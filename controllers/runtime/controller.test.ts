@@ -28,12 +28,16 @@ function setUp(reconcile: Reconcile, workers = 2) {
   const lines: Line[] = [];
   const outcomes: string[] = [];
   let ids = 0;
-  const observer = { reconciled: (outcome: string) => void outcomes.push(outcome) };
+  const overdue: number[] = [];
+  const observer = {
+    reconciled: (outcome: string) => void outcomes.push(outcome),
+    overdue: (count: number) => void overdue.push(count),
+  };
   const newId = () => `id-${(ids += 1)}`;
   const deps = { clock, logger: recordingLogger(lines), newId, observer, random: () => 1 };
   const controller = createController(deps, { kind: 'Thing', reconcile, workers });
   const stop = new AbortController();
-  return { controller, clock, lines, outcomes, stop };
+  return { controller, clock, lines, outcomes, overdue, stop };
 }
 
 const forbidden = (message: string) =>
@@ -236,6 +240,51 @@ describe('workers', () => {
     await clock.advance(1);
     expect(begun.slice(workers)).toEqual(Array.from({ length: spare }, (_, i) => `other${i}/1`));
     stop.abort();
+  });
+
+  it('a reconcile without an end keeps its object, and gives its place to others after five minutes', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const { controller, stop, clock, lines, overdue, outcomes } = setUp((key) => {
+      begun.push(key);
+      return key.startsWith('hanging/') ? new Promise<void>((resolve) => ends.push(resolve)) : Promise.resolve();
+    }, 4);
+    const running = controller.run(stop.signal);
+    for (let i = 0; i < 4; i++) controller.queue.add(`hanging/${i}`);
+    await clock.advance(1);
+    for (let i = 4; i < 10; i++) controller.queue.add(`hanging/${i}`);
+    controller.queue.add('hanging/0');
+    await clock.advance(299_998);
+    expect([begun.length, overdue, lines]).toEqual([4, [], []]);
+    await clock.advance(1);
+    expect(overdue).toEqual([1, 2, 3, 4]);
+    expect(begun.slice(4)).toEqual(['hanging/4', 'hanging/5', 'hanging/6', 'hanging/7']);
+    expect(lines[0]).toMatchObject({ level: 'error', name: '0', reconcileId: 'id-1', message: 'reconcile overdue' });
+    controller.queue.add('other/1');
+    await clock.advance(1);
+    expect(begun.at(-1)).toBe('other/1');
+    // News of the object waits for the late end, so that no two reconciles of it meet.
+    expect(begun.filter((key) => key === 'hanging/0')).toHaveLength(1);
+    for (const end of ends.splice(0)) end();
+    await clock.advance(1);
+    expect([overdue.at(-1), outcomes.length]).toEqual([0, 9]);
+    expect(begun.slice(9).sort()).toEqual(['hanging/0', 'hanging/8', 'hanging/9']);
+    // The places of the late ones were given back once: four of the namespace run again, and no more.
+    for (let i = 20; i < 30; i++) controller.queue.add(`hanging/${i}`);
+    await clock.advance(1);
+    expect(begun.slice(12)).toHaveLength(1);
+    stop.abort();
+    for (const end of ends) end();
+    await running;
+  });
+
+  it('a stop waits for no reconcile that is overdue', async () => {
+    const { controller, stop, clock } = setUp(() => new Promise(() => undefined), 1);
+    const running = controller.run(stop.signal);
+    controller.queue.add('a/1');
+    await clock.advance(300_000);
+    stop.abort();
+    await expect(running).resolves.toBeUndefined();
   });
 
   it('a stop lets running reconciles end and begins no other', async () => {

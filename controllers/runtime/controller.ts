@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, runAfter } from '../../lib/clock.ts';
 import type { NewId } from '../../lib/ids.ts';
 import { refOfKey } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -15,6 +15,8 @@ export type Reconcile = (key: string) => Promise<ReconcileResult | void>;
 /** Receives the outcome of each reconcile; must not throw. */
 export interface ReconcileObserver {
   reconciled(outcome: Outcome['kind'], ms: number): void;
+  /** Reconciles under way that have not ended in time. */
+  overdue(count: number): void;
   readonly queue?: QueueObserver;
 }
 
@@ -52,6 +54,9 @@ const givenUpMs = 1_000;
 /** Workers that one namespace cannot have, however slow its reconciles are: this part of its own number, rounded up. */
 const sparePart = 1 / 4;
 
+/** Above every wait that a reconcile may have: a call of the API server has 30 s, one of the bucket 45 s. */
+const overdueMs = 300_000;
+
 class QueueController implements Controller {
   readonly kind: string;
   readonly queue: WorkQueue;
@@ -59,6 +64,7 @@ class QueueController implements Controller {
   readonly #options: ControllerOptions;
   readonly #refusals: RefusalLog;
   readonly #workers: number;
+  #overdue = 0;
 
   constructor(deps: ControllerDeps, options: ControllerOptions) {
     const { clock, random, observer } = deps;
@@ -80,16 +86,43 @@ class QueueController implements Controller {
 
   async #work(): Promise<void> {
     for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
-      await this.#reconcile(key);
+      await this.#hold(key);
     }
   }
 
-  async #reconcile(key: string): Promise<void> {
-    const { newId, observer } = this.#deps;
-    const logger = this.#deps.logger.child({ kind: this.kind, ...refOfKey(key), reconcileId: newId() });
+  /**
+   * Until the reconcile ends or is overdue. One that never ends costs its own object alone, not a worker of all the others:
+   * its key stays held, since two reconciles of one object at once might both write (ADR 0135).
+   */
+  async #hold(key: string): Promise<void> {
+    const { clock, logger, newId } = this.#deps;
+    const child = logger.child({ kind: this.kind, ...refOfKey(key), reconcileId: newId() });
+    const free = Promise.withResolvers<void>();
+    let isOverdue = false;
+    const callOff = runAfter(clock, overdueMs, () => {
+      isOverdue = true;
+      this.#countOverdue(1);
+      child.error({ overdueMs }, 'reconcile overdue');
+      this.queue.yieldPlace(key);
+      free.resolve();
+    });
+    void this.#reconcile(key, child).then(() => {
+      callOff();
+      if (isOverdue) this.#countOverdue(-1);
+      free.resolve();
+    });
+    await free.promise;
+  }
+
+  #countOverdue(more: 1 | -1): void {
+    this.#overdue += more;
+    this.#deps.observer?.overdue(this.#overdue);
+  }
+
+  async #reconcile(key: string, logger: Logger): Promise<void> {
     const started = performance.now();
     const outcome = await this.#attempt(key);
-    observer?.reconciled(outcome.kind, performance.now() - started);
+    this.#deps.observer?.reconciled(outcome.kind, performance.now() - started);
     this.#settle(key, outcome, logger);
     this.queue.done(key);
   }

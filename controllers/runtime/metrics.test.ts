@@ -51,6 +51,7 @@ describe('metrics', () => {
   it('count reconciles, requests, queues and watches', async () => {
     const controller = metrics.forController('WorkflowExecution');
     controller.reconciled('done', 12);
+    controller.overdue(2);
     controller.queue?.depth(3);
     controller.queue?.waited(4);
     metrics.queueAge('WorkflowExecution', () => 1_500);
@@ -65,6 +66,7 @@ describe('metrics', () => {
     expect(type).toContain('text/plain');
     for (const line of [
       'windlass_reconcile_seconds_count{kind="WorkflowExecution",outcome="done"} 1',
+      'windlass_reconciles_overdue{kind="WorkflowExecution"} 2',
       'workqueue_depth{kind="WorkflowExecution"} 3',
       'windlass_queue_oldest_seconds{kind="WorkflowExecution"} 1.5',
       'windlass_queue_oldest_seconds{kind="Volume"} 0',

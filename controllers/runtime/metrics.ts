@@ -71,6 +71,9 @@ function createMeters(registry: Registry) {
       labelNames: ['kind', 'outcome'],
       buckets: reconcileBuckets,
     }),
+    reconcilesOverdue: gauge('reconciles_overdue', 'Reconciles that began five minutes ago or earlier and run on.', [
+      'kind',
+    ]),
     requests: createKubeRequests(registry),
     // Named as by every client of Kubernetes: beside an HTTP API of our own, `api` would say the wrong thing.
     requestSeconds: new Histogram({
@@ -107,6 +110,7 @@ const queueMeters = (registers: Registry[]) => ({
 function controllerObserver(meters: Meters, kind: string): ReconcileObserver {
   return {
     reconciled: (outcome, ms) => meters.reconcileSeconds.observe({ kind, outcome }, ms / 1000),
+    overdue: (count) => meters.reconcilesOverdue.set({ kind }, count),
     queue: {
       depth: (depth) => meters.queueDepth.set({ kind }, depth),
       waited: (ms) => meters.queueSeconds.observe({ kind }, ms / 1000),

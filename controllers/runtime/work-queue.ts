@@ -51,6 +51,8 @@ export interface WorkQueue {
   /** The next ready key; undefined once the queue is closed. Give it back with `done`. */
   take(): Promise<string | undefined>;
   done(key: string): void;
+  /** Another key may be taken in its place, while this one stays in its worker's hands until `done`. */
+  yieldPlace(key: string): void;
   /** Takes nothing more in and lets go of what waits. Workers give back the keys that they hold. */
   close(): void;
   /** Ready keys, those being worked on not included. */
@@ -75,6 +77,8 @@ class KeyQueue implements WorkQueue {
   readonly #turns: Turns;
   readonly #failures = new Map<string, number>();
   readonly #refusals = new Map<string, number>();
+  /** Held keys whose place another one may have. */
+  readonly #placeless = new Set<string>();
   /** When a key that keeps failing may be worked on again, in clock milliseconds. */
   readonly #notBefore = new Map<string, number>();
   readonly #delays: DelayHeap;
@@ -142,8 +146,16 @@ class KeyQueue implements WorkQueue {
     const state = this.#states.get(key);
     if (state !== 'held' && state !== 'dirty') return;
     this.#states.delete(key);
-    this.#turns.end(key);
+    if (!this.#placeless.delete(key)) this.#turns.end(key);
     if (state === 'dirty') this.#enqueueInTime(key);
+    this.#serve();
+  }
+
+  yieldPlace(key: string): void {
+    const state = this.#states.get(key);
+    if ((state !== 'held' && state !== 'dirty') || this.#placeless.has(key)) return;
+    this.#placeless.add(key);
+    this.#turns.end(key);
     this.#serve();
   }
 
