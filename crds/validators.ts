@@ -70,22 +70,7 @@ function isSmall(value: unknown): boolean {
 }
 
 /** Validators of the specs that users write; paths begin with `spec`. */
-export const validateSpec: Readonly<
-  Record<
-    | 'Workflow'
-    | 'WorkflowExecution'
-    | 'Volume'
-    | 'Agent'
-    | 'ApiSpec'
-    | 'ToolWorkflow'
-    | 'CliTool'
-    | 'Script'
-    | 'GitBinding'
-    | 'EdgeGroup'
-    | 'FleetRun',
-    Validator
-  >
-> = {
+export const validateSpec = {
   Workflow: createValidator(WorkflowSpec, ['spec']),
   WorkflowExecution: createValidator(WorkflowExecutionSpec, ['spec']),
   Volume: createValidator(VolumeSpec, ['spec']),
@@ -97,7 +82,7 @@ export const validateSpec: Readonly<
   GitBinding: createValidator(GitBindingSpec, ['spec']),
   EdgeGroup: createValidator(EdgeGroupSpec, ['spec']),
   FleetRun: createValidator(FleetRunSpec, ['spec']),
-};
+} as const satisfies Readonly<Record<string, Validator>>;
 
 /** Validator of a whole workflow in the manifest form (spec 1 §2.6). */
 export const validateManifest: Validator = createValidator(WorkflowManifest);

@@ -14,7 +14,7 @@ interface LiveDeps<T extends KubeObject> {
  * metadata alone, few lists at a time. Ids that the server did not have are known for a minute: it makes them at random, so
  * that none can come to be (ADR 0025).
  */
-export type FindLive<T> = (places: readonly string[], uid: string) => Promise<T | undefined>;
+type FindLive<T> = (places: readonly string[], uid: string) => Promise<T | undefined>;
 
 const lists = { size: 2, waiting: 64, waitMs: 5_000 };
 const unknownIds = { capacity: 10_000, lifeMs: 60_000 };

@@ -60,7 +60,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-export const defaultTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 /** One namespace has 32 of them: a quarter more than a controller has workers for it. */
 const maxRequestsDefault = 40;
 /** Sends of one call, the first included. */

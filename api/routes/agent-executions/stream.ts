@@ -12,13 +12,24 @@ import { closingEvents, endId, eventOf } from './stream-events.ts';
 /** The four events of the specification, and ours (spec 1 §6). */
 export function createStreamRoute(deps: SourceDeps): Route<Caller> {
   return defineRoute<typeof streamAgentExecution, Caller>(streamAgentExecution, async (request) => {
-    const { params, headers, caller, signal } = request;
-    const after = placeBehind(headers['last-event-id']);
-    const source = await executionSource(deps, caller.tenant, params.execution_id);
-    if (after === undefined) return { kind: 'no_content' };
-    const followed = { tenant: caller.tenant, uid: source.uid, after, texts: false, signal };
-    return { kind: 'events', events: events(source, followed) };
+    const opened = await open(deps, request);
+    if (opened === undefined) return { kind: 'no_content' };
+    return { kind: 'events', events: events(opened.source, { ...opened.followed, texts: false }) };
   });
+}
+
+interface StreamRequest {
+  readonly params: { readonly execution_id: string };
+  readonly headers: { readonly 'last-event-id'?: string };
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** The execution and the place to follow it from; undefined where the client has the last event. */
+async function open(deps: SourceDeps, { params, headers, caller: { tenant }, signal }: StreamRequest) {
+  const after = placeBehind(headers['last-event-id']);
+  const source = await executionSource(deps, tenant, params.execution_id);
+  return after === undefined ? undefined : { source, followed: { tenant, uid: source.uid, after, signal } };
 }
 
 async function* events(source: Source, followed: Followed): AsyncGenerator<EventFrame> {
@@ -48,12 +59,9 @@ async function eventsOf({ uid, whole }: Source, happening: Happening, isNew: boo
 /** The events of the stream and every other record, and text as the model writes it (requirements EXEC-08, AMB-031). */
 export function createEventsRoute(deps: SourceDeps & { readonly clock: Clock }): Route<Caller> {
   return defineRoute<typeof followAgentConversation, Caller>(followAgentConversation, async (request) => {
-    const { params, headers, caller, signal } = request;
-    const after = placeBehind(headers['last-event-id']);
-    const source = await executionSource(deps, caller.tenant, params.execution_id);
-    if (after === undefined) return { kind: 'no_content' };
-    const followed = { tenant: caller.tenant, uid: source.uid, after, texts: true, signal };
-    return { kind: 'events', events: rawEvents(source, followed, deps.clock) };
+    const opened = await open(deps, request);
+    if (opened === undefined) return { kind: 'no_content' };
+    return { kind: 'events', events: rawEvents(opened.source, { ...opened.followed, texts: true }, deps.clock) };
   });
 }
 

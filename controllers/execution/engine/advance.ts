@@ -20,7 +20,7 @@ import type { Draft } from './draft.ts';
 import type { Failure } from './facts.ts';
 import { failureOf } from './failure-of.ts';
 import { finish } from './finish.ts';
-import { lackingValues } from './lacking-values.ts';
+import { lackingValues } from './lacking.ts';
 import type { CurrentVisit, VisitChange } from './reduce.ts';
 import { renderText, templateScope } from './scope.ts';
 import type { StateHandler, VisitOutcome, VisitUpdate } from './state-handler.ts';

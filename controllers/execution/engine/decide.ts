@@ -7,8 +7,7 @@ import type { Decision, Exceeded, NeedsFacts } from './decision.ts';
 import { Draft, LackingFacts } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
-import { releaseAgents, releaseChildren, releaseToolCalls } from './release-children.ts';
-import { releasePods } from './release-pods.ts';
+import { releaseAgents, releaseChildren, releaseToolCalls, releasePods } from './release.ts';
 import { noteSuccessors } from './successors.ts';
 import { summarise } from './summarise.ts';
 

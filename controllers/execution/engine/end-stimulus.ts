@@ -13,7 +13,7 @@ import { type Draft, LackingFacts } from './draft.ts';
 import type { PinnedDefinition, Facts } from './facts.ts';
 import { inputProblem } from './input.ts';
 import { linkDepth } from './links.ts';
-import { lookUp } from './lookup.ts';
+import { lookUp } from './lacking.ts';
 import { rootOf } from './names.ts';
 import { resolve } from './stored.ts';
 

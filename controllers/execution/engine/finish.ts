@@ -10,7 +10,7 @@ import { Work, WorkBudgetExceeded } from '../../../lib/work/work.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import { noteEndStimulus } from './end-stimulus.ts';
 import type { Failure } from './facts.ts';
-import { lackingValues } from './lacking-values.ts';
+import { lackingValues } from './lacking.ts';
 import { templateScope } from './scope.ts';
 
 /** Ends the execution. `releasePods` and `releaseChildren` stop all that still runs for it. */

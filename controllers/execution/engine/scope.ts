@@ -5,7 +5,7 @@ import { render } from '../../../lib/template/render.ts';
 import type { TemplateScope } from '../../../lib/template/scope.ts';
 import { prices } from '../../../lib/work/limits.ts';
 import type { Draft } from './draft.ts';
-import { lackingValues } from './lacking-values.ts';
+import { lackingValues } from './lacking.ts';
 
 /** The parts of an outcome that are not written down yet. */
 interface Ahead {

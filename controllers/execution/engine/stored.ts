@@ -4,7 +4,7 @@ import { NestedTooDeep } from '../../../lib/nesting.ts';
 import { open } from '../../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../../lib/template/large-value.ts';
 import type { Draft } from './draft.ts';
-import { lackingValues } from './lacking-values.ts';
+import { lackingValues } from './lacking.ts';
 
 /**
  * A stored value in full.

@@ -11,11 +11,10 @@ import { firstMatch } from '../engine/conditions.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import type { Draft } from '../engine/draft.ts';
 import type { Failure } from '../engine/facts.ts';
-import { lackingValues } from '../engine/lacking-values.ts';
-import type { VisitOutcome } from '../engine/state-handler.ts';
+import { lackingValues } from '../engine/lacking.ts';
+import { type VisitOutcome, after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
 import { renderText, templateScope } from '../engine/scope.ts';
-import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 
 /** Id of the signal that replaces an answer at the timeout. */
 const timeoutSignalId = 'default-response';

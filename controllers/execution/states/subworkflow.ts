@@ -9,13 +9,12 @@ import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
 import type { ChildFact, PinnedDefinition, Failure } from '../engine/facts.ts';
 import { inputProblem } from '../engine/input.ts';
-import { lookUp } from '../engine/lookup.ts';
+import { lookUp } from '../engine/lacking.ts';
 import { childName, rootOf } from '../engine/names.ts';
-import type { VisitOutcome } from '../engine/state-handler.ts';
+import { type VisitOutcome, after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 import { type CurrentVisit, unchanged } from '../engine/reduce.ts';
 import { renderText } from '../engine/scope.ts';
 import { childNeverStarted, noteStart } from '../engine/starting.ts';
-import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 import { resolve } from '../engine/stored.ts';
 
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */

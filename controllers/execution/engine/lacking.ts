@@ -1,5 +1,6 @@
 import { AppError } from '../../../lib/errors.ts';
 import { type Draft, LackingFacts } from './draft.ts';
+import type { WorkflowLookup } from './facts.ts';
 
 /**
  * The error to throw where deciding needs stored values that are not loaded: the wish to load them or, where one of
@@ -11,4 +12,14 @@ export function lackingValues({ facts }: Draft, locators: readonly string[]): La
     if (problem !== undefined) return new AppError('not_found', problem, { reason: 'OutputLost' });
   }
   return new LackingFacts(locators.map((locator) => ({ kind: 'blob', locator })));
+}
+
+/**
+ * The workflow of a name or uid.
+ * @throws LackingFacts where it has not been looked up yet.
+ */
+export function lookUp(draft: Draft, workflow: string): WorkflowLookup {
+  const lookup = draft.facts.workflows.get(workflow);
+  if (lookup === undefined) throw new LackingFacts([{ kind: 'workflow', workflow }]);
+  return lookup;
 }

@@ -4,7 +4,7 @@ import { World } from '../../../test/builders/world.ts';
 import { anOutcome } from '../../../test/builders/world-pods.ts';
 import { Draft } from './draft.ts';
 import type { PodFact } from './facts.ts';
-import { releasePods } from './release-pods.ts';
+import { releasePods } from './release.ts';
 
 const workflow = aWorkflow('w')
   .state('a', aScript('x', { transitions: [{ target: 'b' }] }))
