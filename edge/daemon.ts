@@ -86,6 +86,7 @@ class Life {
   #credential: HostCredential;
   #heldSince = monotonicMs();
   #since: number;
+  #rotating: Promise<void> | undefined;
   #problem = '';
   #failures = 0;
   #isShutdown = false;
@@ -189,8 +190,16 @@ class Life {
     }
   }
 
+  /** One at a time: of two that ran at once, the later answer would save a key that the server holds no more. */
+  #rotateWhenDue(): Promise<void> {
+    this.#rotating ??= this.#rotateOnce().finally(() => {
+      this.#rotating = undefined;
+    });
+    return this.#rotating;
+  }
+
   /** A rotation that fails is tried again later; the token is good for as long again. */
-  async #rotateWhenDue(): Promise<void> {
+  async #rotateOnce(): Promise<void> {
     const { clock, logger, identity, state } = this.#deps;
     const client = this.#client;
     const facts = { now: clock.now(), heldMs: monotonicMs() - this.#heldSince };
