@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { growthOf, proportional } from '../test/support/processor-time.ts';
 import { isQuantity, quantityValue } from './quantity.ts';
 
 it.each([
@@ -36,4 +37,8 @@ it.each([
   'Infinity',
 ])('AMB-192 %j is no quantity', (text) => {
   expect(isQuantity(text)).toBe(false);
+});
+
+it('a text of digits that is no amount takes time in proportion to its length', async () => {
+  expect(await growthOf(1_000, (size) => isQuantity(`${'1'.repeat(size)}x`))).toBeLessThan(proportional);
 });

@@ -1,5 +1,5 @@
 /** A number with an optional sign, then a suffix or an exponent, as Kubernetes reads amounts (apimachinery, Quantity). */
-const form = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])|[eE]([+-]?\d{1,2}))?$/;
+const form = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])|[eE]([+-]?\d{1,2}))?$/;
 
 const factors: Readonly<Record<string, number>> = {
   n: 1e-9,

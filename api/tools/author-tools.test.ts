@@ -57,6 +57,16 @@ describe('what an author writes', () => {
     expect(value).toMatchObject({ manifest_yaml: 'kind: Agent', valid: false });
   });
 
+  it('TOOL-010 keeps a fence that the manifest itself holds', async () => {
+    const inner = manifest.replace('metadata:', '# Shows:\n#\n  # ```ts\n  # ```\nmetadata:');
+    answers['readAgentExecution'] = {
+      status: 'completed',
+      output: `\`\`\`ts\nx\n\`\`\`\n\`\`\`yaml\n${inner}\`\`\`\n`,
+    };
+    const value = await world.valueOf('svc.workflow.generate', { input: 'greet me' });
+    expect(value).toMatchObject({ manifest_yaml: inner.trimEnd(), valid: true });
+  });
+
   it('TOOL-RULE-08 comes from the default security context, or the call is refused', async () => {
     answers['readAgent'] = { metadata: { version: '1.2.0' }, spec: { security: { context: 'wide' } } };
     const { content, isError } = await world.run('svc.agent.generate', { input: 'review' });

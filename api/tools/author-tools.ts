@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
+import { fencedBlock } from '../../lib/fenced-block.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
@@ -88,7 +89,7 @@ async function authorOf({ operations, agentIdOf }: AuthorToolsDeps, caller: Tool
 }
 
 /** A model often puts its text into a fence, with words around it. */
-const manifestIn = (text: string): string => /```(?:ya?ml)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1] ?? text;
+const manifestIn = (text: string): string => fencedBlock(text, { languages: ['yaml', 'yml'], end: '\n```' }) ?? text;
 
 /** `svc.execute` waits for the end as well. */
 function executes(deps: AuthorToolsDeps, runs: Give): Give {

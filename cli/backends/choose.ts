@@ -1,4 +1,5 @@
 import type { Environment } from '../../lib/config.ts';
+import { withoutTrailingSlashes } from '../../lib/trailing-slashes.ts';
 import { CliError } from '../exit-codes.ts';
 import type { GlobalOptions } from '../session.ts';
 
@@ -73,7 +74,7 @@ function given(options: GlobalOptions, flags: Flags): string | undefined {
 function addressOf(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || url?.protocol === 'http:') {
-    return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+    return withoutTrailingSlashes(`${url.origin}${url.pathname}`);
   }
   throw new CliError('usage', `'${text}' is not the address of a server`, 'Write it as https://windlass.example.com.');
 }

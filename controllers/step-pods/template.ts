@@ -1,6 +1,7 @@
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Container, Pod, PodSpec, PodVolume, ResourceAmounts, VolumeMount } from '../../lib/kube/index.ts';
 import { stepContainer } from '../../lib/pod-slot.ts';
+import { withoutTrailingSlashes } from '../../lib/trailing-slashes.ts';
 import type { StepOwner, StepPodName, StepPlan } from './step.ts';
 
 /** An operator's settings for all step pods. */
@@ -138,7 +139,8 @@ function mounts(plan: StepPlan): VolumeMount[] {
 
 /** Where no volume holds the working directory, an empty one does, so that the command can write there. */
 const needsWorkdir = ({ mounts: mounted, workdir }: StepPlan): boolean =>
-  workdir !== '/' && !mounted.some(({ mountPath }) => `${workdir}/`.startsWith(`${mountPath.replace(/\/+$/, '')}/`));
+  workdir !== '/' &&
+  !mounted.some(({ mountPath }) => `${workdir}/`.startsWith(`${withoutTrailingSlashes(mountPath)}/`));
 
 /** Names of the pod's volumes by claim: a claim's own name may be longer than a volume's. */
 function claimVolumes(plan: StepPlan): Map<string, string> {

@@ -1,9 +1,10 @@
 import type { AgentMount, AgentSpec } from '../../crds/schema/agent.ts';
+import { withoutTrailingSlashes } from '../trailing-slashes.ts';
 
 /** Folders of the container that are not for volumes. */
 const own = ['/windlass', '/var/run/secrets', '/proc', '/sys', '/dev'] as const;
 
-const folderOf = ({ mount_path: path }: AgentMount): string => path.replace(/\/+$/, '');
+const folderOf = ({ mount_path: path }: AgentMount): string => withoutTrailingSlashes(path);
 
 /** The mounts of one execution, and those of its agent at other folders (ADR 0126). */
 export function mountsOf(

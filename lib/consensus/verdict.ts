@@ -1,5 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import { AppError } from '../errors.ts';
+import { fencedBlock } from '../fenced-block.ts';
 import { isJsonObject } from '../json-object.ts';
 import { parseJson } from '../work/parse-json.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
@@ -37,6 +38,8 @@ export function readVerdict(output: string, work: Work = new Work()): ReadVerdic
   return { score, ...own, reasoning: textOf(reasoning), text: found.text };
 }
 
+const fenced = (output: string): string | undefined => fencedBlock(output, { languages: ['json'] })?.trim();
+
 const isFraction = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;
 
 /** Longest part of a wrong value that a message quotes, in characters. */
@@ -64,20 +67,4 @@ function objectIn(text: string | undefined, work: Work): Found | undefined {
     if (error instanceof AppError && !(error instanceof WorkBudgetExceeded)) return undefined;
     throw error;
   }
-}
-
-const fence = '```';
-
-/** The content of the first fenced block that has no language or the language json. */
-function fenced(output: string): string | undefined {
-  let from = output.indexOf(fence);
-  while (from !== -1) {
-    const lineEnd = output.indexOf('\n', from);
-    const end = lineEnd === -1 ? -1 : output.indexOf(fence, lineEnd);
-    if (end === -1) return undefined;
-    const language = output.slice(from + fence.length, lineEnd).trim();
-    if (language === '' || language.toLowerCase() === 'json') return output.slice(lineEnd, end).trim();
-    from = output.indexOf(fence, end + fence.length);
-  }
-  return undefined;
 }

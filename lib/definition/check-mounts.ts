@@ -1,5 +1,6 @@
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import type { State } from '../../crds/schema/state.ts';
+import { withoutTrailingSlashes } from '../trailing-slashes.ts';
 import type { Definition } from './definition.ts';
 import { repeatedIndexes } from './repeated.ts';
 import { volumeNames } from './volume-names.ts';
@@ -18,7 +19,7 @@ export function checkMounts({ spec, states, broken }: Definition): readonly Prob
       ...(broken.has('storage')
         ? []
         : mounts.flatMap(({ name }, index) => checkVolume([...at, index, 'name'], name, known))),
-      ...repeatedIndexes(mounts.map(({ mount_path: path }) => path.replace(/\/+$/, ''))).map((index) =>
+      ...repeatedIndexes(mounts.map(({ mount_path: path }) => withoutTrailingSlashes(path))).map((index) =>
         errorAt([...at, index, 'mount_path'], 'duplicate', 'another volume is mounted at this path'),
       ),
     ]);

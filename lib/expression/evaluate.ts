@@ -20,7 +20,7 @@ const nothingLoaded: LoadedValues = new Map();
 const falsyTexts = new Set(['', 'false', '0']);
 /** A longer text is no number that a person has written. */
 const longestNumber = 64;
-const numeric = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const numeric = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * Evaluates a `custom` condition (WF-COND-25, requirements AMB-067, AMB-155 and AMB-172). The right side of `&&` and `||`

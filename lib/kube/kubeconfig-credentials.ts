@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { AppError } from '../errors.ts';
+import { withoutTrailingSlashes } from '../trailing-slashes.ts';
 import {
   type CredentialSource,
   createCredentialSource,
@@ -82,7 +83,7 @@ async function endpointOf(context: KubeconfigContext): Promise<Endpoint> {
 }
 
 async function clusterOf({ cluster }: KubeconfigContext): Promise<Pick<Endpoint, 'server' | 'proxyUrl'>> {
-  return { server: cluster.server.replace(/\/+$/, ''), proxyUrl: cluster['proxy-url'] };
+  return { server: withoutTrailingSlashes(cluster.server), proxyUrl: cluster['proxy-url'] };
 }
 
 async function tlsOf({ cluster }: KubeconfigContext): Promise<TlsMaterial> {

@@ -1,6 +1,7 @@
 import type { OpenAI } from 'openai';
 import { isJsonObject } from '../json-object.ts';
 import type { LlmProvider } from '../node-config/node-config.ts';
+import { withoutTrailingSlashes } from '../trailing-slashes.ts';
 import { AttemptError } from './attempt-error.ts';
 import type { Exchange } from './exchange.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
@@ -43,7 +44,7 @@ async function clientsOf(provider: LlmProvider): Promise<(exchange: Exchange) =>
   if (apiVersion === undefined) {
     return ({ fetch }) => new OpenAI({ ...fixed, baseURL: endpoint, adminAPIKey: null, fetch });
   }
-  const baseURL = `${endpoint.replace(/\/+$/, '')}/openai`;
+  const baseURL = `${withoutTrailingSlashes(endpoint)}/openai`;
   return ({ fetch }) => new AzureOpenAI({ ...fixed, apiVersion, baseURL, fetch });
 }
 
