@@ -3,7 +3,6 @@ import { expect, it, vi } from 'vitest';
 import { isSealedBy, readRotation } from '../lib/edge/index.ts';
 import { rawPublicKey, readRawPublicKey } from '../lib/envelope/index.ts';
 import { AppError } from '../lib/errors.ts';
-import type { RotateEdgeKeyResponse } from '../proto/generated/windlass/node/v1/node.ts';
 import { createManualClock } from '../test/support/manual-clock.ts';
 import { silentLogger } from '../test/support/silent-logger.ts';
 import { createDaemon } from './daemon.ts';
@@ -19,7 +18,7 @@ const newKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
 function lateServer(first: KeyObject) {
   const late = Promise.withResolvers<void>();
   const server = { holds: publicKeyOf(first), taken: 0, answer: late.resolve };
-  const rotate = vi.fn(async (bytes: Uint8Array): Promise<RotateEdgeKeyResponse> => {
+  const rotate = vi.fn<RelayClient['rotate']>(async (bytes) => {
     const { sealed, newPublicKey } = readRotation(bytes);
     if (!isSealedBy(server.holds, sealed, '')) {
       throw new AppError('unauthenticated', 'another key', { reason: 'UNAUTHENTICATED' });
