@@ -1,7 +1,13 @@
 import type { ToolWorkflowReason } from '../../crds/conditions.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
-import { type ApiDocuments, createApiDocuments, findApiSpec, problemText } from '../../lib/api-spec/index.ts';
+import {
+  type ApiDocuments,
+  createApiDocuments,
+  findApiSpec,
+  missingApiSpec,
+  problemText,
+} from '../../lib/api-spec/index.ts';
 import { readyOf as readyConditionOf } from '../../crds/ready.ts';
 import { toolWorkflows } from '../../lib/kinds.ts';
 import { keyOf } from '../../lib/kube/index.ts';
@@ -70,13 +76,13 @@ export const toolWorkflowModule = defineModule({
 
 export async function judgeToolWorkflow(
   documents: Pick<ApiDocuments, 'indexOf'>,
-  { spec }: ToolWorkflow,
+  workflow: ToolWorkflow,
   apiSpec: ApiSpec | undefined,
 ): Promise<ReadyVerdict<ToolWorkflowReason>> {
+  const { spec } = workflow;
   const problems = checkToolWorkflow(spec, { isObject: true });
   if (problems.length > 0) return { reason: 'InvalidDefinition', message: problemText(problems) };
-  const named = spec.api_spec_id ?? spec.api_spec;
-  if (apiSpec === undefined) return { reason: 'ApiSpecNotFound', message: `there is no ApiSpec ${named}` };
+  if (apiSpec === undefined) return { reason: 'ApiSpecNotFound', message: missingApiSpec(workflow) };
   if (readyConditionOf(apiSpec)?.status !== 'True') {
     return { reason: 'ApiSpecNotReady', message: `ApiSpec ${keyOf(apiSpec)} is not accepted` };
   }

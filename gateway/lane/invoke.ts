@@ -201,8 +201,12 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: SealSession)
 /** The tool with its schema, which the arguments fit, or why it is not called: a tool that refuses all calls looks at them first. */
 async function fittingTool(found: GatewayTool, args: unknown): Promise<GatewayTool | ToolRefusal> {
   const tool = await withSchema(found);
-  return tool === undefined ? unknownTool(found.name) : (argumentsProblem(tool, args) ?? tool.refusal ?? tool);
+  return tool === undefined ? unknownTool(found.name) : (misfit(tool, args) ?? tool.refusal ?? tool);
 }
+
+/** A tool that the controllers refuse says so itself, whatever its arguments are: its schema may be the cause. */
+const misfit = (tool: GatewayTool, args: unknown): ToolRefusal | undefined =>
+  tool.notReady !== undefined && isJsonObject(args) ? undefined : argumentsProblem(tool, args);
 
 /** A session of the bypass belongs to no tenant. */
 const tenantOf = ({ tenant }: SealSession): string | undefined => (tenant === '' ? undefined : tenant);

@@ -145,9 +145,16 @@ function toolsOf(begun: number[]) {
       return { content: JSON.stringify(args), structured: args, isError: args['id'] === 'failed' };
     },
   };
+  const refused: GatewayTool = {
+    ...tool,
+    name: 'orders.refused',
+    input_schema: { type: 'object', properties: { id: { type: 'txt' } } },
+    notReady: 'InvalidDefinition: spec.input_schema',
+    call: () => Promise.reject(new AppError('invalid', 'the tool cannot run: InvalidDefinition: spec.input_schema')),
+  };
   return {
     list: () => [tool],
-    find: (_tenant: string | undefined, name: string) => (name === tool.name ? tool : undefined),
+    find: (_tenant: string | undefined, name: string) => [tool, refused].find((one) => one.name === name),
   };
 }
 
@@ -641,6 +648,14 @@ describe('the invocation lane', () => {
   ])('GW-INV-26 answers as the table of errors says where a tool throws: %s', async (id, status, body) => {
     await register();
     expect(await invoke(signed(payloadOf(id)))).toEqual([status, body]);
+  });
+
+  it('GW-INV-26 answers why the controllers refuse a tool, whose schema is no reproach to the caller', async () => {
+    await register();
+    expect(await invoke(signed(payloadOf('1', 'orders.refused')))).toEqual([
+      400,
+      errorOf(-32_602, 'the tool cannot run: InvalidDefinition: spec.input_schema', { error: 'Validation' }),
+    ]);
   });
 
   it.each<[string, object, string]>([

@@ -29,8 +29,8 @@ export interface RegisteredDeps<T> {
 interface RegisteredKind<T> extends Pick<GatewayTool, 'awaitsIntent'> {
   readonly source: GatewayTool['source'];
   readonly callOf: (object: T) => GatewayTool['call'];
-  /** Reasons of the controllers that a call looks up itself (`requireAccepted`): such a tool is offered. Default: none. */
-  readonly lookedUp?: readonly string[];
+  /** Why nobody is offered the tool. Default: the verdict of the controllers. */
+  readonly notReady?: (object: T) => string | undefined;
   /** The tool of a name that no object holds. Default: there is none. */
   readonly unheld?: (tenant: string | undefined, name: string) => GatewayTool | undefined;
 }
@@ -38,7 +38,7 @@ interface RegisteredKind<T> extends Pick<GatewayTool, 'awaitsIntent'> {
 /** Objects of one kind as tools, each under the name that it holds. */
 export function createRegisteredSource<T extends RegisteredObject>(
   { clock, tenancy, objects, whole, ...deps }: RegisteredDeps<T>,
-  { callOf, unheld = () => undefined, lookedUp, ...kind }: RegisteredKind<T>,
+  { callOf, unheld = () => undefined, notReady: notReadyIn = notReadyOf, ...kind }: RegisteredKind<T>,
 ): ToolSource {
   const schemas = deps.schemas ?? createSchemaReader(clock);
   const holders = createHolders(tenancy, deps.rivals ?? ((place) => objects.byIndex('namespace', place)));
@@ -46,7 +46,7 @@ export function createRegisteredSource<T extends RegisteredObject>(
     tenancy.visibleTo(tenant).flatMap((place) => objects.byIndex('namespace', place));
   const toolOf = (object: T): GatewayTool => {
     const { description, input_schema: schema } = object.spec;
-    const notReady = notReadyOf(object, lookedUp);
+    const notReady = notReadyIn(object);
     const read = async () => (await whole(object))?.spec.input_schema as JsonObject | undefined;
     return {
       ...kind,

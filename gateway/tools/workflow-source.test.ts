@@ -100,6 +100,11 @@ const document = () => ({
   },
 });
 
+/** The API of the scene is gone. */
+const missing =
+  'there is no ApiSpec 11111111-1111-4111-8111-111111111111 in tenant-acme or windlass-global; make it, or mend ' +
+  'api_spec_id of the ToolWorkflow';
+
 type Credentials = NonNullable<ApiSpec['spec']['credentials']>;
 
 interface Scene {
@@ -272,14 +277,30 @@ describe('a tool workflow as a tool', () => {
   it.each([
     [undefined, undefined],
     ['InvalidDefinition', 'InvalidDefinition: a place'],
-    // A call looks at the ApiSpec itself, which the controllers judge anew after each change.
+    ['OperationNotFound', 'OperationNotFound: a place'],
+    ['NameTaken', undefined],
+    // The API is there now, and the controllers judge the tool anew.
     ['ApiSpecNotFound', undefined],
     ['ApiSpecNotReady', undefined],
-    ['OperationNotFound', undefined],
-    ['NameTaken', undefined],
-  ])('is listed with the verdict %s of the controllers as %s', (refused, want) => {
-    const [tool] = open(refused === undefined ? {} : { refused }).source.list('acme');
+    ['ApiSpecNotFound', `ApiSpecNotFound: ${missing}`, { isApiGone: true }],
+    ['ApiSpecNotReady', `ApiSpecNotFound: ${missing}`, { isApiGone: true }],
+    [
+      'ApiSpecNotReady',
+      'ApiSpecNotReady: ApiSpec shop: InvalidDefinition: a place',
+      { apiRefused: 'InvalidDefinition' },
+    ],
+    ['ApiSpecNotReady', 'ApiSpecNotReady: ApiSpec shop: DocumentMissing: a place', { apiRefused: 'DocumentMissing' }],
+  ])('is listed with the verdict %s of the controllers as %s', (refused, want, scene: Scene = {}) => {
+    const [tool] = open({ ...scene, ...(refused !== undefined && { refused }) }).source.list('acme');
     expect(tool?.notReady).toBe(want);
+  });
+
+  it('GW-WF-42 says which API spec is absent, and what mends that', async () => {
+    await expect(open({ isApiGone: true }).call()).rejects.toMatchObject({ reason: 'NotFound', message: missing });
+    const shared = open({ isApiGone: true, isShadowed: true }).call();
+    await expect(shared).rejects.toThrow(
+      'there is no ApiSpec shop in windlass-global; make it, or mend api_spec of the ToolWorkflow',
+    );
   });
 
   it('GW-WF-11 GW-WF-25 answers with the last body and the state, and sends no other header or query', async () => {

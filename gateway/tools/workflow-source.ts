@@ -1,4 +1,5 @@
 import type { ApiSpecReason, ToolWorkflowReason } from '../../crds/conditions.ts';
+import { readyOf } from '../../crds/ready.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import {
@@ -6,6 +7,7 @@ import {
   type ApiSpecCache,
   credentialTargetProblems,
   findApiSpec,
+  missingApiSpec,
   registeredNameOf,
 } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
@@ -23,7 +25,7 @@ import type { FormerNames } from './former-names.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
 import { brokenOff } from './broken-off.ts';
 import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
-import { requireAccepted } from './require-accepted.ts';
+import { notReadyOf, requireAccepted } from './require-accepted.ts';
 import { createSendStep } from './send-step.ts';
 import { requireFitting } from './tool-registry.ts';
 import type {
@@ -55,7 +57,7 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
   return createRegisteredSource(deps, {
     source: 'workflow',
     awaitsIntent: true,
-    lookedUp: ofItsApi,
+    notReady: (workflow) => notReadyNow(deps, workflow),
     callOf: (workflow) => (caller, args, context) => invoke(deps, { workflow, caller, args, context }),
     unheld: (tenant, name) =>
       tenancy.visibleTo(tenant).some((place) => former.has(place, name)) ? deletedTool(name) : undefined,
@@ -84,6 +86,20 @@ interface Invocation {
 const ofItsApi = ['ApiSpecNotFound', 'ApiSpecNotReady', 'OperationNotFound'] satisfies ToolWorkflowReason[];
 /** Parts of a document come behind their object; the reading of the document finds out. */
 const ofItsDocument = ['DocumentMissing'] satisfies ApiSpecReason[];
+
+/** As a call finds it, short of reading the document: while the API is judged anew, the tool is offered. */
+function notReadyNow({ apiSpecs }: WorkflowSourceDeps, workflow: ToolWorkflow): string | undefined {
+  const ofItself = notReadyOf(workflow, ofItsApi);
+  const verdict = notReadyOf(workflow);
+  if (ofItself !== undefined || verdict === undefined) return ofItself;
+  const api = findApiSpec(apiSpecs, workflow);
+  if (api === undefined) return `${'ApiSpecNotFound' satisfies ToolWorkflowReason}: ${missingApiSpec(workflow)}`;
+  const ofItsApiNow = notReadyOf(api);
+  if (ofItsApiNow !== undefined) {
+    return `${'ApiSpecNotReady' satisfies ToolWorkflowReason}: ApiSpec ${registeredNameOf(api)}: ${ofItsApiNow}`;
+  }
+  return readyOf(workflow)?.reason === ('OperationNotFound' satisfies ToolWorkflowReason) ? verdict : undefined;
+}
 
 interface ChainSourceDeps extends WorkflowSourceDeps {
   readonly turns: ReadingTurns;
@@ -126,7 +142,7 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
     });
   }
   const api = findApiSpec(deps.apiSpecs, workflow);
-  if (api === undefined) throw gone('the API spec of the workflow was deleted');
+  if (api === undefined) throw gone(missingApiSpec(workflow));
   requireAccepted(`the tool's API spec ${registeredNameOf(api)}`, api, ofItsDocument);
   const index = await deps.documents.indexOf(api);
   requireOperations(steps, index);

@@ -31,3 +31,10 @@ export function findApiSpec(cache: ApiSpecCache, { metadata, spec }: Naming): Ap
   );
   return holderOf(named);
 }
+
+/** Why there is no API for a tool workflow, and what mends it. */
+export function missingApiSpec({ metadata, spec }: Naming): string {
+  const field = spec.api_spec_id === undefined ? 'api_spec' : 'api_spec_id';
+  const places = visiblePlaces(metadata.namespace ?? '').join(' or ');
+  return `there is no ApiSpec ${spec[field] ?? ''} in ${places}; make it, or mend ${field} of the ToolWorkflow`;
+}
