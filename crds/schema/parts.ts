@@ -51,7 +51,7 @@ export const semanticVersionPattern =
   '^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$';
 /** An amount of memory: a quantity of Kubernetes without a minus (requirements AMB-192); a rule refuses zero. */
 export const memoryPattern =
-  '^[+]?([0-9]+[.]?[0-9]*|[.][0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?[0-9]{1,2})?$';
+  '^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?[0-9]{1,2})?$';
 /** The name of a Workflow or an Agent in its manifest; a uid matches as well. */
 /** `NAME` or `NAME/KEY` of a pull secret; kubelets read one key of each of the two types (requirements AMB-180). */
 export const pullSecretPattern = '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(/\\.docker(configjson|cfg))?$';
