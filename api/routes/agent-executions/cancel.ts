@@ -6,10 +6,9 @@ import { defineRoute, HttpError, json, type Route } from '../../../lib/http/inde
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
 import { findObject, isConflict, isNotFound, type KubeClient, whileRaced } from '../../../lib/kube/index.ts';
-import type { Cluster } from '../../cluster/index.ts';
+import type { Cluster, TenantObjects } from '../../cluster/index.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
 import { cancelAgentExecution, deleteAgentExecution } from './contract.ts';
-import { locateExecution } from './find.ts';
 import { endPhaseOf } from './stream-events.ts';
 
 interface CancelDeps {
@@ -77,4 +76,15 @@ export function createDeleteRoute({ kube, cluster, audit }: CancelDeps): Route<C
     audit.record({ type: 'AgentExecutionDeleted', by: caller, subject: uid, act: 'delete', data: { execution: name } });
     return json({ status: 'deleted' });
   });
+}
+
+/** The execution of the caller's tenant without its texts. Throws 404. */
+async function locateExecution(
+  executions: Pick<TenantObjects<AgentExecution>, 'locate'>,
+  { tenant }: Pick<Caller, 'tenant'>,
+  id: string,
+): Promise<AgentExecution> {
+  const found = await executions.locate(tenant, id);
+  if (found === undefined) throw notFound(unknownExecution);
+  return found;
 }
