@@ -42,6 +42,9 @@ let status: number;
 let gate: Promise<void>;
 let gated: string | undefined;
 let tokens: number;
+let isTokenServerAway: boolean;
+/** Values of `authorization` that the API refuses. */
+let revoked: (value: string) => boolean;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -53,9 +56,10 @@ beforeAll(async () => {
       response.setHeader('content-type', 'application/json');
       if (url === '/token') {
         tokens += 1;
+        if (isTokenServerAway) response.statusCode = 503;
         return response.end(JSON.stringify({ access_token: `t${tokens}`, token_type: 'Bearer', expires_in: 3_600 }));
       }
-      response.statusCode = url === '/refusing' ? 401 : status;
+      response.statusCode = url === '/refusing' || revoked(headers.authorization ?? '') ? 401 : status;
       const answer = JSON.stringify({ id: `${method}-1`, auth: headers.authorization ?? null });
       const isOpen = gated !== undefined && gated !== url;
       return void (isOpen ? Promise.resolve() : gate).then(() => response.end(answer));
@@ -76,6 +80,8 @@ beforeEach(() => {
   gate = Promise.resolve();
   gated = undefined;
   tokens = 0;
+  isTokenServerAway = false;
+  revoked = () => false;
 });
 
 const operation = (operationId: string) => ({ operationId, responses: { 200: { description: 'ok' } } });
@@ -633,6 +639,67 @@ describe('the credential of an API', () => {
     expect(asked?.body).toBe('scope=read&grant_type=client_credentials');
     expect(asked?.headers.authorization).toBe(`Basic ${Buffer.from('c:s').toString('base64')}`);
     expect(sent.at(-1)?.headers.authorization).toBe('Bearer t1');
+  });
+
+  describe('a token that the API no longer takes', () => {
+    const scene = (steps: ToolWorkflow['spec']['steps']): Scene => ({
+      credentials: { kind: 'oauth2_client_credentials', secret, token_url: `${base}/token` },
+      secret: { client_id: 'c', client_secret: 's' },
+      steps,
+    });
+    const bearers = () => sent.filter(({ url }) => url !== '/token').map(({ headers }) => headers.authorization);
+
+    it.each<[string, ToolWorkflow['spec']['steps'], string[], boolean]>([
+      ['a safe method at once', [step('find', 'find')], ['Bearer t1', 'Bearer t2'], false],
+      ['a method that is not safe not at all', [step('order', 'order')], ['Bearer t1'], true],
+      [
+        'a method that is not safe where the step may be tried again',
+        [step('order', 'order', { on_error: { RetryN: 2 } })],
+        ['Bearer t1', 'Bearer t2'],
+        false,
+      ],
+      [
+        'a step behind one that may fail',
+        [step('first', 'order', { on_error: 'Continue' }), step('order', 'order')],
+        ['Bearer t1', 'Bearer t2'],
+        false,
+      ],
+    ])('GW-WF-11 GW-WF-33 is given up, and another one sent: %s', async (_title, steps, want, isError) => {
+      revoked = (value) => value === 'Bearer t1';
+      const { call, types } = open(scene(steps));
+      expect(await call()).toMatchObject({ isError });
+      expect(bearers()).toEqual(want);
+      expect(types().filter((type) => type.startsWith('CredentialExchange'))).toHaveLength(1);
+      sent = [];
+      expect(await call()).toMatchObject({ isError: false });
+      expect([tokens, new Set(bearers())]).toEqual([2, new Set(['Bearer t2'])]);
+    });
+
+    it('GW-WF-11 costs the token server one request, however often an API refuses each token', async () => {
+      revoked = () => true;
+      const { call } = open(scene([step('find', 'find')]));
+      for (let i = 0; i < 4; i += 1) expect(await call()).toMatchObject({ isError: true });
+      await Promise.all([call(), call(), call()]);
+      expect(tokens).toBe(2);
+      expect(bearers().slice(0, 3)).toEqual(['Bearer t1', 'Bearer t2', 'Bearer t2']);
+    });
+
+    it('GW-WF-11 is replaced once for callers at one time', async () => {
+      const { call } = open(scene([step('find', 'find')]));
+      await call();
+      revoked = (value) => value === 'Bearer t1';
+      const answers = await Promise.all([call(), call(), call(), call()]);
+      expect([answers.map(({ isError }) => isError), tokens]).toEqual([[false, false, false, false], 2]);
+    });
+
+    it('GW-WF-11 has no successor where the token server gives none: the step fails, and says why', async () => {
+      const { call } = open(scene([step('find', 'find')]));
+      await call();
+      revoked = (value) => value === 'Bearer t1';
+      isTokenServerAway = true;
+      const { isError, content } = await call();
+      expect([isError, content]).toEqual([true, expect.stringContaining('gave no token: it answered with status 503')]);
+    });
   });
 
   it.each<[string, string, string]>([

@@ -151,7 +151,9 @@ async function chain(deps: ChainSourceDeps, invocation: Invocation, audit: Invoc
   const credential = await resolve(deps, { api, tenant, server: index.server ?? index.home }, audit);
   if (typeof credential === 'string') return { kind: 'failed', step: first.name, reason: credential };
   const { responseBytes } = limits;
-  const send = createSendStep(deps.upstream, { api, index, credential, tenant, responseBytes, room: deps.room });
+  // One event of an exchange is for the whole invocation (spec 3 §6), so that of a renewal has none.
+  const renew = () => deps.credentials.resolve(tenant, api);
+  const send = createSendStep(deps.upstream, { api, index, credential, renew, tenant, responseBytes, room: deps.room });
   const inTurn = deps.turns.of(tenant);
   return runToolChain({ ...deps, limits, send, inTurn, observer: audit }, steps, args, { signal: context.signal });
 }

@@ -31,7 +31,7 @@ export function createCredentials({ kube, tokens }: CredentialsDeps): Credential
       const secret = await readSecret(kube, { namespace: metadata.namespace ?? '', name: settings.secret.name });
       if (settings.kind !== 'oauth2_client_credentials') return fixed(settings, secret);
       const { token_url: tokenUrl, scopes = [], audience } = settings;
-      const token = await tokens.token({
+      const request = {
         tenant,
         key: JSON.stringify([secret.version, tokenUrl, scopes, audience]),
         tokenUrl,
@@ -40,8 +40,9 @@ export function createCredentials({ kube, tokens }: CredentialsDeps): Credential
         scopes,
         audience,
         allowedNetworks: spec.allow_internal_addresses ?? [],
-      });
-      return bearer(token);
+      };
+      const token = await tokens.token(request);
+      return { ...bearer(token), refused: () => tokens.forget(request, token) };
     },
   };
 }

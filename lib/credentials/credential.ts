@@ -5,6 +5,8 @@ export interface Credential {
   readonly query?: { readonly name: string; readonly value: string };
   /** Texts that are taken out of whatever an upstream sends back. */
   readonly secrets: readonly string[];
+  /** Reports that the upstream answered with 401. True where another credential is to be had; default: none is. */
+  readonly refused?: () => boolean;
 }
 
 export const noCredential: Credential = { headers: {}, secrets: [] };
@@ -17,6 +19,8 @@ export const credentialLimits = {
   /** Size limit of a token server's answer. */
   answerBytes: 65_536,
   exchangeMs: 10_000,
+  /** After a token was refused its successors count as good for that long: some upstreams refuse every one of them. */
+  refusalPauseMs: 60_000,
   /** A token is not used in the last part of its life. */
   marginSeconds: 30,
   /** Life of a token whose server names none. */

@@ -23,6 +23,11 @@ interface TokenRequest {
 export interface TokenExchange {
   /** A token that is valid for a while; callers at one time share one request. @throws AppError CredentialFailed */
   token(request: TokenRequest): Promise<string>;
+  /**
+   * An upstream refused this token, which is not given out again. True where the next call of `token` gives another one.
+   * The successor of a refused token is kept for a minute, so that refusals cost the token server one request in that time.
+   */
+  forget(request: Pick<TokenRequest, 'tenant' | 'key'>, token: string): boolean;
 }
 
 interface ExchangeDeps {
@@ -38,10 +43,19 @@ interface Kept {
 export function createTokenExchange(deps: ExchangeDeps): TokenExchange {
   const { clock } = deps;
   const tokens = new LRUCache<string, Kept>({ max: credentialLimits.tokens });
+  const refusedAt = new LRUCache<string, number>({ max: credentialLimits.tokens });
   const underway = new Map<string, Promise<Kept>>();
   return {
+    forget(request, token) {
+      const key = keyOf(request);
+      if (tokens.get(key)?.token !== token) return true;
+      const now = clock.now();
+      if (now - (refusedAt.get(key) ?? Number.NEGATIVE_INFINITY) < credentialLimits.refusalPauseMs) return false;
+      refusedAt.set(key, now);
+      return tokens.delete(key);
+    },
     async token(request) {
-      const key = `${request.tenant}/${request.key}`;
+      const key = keyOf(request);
       const known = tokens.get(key);
       if (known !== undefined && clock.now() < known.until) return known.token;
       const exchange = underway.get(key) ?? ask(deps, request).finally(() => underway.delete(key));
@@ -52,6 +66,8 @@ export function createTokenExchange(deps: ExchangeDeps): TokenExchange {
     },
   };
 }
+
+const keyOf = ({ tenant, key }: Pick<TokenRequest, 'tenant' | 'key'>): string => `${tenant}/${key}`;
 
 /** Several callers may share the call, so none of them ends it. */
 async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
