@@ -244,6 +244,21 @@ describe('createModels', () => {
       expect(lines.join()).not.toContain(key);
     });
 
+    it.each([0, 300, 5_000])(
+      'LLM-16 waits retry_delay_ms of %i, then twice as long, and at most a fifth more',
+      async (ms) => {
+        servers.one.answerWith(busy, busy, ok);
+        const { outcome, clock, lines } = world([cloud('one')], { ...selection, retry_delay_ms: ms });
+        expect(await ended(outcome(), { clock, lines })).toBe('one');
+        const waits = lines.map((line) => Number((JSON.parse(line) as { readonly waitMs: number }).waitMs));
+        expect(waits).toHaveLength(2);
+        for (const [index, wait] of waits.entries()) {
+          expect(wait).toBeGreaterThanOrEqual(ms * (index + 1));
+          expect(wait).toBeLessThanOrEqual(ms * (index + 1) * 1.2);
+        }
+      },
+    );
+
     it.each([
       ['429', refuse(429), 3],
       ['500', refuse(500), 3],

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aToolCaller } from '../../../test/builders/tool-caller.ts';
-import { systemClock } from '../../clock.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import { isRefusal, type ToolAnswer, type ToolArguments } from '../tool.ts';
 import { createToolbox } from '../toolbox.ts';
 import { createToMarkdown } from './markdown.ts';
@@ -56,6 +57,7 @@ interface Setup {
   readonly guarded?: readonly string[];
   readonly search?: SearchSettings;
   readonly signal?: AbortSignal;
+  readonly clock?: Clock;
 }
 
 const toMarkdown = createToMarkdown({
@@ -70,9 +72,10 @@ async function call(name: string, args: ToolArguments, setup: Setup = {}): Promi
     guarded = [],
     search,
     signal = new AbortController().signal,
+    clock = systemClock,
   } = setup;
   const tools = createWebTools({
-    clock: systemClock,
+    clock,
     toMarkdown,
     resolve: async (host) => (names[host] ?? []).map((address) => ({ address, family: 4 })),
     permittedNetworks: networks,
@@ -243,6 +246,21 @@ describe('web.fetch', () => {
     const { content } = await get('/', {}, { domains, networks: ['127.0.0.0/24'], guarded: ['127.0.0.8/29'] });
     expect(content).toContain(want);
     expect(seen).toHaveLength(1);
+  });
+
+  it.each([
+    [{}, 30_000],
+    [{ timeout_secs: 29 }, 29_000],
+    [{ timeout_secs: 31 }, 31_000],
+  ])('TOOL-WEB-07 with %j gives up %i ms after it asked, and no sooner', async (args, ms) => {
+    const clock = createManualClock();
+    reply = () => undefined;
+    const answer = get('/', args, { clock });
+    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await clock.advance(ms - 1);
+    expect(clock.sleepers).toBe(1);
+    await clock.advance(1);
+    expect((await answer).content).toMatch(/^Timeout: /);
   });
 
   it('TOOL-WEB-07 TOOL-WEB-08 gives up in time, and where no server answers', async () => {
