@@ -1,20 +1,27 @@
 import { execFile } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
+import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiVersion } from '../../../crds/labels.ts';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { securityContexts } from '../../../lib/kinds.ts';
-import { type Pod, pods } from '../../../lib/kube/index.ts';
+import { type KubeObject, type Pod, pods, type Resource } from '../../../lib/kube/index.ts';
 import { podsOf } from '../chart/release.ts';
 import { type GitServer, startGitServer } from '../git/git-server.ts';
 import { type GatewayStage, openGatewayStage } from '../gateway/stage.ts';
 import { isNativeCluster, kubeconfigPath } from '../harness/cluster.ts';
-import { agentExecutions, agents } from '../harness/kinds.ts';
+import { agentExecutions, agents, workflowExecutions } from '../harness/kinds.ts';
 import { podLog } from '../harness/pod-log.ts';
-import { waitForObject } from '../harness/wait.ts';
+import { waitForNone, waitForObject } from '../harness/wait.ts';
+import { incompressible, run as runWorkflow, twoMebibytes } from '../outputs/large-outputs.ts';
+import { type S3Server, startS3Server } from '../outputs/s3-server.ts';
+import { type GrpcPeer, makeGrpcPeer } from './canaries/grpc-peer.ts';
+import { hostOf } from './canaries/host-address.ts';
 import { type Mirror, startMirror } from './canaries/mirror.ts';
+import { startPaymentMirror } from './canaries/payment-mirror.ts';
 import { plant, type Planted, uproot, webhookSource } from './canaries/plant.ts';
 import { secretTexts } from './canaries/secret-texts.ts';
 
@@ -40,6 +47,9 @@ describe.runIf(isNativeCluster())('secrets of an installation whose agents use t
   let stage: GatewayStage;
   let git: GitServer;
   let mirror: Mirror;
+  let bucket: S3Server;
+  let peer: GrpcPeer;
+  let payments: () => Promise<string>;
   let planted: Planted;
   let token = '';
   let api = '';
@@ -47,30 +57,59 @@ describe.runIf(isNativeCluster())('secrets of an installation whose agents use t
   let refused: AgentExecution;
   const streams: string[] = [];
   const hooks: string[] = [];
+  let prices = '';
+  /** The code of the answer over gRPC. */
+  let submitted: status | undefined;
 
   beforeAll(async () => {
     stage = await openGatewayStage('canaries');
     const { kube, tenant, desk } = stage;
     mirror = await startMirror(kube, desk.image);
-    planted = await plant(kube, { tenant, mirror });
+    bucket = await startS3Server(await hostOf(kube));
+    peer = await makeGrpcPeer(tenant);
+    planted = await plant(kube, { tenant, mirror, bucket, peer });
     git = await startGitServer(kube, tenant);
     const [replica] = await podsOf(kube, 'api');
-    api = `http://${replica?.status?.podIP}:8080`;
+    const host = replica?.status?.podIP ?? '';
+    api = `http://${host}:8080`;
+    payments = await startPaymentMirror(replica?.metadata.name ?? '', desk.image);
     token = await stage.token(['svc:admin']);
     await desk.register(await stage.client(['svc:admin']));
     await stage.warmUp();
     await applyAgents();
     for (const signature of ['sha256=00', `sha256=${createHmac('sha256', planted.webhook).update('{}').digest('hex')}`])
       hooks.push(await webhook(signature));
+    submitted = await peer.submit(host);
+    prices = await page('/v1/billing/prices');
+    await large();
     [worked, refused] = await Promise.all([execution('finder', turns()), execution('mirrored', 'Say hello.')]);
   }, 900_000);
 
   afterAll(async () => {
+    // While the controllers have the bucket: no other process can empty it and release the executions.
+    if (stage !== undefined) await Promise.all([emptied(workflowExecutions), emptied(agentExecutions)]);
     await git?.remove();
     await mirror?.remove();
     if (stage !== undefined) await uproot(stage.kube);
+    await bucket?.stop();
+    await peer?.remove();
     await stage?.strike();
   }, 600_000);
+
+  async function emptied<T extends KubeObject>(kind: Resource<T>): Promise<void> {
+    const { kube, tenant: namespace } = stage;
+    await kube.deleteCollection(kind, { namespace });
+    await waitForNone(kube, { resource: kind, namespace });
+  }
+
+  /** An output that goes to the bucket. */
+  async function large(): Promise<void> {
+    const { kube, tenant: namespace } = stage;
+    const workflow = aWorkflow('large')
+      .state('write', aScript(twoMebibytes(incompressible)))
+      .build();
+    await runWorkflow({ kube, namespace }, workflow);
+  }
 
   async function applyAgents(): Promise<void> {
     const { kube, tenant: namespace, desk } = stage;
@@ -158,14 +197,18 @@ describe.runIf(isNativeCluster())('secrets of an installation whose agents use t
     for (const used of ['PATH', '1 notes', 'confirmed', 'over-https', 'over-ssh']) expect(records).toContain(used);
     expect((await stage.desk.operations()).length).toBeGreaterThan(0);
     expect(hooks.map((answer) => answer.slice(0, 3))).toEqual(['401', expect.not.stringMatching('401') as unknown]);
+    // The tenant of the certificate has no router.
+    expect(submitted).toBe(status.FAILED_PRECONDITION);
+    expect(await payments()).toContain(planted.payment);
+    expect(prices).toMatch(/payment_provider_error/);
     // The mirror itself says what it got.
     const got = await mirror.log();
     for (const secret of [planted.mirror, planted.search, planted.mcp]) expect(got).toContain(secret);
   });
 
-  it('finds none of at least twelve: not in a log at debug, stream, metric, object, event, output or transcript', async () => {
+  it('finds none of at least fifteen: not in a log at debug, stream, metric, object, event, output or transcript', async () => {
     const found = await canaries();
-    expect(new Set(found.values()).size).toBeGreaterThanOrEqual(12);
+    expect(new Set(found.values()).size).toBeGreaterThanOrEqual(15);
     expect([...found.values()]).toEqual(expect.arrayContaining(Object.values(planted)));
     const places = await haystacks();
     expect(Object.keys(places).filter((place) => places[place]?.includes(marker))).toEqual(
@@ -187,6 +230,7 @@ describe.runIf(isNativeCluster())('secrets of an installation whose agents use t
       ['git over HTTPS', password],
       ['git over SSH', privateKey],
       ['key of the order desk', stage.desk.key],
+      ['key of a client of gRPC', peer.key],
       ['token of a person', token.split('.')[2] ?? ''],
     ]);
   }
@@ -196,6 +240,7 @@ describe.runIf(isNativeCluster())('secrets of an installation whose agents use t
     const places: Record<string, string> = {
       streams: streams.join('\n'),
       webhooks: hooks.join('\n').padEnd(60),
+      prices: prices.padEnd(60),
       'audit of the gateway': JSON.stringify(await stage.events()),
     };
     for (const component of components) {

@@ -9,7 +9,7 @@ import { freePort } from '../harness/free-port.ts';
 import { startDaemon } from './daemon.ts';
 import { programPath } from './programs.ts';
 
-/** A real S3-compatible server on loopback with one bucket, whose objects are files. */
+/** A real S3-compatible server with one bucket, whose objects are files. */
 export interface S3Server {
   readonly options: S3StoreOptions;
   /** The same as environment variables of the controllers and of the command line. */
@@ -24,13 +24,14 @@ export interface S3Server {
 
 const bucket = 'outputs';
 
-export async function startS3Server(): Promise<S3Server> {
+/** `host`: the address of this machine that its clients reach. */
+export async function startS3Server(host = '127.0.0.1'): Promise<S3Server> {
   const program = await programPath('rclone');
   const folder = await mkdtemp(join(tmpdir(), 'windlass-s3-'));
   const inBucket = (key: string): string => join(folder, bucket, key);
   await mkdir(inBucket(''));
   const [accessKeyId, secretAccessKey] = [randomBytes(8).toString('hex'), randomBytes(16).toString('hex')];
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `${host}:${await freePort()}`;
   const server = await startDaemon({
     program,
     args: ['serve', 's3', folder, '--addr', address, '--auth-key', `${accessKeyId},${secretAccessKey}`],

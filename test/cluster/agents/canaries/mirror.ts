@@ -16,14 +16,14 @@ export interface Mirror {
 const namespace = 'windlass-models';
 
 /** `message` is where providers of models say why they fail, and where the product reads it. */
-const program = `import { createServer } from 'node:http';
+export const programOf = (address: string, port: number): string => `import { createServer } from 'node:http';
 createServer((request, response) => {
   if (request.url === '/healthz') return response.end();
   const message = JSON.stringify({ url: request.url, headers: request.headers });
   console.log(message);
   response.writeHead(500, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ error: { message }, message }));
-}).listen(8080, '0.0.0.0');`;
+}).listen(${port}, '${address}', () => console.log('mirror listens'));`;
 
 /** `image`: one with Node. */
 export async function startMirror(kube: KubeClient, image: string): Promise<Mirror> {
@@ -54,7 +54,7 @@ const podOf = (name: string, image: string) => ({
       {
         name: 'mirror',
         image,
-        command: ['/usr/local/bin/node', '--input-type=module', '--eval', program],
+        command: ['/usr/local/bin/node', '--input-type=module', '--eval', programOf('0.0.0.0', 8_080)],
         readinessProbe: { httpGet: { path: '/healthz', port: 8_080 }, periodSeconds: 1 },
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
       },

@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type KubeClient, secrets } from '../../../../lib/kube/index.ts';
 import { install } from '../../chart/release.ts';
+import type { S3Server } from '../../outputs/s3-server.ts';
+import type { GrpcPeer } from './grpc-peer.ts';
 import type { Mirror } from './mirror.ts';
+import { forgetPaymentMirror, usePaymentMirror } from './payment-mirror.ts';
 
 const namespace = 'windlass-system';
 const name = 'windlass-canaries';
 const webhookName = 'windlass-canary-webhooks';
+const grpcName = 'windlass-canary-grpc';
 
 /** The source whose webhooks the planted secret signs. */
 export const webhookSource = 'canary';
@@ -21,14 +25,18 @@ export interface Planted {
   readonly mcp: string;
   readonly program: string;
   readonly webhook: string;
+  readonly payment: string;
+  readonly bucket: string;
 }
 
 interface Site {
   readonly tenant: string;
   readonly mirror: Mirror;
+  readonly bucket: S3Server;
+  readonly peer: GrpcPeer;
 }
 
-/** Gives the installation six secrets of its configuration, and has each of its processes log at debug. */
+/** Gives the installation secrets of its configuration, and has each of its processes log at debug. */
 export async function plant(kube: KubeClient, site: Site): Promise<Planted> {
   const canary = (): string => `canary-${randomBytes(24).toString('hex')}`;
   const { webhook, ...keys } = {
@@ -38,17 +46,27 @@ export async function plant(kube: KubeClient, site: Site): Promise<Planted> {
     mcp: canary(),
     program: canary(),
     webhook: canary(),
+    payment: canary(),
   };
-  await create(kube, name, keys);
+  const { accessKeyId, secretAccessKey: bucket } = site.bucket.options.credentials ?? missing();
+  const s3 = { access_key_id: accessKeyId, secret_access_key: bucket };
+  await create(kube, name, { ...keys, ...s3, secret_key: keys.payment });
+  await create(kube, grpcName, site.peer.secret);
   await create(kube, webhookName, { [webhookSource.toUpperCase()]: webhook });
   await withValues(valuesOf(site), (file) => install('--values', file, ...dispatchersOf(site.mirror)));
-  return { ...keys, webhook };
+  await usePaymentMirror();
+  return { ...keys, webhook, bucket };
+}
+
+function missing(): never {
+  throw new Error('the server of the bucket has no credentials');
 }
 
 /** The installation as it was. */
 export async function uproot(kube: KubeClient): Promise<void> {
+  await forgetPaymentMirror();
   await install();
-  for (const each of [name, webhookName]) await kube.delete(secrets, { namespace, name: each });
+  for (const each of [name, webhookName, grpcName]) await kube.delete(secrets, { namespace, name: each });
 }
 
 const create = (kube: KubeClient, secret: string, data: Readonly<Record<string, string>>): Promise<unknown> =>
@@ -64,7 +82,11 @@ const dispatchersOf = ({ url }: Mirror): string[] => [
   ])}`,
 ];
 
-function valuesOf({ tenant, mirror: { address, url } }: Site): object {
+/** Addresses of a browser, which the API asks for beside the key. */
+const page = 'https://shop.example.com/';
+const pages = { successUrl: page, cancelUrl: page, returnUrl: page };
+
+function valuesOf({ tenant, mirror: { address, url }, bucket }: Site): object {
   const model = { capabilities: ['reasoning'], context_window: 128_000 };
   const [scripted, mirror] = [
     { alias: 'default', model: 'scripted-1', ...model },
@@ -98,11 +120,21 @@ function valuesOf({ tenant, mirror: { address, url } }: Site): object {
       ],
     },
     nodeSecrets: ['windlass-models', name],
-    api: { logLevel: 'debug', webhooks: { existingSecret: webhookName } },
+    outputStore: storeOf(bucket),
+    api: {
+      logLevel: 'debug',
+      webhooks: { existingSecret: webhookName },
+      grpc: { tlsSecret: grpcName },
+      billing: { existingSecret: name, ...pages },
+    },
     controllers: { logLevel: 'debug' },
     gateway: { logLevel: 'debug', mcpSecrets: [name] },
     relay: { logLevel: 'debug' },
   };
+}
+
+function storeOf({ options: { bucket, endpoint, prefix } }: S3Server): object {
+  return { kind: 's3', s3: { bucket, endpoint, prefix, pathStyle: true, existingSecret: name } };
 }
 
 async function withValues(values: object, use: (file: string) => Promise<void>): Promise<void> {
