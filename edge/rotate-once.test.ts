@@ -32,6 +32,7 @@ function lateServer(first: KeyObject) {
       issuedAt: new Date(0),
       expiresAt: new Date(lifeMs),
       heartbeatInterval: undefined,
+      overlapWindow: undefined,
     };
   });
   return { server, rotate };

@@ -1,4 +1,5 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { aborted } from '../../../lib/aborted.ts';
 import {
   type ConversationFeed,
   type ConversationListener,
@@ -60,6 +61,9 @@ interface Ears {
   readonly listener: ConversationListener;
 }
 
+/** How long the end of a conversation waits for its object: the controllers write that some 100 ms later. */
+const endShownMs = 2_000;
+
 async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bell, listener }: Ears) {
   const { tenant, uid, signal } = followed;
   let last = followed.after;
@@ -69,14 +73,27 @@ async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bel
     for (const text of bell.take()) yield { kind: 'text', text } as const;
     for await (const placed of fewRecordsBehind(feed, tenant, uid, last)) {
       last = placed.sequence;
+      const isEnd = placed.record.kind === 'ended';
+      if (isEnd) await endShown(news, uid, { bell, signal });
       yield { kind: 'record', placed } as const;
-      if (placed.record.kind === 'ended') return;
+      if (isEnd) return;
     }
     if (execution === undefined || endPhaseOf(execution) !== undefined) {
       yield { kind: 'closed', execution } as const;
       return;
     }
     if (!rung.aborted) await listener.news(AbortSignal.any([signal, rung]));
+  }
+}
+
+/** A client that reads the execution behind the last event is to find it ended. */
+async function endShown(news: ExecutionNews, uid: string, { bell, signal }: { bell: Bell; signal: AbortSignal }) {
+  const over = AbortSignal.any([signal, AbortSignal.timeout(endShownMs)]);
+  for (;;) {
+    const rung = bell.reset();
+    const execution = news.current(uid);
+    if (over.aborted || execution === undefined || endPhaseOf(execution) !== undefined) return;
+    await aborted(AbortSignal.any([over, rung]));
   }
 }
 

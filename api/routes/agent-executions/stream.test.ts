@@ -150,7 +150,7 @@ describe('what a stream holds while its client does not read', () => {
 
 describe('the stream of an execution', () => {
   it('EXEC-07 EXEC-09 EXEC-10 EXEC-11 EXEC-12 EXEC-13 has the four events in their order, with exact fields', async () => {
-    const { frames } = world(createMemoryFeed(...whole));
+    const { frames } = world(createMemoryFeed(...whole), over('completed'));
     const data = (await all(await frames())).map((frame) => frame.data);
     expect(data).toEqual([
       { execution_started: { execution_id: uid, agent_id: agentId, started_at: at(1) } },
@@ -172,7 +172,7 @@ describe('the stream of an execution', () => {
   });
 
   it('continues behind any event without a gap or a repetition, and ends with 204', async () => {
-    const { frames, open } = world(createMemoryFeed(...whole));
+    const { frames, open } = world(createMemoryFeed(...whole), over('completed'));
     const events = await all(await frames());
     for (const [index, { id }] of events.slice(0, -1).entries()) {
       expect(await all(await frames('stream', id))).toEqual(events.slice(index + 1));
@@ -182,7 +182,7 @@ describe('the stream of an execution', () => {
 
   it('tells what happens as it happens, and lets go of the conversation at its end', async () => {
     const feed = createMemoryFeed(started);
-    const { frames } = world(feed);
+    const { frames, become } = world(feed);
     const stream = await frames();
     expect(typesOf([(await next(stream)) ?? { data: {} }])).toEqual(['execution_started']);
     const coming = next(stream);
@@ -190,6 +190,7 @@ describe('the stream of an execution', () => {
     expect(await coming).toMatchObject({ data: { iteration_started: { iteration_number: 1 } } });
     expect(feed.listeners).toBe(1);
     feed.add(ended('failed'));
+    become(over('failed'));
     expect(await all(stream)).toMatchObject([
       { id: 'end', data: { execution_failed: { error: 'Timeout: too late', total_iterations: 2 } } },
     ]);
@@ -202,6 +203,24 @@ describe('the stream of an execution', () => {
     expect(typesOf(events).filter((type) => type === 'execution_completed')).toHaveLength(1);
     expect(typesOf(events)).toHaveLength(6);
   });
+
+  it.each(['stream', 'events'] as const)(
+    'EXEC-09 ends once the object says so too, for a client that reads it next: %s',
+    async (which) => {
+      const feed = createMemoryFeed(started);
+      const { frames, become } = world(feed);
+      const stream = await frames(which);
+      await next(stream);
+      const seen: string[] = [];
+      const rest = all(stream).then(() => seen.push('end'));
+      feed.add(ended('completed'));
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      seen.push('object');
+      become(over('completed'));
+      await rest;
+      expect(seen).toEqual(['object', 'end']);
+    },
+  );
 
   it('ends when its client leaves', async () => {
     const feed = createMemoryFeed(started);
@@ -274,7 +293,7 @@ describe('AMB-174 the streams of an execution that the archive has and the clust
   };
 
   it.each(['stream', 'events'] as const)('have the same events with the same ids as before, by %s', async (which) => {
-    const before = await all(await world(createMemoryFeed(...whole)).frames(which));
+    const before = await all(await world(createMemoryFeed(...whole), over('completed')).frames(which));
     expect(await all(await kept('completed', whole).frames(which))).toEqual(before);
   });
 
@@ -309,7 +328,7 @@ describe('AMB-174 the streams of an execution that the archive has and the clust
 
 describe('the raw conversation', () => {
   it('EXEC-08 AMB-031 has the events of the stream and every other record, each with type, time and data', async () => {
-    const { frames } = world(createMemoryFeed(...whole));
+    const { frames } = world(createMemoryFeed(...whole), over('completed'));
     const events = (await all(await frames('events'))).map(({ id, data }) => ({ id, data: data as unknown }));
     const types = events.map(({ data }) => (data as ConversationEvent).type);
     expect(types).toEqual([
@@ -362,7 +381,7 @@ describe('the raw conversation', () => {
 
 describe('who may follow an execution', () => {
   it.each(['stream', 'events'] as const)('ORCH-AUTH-12 no caller of another tenant, by %s', async (which) => {
-    const { open } = world(createMemoryFeed(...whole));
+    const { open } = world(createMemoryFeed(...whole), over('completed'));
     const refusal = await open(which, undefined, 'other').catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(HttpError);
     expect((refusal as HttpError).options).toMatchObject({ code: 'not_found', error: 'Execution not found' });
