@@ -9,6 +9,9 @@ import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
 import { tenantSlugPattern } from '../lib/tenant/names.ts';
 
+/** Networks with commas between them. */
+const networks = Type.String({ pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}(,[0-9A-Fa-f.:]+/[0-9]{1,3})*$', maxLength: 4_096 });
+
 /** The environment variables of the controllers (charts/windlass/README.md). */
 export const ControllersConfig = Type.Object({
   WINDLASS_LOG_LEVEL: oneOf(logLevels, { default: 'info' }),
@@ -20,10 +23,10 @@ export const ControllersConfig = Type.Object({
   WINDLASS_SYSTEM_IMAGE: Type.String({ minLength: 1, default: 'docker.io/library/busybox:1.36' }),
   /** Image with git of the pods of GitBindings; unset: no binding is synced. */
   WINDLASS_GIT_IMAGE: Type.Optional(Type.String({ minLength: 1 })),
-  /** Internal networks that git servers may be in, with commas between them. */
-  WINDLASS_GIT_ALLOW_INTERNAL_ADDRESSES: Type.Optional(
-    Type.String({ pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}(,[0-9A-Fa-f.:]+/[0-9]{1,3})*$', maxLength: 4_096 }),
-  ),
+  /** Internal networks that git servers may be in. */
+  WINDLASS_GIT_ALLOW_INTERNAL_ADDRESSES: Type.Optional(networks),
+  /** Networks of nodes, pods and Services, of which no wider network opens an address for git servers. */
+  WINDLASS_GIT_CLUSTER_NETWORKS: Type.Optional(networks),
   WINDLASS_STEP_RUN_AS_USER: Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 65_532 }),
   WINDLASS_STEP_CPU_REQUEST: Type.String({ minLength: 1, default: '10m' }),
   WINDLASS_STEP_MEMORY_REQUEST: Type.String({ minLength: 1, default: '16Mi' }),

@@ -15,6 +15,7 @@ const settings = {
   nodeLostSeconds: 60,
   gitImage: 'git',
   networks: ['10.0.0.0/8'],
+  clusterNetworks: ['10.244.0.0/16'],
 };
 const binding = aGitBinding({ credentials: { secret: { name: 'forge' } } });
 const job: BegunJob = {
@@ -67,6 +68,7 @@ describe('the pod of an operation', () => {
       depth: 1,
       limit_bytes: 1_073_741_824,
       networks: ['10.0.0.0/8'],
+      cluster_networks: ['10.244.0.0/16'],
       message: 'costs $(HOME) $5',
       root: '/files',
     });

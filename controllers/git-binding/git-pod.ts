@@ -15,6 +15,8 @@ export interface GitPodSettings extends PodSettings {
   readonly gitImage: string;
   /** Internal networks that the operator opened for git servers. */
   readonly networks: readonly string[];
+  /** Networks of nodes, pods and Services, of which no wider network opens an address (ADR 0110). */
+  readonly clusterNetworks: readonly string[];
 }
 
 const folders = { volume: '/files', scratch: '/work', credentials: '/windlass-git' } as const;
@@ -60,10 +62,10 @@ export function buildGitPod(binding: GitBinding, volume: Volume, job: BegunJob, 
   return { ...pod, metadata, spec: secret === undefined ? withDeadline : withSecret(withDeadline, secret) };
 }
 
-const planOf = (binding: GitBinding, volume: Volume, job: BegunJob, { gitImage, networks }: GitPodSettings) => ({
-  image: gitImage,
+const planOf = (binding: GitBinding, volume: Volume, job: BegunJob, settings: GitPodSettings) => ({
+  image: settings.gitImage,
   imagePullPolicy: 'IfNotPresent' as const,
-  argv: [runner, 'git', JSON.stringify(requestOf(binding, job, networks))],
+  argv: [runner, 'git', JSON.stringify(requestOf(binding, job, settings))],
   env: {},
   workdir: folders.scratch,
   mounts: [{ claim: volume.status?.claim_name ?? '', mountPath: folders.volume, readOnly: false }],
@@ -72,7 +74,7 @@ const planOf = (binding: GitBinding, volume: Volume, job: BegunJob, { gitImage, 
 });
 
 /** A request to `runner git`. It is an argument of a process: nothing of the Secret is in it. */
-function requestOf(binding: GitBinding, job: BegunJob, networks: readonly string[]) {
+function requestOf(binding: GitBinding, job: BegunJob, { networks, clusterNetworks }: GitPodSettings) {
   const { repo_url: url, size_limit_mb: mb = limits.gitVolumeMbDefault, author } = binding.spec;
   const { ref = '', depth } = job.source;
   return {
@@ -85,6 +87,7 @@ function requestOf(binding: GitBinding, job: BegunJob, networks: readonly string
     limit_bytes: mb * 1_048_576,
     seconds: gitLimits.seconds,
     networks,
+    cluster_networks: clusterNetworks,
     message: job.message ?? '',
     author: author ?? { name: 'Windlass', email: 'windlass@windlass.invalid' },
     root: folders.volume,

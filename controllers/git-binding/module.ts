@@ -72,7 +72,14 @@ async function gitSettings(
   { kube }: Pick<ModuleContext<typeof informers>, 'kube'>,
   config: ControllersConfig,
 ): Promise<GitPodSettings | undefined> {
-  const { WINDLASS_GIT_IMAGE: gitImage, WINDLASS_GIT_ALLOW_INTERNAL_ADDRESSES: networks = '' } = config;
+  const { WINDLASS_GIT_IMAGE: gitImage } = config;
   if (gitImage === undefined) return undefined;
-  return { ...(await podSettings(kube, config)), gitImage, networks: networks.split(',').filter(Boolean) };
+  return {
+    ...(await podSettings(kube, config)),
+    gitImage,
+    networks: listed(config.WINDLASS_GIT_ALLOW_INTERNAL_ADDRESSES),
+    clusterNetworks: listed(config.WINDLASS_GIT_CLUSTER_NETWORKS),
+  };
 }
+
+const listed = (texts = ''): string[] => texts.split(',').filter(Boolean);

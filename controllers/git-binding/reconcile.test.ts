@@ -22,6 +22,7 @@ const settings = {
   nodeLostSeconds: 60,
   gitImage: 'git',
   networks: [],
+  clusterNetworks: [],
 };
 
 interface Given {

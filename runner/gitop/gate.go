@@ -18,7 +18,7 @@ const connectTimeout = 15 * time.Second
 // alone, vets the address that it connects to, and lets a bounded number of bytes in.
 type gate struct {
 	to       remote
-	opened   []netip.Prefix
+	policy   policy
 	left     atomic.Int64
 	listener net.Listener
 	resolver *net.Resolver
@@ -27,12 +27,12 @@ type gate struct {
 }
 
 // openGate listens for git: as a SOCKS5 proxy for HTTP, as the server itself for SSH.
-func openGate(to remote, opened []netip.Prefix, limit int64) (*gate, error) {
+func openGate(to remote, policy policy, limit int64) (*gate, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{to: to, opened: opened, listener: listener, resolver: net.DefaultResolver}
+	g := &gate{to: to, policy: policy, listener: listener, resolver: net.DefaultResolver}
 	g.left.Store(limit)
 	go g.serve()
 	return g, nil
@@ -124,7 +124,7 @@ func (g *gate) dial() (net.Conn, error) {
 	var last error = fail(errAddress, "%s has no public address, and the operator opened no internal one of it; check the name", g.to.host)
 	for _, address := range addresses {
 		address = address.Unmap()
-		if !isPermitted(address, g.opened) {
+		if !g.policy.permits(address) {
 			continue
 		}
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(address.String(), g.to.port))

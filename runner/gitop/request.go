@@ -61,10 +61,12 @@ type request struct {
 	LimitBytes int64    `json:"limit_bytes"`
 	Seconds    int      `json:"seconds"`
 	Networks   []string `json:"networks"`
-	Message    string   `json:"message"`
-	Author     author   `json:"author"`
-	Root       string   `json:"root"`
-	Scratch    string   `json:"scratch"`
+	// ClusterNetworks are those of nodes, pods and Services: no wider network opens them.
+	ClusterNetworks []string `json:"cluster_networks"`
+	Message         string   `json:"message"`
+	Author          author   `json:"author"`
+	Root            string   `json:"root"`
+	Scratch         string   `json:"scratch"`
 	// Credentials is the folder of the Secret; empty: the operation has none.
 	Credentials string `json:"credentials"`
 }
@@ -172,13 +174,21 @@ func (r *request) check() error {
 	return err
 }
 
-// networks are the internal ones that the operator has opened.
-func (r *request) networks() ([]netip.Prefix, error) {
-	all := make([]netip.Prefix, 0, len(r.Networks))
-	for _, text := range r.Networks {
+func (r *request) policy() (policy, error) {
+	opened, err := networks("networks", r.Networks)
+	if err != nil {
+		return policy{}, err
+	}
+	cluster, err := networks("cluster_networks", r.ClusterNetworks)
+	return policy{opened, cluster}, err
+}
+
+func networks(field string, texts []string) ([]netip.Prefix, error) {
+	all := make([]netip.Prefix, 0, len(texts))
+	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, fail(errRequest, "networks: %q is no network as 10.20.0.0/16", text)
+			return nil, fail(errRequest, "%s: %q is no network as 10.20.0.0/16", field, text)
 		}
 		all = append(all, prefix.Masked())
 	}

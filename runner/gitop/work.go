@@ -59,7 +59,7 @@ func openWork(r *request, isRemote bool) (*work, error) {
 }
 
 func (w *work) openRemote() error {
-	opened, err := w.networks()
+	policy, err := w.policy()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (w *work) openRemote() error {
 	if w.to.scheme == "ssh" && w.secrets.values[privateKey] == "" {
 		return fail(errCredential, "ssh needs a Secret with the keys %s and %s", privateKey, knownHosts)
 	}
-	w.gate, err = openGate(w.to, opened, w.LimitBytes)
+	w.gate, err = openGate(w.to, policy, w.LimitBytes)
 	return err
 }
 

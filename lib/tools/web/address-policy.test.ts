@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import verdicts from '../../../runner/gitop/testdata/addresses.json' with { type: 'json' };
 import { createAddressPolicy } from './address-policy.ts';
 
 describe('an address', () => {
+  it.each(verdicts)('AMB-139 $address of a page is judged as that of a git server', (verdict) => {
+    expect(createAddressPolicy(verdict.opened, verdict.cluster)(verdict.address)).toBe(verdict.permitted);
+  });
+
   it.each([
     ['93.184.216.34', true],
     ['9.255.255.255', true],

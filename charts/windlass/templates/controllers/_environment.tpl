@@ -13,6 +13,9 @@
 {{- with .Values.git.allowInternalAddresses }}
 - { name: WINDLASS_GIT_ALLOW_INTERNAL_ADDRESSES, value: {{ join "," . | quote }} }
 {{- end }}
+{{- with .Values.git.clusterNetworks }}
+- { name: WINDLASS_GIT_CLUSTER_NETWORKS, value: {{ join "," . | quote }} }
+{{- end }}
 - { name: WINDLASS_STEP_RUN_AS_USER, value: {{ .Values.steps.runAsUser | int64 | quote }} }
 - { name: WINDLASS_STEP_CPU_REQUEST, value: {{ .Values.steps.requests.cpu | quote }} }
 - { name: WINDLASS_STEP_MEMORY_REQUEST, value: {{ .Values.steps.requests.memory | quote }} }
