@@ -1,4 +1,5 @@
 import { archiveLimits } from '../../lib/archive/limits.ts';
+import { createBell } from '../../lib/bell.ts';
 import { busLimits, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
@@ -32,32 +33,20 @@ function openListener(
   executionId: string,
   onText: ((text: string) => void) | undefined,
 ): ConversationListener {
-  let isNews = false;
-  let wake = (): void => undefined;
+  const bell = createBell(clock);
   const responder = bus.serve(
     liveAddress(executionId),
     async ({ body }) => {
       const news = JSON.parse(Buffer.from(body).toString('utf8')) as LiveNews;
       if ('text' in news) onText?.(news.text);
-      else {
-        isNews = true;
-        wake();
-      }
+      else bell.ring();
       return '';
     },
     { replicas: 'every' },
   );
   return {
     ready: responder.ready,
-    async news(signal) {
-      if (!isNews) {
-        const over = new AbortController();
-        wake = () => over.abort();
-        await clock.sleep(lookAgainMs, AbortSignal.any([signal, over.signal]));
-        wake = () => undefined;
-      }
-      isNews = false;
-    },
+    news: (signal) => bell.wait(lookAgainMs, signal),
     async [Symbol.asyncDispose]() {
       await responder.close(0);
     },

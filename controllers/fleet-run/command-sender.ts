@@ -1,7 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createHostCommands, edgeResultLogs, mintCommandToken, readEdgeNews } from '../../lib/edge/index.ts';
+import {
+  createHostCommands,
+  edgeNewsAddress,
+  edgeResultLogs,
+  mintCommandToken,
+  readEdgeNews,
+} from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
@@ -74,7 +80,7 @@ function tokenOf(command: FleetCommand, edgeKey: KeyObject, now: number): Promis
 }
 
 interface NewsReaderDeps {
-  readonly bus: Pick<EventBus, 'logs'>;
+  readonly bus: Pick<EventBus, 'logs' | 'serve'>;
   readonly clock: Clock;
   readonly turns: TurnGate;
 }
@@ -90,10 +96,25 @@ export function createNewsReader({ bus, clock, turns }: NewsReaderDeps): NewsRea
     async *read({ tenant, run, after, signal }) {
       using _place = await pages.enter({ tenant, signal });
       const page = await logs.read({ tenant, key: run, after, bytes: fleetRunLimits.newsPageBytes });
-      for (const { sequence, body } of page) {
+      for (const { sequence, body, time } of page) {
         await turns.enter(tenant);
-        yield { sequence, news: readEdgeNews(body) };
+        yield { sequence, storedAt: Date.parse(time), news: readEdgeNews(body) };
       }
+    },
+    async has({ tenant, run, place, signal }) {
+      using _place = await pages.enter({ tenant, signal });
+      const [found] = await logs.read({ tenant, key: run, after: place.sequence - 1, bytes: 1 });
+      return found?.sequence === place.sequence && Date.parse(found.time) === place.storedAt;
+    },
+    listen(run, onNews) {
+      const hear = async (): Promise<string> => {
+        onNews();
+        return '';
+      };
+      const responder = bus.serve(edgeNewsAddress(run), hear, { replicas: 'every' });
+      // What came before the server knew of the listener.
+      void responder.ready.then(onNews);
+      return { [Symbol.asyncDispose]: () => responder.close(0) };
     },
   };
 }

@@ -104,7 +104,7 @@ export async function abandon(deps: DriveDeps & Pick<LeaveDeps, 'views'>, uid: s
   while (!view.signal.aborted && clock.now() < until) {
     const decision = view.isCaughtUp ? await drive(deps, view).catch(() => undefined) : undefined;
     if (decision?.end !== undefined) break;
-    await clock.sleep(fleetRunLimits.longestPauseMs, view.signal);
+    await clock.sleep(fleetRunLimits.deletionPauseMs, view.signal);
   }
   deps.views.close(uid);
 }

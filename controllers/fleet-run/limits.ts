@@ -44,8 +44,13 @@ export const fleetRunLimits = {
   /** Bytes of one page of news, and pages of all runs that are in memory at a time. */
   newsPageBytes: 2 * 1024 * 1024,
   newsPages: 4,
-  /** First and longest pause of a view that has read all news. */
+  /** News that come within this time are one page. */
   pauseMs: 10,
-  longestPauseMs: 250,
+  /** A view that missed the word of news looks for itself after so long. */
+  lookAgainMs: 10_000,
+  /** Pause of a view whose bus is away. */
+  awayMs: 250,
+  /** A run whose object is gone is looked at again after so long, until its commands have ended. */
+  deletionPauseMs: 250,
   messageLength: 2_048,
 } as const;

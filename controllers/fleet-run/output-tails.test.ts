@@ -31,13 +31,14 @@ async function runOf({ outputs, uid, tenant, isEnded = false }: Fleet): Promise<
     return { ...about(node), kind: 'result', result: { outcome: 'timed_out', deadline_ms: 5_000 } };
   };
   const news = hosts.flatMap((node) => [...output(node), ...(isEnded ? [late(node)] : [])]);
-  const pages = [news.map((one, index) => ({ sequence: index + 1, news: one }))];
+  const pages = [news.map((one, index) => ({ sequence: index + 1, storedAt: index, news: one }))];
   const read = async function* () {
     yield* pages.shift() ?? [];
   };
+  const listen = () => ({ [Symbol.asyncDispose]: async () => undefined });
   const woken = Promise.withResolvers<void>();
   const view = new RunView(
-    { clock: systemClock, news: { read }, outputs, wake: woken.resolve },
+    { clock: systemClock, news: { read, has: async () => true, listen }, outputs, wake: woken.resolve },
     {
       run: { metadata: { name: uid, namespace: `tenant-${tenant}`, uid }, spec: {} } as unknown as FleetRun,
       tenant,

@@ -35,9 +35,14 @@ export interface CommandSender {
 export interface LoggedNews {
   /** Rises within a run, with gaps. */
   readonly sequence: number;
+  /** When the store took it, in milliseconds since the epoch. */
+  readonly storedAt: number;
   /** Undefined: another version wrote it. */
   readonly news: EdgeNews | undefined;
 }
+
+/** A message of the log that was read before. */
+export type NewsPlace = Pick<LoggedNews, 'sequence' | 'storedAt'>;
 
 interface NewsQuery {
   readonly tenant: string;
@@ -53,6 +58,13 @@ interface NewsQuery {
 export interface NewsReader {
   /** The next news, each in a turn of the event loop of its own; none: there is no more as yet. */
   read(query: NewsQuery): AsyncIterable<LoggedNews>;
+  /**
+   * Whether the log has that message still. Where it has not, the message was dropped, or the store has lost its newest or is another
+   * one: what came since may have a lower place.
+   */
+  has(query: Omit<NewsQuery, 'after'> & { readonly place: NewsPlace }): Promise<boolean>;
+  /** Calls `onNews` where the run may have news, until it is disposed of. A call may be missed. */
+  listen(run: string, onNews: () => void): AsyncDisposable;
 }
 
 export interface NewsWriter {

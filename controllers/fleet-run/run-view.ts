@@ -1,4 +1,5 @@
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import { createBell } from '../../lib/bell.ts';
 import { busLimits } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
@@ -10,7 +11,7 @@ import type { FrozenTarget, FrozenTargets } from '../../lib/fleet/run-record.ts'
 import { CommandNotes } from './command-notes.ts';
 import { fleetRunLimits } from './limits.ts';
 import { OutputTails } from './output-tails.ts';
-import type { FleetCommand, LoggedNews, NewsReader } from './ports.ts';
+import type { FleetCommand, LoggedNews, NewsPlace, NewsReader } from './ports.ts';
 import { SaidResults } from './said-results.ts';
 import { WaitingRecords } from './waiting-records.ts';
 
@@ -55,7 +56,11 @@ export class RunView {
   readonly #over = new AbortController();
   readonly #targets: ReadonlyMap<string, FrozenTarget>;
   readonly #tails: OutputTails;
-  #after = 0;
+  /** Of the last message that was read. */
+  #place: NewsPlace | undefined;
+  #isSure = false;
+  /** Progress of this age and older was read before. */
+  #readUntil = -Infinity;
   #isCaughtUp = false;
   #isProbed: boolean;
   #cancellation: Cancellation | undefined;
@@ -213,15 +218,28 @@ export class RunView {
 
   /** Follows the news of the run until the view is closed. Never rejects. */
   async follow(): Promise<void> {
-    const { clock } = this.#deps;
-    let pauseMs: number = fleetRunLimits.pauseMs;
+    const { clock, news } = this.#deps;
+    const { pauseMs, lookAgainMs, awayMs } = fleetRunLimits;
+    const bell = createBell(clock);
+    await using _listener = news.listen(this.uid, bell.ring);
     while (!this.signal.aborted) {
       const came = await this.#readPage();
-      if (came > 0) pauseMs = fleetRunLimits.pauseMs;
+      // A place that was read a moment ago needs no look.
+      this.#isSure = came > 0;
+      if (came < 0) await clock.sleep(awayMs, this.signal);
+      else if (came === 0) await bell.wait(lookAgainMs, this.signal);
       // Those that follow soon share a page, and a turn of the run.
-      if (came < busLimits.pageMessages) await clock.sleep(pauseMs, this.signal);
-      if (came <= 0) pauseMs = Math.min(2 * pauseMs, fleetRunLimits.longestPauseMs);
+      else if (came < busLimits.pageMessages) await clock.sleep(pauseMs, this.signal);
     }
+  }
+
+  /** Begins anew where the log has no more what was read last: news may have lower places. A result that comes again counts for nothing. */
+  async #findPlace(): Promise<void> {
+    const { tenant, uid: run, signal } = this;
+    const place = this.#place;
+    if (place === undefined || (await this.#deps.news.has({ tenant, run, place, signal }))) return;
+    this.#readUntil = Math.max(this.#readUntil, place.storedAt);
+    this.#place = undefined;
   }
 
   /** How many messages came; below 0 where the bus is away: what it holds is read when it is back. */
@@ -236,8 +254,9 @@ export class RunView {
 
   async #takeInPage(): Promise<number> {
     const { tenant, uid: run, signal } = this;
+    if (!this.#isSure) await this.#findPlace();
     let came = 0;
-    for await (const logged of this.#deps.news.read({ tenant, run, after: this.#after, signal })) {
+    for await (const logged of this.#deps.news.read({ tenant, run, after: this.#place?.sequence ?? 0, signal })) {
       if (signal.aborted) break;
       this.#takeIn(logged);
       came += 1;
@@ -245,14 +264,14 @@ export class RunView {
     return came;
   }
 
-  #takeIn({ sequence, news }: LoggedNews): void {
-    this.#after = sequence;
+  #takeIn({ sequence, storedAt, news }: LoggedNews): void {
+    this.#place = { sequence, storedAt };
     if (news === undefined) return;
     const { node_id: node, command_id: commandId } = news;
     if (!this.#targets.has(node) || commandId !== commandIdOf(this.uid, node)) return;
     if (this.#progress.outcomeOf(node) !== undefined) return;
-    if (news.kind === 'progress') this.#tails.add(node, news.chunk);
-    else this.#end(news);
+    if (news.kind === 'result') this.#end(news);
+    else if (storedAt > this.#readUntil) this.#tails.add(node, news.chunk);
   }
 
   #end({ node_id: node, command_id: commandId, result, at }: Extract<EdgeNews, { readonly kind: 'result' }>): void {

@@ -1,5 +1,5 @@
 import { busLimits, type EventBus, type TenantLogsDefinition } from '../bus/index.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, runAfter } from '../clock.ts';
 import { isJsonObject } from '../json-object.ts';
 import { edgeResultsStream } from './stream-name.ts';
 
@@ -58,17 +58,24 @@ export const edgeResultLogs: TenantLogsDefinition = {
   inBatches: true,
 };
 
+/** Where a writer sends word that the log has news of a run. Word may be lost. */
+export const edgeNewsAddress = (run: string) => ({ service: 'edge.news', key: run });
+
+/** News of a run within this time are one word. */
+const tellAfterMs = 10;
+
 /** First and longest pause of a follower that has read everything. */
 const pause = { baseMs: 50, maxMs: 500 } as const;
 
-export function createEdgeResults({
-  bus,
-  clock,
-}: {
-  readonly bus: Pick<EventBus, 'logs'>;
+interface EdgeResultsDeps {
+  readonly bus: Pick<EventBus, 'logs' | 'tell'>;
   readonly clock: Clock;
-}): EdgeResults {
+}
+
+export function createEdgeResults({ bus, clock }: EdgeResultsDeps): EdgeResults {
   const logs = bus.logs(edgeResultLogs);
+
+  const announce = createAnnouncer(bus, clock);
 
   async function read(tenant: string, key: string, after: number) {
     try {
@@ -85,9 +92,11 @@ export function createEdgeResults({
       // A relay that crashed before it wrote down that the result is stored meets it again.
       const id = kind === 'result' ? `edge-result.${command}` : given;
       await logs.append({ ...messageOf(news), ...(id !== undefined && { id }) });
+      announce(news.run);
     },
     async say(news) {
       await logs.append(messageOf(news));
+      announce(news.run);
     },
     async *follow(tenant, run, signal) {
       let waitMs: number = pause.baseMs;
@@ -103,6 +112,19 @@ export function createEdgeResults({
         if (page.length === 0) await clock.sleep(waitMs, signal);
       }
     },
+  };
+}
+
+/** Sends word that a run has news, soon and once for all that come meanwhile. */
+function createAnnouncer(bus: Pick<EventBus, 'tell'>, clock: Clock): (run: string) => void {
+  const due = new Set<string>();
+  return (run) => {
+    if (due.has(run)) return;
+    due.add(run);
+    runAfter(clock, tellAfterMs, () => {
+      due.delete(run);
+      bus.tell(edgeNewsAddress(run), '');
+    });
   };
 }
 

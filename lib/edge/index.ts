@@ -41,6 +41,7 @@ export {
   type EdgeNews,
   type EdgeOutcome,
   type EdgeResults,
+  edgeNewsAddress,
   edgeResultLogs,
   readEdgeNews,
 } from './edge-results.ts';
