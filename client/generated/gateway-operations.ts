@@ -782,11 +782,11 @@ export type InvokeToolAliasReply = InvokeToolAnswer;
 /** Arguments of {@link Operations.callMcp}. */
 export interface CallMcpRequest {
   /** Names the session. */
-  readonly sealExecutionId?: string;
+  readonly sealExecutionId: string;
   /** Whole Unix seconds, or an RFC 3339 time with its zone. */
-  readonly sealTimestamp?: string;
+  readonly sealTimestamp: string;
   /** Base64 of the Ed25519 signature. */
-  readonly sealSignature?: string;
+  readonly sealSignature: string;
   readonly body: CallMcpBody;
 }
 
@@ -1082,8 +1082,9 @@ export interface Operations {
   /**
    * Speak the Model Context Protocol
    *
-   * Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token; the
-   * body is signed as the payload of an envelope is (docs/gateway.md).
+   * Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token. The
+   * signature is that of the canonical JSON of `{payload, security_token, timestamp}`, where `payload` is the
+   * body, and `timestamp` a number (docs/gateway.md).
    *
    * `POST /v1/mcp`
    *

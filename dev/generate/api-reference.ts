@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { contracts as apiContracts } from '../../api/routes/contracts.ts';
 import { type SourceSchema, sourceOf } from '../../crds/source-schema.ts';
-import type { Contract, ErrorContract } from '../../lib/http/contract.ts';
+import { type Contract, type ErrorContract, securityOfContract } from '../../lib/http/contract.ts';
 import { contracts as gatewayContracts } from '../../gateway/routes/contracts.ts';
 import { sharedErrors } from '../../lib/http/shared-errors.ts';
 import { successStatuses } from '../../lib/http/success-statuses.ts';
@@ -119,19 +119,31 @@ function body({ body: contract }: Contract): string[] {
 }
 
 function curl(contract: Contract): string {
-  const { method, access, body: sent, success, isProofInBody } = contract;
+  const { method, success } = contract;
   const url = `"$SERVER${contract.path.replaceAll(/\{(\w+)\}/g, '<$1>')}"`;
   const flags = [
     ...(success.kind === 'events' ? ['--no-buffer'] : []),
     ...(method === 'get' ? [] : [`-X ${method.toUpperCase()}`]),
-    ...(access === 'bearer' ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...(access === 'signature' && isProofInBody !== true ? ['-H "X-Svc-Signature: sha256=$DIGEST"'] : []),
-    ...bodyFlags(sent),
+    ...securityOfContract(contract).flatMap((scheme) => proofs[scheme] ?? []),
+    ...bodyFlags(contract),
   ];
   return ['curl --fail-with-body', ...flags, url].join(' \\\n  ');
 }
 
-function bodyFlags(sent: Contract['body']): string[] {
+/** Flags that prove who calls, by security scheme. */
+const proofs: Readonly<Record<string, readonly string[]>> = {
+  bearer: ['-H "Authorization: Bearer $TOKEN"'],
+  signature: ['-H "X-Svc-Signature: sha256=$DIGEST"'],
+  sealToken: ['-H "Authorization: Bearer $SESSION_TOKEN"'],
+  sealSignature: [
+    '-H "Seal-Execution-Id: $EXECUTION_ID"',
+    '-H "Seal-Timestamp: $TIMESTAMP"',
+    '-H "Seal-Signature: $SIGNATURE"',
+  ],
+};
+
+function bodyFlags(contract: Contract): string[] {
+  const { body: sent } = contract;
   switch (sent?.kind) {
     case undefined:
       return [];
@@ -140,9 +152,14 @@ function bodyFlags(sent: Contract['body']): string[] {
     case 'text':
       return [`-H 'Content-Type: ${sent.mediaTypes[0]}'`, '--data-binary @file.yaml'];
     case 'bytes':
-      return sent.document === undefined
-        ? ['--data-binary @file']
-        : ["-H 'Content-Type: application/json'", '--data-binary @envelope.json'];
+      if (sent.document === undefined) return ['--data-binary @file'];
+      return [
+        "-H 'Content-Type: application/json'",
+        // An envelope is made for one call.
+        securityOfContract(contract).length === 0
+          ? '--data-binary @envelope.json'
+          : `--data-binary '${quoted(JSON.stringify(sent.document.example))}'`,
+      ];
   }
 }
 

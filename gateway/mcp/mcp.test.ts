@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from 'node:cr
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../lib/definition/canonical.ts';
-import { issueToken, type SealKey } from '../../lib/envelope/index.ts';
+import { envelopeLimits, issueToken, type SealKey } from '../../lib/envelope/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { canary, type GatewayWorld, startGatewayWorld } from '../../test/support/gateway-world.ts';
 
@@ -183,6 +183,13 @@ describe('POST /v1/mcp', () => {
       const cases: [Record<string, string>, number, number | undefined][] = [
         [{}, 401, undefined],
         [{ authorization: 'Bearer nonsense' }, 401, undefined],
+        ...Object.keys(good).map((name): [Record<string, string>, number, undefined] => {
+          const { [name]: _missing, ...others } = good;
+          return [others, 401, undefined];
+        }),
+        [{ ...good, authorization: 'Bearer ' }, 401, undefined],
+        [{ ...good, authorization: session.token }, 401, undefined],
+        [{ ...good, 'seal-execution-id': 'x'.repeat(envelopeLimits.executionIdLength + 1) }, 400, undefined],
         [{ ...good, 'seal-signature': '' }, 400, undefined],
         [{ ...good, 'seal-signature': seal(other, body)['seal-signature'] ?? '' }, 401, 1_004],
         [{ ...good, authorization: `Bearer ${await tokenOf({ tenant_id: 'rival' })}` }, 401, undefined],
@@ -196,6 +203,7 @@ describe('POST /v1/mcp', () => {
         const response = await post(body, headers);
         const { error } = (await response.json()) as { error: { data: { code: number } | null } };
         expect([response.status, error.data?.code]).toEqual([status, code]);
+        expect(response.headers.has('www-authenticate')).toBe(status === 401);
       }
       expect(gateway.upstreamPaths()).toHaveLength(before);
     },

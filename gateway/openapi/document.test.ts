@@ -6,7 +6,10 @@ import { callMcp } from '../routes/mcp/contract.ts';
 import { openApiDocument } from './document.ts';
 
 const document = JSON.parse(JSON.stringify(openApiDocument())) as {
-  paths: Record<string, Record<string, { responses: Record<string, object> }>>;
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, object>; security?: object[]; parameters?: object[] }>
+  >;
 };
 
 describe('the OpenAPI document of the gateway', () => {
@@ -18,6 +21,13 @@ describe('the OpenAPI document of the gateway', () => {
       expect(new Set(Object.keys(responses))).toEqual(new Set(statuses.map(String)));
     },
   );
+
+  it('GW-OP-01 asks at /v1/mcp for the token and every header of the signature, and at /v1/invoke for the envelope alone', () => {
+    const { security, parameters } = document.paths[callMcp.path]?.['post'] ?? {};
+    expect(security).toEqual([{ sealToken: [], sealSignature: [] }]);
+    expect(parameters).toEqual(Array(3).fill(expect.objectContaining({ in: 'header', required: true })));
+    expect(document.paths['/v1/invoke']?.['post']?.security).toEqual([]);
+  });
 
   it('has the 202 of a notification at /v1/mcp, without a body', () => {
     const accepted = document.paths[callMcp.path]?.['post']?.responses['202'];

@@ -26,12 +26,17 @@ const securitySchemes = {
     bearerFormat: 'JWT',
     description: 'An access token whose role claim is `svc:operator` or `svc:admin`.',
   },
-  signature: {
+  sealToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'The SEAL token of a session.',
+  },
+  sealSignature: {
     type: 'apiKey',
     in: 'header',
     name: 'Seal-Signature',
-    description:
-      "Base64 of the Ed25519 signature by the session's key; the session's token is the bearer token of the same request.",
+    description: "Base64 of the Ed25519 signature by the session's key, beside the SEAL token of the session.",
   },
 };
 

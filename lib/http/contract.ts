@@ -92,8 +92,11 @@ export interface Contract {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** The proof is a part of the body, for which OpenAPI has no scheme. */
-  readonly isProofInBody?: true;
+  /**
+   * Security schemes of the OpenAPI document, all of which a request needs; none: the proof is a part of the body, for which
+   * OpenAPI has no scheme. Default: that of the access.
+   */
+  readonly security?: readonly string[];
   /** Strings. */
   readonly params?: TObject;
   /** The answer to a parameter that breaks its schema. Default: 400 `invalid_request` with details. */
@@ -138,6 +141,10 @@ type BodyOf<B> = B extends { kind: 'json'; schema: infer S }
 export function defineContract<const C extends Contract>(contract: C): C {
   return contract;
 }
+
+/** Security schemes, all of which a request of the operation needs. */
+export const securityOfContract = ({ access, security }: Pick<Contract, 'access' | 'security'>): readonly string[] =>
+  security ?? (access === 'public' ? [] : [access]);
 
 /** The parts of a contract that the type of its request is made of. */
 export type ParamsOf<C extends Contract> = Fields<C['params']>;

@@ -36,10 +36,11 @@ export type RequestReader = (request: RawRequest) => Promise<ReadRequest>;
 export function createRequestReader(contract: Contract): RequestReader {
   const checkParams = checkerOf(contract.params, 'path');
   const checkQuery = checkerOf(contract.query, 'query');
-  const checkHeaders = checkerOf(contract.headers, 'header');
   const checkBody = contract.body?.kind === 'json' ? createValidator(contract.body.schema, ['body']) : undefined;
   // The handler of a signed request judges its headers itself, in an order of its own (requirements AMB-045).
-  const headerNames = contract.access === 'signature' ? [] : furtherSingleHeaders(contract.headers);
+  const judgedHeaders = contract.access === 'signature' ? undefined : contract.headers;
+  const headerNames = furtherSingleHeaders(judgedHeaders);
+  const checkHeaders = checkerOf(judgedHeaders, 'header');
   // Proxies, probes and services add parameters of their own to what they call (requirements AMB-177).
   const takesAnyQuery = contract.access !== 'bearer' && contract.query === undefined;
   return async ({ params, query: text, headers: all, rawHeaders, body: source, assertBody }) => {

@@ -20,7 +20,7 @@ const invoke = {
     'Takes a signed envelope (docs/tools.md), which proves by itself who calls: no bearer token is needed. Refusals of calls ' +
     'are JSON-RPC objects.',
   access: 'signature',
-  isProofInBody: true,
+  security: [],
   body: envelopeBody,
   success: {
     kind: 'json',

@@ -21,7 +21,7 @@ const invoke = {
     'Takes a signed envelope (docs/tools.md). Errors are JSON-RPC objects; `error.data.code` is 1003 for a timestamp ' +
     'outside the freshness window and 1004 for a signature that does not verify.',
   access: 'signature',
-  isProofInBody: true,
+  security: [],
   body: envelopeBody,
   success: {
     kind: 'json',

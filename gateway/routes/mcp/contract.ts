@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { envelopeErrors, envelopeLimits } from '../../../lib/envelope/index.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 
-const header = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }));
+const header = (maxLength: number, description: string) => Type.String({ maxLength, description });
 
 const message = Type.Object(
   {
@@ -22,9 +22,11 @@ export const callMcp = defineContract({
   tag: 'Tools',
   summary: 'Speak the Model Context Protocol',
   description:
-    'Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token; the body ' +
-    'is signed as the payload of an envelope is (docs/gateway.md).',
+    'Streamable HTTP without sessions of the protocol. `Authorization` holds the SEAL token as a bearer token. The signature is ' +
+    'that of the canonical JSON of `{payload, security_token, timestamp}`, where `payload` is the body, and `timestamp` a number ' +
+    '(docs/gateway.md).',
   access: 'signature',
+  security: ['sealToken', 'sealSignature'],
   headers: Type.Object({
     'seal-execution-id': header(envelopeLimits.executionIdLength, 'Names the session.'),
     'seal-timestamp': header(envelopeLimits.timestampLength, 'Whole Unix seconds, or an RFC 3339 time with its zone.'),

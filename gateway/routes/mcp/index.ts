@@ -80,8 +80,10 @@ const required = ['authorization', 'seal-execution-id', 'seal-timestamp', 'seal-
 
 function requireSeal(given: ReadonlyMap<string, string>): void {
   const missing = required.find((name) => !given.has(name));
-  if (missing === undefined) return;
-  throw new EnvelopeError('token_invalid', `the header ${missing} is missing; sign each request`);
+  if (missing !== undefined)
+    throw new EnvelopeError('token_invalid', `the header ${missing} is missing; sign each request`);
+  if (bearerOf(given.get('authorization')) !== '') return;
+  throw new EnvelopeError('token_invalid', 'the header authorization must be Bearer and the token of the session');
 }
 
 const bearerOf = (authorization = ''): string => /^bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? '';

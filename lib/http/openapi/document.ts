@@ -12,8 +12,8 @@ interface OpenApiOptions {
   readonly license: { readonly name: string; readonly identifier: string };
   /** In the order in which they are shown. */
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  /** How callers prove who they are, by the access of a contract. */
-  readonly securitySchemes: Readonly<Partial<Record<'bearer' | 'signature', JsonObject>>>;
+  /** How callers prove who they are, by the names that contracts use (`securityOfContract`). */
+  readonly securitySchemes: Readonly<Record<string, JsonObject>>;
   /** Schemas of several operations; they are written once, under these names. */
   readonly schemas: Readonly<Record<string, TSchema>>;
   /** Headers that every operation with a caller takes. */

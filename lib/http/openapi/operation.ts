@@ -1,13 +1,14 @@
 import type { TObject, TSchema } from 'typebox';
 import { parse } from 'yaml';
-import type { BodyContract, Contract } from '../contract.ts';
+import { type BodyContract, type Contract, securityOfContract } from '../contract.ts';
 import { defaultMaxBytes } from '../read-body.ts';
 import { createResponses } from './responses.ts';
 import type { JsonObject, SchemaWriter } from './schema-writer.ts';
 
 /** One operation of the document. */
 export function createOperation(contract: Contract, writer: SchemaWriter, callerHeaders?: TObject): JsonObject {
-  const { operationId, tag, summary, description, access, body, isProofInBody } = contract;
+  const { operationId, tag, summary, description, access, body } = contract;
+  const schemes = securityOfContract(contract);
   const parameters = [
     ...parametersIn('path', contract.params, writer),
     ...parametersIn('query', contract.query, writer),
@@ -19,7 +20,7 @@ export function createOperation(contract: Contract, writer: SchemaWriter, caller
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    security: access === 'public' || isProofInBody === true ? [] : [{ [access]: [] }],
+    security: schemes.length === 0 ? [] : [Object.fromEntries(schemes.map((scheme) => [scheme, []]))],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBody(body, writer) }),
     responses: createResponses(contract, writer),

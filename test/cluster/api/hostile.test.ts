@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contracts } from '../../../api/routes/contracts.ts';
-import type { Contract } from '../../../lib/http/contract.ts';
+import { type Contract, securityOfContract } from '../../../lib/http/contract.ts';
 import { errorsOf } from '../../../lib/http/shared-errors.ts';
 import { controllerRevisions } from '../../../lib/kube/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
@@ -331,7 +331,7 @@ async function verdictOf(contract: Contract, row: Row): Promise<Verdict> {
 }
 
 /** Signed calls answer with JSON-RPC objects; test/hostile spoils their envelopes. */
-const operations = contracts.filter(({ access, isProofInBody }) => access !== 'public' && isProofInBody !== true);
+const operations = contracts.filter((contract) => securityOfContract(contract).length > 0);
 
 describe.each(operations.map((contract) => [contract.operationId, contract] as const))('%s', (_id, contract) => {
   let before: string;
