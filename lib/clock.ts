@@ -2,8 +2,13 @@ import { hrtime } from 'node:process';
 
 /** Time as a dependency: everything but this file, and `client/`, which imports nothing of ours, receives a Clock. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /**
+   * Milliseconds since the Unix epoch, for points in time that are stored or shown, or that another machine names. An
+   * operator or NTP may set it back: a wait that it measures lasts for as long as it was set back.
+   */
   now(): number;
+  /** Milliseconds that never step, since a moment that says nothing: for how long something takes, waits or counts. */
+  steadyMs(): number;
   /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -11,6 +16,7 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  steadyMs: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -29,9 +35,9 @@ export const systemClock: Clock = {
  * its socket already, and gets as much time again, `ms` at most.
  */
 export async function sleepAwake(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  const end = clock.now() + ms;
+  const end = clock.steadyMs() + ms;
   await clock.sleep(ms, signal);
-  const lateMs = Math.min(clock.now() - end, ms);
+  const lateMs = Math.min(clock.steadyMs() - end, ms);
   if (lateMs > 0 && signal?.aborted !== true) await clock.sleep(lateMs, signal);
 }
 

@@ -261,7 +261,11 @@ it('may take nothing of what is not free', () => {
 
 it('makes no error for a wait that ends with a turn: a fleet that comes back waits ten thousand times', async () => {
   const signals: (AbortSignal | undefined)[] = [];
-  const clock = { now: () => 0, sleep: (_ms: number, signal?: AbortSignal) => (signals.push(signal), forEver) };
+  const clock = {
+    now: () => 0,
+    steadyMs: () => 0,
+    sleep: (_ms: number, signal?: AbortSignal) => (signals.push(signal), forEver),
+  };
   const pool = createFairPool({ size: 2, clock });
   const [place] = fill(pool, 'acme');
   const waiting = pool.enter({ tenant: 'acme' });

@@ -45,8 +45,8 @@ let aheadMs: number;
 /** The steady clock of the relays, where a test holds it. */
 let steady: number | undefined;
 const clock = {
+  ...systemClock,
   now: () => systemClock.now() + aheadMs,
-  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms, signal),
 };
 let relays: Relay[] = [];
 let open: EdgeStream[] = [];
@@ -113,7 +113,7 @@ const addressOf = async ({ enrolled }: EdgeIdentity) => ({
 function watched({ bus, streams, relayId }: Relay): AsyncDisposable {
   const stop = new AbortController();
   const fast = {
-    now: () => clock.now(),
+    ...clock,
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal),
   };
   const steadyMs = (): number => 50 * monotonicMs();

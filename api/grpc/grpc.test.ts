@@ -73,7 +73,7 @@ beforeEach(async () => {
       rateLimit: { take: (tenant) => takeShare(tenant) },
       tenants: { namespaceOf: (slug) => (['acme', 'globex'].includes(slug) ? `tenant-${slug}` : undefined) },
       clock: {
-        now: () => systemClock.now(),
+        ...systemClock,
         // The only sleep of ten seconds is the one between two looks at the files.
         sleep: (ms, signal) =>
           ms === 10_000 && signal?.aborted !== true

@@ -26,7 +26,7 @@ function logIn(answers: readonly Answer[], { expiresInMs = 600_000, interrupted 
     if (!signal?.aborted) await clock.advance(ms);
   };
   const deps = {
-    clock: { now: () => clock.now(), sleep },
+    clock: { ...clock, sleep },
     interrupted,
     tell: ({ code }: { code: string }) => void shownCodes.push(code),
   };

@@ -24,6 +24,7 @@ const isHeld = ({ run }: FleetServer): boolean => run.metadata.finalizers?.inclu
 class MovedClock implements Clock {
   ahead = 0;
   readonly now = (): number => Date.now() + this.ahead;
+  readonly steadyMs = (): number => systemClock.steadyMs() + this.ahead;
   readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);
 }
 

@@ -7,7 +7,7 @@ interface Item {
 
 /** Keys that become due at a time, held by one sleep however many they are. */
 export interface DelayHeap {
-  /** Due at `at` (clock milliseconds), unless the key is due earlier already. */
+  /** Due at `at` (milliseconds of the steady clock), unless the key is due earlier already. */
   set(key: string, at: number): void;
   clear(): void;
 }
@@ -54,13 +54,13 @@ class SleepingHeap implements DelayHeap {
     this.#sleep?.stop.abort();
     const stop = new AbortController();
     this.#sleep = { until: next.at, stop };
-    const ms = Math.min(longestSleepMs, Math.max(0, next.at - this.#clock.now()));
+    const ms = Math.min(longestSleepMs, Math.max(0, Math.ceil(next.at - this.#clock.steadyMs())));
     void this.#clock.sleep(ms, stop.signal).then(() => (stop.signal.aborted ? undefined : this.#fire()));
   }
 
   #fire(): void {
     this.#sleep = undefined;
-    const now = this.#clock.now();
+    const now = this.#clock.steadyMs();
     for (let next = this.#heap[0]; next !== undefined && next.at <= now; next = this.#heap[0]) {
       pop(this.#heap);
       if (this.#due.get(next.key) !== next.at) continue;

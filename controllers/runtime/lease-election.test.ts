@@ -47,7 +47,11 @@ describe('the record', () => {
 function setUp() {
   const manual = createManualClock(now);
   let slept = 0;
-  const clock = { now: () => manual.now() + slept, sleep: manual.sleep.bind(manual) };
+  const clock = {
+    now: () => manual.now() + slept,
+    steadyMs: () => manual.steadyMs(),
+    sleep: manual.sleep.bind(manual),
+  };
   let monotonic = 0;
   let reachable = true;
   let version = 1;

@@ -2,7 +2,7 @@ import { mayHold } from '../../lib/fair-pool.ts';
 import { refOfKey } from '../../lib/kube/index.ts';
 import { createFifo, type Fifo } from './fifo.ts';
 
-/** A key that may be worked on since a time, in clock milliseconds. */
+/** A key that may be worked on since a time, in milliseconds of the steady clock. */
 interface ReadyKey {
   readonly key: string;
   readonly since: number;

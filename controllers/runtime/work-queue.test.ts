@@ -26,6 +26,50 @@ async function readyKeys(queue: WorkQueue): Promise<string[]> {
   return keys;
 }
 
+const hourMs = 3_600_000;
+
+describe.each([-hourMs, -1, 1, hourMs])('a queue whose time of day is set by %i ms', (stepMs) => {
+  it.each<[string, (queue: WorkQueue) => void, number]>([
+    ['a delay', (queue) => queue.addAfter('n/a', 50), 50],
+    ['a backoff after a failure', (queue) => queue.addRateLimited('n/a'), 50],
+    ['a backoff after a refusal', (queue) => queue.addRefused('n/a'), 1_000],
+  ])('keeps the length of %s', async (_title, add, ms) => {
+    const { clock, queue } = setUp();
+    add(queue);
+    clock.step(stepMs);
+    await clock.advance(ms - 1);
+    expect(queue.depth).toBe(0);
+    await clock.advance(1);
+    expect(queue.depth).toBe(1);
+  });
+
+  it('keeps the time for which news do not hurry a key that keeps failing', async () => {
+    const { clock, queue } = setUp();
+    for (let failures = 0; failures < 3; failures += 1) {
+      queue.addRateLimited('n/a');
+      await clock.advance(50 * 2 ** failures);
+      await readyKeys(queue);
+    }
+    queue.addRateLimited('n/a');
+    clock.step(stepMs);
+    queue.add('n/a');
+    await clock.advance(399);
+    expect(queue.depth).toBe(0);
+    await clock.advance(1);
+    expect(queue.depth).toBe(1);
+  });
+
+  it('measures how long keys wait', async () => {
+    const { clock, queue, waits } = setUp();
+    queue.add('n/a');
+    await clock.advance(30);
+    clock.step(stepMs);
+    expect(queue.oldestMs).toBe(30);
+    await queue.take();
+    expect(waits).toEqual([30]);
+  });
+});
+
 describe('a queue', () => {
   it('tells its depth, also where a worker that waited gets a key because another one has ended', async () => {
     const { queue, depths } = setUp({ workers: 2 });

@@ -79,7 +79,7 @@ class KeyQueue implements WorkQueue {
   readonly #refusals = new Map<string, number>();
   /** Held keys whose place another one may have. */
   readonly #placeless = new Set<string>();
-  /** When a key that keeps failing may be worked on again, in clock milliseconds. */
+  /** When a key that keeps failing may be worked on again, in milliseconds of the steady clock. */
   readonly #notBefore = new Map<string, number>();
   readonly #delays: DelayHeap;
   readonly #takers: ((key: string | undefined) => void)[] = [];
@@ -99,7 +99,7 @@ class KeyQueue implements WorkQueue {
 
   get oldestMs(): number {
     const { oldest } = this.#turns;
-    return oldest === undefined ? 0 : this.#clock.now() - oldest;
+    return oldest === undefined ? 0 : this.#clock.steadyMs() - oldest;
   }
 
   add(key: string): void {
@@ -110,12 +110,12 @@ class KeyQueue implements WorkQueue {
   addAfter(key: string, ms: number): void {
     if (this.#closed) return;
     if (ms <= 0) this.#enqueue(key);
-    else this.#delays.set(key, this.#clock.now() + ms);
+    else this.#delays.set(key, this.#clock.steadyMs() + ms);
   }
 
   addRateLimited(key: string): void {
     const delayMs = this.#backoff(key, this.#failures, failureBackoff);
-    if (this.failures(key) >= patientFailures) this.#notBefore.set(key, this.#clock.now() + delayMs);
+    if (this.failures(key) >= patientFailures) this.#notBefore.set(key, this.#clock.steadyMs() + delayMs);
     this.addAfter(key, delayMs);
   }
 
@@ -178,7 +178,7 @@ class KeyQueue implements WorkQueue {
   }
 
   #enqueueInTime(key: string): void {
-    this.addAfter(key, (this.#notBefore.get(key) ?? 0) - this.#clock.now());
+    this.addAfter(key, (this.#notBefore.get(key) ?? 0) - this.#clock.steadyMs());
   }
 
   #enqueue(key: string): void {
@@ -189,7 +189,7 @@ class KeyQueue implements WorkQueue {
       return;
     }
     this.#states.set(key, 'ready');
-    this.#turns.push({ key, since: this.#clock.now() });
+    this.#turns.push({ key, since: this.#clock.steadyMs() });
     this.#serve();
     this.#observer?.depth(this.depth);
   }
@@ -208,7 +208,7 @@ class KeyQueue implements WorkQueue {
     const next = this.#turns.next();
     if (next === undefined) return undefined;
     this.#states.set(next.key, 'held');
-    this.#observer?.waited(this.#clock.now() - next.since);
+    this.#observer?.waited(this.#clock.steadyMs() - next.since);
     this.#observer?.depth(this.depth);
     return next.key;
   }

@@ -37,7 +37,7 @@ async function turnsOf(checked: readonly Workflow[], others: readonly Workflow[]
   const reconcile = createWorkflowReconcile({
     // The answers are of no matter here, only when the definitions were looked at.
     kube: { create: async () => ({}), get: async () => ({}), jsonPatchStatus: async () => ({}) } as never,
-    clock: { sleep: manual.sleep.bind(manual), now: () => judged.push(counter.turn) },
+    clock: { ...manual, now: () => judged.push(counter.turn) },
     workflows,
     wholeWorkflow: async (workflow) => {
       read.push(counter.turn);

@@ -50,13 +50,13 @@ class Keeper implements SessionKeeper {
 
   constructor(deps: SessionKeeperDeps) {
     this.#deps = deps;
-    this.#downSince = deps.clock.now();
+    this.#downSince = deps.clock.steadyMs();
     this.#running = this.#run();
   }
 
   async use(): Promise<BusSession> {
     if (this.#session !== undefined) return this.#session;
-    const leftMs = this.#downSince + patienceMs - this.#deps.clock.now();
+    const leftMs = this.#downSince + patienceMs - this.#deps.clock.steadyMs();
     const arrived = leftMs > 0 && !this.#stop.signal.aborted ? await this.#arrivalWithin(leftMs) : undefined;
     if (arrived !== undefined) return arrived;
     throw new AppError('unavailable', `the event bus cannot be reached: ${this.#problem}`, {
@@ -132,7 +132,7 @@ class Keeper implements SessionKeeper {
     await session.ended;
     this.#session = undefined;
     this.#arrival = Promise.withResolvers();
-    this.#downSince = clock.now();
+    this.#downSince = clock.steadyMs();
     this.#problem = 'the connection was lost';
     onConnected(false);
     if (!this.#stop.signal.aborted) logger.warn({ server: session.server }, 'event bus connection lost');

@@ -264,6 +264,7 @@ describe('watching', () => {
     const manual = createManualClock();
     const clock = {
       now: () => manual.now(),
+      steadyMs: () => manual.steadyMs(),
       sleep: async (ms: number, signal?: AbortSignal) => {
         if (pauses.length >= 9) return manual.sleep(ms, signal);
         pauses.push(ms);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createBreaker } from './breaker.ts';
 
 function world() {
-  const clock = { time: 0, now: (): number => clock.time };
+  const clock = { time: 0, steadyMs: (): number => clock.time };
   const breaker = createBreaker(clock);
   const fail = (times: number): void => {
     for (let count = 0; count < times; count++) breaker.enter()?.failed();
@@ -11,6 +12,17 @@ function world() {
 }
 
 describe('createBreaker', () => {
+  it.each([-3_600_000, 3_600_000])('is open for 10 s, where the time of day is set by %i ms', async (ms) => {
+    const clock = createManualClock();
+    const breaker = createBreaker(clock);
+    for (let failures = 0; failures < 5; failures++) breaker.enter()?.failed();
+    clock.step(ms);
+    await clock.advance(9_999);
+    expect(breaker.isOpen).toBe(true);
+    await clock.advance(1);
+    expect(breaker.isOpen).toBe(false);
+  });
+
   it.each([
     [4, false],
     [5, true],

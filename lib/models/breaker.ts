@@ -20,14 +20,14 @@ export interface Breaker {
   readonly isOpen: boolean;
 }
 
-export function createBreaker(clock: Pick<Clock, 'now'>): Breaker {
+export function createBreaker(clock: Pick<Clock, 'steadyMs'>): Breaker {
   let failures = 0;
   let openUntil = 0;
   let isTrying = false;
   const isClosed = (): boolean => failures < modelLimits.breakerFailures;
-  const mayTry = (): boolean => !isTrying && clock.now() >= openUntil;
+  const mayTry = (): boolean => !isTrying && clock.steadyMs() >= openUntil;
   const open = (): void => {
-    openUntil = clock.now() + modelLimits.breakerOpenMs;
+    openUntil = clock.steadyMs() + modelLimits.breakerOpenMs;
   };
   const pass = (isTrial: boolean): Pass => {
     const end = (): void => {

@@ -121,7 +121,7 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
   const known = new Set(['acme', 'other', 'blue', 'red']);
   const deps = {
     kube,
-    clock: { now: () => Date.parse('2026-01-02T00:00:00.500Z'), sleep: async () => undefined },
+    clock: { now: () => Date.parse('2026-01-02T00:00:00.500Z'), steadyMs: () => 0, sleep: async () => undefined },
     newId: () => String((count += 1)).padStart(16, '0'),
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     recent: { of: async () => [] },

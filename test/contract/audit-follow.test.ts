@@ -64,7 +64,7 @@ beforeAll(async () => {
   operator = await userToken({ issuer: way.url }, person);
   const shown = { link: '' };
   const accounts = createAccounts({
-    clock: { now: () => systemClock.now(), sleep: () => approveDevice(shown.link, person) },
+    clock: { ...systemClock, sleep: () => approveDevice(shown.link, person) },
     interrupted: new AbortController().signal,
     logins: logins(),
     findProvider: (choice) => findProvider({ fetch, signal: new AbortController().signal }, choice),

@@ -47,7 +47,7 @@ const person = { name: 'anna', tenant: 'acme', roles: ['svc:operator'] };
 /** A user whose pauses between polls are spent with a browser. */
 function loginDeps(spend: () => Promise<void>, interrupted = new AbortController().signal): AccountDeps {
   return {
-    clock: { now: () => systemClock.now(), sleep: spend },
+    clock: { ...systemClock, sleep: spend },
     interrupted,
     logins: createLoginStore(folder, systemClock),
     findProvider: (choice) => findProvider({ fetch, signal: interrupted }, choice),

@@ -7,6 +7,8 @@ export interface ManualClock extends Clock {
    * run before the next.
    */
   advance(ms: number): Promise<void>;
+  /** Sets the time of day forward, or back; sleeps and the steady clock know nothing of it. */
+  step(ms: number): void;
   /** Sleeps under way. */
   readonly sleepers: number;
 }
@@ -18,7 +20,8 @@ interface Sleeper {
 
 /** `start` is in milliseconds since the Unix epoch. */
 export function createManualClock(start = Date.parse('2026-01-01T00:00:00Z')): ManualClock {
-  let now = start;
+  let steady = 50_000;
+  let epoch = start - steady;
   const sleepers = new Set<Sleeper>();
 
   function next(limit: number): Sleeper | undefined {
@@ -30,11 +33,13 @@ export function createManualClock(start = Date.parse('2026-01-01T00:00:00Z')): M
   }
 
   return {
-    now: () => now,
+    now: () => epoch + steady,
+    steadyMs: () => steady,
+    step: (ms) => void (epoch += ms),
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (ms <= 0 || signal?.aborted) return resolve();
-        const sleeper = { until: now + ms, wake };
+        const sleeper = { until: steady + ms, wake };
         sleepers.add(sleeper);
         signal?.addEventListener('abort', wake, { once: true });
         function wake(): void {
@@ -44,14 +49,14 @@ export function createManualClock(start = Date.parse('2026-01-01T00:00:00Z')): M
         }
       }),
     async advance(ms) {
-      const end = now + ms;
+      const end = steady + ms;
       await settle();
       for (let sleeper = next(end); sleeper !== undefined; sleeper = next(end)) {
-        now = Math.max(now, sleeper.until);
+        steady = Math.max(steady, sleeper.until);
         sleeper.wake();
         await settle();
       }
-      now = end;
+      steady = end;
       await settle();
     },
     get sleepers() {

@@ -22,6 +22,7 @@ function impatientClock(): Clock & { readonly slept: number[]; skip(ms: number):
     slept,
     skip: (ms) => (skipped += ms),
     now: () => systemClock.now() + skipped,
+    steadyMs: () => systemClock.steadyMs() + skipped,
     sleep: async (ms) => void slept.push(ms),
   };
 }

@@ -45,7 +45,7 @@ function world(...agents: Agent[]) {
       delete: async (_: unknown, { namespace, name }: { namespace: string; name: string }) =>
         deleted.push(`${namespace}/${name}`) > 0,
     },
-    clock: { now: () => Date.parse('2026-01-02T00:00:00Z'), sleep: async () => undefined },
+    clock: { now: () => Date.parse('2026-01-02T00:00:00Z'), steadyMs: () => 0, sleep: async () => undefined },
     cluster: {
       tenants: {
         namespaceOf: (tenant: string) => (tenant === 'none' ? undefined : place(tenant)),

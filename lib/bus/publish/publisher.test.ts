@@ -53,6 +53,23 @@ function setUp(refused?: Error) {
 }
 
 describe('a message', () => {
+  it.each([-3_600_000, 3_600_000])('has the time for its answer, where the time of day is set by %i ms', async (ms) => {
+    const { clock, ask } = setUp();
+    const ends: string[] = [];
+    const send = (subject: string) => void ask(subject).then((end) => ends.push(`${subject} ${String(end)}`));
+    send('a');
+    await clock.advance(100);
+    send('b');
+    clock.step(ms);
+    send('c');
+    await clock.advance(1_399);
+    expect(ends).toEqual([]);
+    await clock.advance(1);
+    expect(ends).toEqual(['a Error: no answer within 1500 ms']);
+    await clock.advance(100);
+    expect(ends).toHaveLength(3);
+  });
+
   it('is written at once when it comes alone, and shares a write when it comes less than 1 ms after one', async () => {
     const { clock, sent, publish } = setUp();
     void publish('a');

@@ -63,7 +63,7 @@ interface Outgoing extends Message {
 interface Unanswered {
   readonly resolve: (answer: Msg) => void;
   readonly reject: (error: unknown) => void;
-  /** In milliseconds since the epoch. */
+  /** In milliseconds of the steady clock. */
   readonly end: number;
 }
 
@@ -98,7 +98,7 @@ class InboxPublisher implements Publisher {
     this.#published += 1;
     const number = String(this.#published);
     const { promise, resolve, reject } = Promise.withResolvers<Msg>();
-    this.#unanswered.set(number, { resolve, reject, end: clock.now() + timeoutMs });
+    this.#unanswered.set(number, { resolve, reject, end: clock.steadyMs() + timeoutMs });
     this.#enqueue({ ...message, number });
     if (!this.#isWatching) void this.#watch();
     return promise;
@@ -160,7 +160,7 @@ class InboxPublisher implements Publisher {
     this.#isWatching = true;
     for (const [number, { end, reject }] of this.#unanswered) {
       // A message answered meanwhile is gone from the map, and a new one is visited later.
-      if (end > clock.now()) await sleepAwake(clock, end - clock.now(), this.#closed.signal);
+      if (end > clock.steadyMs()) await sleepAwake(clock, end - clock.steadyMs(), this.#closed.signal);
       if (this.#unanswered.delete(number)) reject(new Error(`no answer within ${timeoutMs} ms`));
     }
     this.#isWatching = false;

@@ -85,7 +85,7 @@ describe('a log', () => {
   it('costs no timer of its own once it is there', async () => {
     const waits: number[] = [];
     const clock = {
-      now: () => systemClock.now(),
+      ...systemClock,
       sleep(ms: number, signal?: AbortSignal) {
         waits.push(ms);
         return systemClock.sleep(ms, signal);

@@ -33,8 +33,8 @@ export class ProtocolWorld {
   aheadMs = 0;
   steadyAheadMs = 0;
   readonly clock = {
+    ...systemClock,
     now: () => systemClock.now() + this.aheadMs,
-    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms, signal),
   };
   readonly bus: EventBus;
   readonly commands: HostCommands;

@@ -64,7 +64,8 @@ describe('an API server that is away', () => {
     const over = new AbortController();
     const steadyMs = (): number => performance.now() + world.steadyAheadMs;
     // A tick of a second takes 10 ms.
-    const clock = { now: () => Date.now(), sleep: (ms: number, by?: AbortSignal) => systemClock.sleep(ms / 100, by) };
+    const sleep = (ms: number, by?: AbortSignal): Promise<void> => systemClock.sleep(ms / 100, by);
+    const clock = { ...systemClock, sleep };
     const deps = { clock, steadyMs, logger: silentLogger, bus, hosts: world.hosts, streams, relayId, staleMs };
     const watching = watchOver(deps, over.signal);
     await vi.waitFor(() => expect(find).toHaveBeenCalled());
