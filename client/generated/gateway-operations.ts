@@ -479,7 +479,10 @@ export type CreateSessionBody = {
   readonly public_key_b64: string;
   /** A JWT of the SEAL issuer for the tenant and the security context. No route gives it back. */
   readonly security_token: string;
-  /** ISO 8601 with its zone. Default: in an hour; in seven days at most. */
+  /**
+   * ISO 8601 with its zone. Default: in an hour; in seven days at most. A token may end before: later calls send
+   * another one of the same tenant and security context.
+   */
   readonly expires_at?: string;
   /**
    * Names of the tools that may be called, in which * is any text, 8 times at most. Default: every tool. An empty

@@ -12,11 +12,11 @@ export type TenantCaller = Pick<Operator, 'subject' | 'tenant' | 'isAdmin'>;
 /** Keeps each operator to the tenant of its token (spec 3 §5.4). */
 export interface Tenancy {
   /**
-   * Takes the tenant that a payload names; absent is right.
+   * Takes the tenant that a payload names at `place`, by default in `tenant_id` or `X-Tenant-Id`; absent is right.
    * @throws HttpError 403 for another tenant, after one event TenantMismatch (requirements AMB-123); AppError
    * `unavailable` where the event cannot be stored.
    */
-  assertOwn(caller: TenantCaller, asserted: string | undefined): Promise<void>;
+  assertOwn(caller: TenantCaller, asserted: string | undefined, place?: AssertedPlace): Promise<void>;
   /**
    * Namespace that a caller writes to.
    * @throws HttpError 404 for a tenant that is not set up, 403 without a tenant and without the role svc:admin.
@@ -29,6 +29,16 @@ export interface Tenancy {
   visibleTo(tenant: string | undefined): readonly string[];
 }
 
+/** A part of a request that names a tenant. */
+type AssertedPlace = 'tenant_id' | 'security_token';
+
+const foreign: Readonly<Record<AssertedPlace, (asserted: string) => string>> = {
+  tenant_id: () => 'tenant_id or X-Tenant-Id names another tenant than the token; leave it out',
+  security_token: (asserted) =>
+    `body.security_token is for the tenant ${asserted}, which is another than that of your own token; take one from POST ` +
+    '/v1/seal/tokens with that token',
+};
+
 interface TenancyDeps {
   readonly audit: AuditChain;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
@@ -36,12 +46,12 @@ interface TenancyDeps {
 
 export function createTenancy({ audit, tenants }: TenancyDeps): Tenancy {
   return {
-    async assertOwn({ subject, tenant }, asserted) {
+    async assertOwn({ subject, tenant }, asserted, place = 'tenant_id') {
       if (asserted === undefined || asserted === tenant) return;
       await audit.append(mismatch({ subject, asserted, expected: tenant }));
       throw new HttpError({
         code: 'forbidden',
-        message: 'tenant_id or X-Tenant-Id names another tenant than the token; leave it out',
+        message: foreign[place](asserted),
       });
     },
     namespaceOf({ tenant, isAdmin }) {

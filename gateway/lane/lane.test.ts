@@ -308,14 +308,23 @@ describe('sessions of operators', () => {
     expect((await register(change))[0]).toBe(400);
   });
 
-  it.each<[string, () => Promise<object>]>([
-    ['field', async () => ({ tenant_id: 'rival' })],
-    ['field of a body that breaks other rules', async () => ({ tenant_id: 'rival', agent_id: 7, color: 'red' })],
-    ['token', async () => ({ security_token: await tokenOf({ tenant_id: 'rival' }) })],
+  it.each<[string, string, () => Promise<object>]>([
+    ['field', 'tenant_id', async () => ({ tenant_id: 'rival' })],
+    [
+      'field of a body that breaks other rules',
+      'tenant_id',
+      async () => ({ tenant_id: 'rival', agent_id: 7, color: 'red' }),
+    ],
+    [
+      'token',
+      'body.security_token is for the tenant rival',
+      async () => ({ security_token: await tokenOf({ tenant_id: 'rival' }) }),
+    ],
   ])(
     'GW-TEN-04 GW-TEN-07 GW-EVT-07 AMB-123 are refused with one TenantMismatch for a %s of another tenant',
-    async (_name, change) => {
-      expect((await register(await change()))[0]).toBe(403);
+    async (_name, text, change) => {
+      const [status, { message }] = await register(await change());
+      expect([status, message]).toEqual([403, expect.stringContaining(text)]);
       expect(replicas[0]?.events).toMatchObject([
         { type: 'TenantMismatch', data: { subject: 'olga', asserted_tenant: 'rival', expected_tenant: 'acme' } },
       ]);

@@ -36,7 +36,9 @@ const sessionBody = Type.Object(
     expires_at: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: 'ISO 8601 with its zone. Default: in an hour; in seven days at most.',
+        description:
+          'ISO 8601 with its zone. Default: in an hour; in seven days at most. A token may end before: later calls send another one ' +
+          'of the same tenant and security context.',
       }),
     ),
     allowed_tool_patterns: Type.Optional(

@@ -151,7 +151,7 @@ async function claimsOf(deps: SessionRoutesDeps, caller: Operator, body: Body): 
   const claims = await readToken(key, body.security_token, deps.clock.now());
   if (claims === undefined)
     throw invalidField('body.security_token', 'is not a valid token of the SEAL issuer for this audience');
-  await deps.tenancy.assertOwn(caller, claims.tenant_id);
+  await deps.tenancy.assertOwn(caller, claims.tenant_id, 'security_token');
   if (claims.scp === body.security_context) return claims;
   throw invalidField('body.security_token', 'names another security context in its claim scp');
 }
