@@ -7,7 +7,9 @@ import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { isRefusal, type ToolAnswer, type ToolArguments } from '../tool.ts';
 import { createToolbox } from '../toolbox.ts';
+import { createAnswerRoom, memoryOf } from './answer-room.ts';
 import { createToMarkdown } from './markdown.ts';
+import { bodyBytes } from './read-response.ts';
 import { createWebTools, type SearchSettings } from './web-tools.ts';
 
 interface Seen {
@@ -402,6 +404,8 @@ describe('large pages', () => {
       toMarkdown,
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
       permittedNetworks: ['127.0.0.0/8'],
+      // Room for four pages, of which three are one tenant's share while another one asks.
+      room: createAnswerRoom({ clock: systemClock, size: 4 * memoryOf(bodyBytes) }),
     });
     const run = tools['web.fetch'];
     const fetch = async (tenant: string, path: string): Promise<number> => {
