@@ -1,5 +1,7 @@
 import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
 import { credentials, status } from '@grpc/grpc-js';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectNats } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EdgeHostStatus } from '../crds/schema/edge-host.ts';
 import type { BucketDefinition } from '../lib/bus/index.ts';
@@ -103,6 +105,27 @@ const codeOf = (call: Promise<unknown>): Promise<string> =>
     () => 'OK',
     (error: { readonly code: number }) => status[error.code] ?? 'unknown',
   );
+/** As a store of NATS is that was lost with its volume. */
+async function loseEntries(): Promise<void> {
+  const connection = await connectNats({ servers: nats.server.url });
+  const { streams } = await jetstreamManager(connection);
+  for await (const { config } of streams.list()) {
+    if (config.name.endsWith(edgeBuckets.streams.name)) await streams.delete(config.name);
+  }
+  await connection.close();
+}
+
+/** Reads of entries of streams from now on. */
+async function readsOfEntries() {
+  const connection = await connectNats({ servers: nats.server.url });
+  const asked: string[] = [];
+  connection.subscribe('$JS.API.STREAM.MSG.GET.>', {
+    callback: (_error, { subject }) => void (subject.endsWith(edgeBuckets.streams.name) && asked.push(subject)),
+  });
+  await connection.flush();
+  return { asked, close: () => connection.close() };
+}
+
 const addressOf = async ({ enrolled }: EdgeIdentity) => ({
   tenant: 'acme',
   hostUid: (await hosts.find('acme', enrolled.nodeId))?.object.metadata.uid ?? '',
@@ -429,6 +452,50 @@ describe('the stream of a host', () => {
     aheadMs = 2 * edgeBuckets.streams.ttlMs;
     await relay.streams.renewEntries();
     expect(await stream.ended).toBe('ABORTED');
+  });
+
+  it('EDGE-FLOW-16 gets commands a minute after the bus has lost the entries of all streams', async () => {
+    const relay = await startRelay();
+    const identities = [await enroll(relay), await enroll(relay)];
+    const streams = identities.map((identity) => connect(relay, identity));
+    for (const stream of streams) stream.hello();
+    for (const identity of identities) await becomes(identity, 'Connected');
+    const addresses = await Promise.all(identities.map(addressOf));
+    // Both have revisions that a new store does not reach soon.
+    aheadMs = edgeBuckets.streams.ttlMs;
+    await relay.streams.renewEntries();
+    await loseEntries();
+    aheadMs += 60_000;
+    await vi.waitFor(() => relay.streams.renewEntries(), { timeout: 60_000 });
+    const sender = createHostCommands({ bus: nats.connect() });
+    for (const address of addresses) await sender.drain(address);
+    await vi.waitFor(() =>
+      expect(streams.map(({ commands }) => commands.map(({ command }) => command?.$case))).toEqual([
+        ['drain'],
+        ['drain'],
+      ]),
+    );
+  });
+
+  it('EDGE-FLOW-16 is looked for in the bus once a minute, and is not written anew where it is there', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    connect(relay, identity).hello();
+    await becomes(identity, 'Connected');
+    const { hostUid } = await addressOf(identity);
+    const entries = relay.bus.bucket<HeldStream>(edgeBuckets.streams);
+    const first = await entries.get(hostUid);
+    const { asked, close } = await readsOfEntries();
+    const heldAt = relay.streams.get(hostUid)?.heldAt ?? 0;
+    const ahead = vi.spyOn(clock, 'now');
+    for (const ms of [60_000, 119_999, 120_000]) {
+      ahead.mockReturnValue(heldAt + ms);
+      await relay.streams.renewEntries();
+    }
+    ahead.mockRestore();
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    expect((await entries.get(hostUid))?.revision).toBe(first?.revision);
+    await close();
   });
 
   it('EDGE-FLOW-18 ends when its host is revoked, whose token counts at no relay any more', async () => {

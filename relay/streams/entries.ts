@@ -23,6 +23,7 @@ export class Entries {
   readonly #deps: EntriesDeps;
   readonly #onLost: (stream: LiveStream) => void;
   readonly #turns: FairPool;
+  #sampledAt = 0;
 
   /** `onLost`: another stream holds the host by now. */
   constructor(deps: EntriesDeps, onLost: (stream: LiveStream) => void) {
@@ -66,12 +67,14 @@ export class Entries {
     return renewal;
   }
 
-  /** Writes the entries again that are half of their time old; a bounded number at once. */
-  async renewDue(streams: Iterable<LiveStream>): Promise<void> {
+  /** Writes the entries again that are half of their time old, and those that the bus has lost; a bounded number at once. */
+  async renewDue(open: Iterable<LiveStream>): Promise<void> {
     const now = this.#deps.clock.now();
+    const streams = [...open];
+    await this.#findLoss(streams, now);
     // A clock that was set back makes an entry look younger than it is.
     const isDue = ({ heldAt }: LiveStream): boolean => heldAt !== 0 && Math.abs(now - heldAt) >= renewAfterMs;
-    for (const stream of [...streams].filter(isDue).slice(0, renewedAtOnce)) await this.renew(stream);
+    for (const stream of streams.filter(isDue).slice(0, renewedAtOnce)) await this.renew(stream);
   }
 
   /** Writes that the stream is over. False where that is not known to be stored, or another stream holds the host. */
@@ -91,6 +94,24 @@ export class Entries {
     return now?.value.relay !== undefined;
   }
 
+  /**
+   * Looks at the entry that was written last: a store that was put back, or made anew, has lost this one at the least. All entries are
+   * due then. One look a minute, and no write, where nothing is lost.
+   */
+  async #findLoss(streams: readonly LiveStream[], now: number): Promise<void> {
+    if (Math.abs(now - this.#sampledAt) < sampleMs) return;
+    const held = streams.filter(({ heldAt }) => heldAt !== 0);
+    const { uid, epoch } = held.reduce((newest, one) => (one.epoch > newest.epoch ? one : newest), {
+      uid: '',
+      epoch: 0,
+    });
+    if (epoch === 0) return;
+    const entry = await this.#deps.bus.bucket<HeldStream>(edgeBuckets.streams).get(uid);
+    this.#sampledAt = now;
+    if (entry !== undefined && entry.revision >= epoch) return;
+    for (const stream of held) stream.heldAt = longAgo;
+  }
+
   async #renew(stream: LiveStream): Promise<void> {
     if (!(await renewEntry(this.#deps, stream))) this.#onLost(stream);
   }
@@ -98,6 +119,12 @@ export class Entries {
 
 /** Reason of an order that ends a stream for a newer one. */
 export const replacedReason = 'replaced';
+
+/** How often a relay looks whether the bus has its entries. */
+const sampleMs = 60_000;
+
+/** Makes an entry due; 0 is that of a stream without one. */
+const longAgo = 1;
 
 /** Entries that one look writes again. */
 const renewedAtOnce = 500;

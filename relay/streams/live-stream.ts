@@ -119,7 +119,8 @@ export class LiveStream {
 
   /** The entry is ours at this revision, for the first time or again. */
   held(epoch: number): void {
-    if (this.#firstEpoch === 0) this.#firstEpoch = epoch;
+    // Revisions of a store that was made anew, or put back, begin lower.
+    if (this.#firstEpoch === 0 || epoch < this.#firstEpoch) this.#firstEpoch = epoch;
     this.epoch = epoch;
     this.heldAt = this.#now();
   }
