@@ -68,3 +68,22 @@ describe('AMB-174 an execution that has ended', () => {
     expect(decision.wakeAt).toBeLessThanOrEqual(Date.parse('2026-01-02T03:04:30Z'));
   });
 });
+
+describe('the TTL of an execution that ended', () => {
+  const parent = { name: 'parent', uid: 'p', state: 's', visit: 1 };
+
+  it.each([
+    { owner: 'its parent, which deletes it', ownerUid: 'p', isChild: true, want: [] },
+    { owner: 'another execution than its parent', ownerUid: 'other', isChild: true, want: ['delete_execution'] },
+    { owner: 'an execution, without a parent', ownerUid: 'other', isChild: false, want: ['delete_execution'] },
+  ])('counts with $owner: $want', ({ ownerUid, isChild, want }) => {
+    const definition = aWorkflow('demo').state('greet', anEnd()).build();
+    const world = new World(definition, { executionTtlSeconds: ttlSeconds }).settle();
+    world.pass(ttlSeconds * second);
+    const { execution } = world.facts();
+    const owner = { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', name: 'x', uid: ownerUid };
+    const metadata = { ...execution.metadata, ownerReferences: [owner] };
+    const spec = isChild ? { ...execution.spec, parent } : execution.spec;
+    expect(kinds(world.decision({ execution: { ...execution, metadata, spec } }))).toEqual(want);
+  });
+});

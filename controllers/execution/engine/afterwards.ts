@@ -27,9 +27,13 @@ export function afterwards(draft: Draft): void {
   else remove(draft, due);
 }
 
-/** A blocking child is deleted with its parent, which may still have to read its result. */
+/**
+ * A blocking child is deleted with its parent, which may still have to read its result. Any user may write owners, but
+ * the controllers alone say which execution is the parent.
+ */
 function heldByParent(draft: Draft): boolean {
-  return (draft.facts.execution.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'WorkflowExecution');
+  const { metadata, spec } = draft.facts.execution;
+  return (metadata.ownerReferences ?? []).some(({ uid }) => uid === spec.parent?.uid);
 }
 
 /** Has the record written, and says so in the status once it is (requirements AMB-174). */
