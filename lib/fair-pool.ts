@@ -177,7 +177,7 @@ class SharedPool implements FairPool {
         end();
         resolve(admitted);
       };
-      const waiter = { cost: Math.min(cost, this.#size), until: this.#clock.now() + bigWaitMs, admit };
+      const waiter = { cost: Math.min(cost, this.#size), until: this.#clock.steadyMs() + bigWaitMs, admit };
       void this.#limit(waiter, waitMs, giveUp, patience.signal);
       const off = signal === undefined ? undefined : onAbort(signal, () => giveUp(signal.reason));
       holding.line.add(waiter);
@@ -264,7 +264,7 @@ class SharedPool implements FairPool {
   #isAwaitedByTheBig(): boolean {
     if (this.#waiting === 0) return false;
     const free = this.#size - this.#used;
-    const now = this.#clock.now();
+    const now = this.#clock.steadyMs();
     for (const { held, line } of this.#holdings.values()) {
       const [waiter] = line;
       if (held === 0 && waiter !== undefined && waiter.cost > free && now < waiter.until) return true;

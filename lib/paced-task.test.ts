@@ -45,6 +45,22 @@ describe('a paced task', () => {
     await next;
   });
 
+  it.each([-3_600_000, 3_600_000])('AMB-121 rests for its time, the time of day set by %i ms', async (stepMs) => {
+    const { clock, task, starts, end } = world();
+    const first = task.next();
+    await clock.advance(0);
+    end();
+    await first;
+    clock.step(stepMs);
+    const second = task.next();
+    await clock.advance(999);
+    expect(starts).toHaveLength(1);
+    await clock.advance(1);
+    expect(starts).toHaveLength(2);
+    end();
+    await second;
+  });
+
   it.each([
     [999, [0]],
     [1_000, [0, 1_000]],

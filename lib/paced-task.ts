@@ -22,11 +22,11 @@ export function createPacedTask(
   let notBefore = Number.NEGATIVE_INFINITY;
 
   async function run(): Promise<void> {
-    const begun = clock.now();
+    const begun = clock.steadyMs();
     try {
       await task();
     } finally {
-      const ended = clock.now();
+      const ended = clock.steadyMs();
       notBefore = ended + pauseMs(ended - begun);
       running = undefined;
     }
@@ -34,7 +34,7 @@ export function createPacedTask(
 
   async function inTurn(): Promise<void> {
     await running?.catch(() => undefined);
-    const restMs = notBefore - clock.now();
+    const restMs = notBefore - clock.steadyMs();
     if (restMs > 0) await clock.sleep(restMs);
     // A later caller may want changes that this run no longer sees.
     queued = undefined;

@@ -12,10 +12,10 @@ interface UnknownIdsLimits {
   readonly lifeMs: number;
 }
 
-export function createUnknownIds(clock: Pick<Clock, 'now'>, { capacity, lifeMs }: UnknownIdsLimits): UnknownIds {
+export function createUnknownIds(clock: Pick<Clock, 'steadyMs'>, { capacity, lifeMs }: UnknownIdsLimits): UnknownIds {
   const until = new LRUCache<string, number>({ max: capacity });
   return {
-    has: (id) => (until.get(id) ?? 0) > clock.now(),
-    add: (id) => void until.set(id, clock.now() + lifeMs),
+    has: (id) => (until.get(id) ?? 0) > clock.steadyMs(),
+    add: (id) => void until.set(id, clock.steadyMs() + lifeMs),
   };
 }

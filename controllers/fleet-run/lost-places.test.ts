@@ -107,7 +107,7 @@ it('a fleet run that waits looks once in ten seconds, and hears of a result by w
 }, async () => {
   const pauses: number[] = [];
   const clock: Clock = {
-    now: Date.now,
+    ...systemClock,
     sleep(ms, signal) {
       pauses.push(ms);
       // The look without a word never comes.

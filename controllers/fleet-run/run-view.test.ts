@@ -11,7 +11,7 @@ const run = { metadata: { name: 'run', namespace: 'tenant-acme', uid }, spec: {}
 const ids = { tenant: 'acme', run: uid, node_id: 'n', command_id: commandIdOf(uid, 'n'), at: '2026-01-01T00:00:00Z' };
 
 /** A view looks again at once. */
-const hasty: Clock = { now: Date.now, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 10), signal) };
+const hasty: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 10), signal) };
 
 /** The record of a host of which a view reads this news. */
 const recordAfter = (...news: readonly EdgeNews[]) =>

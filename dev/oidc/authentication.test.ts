@@ -28,7 +28,11 @@ afterEach(async () => {
 
 function open(env: Environment = {}, offsetMs: { now: number } = { now: 0 }): Authentication {
   const settings = { WINDLASS_OIDC_ISSUER: proxy.url, OIDC_ALLOW_HTTP: 'true', ...env };
-  const clock = { ...systemClock, now: () => systemClock.now() + offsetMs.now };
+  const clock = {
+    ...systemClock,
+    now: () => systemClock.now() + offsetMs.now,
+    steadyMs: () => systemClock.steadyMs() + offsetMs.now,
+  };
   const made = createAuthentication({ clock, logger: silentLogger }, parseConfig(IdentityConfig, settings));
   opened.push(made);
   return made;

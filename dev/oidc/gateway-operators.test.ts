@@ -42,7 +42,11 @@ const settings = (env: Environment = {}): Environment => ({
 });
 
 function open(env: Environment = {}): OperatorAuthentication {
-  const clock = { ...systemClock, now: () => systemClock.now() + nowMs };
+  const clock = {
+    ...systemClock,
+    now: () => systemClock.now() + nowMs,
+    steadyMs: () => systemClock.steadyMs() + nowMs,
+  };
   const deps = { clock, logger: silentLogger, readFile: () => '' };
   const made = createOperatorAuthentication(deps, readGatewayConfig(settings(env)));
   opened.push(made);

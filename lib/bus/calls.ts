@@ -9,7 +9,7 @@ import type { SessionKeeper } from './session-keeper.ts';
 
 /** Calls over the session of the moment, each bounded in time, counted, and with errors of one kind. */
 export interface BusCalls {
-  /** Undefined where another caller wrote first. `end` is when the call has to be over, in milliseconds since the epoch. */
+  /** Undefined where another caller wrote first. `end` is when the call has to be over, in milliseconds of the steady clock. */
   call<R>(operation: BusOperation, work: (session: BusSession, end: number) => Promise<R>): Promise<R | undefined>;
   /** A call that moves much, or looks at much. */
   long<R>(operation: BusOperation, work: (session: BusSession) => Promise<R>): Promise<R>;
@@ -51,7 +51,7 @@ class Calls implements BusCalls {
   async within<R>(end: number, work: Promise<R>): Promise<R> {
     const { clock } = this.#deps;
     const done = new AbortController();
-    const late = sleepAwake(clock, end - clock.now(), done.signal).then((): never => {
+    const late = sleepAwake(clock, end - clock.steadyMs(), done.signal).then((): never => {
       // No caller listens any more once the work is done; an error would be made for nothing.
       if (done.signal.aborted) return undefined as never;
       throw new AppError('unavailable', 'the event bus did not answer in time', { reason: 'EventBusUnavailable' });
@@ -64,7 +64,7 @@ class Calls implements BusCalls {
   }
 
   async long<R>(operation: BusOperation, work: (session: BusSession) => Promise<R>): Promise<R> {
-    const end = this.#deps.clock.now() + longestLongCallMs;
+    const end = this.#deps.clock.steadyMs() + longestLongCallMs;
     const done = await this.call(operation, async (session) => ({ value: await this.within(end, work(session)) }));
     if (done === undefined)
       throw new AppError('unavailable', 'another replica writes the same object', { reason: 'EventBusConflict' });
@@ -76,8 +76,8 @@ class Calls implements BusCalls {
     work: (session: BusSession, end: number) => Promise<R>,
   ): Promise<R | undefined> {
     const { clock, observer, keeper } = this.#deps;
-    const start = clock.now();
-    const done = (outcome: BusOutcome): void => observer.called(operation, outcome, clock.now() - start);
+    const start = clock.steadyMs();
+    const done = (outcome: BusOutcome): void => observer.called(operation, outcome, clock.steadyMs() - start);
     let session: BusSession | undefined;
     try {
       session = await keeper.use();

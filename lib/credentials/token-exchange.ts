@@ -49,7 +49,7 @@ export function createTokenExchange(deps: ExchangeDeps): TokenExchange {
     forget(request, token) {
       const key = keyOf(request);
       if (tokens.get(key)?.token !== token) return true;
-      const now = clock.now();
+      const now = clock.steadyMs();
       if (now - (refusedAt.get(key) ?? Number.NEGATIVE_INFINITY) < credentialLimits.refusalPauseMs) return false;
       refusedAt.set(key, now);
       return tokens.delete(key);
@@ -57,7 +57,7 @@ export function createTokenExchange(deps: ExchangeDeps): TokenExchange {
     async token(request) {
       const key = keyOf(request);
       const known = tokens.get(key);
-      if (known !== undefined && clock.now() < known.until) return known.token;
+      if (known !== undefined && clock.steadyMs() < known.until) return known.token;
       const exchange = underway.get(key) ?? ask(deps, request).finally(() => underway.delete(key));
       underway.set(key, exchange);
       const kept = await exchange;
@@ -101,7 +101,7 @@ async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
     );
     if (!/^[\x21-\x7e]+$/.test(token) || token.length > credentialLimits.valueLength)
       throw new Error('no usable token');
-    return { token, until: deps.clock.now() + lifeOf(life) * 1_000 };
+    return { token, until: deps.clock.steadyMs() + lifeOf(life) * 1_000 };
   } catch (cause) {
     throw credentialFailed(
       `the token server of ${new URL(tokenUrl).host} gave no token: ${reasonOf(cause, status)}`,

@@ -80,14 +80,14 @@ export function createEventStreams(clock: Clock, options: EventStreamOptions = {
   /** Resolves when the next frame may be taken. */
   async function write(stream: Stream, frame: Uint8Array, signal: AbortSignal): Promise<void> {
     const { response } = stream;
-    stream.lastAt = clock.now();
+    stream.lastAt = clock.steadyMs();
     if (response.destroyed) return;
     if (stream.unreadBytes + frame.byteLength <= unreadLimits.freeBytes) return void response.write(frame);
     await unread.wait(stream, written(response, frame, signal));
   }
   return {
     async send(response, events, { tenant, signal }) {
-      const stream = new Stream(response, tenant, clock.now());
+      const stream = new Stream(response, tenant, clock.steadyMs());
       response.writeHead(200, headers);
       response.flushHeaders();
       open.enter(stream);
@@ -133,9 +133,9 @@ function createOpenStreams(clock: Clock, keepAliveMs: number) {
     for (;;) {
       let oldest = Number.POSITIVE_INFINITY;
       for (const { lastAt } of open) oldest = Math.min(oldest, lastAt);
-      await clock.sleep(oldest + keepAliveMs - clock.now(), over);
+      await clock.sleep(oldest + keepAliveMs - clock.steadyMs(), over);
       if (over.aborted) return;
-      const now = clock.now();
+      const now = clock.steadyMs();
       // Those that are nearly due go along, so that the timer does not fire for each of them.
       for (const stream of open) if (now - stream.lastAt >= keepAliveMs * nearlyDue) keep(stream, now);
     }

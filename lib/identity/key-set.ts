@@ -154,7 +154,7 @@ class CachedKeySet implements KeySet {
       settle(this.#held?.kids ?? new Set());
     } catch (error) {
       const pause = { baseMs: identityLimits.fetchIntervalMs, maxMs: identityLimits.fetchPauseMs };
-      this.#retryAt = clock.now() + exponential(pause, this.#failures);
+      this.#retryAt = clock.steadyMs() + exponential(pause, this.#failures);
       this.#failures += 1;
       logger.warn({ reason: causeOf(error), failures: this.#failures }, 'signing keys could not be fetched');
     } finally {
@@ -172,7 +172,7 @@ class CachedKeySet implements KeySet {
 
   #keep({ keys }: JSONWebKeySet): void {
     const text = JSON.stringify(keys);
-    const fetchedAt = this.#deps.clock.now();
+    const fetchedAt = this.#deps.clock.steadyMs();
     if (this.#held?.text === text) {
       this.#held = { ...this.#held, fetchedAt };
       return;
@@ -196,7 +196,7 @@ class CachedKeySet implements KeySet {
   }
 
   #age(): number {
-    return this.#held === undefined ? Number.POSITIVE_INFINITY : this.#deps.clock.now() - this.#held.fetchedAt;
+    return this.#held === undefined ? Number.POSITIVE_INFINITY : this.#deps.clock.steadyMs() - this.#held.fetchedAt;
   }
 
   #isGraceOpen(): boolean {
@@ -204,7 +204,7 @@ class CachedKeySet implements KeySet {
   }
 
   #mayFetch(): boolean {
-    return this.#deps.clock.now() >= this.#retryAt;
+    return this.#deps.clock.steadyMs() >= this.#retryAt;
   }
 }
 

@@ -28,12 +28,12 @@ export function createWatchdog(clock: Clock, { signal, longestMs }: WatchdogOpti
   const over = new AbortController();
   const stop = (): void => over.abort();
   let limitMs = longestMs + graceMs;
-  let last = clock.now();
+  let last = clock.steadyMs();
   signal.addEventListener('abort', stop, { once: true });
 
   async function guard(): Promise<void> {
     while (!over.signal.aborted) {
-      const leftMs = last + limitMs - clock.now();
+      const leftMs = last + limitMs - clock.steadyMs();
       if (leftMs <= 0) return silent.abort();
       await clock.sleep(Math.min(leftMs, bookmarkSilenceMs), over.signal);
     }
@@ -43,7 +43,7 @@ export function createWatchdog(clock: Clock, { signal, longestMs }: WatchdogOpti
   return {
     signal: AbortSignal.any([signal, silent.signal]),
     alive(bookmark) {
-      last = clock.now();
+      last = clock.steadyMs();
       if (bookmark) limitMs = bookmarkSilenceMs;
     },
     [Symbol.dispose]() {

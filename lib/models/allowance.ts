@@ -14,7 +14,7 @@ export interface Allowance {
   endsWithin(ms: number): boolean;
   spend(ms: number): void;
   /** Spends the time until it is disposed of. */
-  running(clock: Pick<Clock, 'now'>): Disposable;
+  running(clock: Pick<Clock, 'steadyMs'>): Disposable;
 }
 
 export function createAllowance(withinMs: number = Number.POSITIVE_INFINITY): Allowance {
@@ -32,8 +32,8 @@ export function createAllowance(withinMs: number = Number.POSITIVE_INFINITY): Al
     endsWithin: (ms) => left <= ms,
     spend,
     running(clock) {
-      const from = clock.now();
-      return { [Symbol.dispose]: () => spend(clock.now() - from) };
+      const from = clock.steadyMs();
+      return { [Symbol.dispose]: () => spend(clock.steadyMs() - from) };
     },
   };
 }

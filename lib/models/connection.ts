@@ -84,15 +84,15 @@ class SharedConnection implements Connection {
   }
 
   async ask(target: ModelTarget, request: ModelRequest, { turnMs, allowance }: AttemptBounds): Promise<ModelReply> {
-    const until = this.#deps.clock.now() + turnMs;
+    const until = this.#deps.clock.steadyMs() + turnMs;
     // Tokens come first: a request that waits for them keeps no other one from its place.
     using reserved = await this.#reserve(target, request, turnMs);
     using _place = await this.#waited('concurrency', request, ({ tenant, signal }) =>
-      this.#pool.enter({ tenant, signal, waitMs: Math.max(0, until - this.#deps.clock.now()) }),
+      this.#pool.enter({ tenant, signal, waitMs: Math.max(0, until - this.#deps.clock.steadyMs()) }),
     );
     const pass = this.#breaker.enter();
-    if (pass === undefined) throw this.#observed(isResting(), this.#deps.clock.now());
-    const started = this.#deps.clock.now();
+    if (pass === undefined) throw this.#observed(isResting(), this.#deps.clock.steadyMs());
+    const started = this.#deps.clock.steadyMs();
     try {
       const reply = this.#priced(target, request, await this.#exchange(target, request, allowance));
       pass.answered();
@@ -118,19 +118,19 @@ class SharedConnection implements Connection {
 
   async #waited<T>(limit: ModelLimit, request: ModelRequest, enter: (request: ModelRequest) => Promise<T>): Promise<T> {
     const { clock, observer } = this.#deps;
-    const begun = clock.now();
+    const begun = clock.steadyMs();
     try {
       return await enter(request);
     } catch (error) {
       if (!(error instanceof AppError) || request.signal.aborted) throw error;
-      throw this.#observed(new AttemptError('busy', `is busy: ${error.message}`), clock.now());
+      throw this.#observed(new AttemptError('busy', `is busy: ${error.message}`), clock.steadyMs());
     } finally {
-      observer.waited(this.#provider.name, limit, clock.now() - begun);
+      observer.waited(this.#provider.name, limit, clock.steadyMs() - begun);
     }
   }
 
   #observe(outcome: RequestOutcome, started: number): void {
-    this.#deps.observer.requested(this.#provider.name, outcome, this.#deps.clock.now() - started);
+    this.#deps.observer.requested(this.#provider.name, outcome, this.#deps.clock.steadyMs() - started);
   }
 
   #observed(error: unknown, started: number): unknown {

@@ -22,6 +22,17 @@ describe('startIdleWatch', () => {
     expect(fired).toEqual(wanted);
   });
 
+  it.each([-3_600_000, 3_600_000])('fires in time, the time of day set by %i ms', async (stepMs) => {
+    const clock = createManualClock();
+    let fired = 0;
+    startIdleWatch(clock, 60_000, () => (fired += 1));
+    clock.step(stepMs);
+    await clock.advance(59_999);
+    expect(fired).toBe(0);
+    await clock.advance(1);
+    expect(fired).toBe(1);
+  });
+
   it('begins anew with each sign of life', async () => {
     const { clock, fired, watch } = world();
     for (let count = 0; count < 5; count++) {

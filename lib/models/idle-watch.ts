@@ -9,9 +9,9 @@ export interface IdleWatch extends Disposable {
 /** Calls `onIdle` once, where nothing has come for `ms`. */
 export function startIdleWatch(clock: Clock, ms: number, onIdle: () => void): IdleWatch {
   const ended = new AbortController();
-  let last = clock.now();
+  let last = clock.steadyMs();
   const watch = async (): Promise<void> => {
-    for (let left = ms; left > 0; left = last + ms - clock.now()) {
+    for (let left = ms; left > 0; left = last + ms - clock.steadyMs()) {
       await clock.sleep(left, ended.signal);
       if (ended.signal.aborted) return;
     }
@@ -20,7 +20,7 @@ export function startIdleWatch(clock: Clock, ms: number, onIdle: () => void): Id
   void watch();
   return {
     touch() {
-      last = clock.now();
+      last = clock.steadyMs();
     },
     [Symbol.dispose]: () => ended.abort('ended'),
   };

@@ -28,7 +28,7 @@ describe('the tokens of a minute', () => {
     [41, false],
   ])('issue 12 beside 60 of 100 that are used, %i are asked for at once: %s', async (tokens, isAtOnce) => {
     const { clock, order, reserve } = world();
-    (await reserve('a', 60)).settle(60, clock.now());
+    (await reserve('a', 60)).settle(60, clock.steadyMs());
     const second = reserve('b', tokens);
     await clock.advance(0);
     expect(order).toHaveLength(isAtOnce ? 2 : 1);
@@ -39,14 +39,26 @@ describe('the tokens of a minute', () => {
     (await second)[Symbol.dispose]();
   });
 
+  it.each([-3_600_000, 3_600_000])('gives tokens back after a minute, the time of day set by %i ms', async (stepMs) => {
+    const { clock, order, reserve } = world();
+    (await reserve('a', 60)).settle(60, clock.steadyMs());
+    const second = reserve('b', 41);
+    clock.step(stepMs);
+    await clock.advance(59_999);
+    expect(order).toHaveLength(1);
+    await clock.advance(1);
+    expect(order).toHaveLength(2);
+    (await second)[Symbol.dispose]();
+  });
+
   it('counts those that were used once it is known, and all that were reserved before', async () => {
     const { clock, window, reserve } = world();
     const sent = await reserve('a', 80);
     expect(window.counted).toBe(80);
-    sent.settle(10, clock.now());
+    sent.settle(10, clock.steadyMs());
     expect(window.counted).toBe(10);
     const more = await reserve('b', 20);
-    more.settle(30, clock.now());
+    more.settle(30, clock.steadyMs());
     expect(window.counted).toBe(40);
     (await reserve('b', 40))[Symbol.dispose]();
     expect(window.counted).toBe(40);
@@ -56,7 +68,7 @@ describe('the tokens of a minute', () => {
 
   it('keeps those of a request that is under way for longer than a minute', async () => {
     const { clock, window, reserve } = world();
-    const begun = clock.now();
+    const begun = clock.steadyMs();
     const sent = await reserve('a', 80);
     await clock.advance(90_000);
     expect(window.counted).toBe(80);
@@ -66,7 +78,7 @@ describe('the tokens of a minute', () => {
 
   it('lets tenants take turns', async () => {
     const { clock, order, reserve } = world();
-    (await reserve('a', 80)).settle(80, clock.now());
+    (await reserve('a', 80)).settle(80, clock.steadyMs());
     const [first, second, other] = [reserve('a', 30), reserve('a', 30), reserve('b', 30)];
     await clock.advance(60_000);
     expect(order).toEqual(['a 80', 'a 30', 'b 30']);
@@ -78,7 +90,7 @@ describe('the tokens of a minute', () => {
 
   it('serves a request of more than a minute has alone', async () => {
     const { clock, order, reserve } = world();
-    (await reserve('a', 10)).settle(10, clock.now());
+    (await reserve('a', 10)).settle(10, clock.steadyMs());
     const large = reserve('b', 5_000);
     await clock.advance(59_999);
     expect(order).toEqual(['a 10']);
@@ -88,7 +100,7 @@ describe('the tokens of a minute', () => {
 
   it('watches no time once no reader waits', async () => {
     const { clock, reserve } = world();
-    (await reserve('a', 80)).settle(80, clock.now());
+    (await reserve('a', 80)).settle(80, clock.steadyMs());
     const leaving = new AbortController();
     const given = reserve('b', 80, leaving.signal);
     await clock.advance(1);

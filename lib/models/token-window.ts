@@ -86,7 +86,7 @@ class SharedWindow implements TokenWindow {
   }
 
   #giveBack(): void {
-    const now = this.#clock.now();
+    const now = this.#clock.steadyMs();
     for (const spent of this.#spent) {
       if (spent.until > now) continue;
       this.#spent.delete(spent);
@@ -103,8 +103,8 @@ class SharedWindow implements TokenWindow {
     if (this.#isWatched) return;
     this.#isWatched = true;
     while (this.#pool.waiting > 0) {
-      const next = Math.min(...[...this.#spent].map(({ until }) => until), this.#clock.now() + minuteMs);
-      await this.#clock.sleep(next - this.#clock.now(), this.#news.signal);
+      const next = Math.min(...[...this.#spent].map(({ until }) => until), this.#clock.steadyMs() + minuteMs);
+      await this.#clock.sleep(next - this.#clock.steadyMs(), this.#news.signal);
       this.#giveBack();
     }
     this.#isWatched = false;

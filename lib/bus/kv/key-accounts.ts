@@ -89,7 +89,7 @@ class BlockAccounts implements KeyAccounts {
 
   tryTake(tenant: string, keys = 1): boolean {
     const account = this.#accountOf(tenant);
-    if (account.left < keys || this.#deps.clock.now() >= account.until) return false;
+    if (account.left < keys || this.#deps.clock.steadyMs() >= account.until) return false;
     account.left -= keys;
     return true;
   }
@@ -99,7 +99,7 @@ class BlockAccounts implements KeyAccounts {
     account.waiting += keys;
     try {
       while (!this.tryTake(tenant, keys)) {
-        if (account.refusal !== undefined && this.#deps.clock.now() < account.refusal.until)
+        if (account.refusal !== undefined && this.#deps.clock.steadyMs() < account.refusal.until)
           throw account.refusal.error;
         account.refill ??= this.#refill(tenant, account).finally(() => delete account.refill);
         await account.refill;
@@ -123,7 +123,7 @@ class BlockAccounts implements KeyAccounts {
 
   async #refill(tenant: string, account: Account): Promise<void> {
     const { clock, store } = this.#deps;
-    const now = clock.now();
+    const now = clock.steadyMs();
     if (now >= account.until) account.left = 0;
     account.until = now + blockUseMs;
     try {
@@ -142,7 +142,7 @@ class BlockAccounts implements KeyAccounts {
   async #refuse(tenant: string, account: Account, own: number): Promise<never> {
     const { holds, store } = this.#deps;
     const error = own === 0 ? full(holds) : new ShareUsedError(await store.untilFirstEnds(tenant), holds);
-    account.refusal = { error, until: this.#deps.clock.now() + refusalMs };
+    account.refusal = { error, until: this.#deps.clock.steadyMs() + refusalMs };
     throw error;
   }
 
