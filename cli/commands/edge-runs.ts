@@ -103,6 +103,7 @@ const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
     { heading: 'EXIT', cell: ({ exit_code: exit }) => exit ?? undefined },
     { heading: 'TOOK', cell: ({ duration_ms: ms }) => (ms === null ? undefined : formatElapsed(ms)) },
     { heading: 'OUTPUT', cell: ({ stdout_tail: out, stderr_tail: err }) => lastLine(out) ?? lastLine(err) },
+    { heading: 'WHY', cell: whyOf },
     { heading: 'ID', cell: ({ node_id: host }) => host, wide: true },
   ];
   terminal.note(
@@ -121,6 +122,9 @@ async function namesOf(edge: EdgeBackend): Promise<ReadonlyMap<string, string>> 
     throw error;
   }
 }
+
+const whyOf = ({ code, message }: HostResult): string | undefined =>
+  [code, message].filter((text) => text !== undefined && text !== '').join(': ') || undefined;
 
 const lastLine = (text: string): string | undefined => text.trimEnd().split('\n').at(-1) || undefined;
 

@@ -2093,6 +2093,10 @@ export type ReadFleetRunAnswer = {
     readonly stdout_tail: string;
     /** The end of its error output. */
     readonly stderr_tail: string;
+    /** Code of an err, such as OutcomeUnknown; 128 bytes at most. */
+    readonly code?: string;
+    /** Why it is err, timed_out or cancelled; the last 1,024 bytes at most. */
+    readonly message?: string;
   })[];
 };
 

@@ -14,6 +14,23 @@ describe('the tail of an output', () => {
     expect(text.endsWith(tail)).toBe(true);
   });
 
+  it.each([
+    [127, 1_023, 127],
+    [128, 1_024, 128],
+    // The first of its characters has two bytes.
+    [129, 1_025, 127],
+  ])('EDGE-RES-29 leaves %i bytes of a code and %i of a message, or what a record takes', (code, message, kept) => {
+    const result = {
+      outcome: 'err',
+      code: 'é'.repeat(code / 2) + 'c'.repeat(code % 2),
+      message: 'm'.repeat(message),
+    } as const;
+    const ended = { nodeId: 'n', commandId: 'c', tails: undefined, sentAt: undefined, endedAt: 0 };
+    const record = nodeRecord({ ...ended, result: { ...result, exit_code: 0 } });
+    expect(Buffer.byteLength(record.code ?? '')).toBe(kept);
+    expect(Buffer.byteLength(record.message ?? '')).toBe(Math.min(message, 1_024));
+  });
+
   it('AMB-115 is that of the answer, where the host has given one', () => {
     const payload = { stdout: 'x'.repeat(5_000), stderr: 'y' };
     const result = { outcome: 'ok', exit_code: 0, duration_ms: 1, payload } as const;

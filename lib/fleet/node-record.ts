@@ -83,7 +83,8 @@ function outputOf(payload: unknown): { readonly stdout?: string; readonly stderr
   };
 }
 
-/** Bytes of a message of a host that a record keeps. */
+/** Bytes of a code and of a message of a host that a record keeps. */
+const codeBytes = 128;
 const messageBytes = 1_024;
 
 function whyOf(result: EdgeOutcome): Pick<NodeRecord, 'code' | 'message'> {
@@ -91,7 +92,7 @@ function whyOf(result: EdgeOutcome): Pick<NodeRecord, 'code' | 'message'> {
     case 'ok':
       return {};
     case 'err':
-      return { code: result.code.slice(0, 128), message: tailOf(result.message, messageBytes) };
+      return { code: tailOf(result.code, codeBytes), message: tailOf(result.message, messageBytes) };
     case 'timed_out':
       return { message: `no result within ${result.deadline_ms / 1_000} s` };
     case 'cancelled':

@@ -32,7 +32,6 @@ const record = (number: number, outcome: NodeRecord['outcome'], more: Partial<No
   duration_ms: 5,
   stdout_tail: 'out',
   stderr_tail: '',
-  code: 'x',
   ...more,
 });
 /** Pages of one record each. */
@@ -43,7 +42,9 @@ const pagesOf = (all: readonly NodeRecord[]): RunRecords['pages'] =>
       if (taken !== undefined) yield [taken];
     }
   };
-const perNode = [record(1, 'ok'), record(2, 'timed_out'), record(3, 'not_started')];
+const late = { message: 'no result within 5 s' };
+const lost = { code: 'OutcomeUnknown', message: 'the host gave no result' };
+const perNode = [record(1, 'ok'), record(2, 'timed_out', late), record(3, 'not_started')];
 const records = {
   targets: async () => ({
     resolved: perNode.map(({ node_id }) => ({ node_id })),
@@ -295,7 +296,11 @@ describe('the events of a run', () => {
   });
 
   it('EDGE-REST-30 have the deadline that was over, and no exit code of what is not known to have ended', async () => {
-    const ended = [record(1, 'timed_out', { deadline_ms: 120 }), record(2, 'timed_out'), record(3, 'err')];
+    const ended = [
+      record(1, 'timed_out', { deadline_ms: 120 }),
+      record(2, 'timed_out'),
+      record(3, 'err', { code: 'x' }),
+    ];
     const run = aRun({}, { policy: { per_target_deadline_secs: 7 } });
     const events = await eventsOf(run, [], 0, { ...records, pages: pagesOf(ended) });
     const results = events.flatMap(({ data }) => ('result' in data ? [data.result] : []));
@@ -436,15 +441,18 @@ describe('the history of runs', () => {
     expect(await call('readFleetRun', { params: { fleet_command_id: uid } })).toMatchObject({ target });
   });
 
-  it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run', async () => {
-    const answer = await world(aRun()).call('readFleetRun', { params: { fleet_command_id: uid } });
+  it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run, and why it has no result of its own', async () => {
+    const all = [...perNode, record(4, 'err', lost)];
+    const one = edgeWorld([aRun()], { records: { ...records, perNode: async () => all } });
+    const answer = await one.call('readFleetRun', { params: { fleet_command_id: uid } });
     expect(answer).toMatchObject({ target: { All: null }, policy: { max_concurrency: 10 }, summary });
     const of = (number: number) => ({ node_id: nodeId(number), command_id: commandIdOf(uid, nodeId(number)) });
     const rest = { duration_ms: 5, stdout_tail: 'out', stderr_tail: '' };
     expect((answer as FleetRunView).per_node).toEqual([
       { ...of(1), outcome: 'ok', exit_code: 0, ...rest },
-      { ...of(2), outcome: 'timed_out', exit_code: null, ...rest },
+      { ...of(2), outcome: 'timed_out', exit_code: null, ...rest, ...late },
       { ...of(3), outcome: 'not_started', exit_code: null, ...rest },
+      { ...of(4), outcome: 'err', exit_code: null, ...rest, ...lost },
     ]);
     expect(Value.Check(FleetRunView, answer)).toBe(true);
   });

@@ -44,7 +44,7 @@ export function presentRunSummary(run: FleetRun): FleetRunSummary {
   };
 }
 
-/** spec 2 §2.4. */
+/** spec 2 §2.4, and why the host has no result of its own. */
 export const presentNode = (record: NodeRecord): NodeResult => ({
   node_id: record.node_id,
   command_id: record.command_id,
@@ -53,4 +53,6 @@ export const presentNode = (record: NodeRecord): NodeResult => ({
   duration_ms: record.duration_ms,
   stdout_tail: record.stdout_tail,
   stderr_tail: record.stderr_tail,
+  ...(record.code !== undefined && { code: record.code }),
+  ...(record.message !== undefined && { message: record.message }),
 });

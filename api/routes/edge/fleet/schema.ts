@@ -141,6 +141,10 @@ const NodeResult = Type.Object(
     duration_ms: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Milliseconds it took.' }),
     stdout_tail: Type.String({ description: 'The end of its output.' }),
     stderr_tail: Type.String({ description: 'The end of its error output.' }),
+    code: Type.Optional(Type.String({ description: 'Code of an err, such as OutcomeUnknown; 128 bytes at most.' })),
+    message: Type.Optional(
+      Type.String({ description: 'Why it is err, timed_out or cancelled; the last 1,024 bytes at most.' }),
+    ),
   },
   strict,
 );
