@@ -11,13 +11,13 @@ import {
   semanticVersionPattern,
 } from './schema/parts.ts';
 import { sourcePattern } from './stimulus-source.ts';
+import { networkPattern } from './network.ts';
 import { denyPattern, registeredNamePattern, shortToolGlobPattern, toolGlobPattern } from './tool-name.ts';
 import { uidPattern } from './uid.ts';
 
 const aUuid = 'must be a UUID, as 8e0bdc27-1f6c-4c28-9f1b-0d4e5c8a1b2c';
 const aSecretName = 'must have lower-case letters, digits, dots and dashes, a letter or digit first and last';
 const anId = 'must begin with a letter or digit and have up to 64 letters, digits, dots, dashes and underscores';
-const aNetwork = 'must be a network, as 10.20.0.0/16';
 const aUrl = 'must begin with http:// or https://, and have neither user, blank nor #';
 
 /** The rule of each pattern in words, with an example where that is shorter. */
@@ -38,6 +38,7 @@ const patternTexts: Readonly<Record<string, string>> = {
   [registeredNamePattern]:
     'must begin with a letter, digit or _ and have up to 128 letters, digits, dots, dashes and _',
   [toolGlobPattern]: 'must be the name of a tool, in which * is any text, as fs.read or fs.*',
+  [networkPattern]: 'must be a network, as 10.20.0.0/16',
   [shortToolGlobPattern]: 'must be the name of a tool, in which * is any text, 8 times at most, as fs.read or fs.*',
   [denyPattern]:
     'must be a path, as /etc/**, a path of a volume, as volume:NAME/**, or the name of a tool with at most 8 *, as fs.*',
@@ -47,8 +48,6 @@ const patternTexts: Readonly<Record<string, string>> = {
   '^(/|volume:[a-z0-9.*-]+/)': 'must be an absolute path, as /workspace/**, or one of a volume, as volume:NAME/**',
   '^\\.?[A-Za-z0-9_-][A-Za-z0-9._-]*(/\\.?[A-Za-z0-9_-][A-Za-z0-9._-]*)*$':
     'must be a relative path without .. and blanks, as config/filter.jq',
-  '^[0-9a-fA-F.:]{2,45}/[0-9]{1,3}$': aNetwork,
-  '^[0-9a-fA-F.:]{2,39}/[0-9]{1,3}$': aNetwork,
   '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$': aUrl,
   '^https?://[^/?#@\\s]+(/[^\\s#]*)?$': aUrl,
   "^(https?://|ssh://([A-Za-z0-9_][A-Za-z0-9._-]{0,63}@)?)([A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\])(:[0-9]{1,5})?/[A-Za-z0-9._~!$&'()*+,;=:@%/-]+$":

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { networkPattern } from '../network.ts';
 import { apiSpecRules } from '../rules/tool-rules.ts';
 import { registeredNamePattern } from '../tool-name.ts';
 import { Conditions } from './condition.ts';
@@ -126,7 +127,7 @@ export const ApiSpecSpec = Type.Object(
     allow_internal_addresses: Type.Optional(
       Type.Array(
         Type.String({
-          pattern: '^[0-9a-fA-F.:]{2,45}/[0-9]{1,3}$',
+          pattern: networkPattern,
           maxLength: 49,
           description: 'Network in CIDR form, as 10.20.0.0/16.',
         }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { networkPattern } from '../network.ts';
 import { securityContextRules } from '../rules/security-context-rules.ts';
 import { denyPattern, shortToolGlobPattern } from '../tool-name.ts';
 import type { KubernetesObject } from './object.ts';
@@ -10,7 +11,7 @@ import { pathPattern } from './path-pattern.ts';
 const ListedNetwork = Type.Object(
   {
     cidr: Type.String({
-      pattern: '^[0-9a-fA-F.:]{2,39}/[0-9]{1,3}$',
+      pattern: networkPattern,
       maxLength: 43,
       description: 'Addresses, such as 10.1.0.0/16 or 2001:db8::/48; one address is 10.1.2.3/32.',
     }),

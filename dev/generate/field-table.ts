@@ -61,10 +61,15 @@ function notesOf(field: SourceSchema): string {
     bounds(field.minLength, field.maxLength, ' characters'),
     bounds(field.minItems, field.maxItems, ' items'),
     bounds(field.minProperties, field.maxProperties, ' entries'),
-    field.pattern === undefined ? undefined : `Pattern: \`${field.pattern}\`.`,
+    field.pattern === undefined || field.pattern.length > readablePattern
+      ? undefined
+      : `Pattern: \`${field.pattern}\`.`,
   ];
   return notes.filter((note) => note !== undefined).join(' ');
 }
+
+/** A longer pattern tells a reader less than the description of its field. */
+const readablePattern = 300;
 
 function bounds(least: number | undefined, most: number | undefined, unit: string): string | undefined {
   if (least === undefined && most === undefined) return undefined;

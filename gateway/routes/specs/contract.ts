@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { ApiCredentials } from '../../../crds/schema/api-spec.ts';
+import { networkPattern } from '../../../crds/network.ts';
 import { limits } from '../../../crds/limits.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { unknownCursor } from '../../../lib/http/paging.ts';
@@ -10,7 +11,7 @@ const tag = 'API specs';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const networks = Type.Optional(
-  Type.Array(Type.String(), {
+  Type.Array(Type.String({ pattern: networkPattern, maxLength: 49 }), {
     maxItems: 16,
     description: 'Internal networks in which the upstream may be, in CIDR form; an svc:admin sets it.',
   }),
