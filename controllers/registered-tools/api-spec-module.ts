@@ -76,7 +76,7 @@ export async function judgeApiSpec(documents: Pick<ApiDocuments, 'read'>, spec: 
 
 /** Says of how many operations the credentials are not sent, as their server is another one. */
 function acceptedText({ spec }: ApiSpec, { operations, home }: OpenApiIndex): string {
-  const callable = `${operations.size} operations can be called`;
+  const callable = `${operations.size} ${operations.size === 1 ? 'operation' : 'operations'} can be called`;
   if (!hasCredentials(spec)) return callable;
   const away = [...operations.values()].filter(({ server }) => originOf(server) !== home).length;
   return away === 0 ? callable : `${callable}, ${away} of them without the credentials, which are for ${home}`;

@@ -68,7 +68,7 @@ describe('the condition Ready of registered tools', () => {
   it('of an ApiSpec counts operations, names the place of a mistake, and tells of missing parts', async () => {
     const judged = async (read: () => Promise<typeof reading>) =>
       (await judgeApiSpec({ read }, apiSpec('True'))).verdict;
-    expect(await judged(async () => reading)).toEqual({ reason: 'Accepted', message: '1 operations can be called' });
+    expect(await judged(async () => reading)).toEqual({ reason: 'Accepted', message: '1 operation can be called' });
     const broken = await judged(async () => readOpenApi('{"swagger":"2.0"}'));
     expect([broken.reason, broken.message]).toEqual(['InvalidDocument', expect.stringContaining('swagger: ')]);
     const missing = new AppError('not_found', 'gone', { reason: 'DocumentMissing' });
