@@ -70,7 +70,7 @@ describe('AMB-174 an execution that has ended', () => {
 });
 
 describe('the TTL of an execution that ended', () => {
-  const parent = { name: 'parent', uid: 'p', state: 's', visit: 1 };
+  const parent = { name: 'parent', uid: 'p', state: 's', visit: 1, depth: 1 };
 
   it.each([
     { owner: 'its parent, which deletes it', ownerUid: 'p', isChild: true, want: [] },
