@@ -23,7 +23,7 @@ export const FleetTarget = Type.Object(
         type: 'object',
         nullable: true,
         maxProperties: 0,
-        description: 'Every host of the tenant; null or {}.',
+        description: 'Every host of the tenant: {}. A null means the same, but kubectl apply drops it.',
       }),
     ),
   },

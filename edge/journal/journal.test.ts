@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -87,6 +88,24 @@ describe('the journal', () => {
     await journal.end(id(1), Buffer.from('no'));
     await expect(journal.begin(id(1), clock.now() + 1)).rejects.toMatchObject({ code: 'already_exists' });
     expect((await open()).waiting()).toEqual([id(1)]);
+  });
+
+  it.each([
+    ['acknowledged', 'this host remembers 10000 commands'],
+    ['not acknowledged', 'results that no server has acknowledged'],
+  ])('takes no command beyond those that it remembers, and says why where all are %s', async (what, why) => {
+    const { journalEntries: most } = daemonLimits;
+    await mkdir(join(folder, 'commands'), { recursive: true, mode: 0o700 });
+    const state = what === 'acknowledged' ? 'stored' : 'result';
+    for (let number = 1; number < most; number += 1)
+      writeFileSync(join(folder, 'commands', `${id(number)}.${state}`), '', { mode: 0o600 });
+    const journal = await open();
+    await journal.begin(id(most), clock.now() + 60_000);
+    if (state === 'result') await journal.end(id(most), Buffer.from('r'));
+    await expect(journal.begin(id(most + 1), clock.now() + 60_000)).rejects.toMatchObject({
+      reason: 'JournalFull',
+      message: expect.stringContaining(why),
+    });
   });
 
   it('takes no command beyond the bytes of results that it may keep', async () => {

@@ -216,15 +216,19 @@ function beginProblem(
 const taken = (id: string, cause?: unknown): AppError =>
   new AppError('already_exists', `the command ${id} was taken before`, { cause });
 
-/** Where more than a part of the journal is used. */
+/** Where more than a part of the journal is used: by results that wait, or else by ids. */
 function fullProblem(entries: ReadonlyMap<string, JournalEntry>, part: number): AppError | undefined {
-  const bytes = [...entries.values()].reduce((sum, entry) => sum + entry.bytes, 0);
-  if (entries.size < part * daemonLimits.journalEntries && bytes < part * daemonLimits.journalBytes) return undefined;
-  return new AppError(
-    'limit_exceeded',
-    'this host keeps too many results that no server has acknowledged; check the way to the relay with windlass-edge doctor',
-    {
-      reason: 'JournalFull',
-    },
+  const waiting = [...entries.values()].filter(({ state }) => state === 'result');
+  const bytes = waiting.reduce((sum, entry) => sum + entry.bytes, 0);
+  const most = part * daemonLimits.journalEntries;
+  if (waiting.length >= most || bytes >= part * daemonLimits.journalBytes)
+    return full(
+      'this host keeps too many results that no server has acknowledged; check the way to the relay with windlass-edge doctor',
+    );
+  if (entries.size < most) return undefined;
+  return full(
+    `this host remembers ${daemonLimits.journalEntries} commands, each until its token is over; send fewer, or with shorter deadlines`,
   );
 }
+
+const full = (message: string): AppError => new AppError('limit_exceeded', message, { reason: 'JournalFull' });
