@@ -86,6 +86,7 @@ describe('a fleet run whose log of results', () => {
     await loseNewest('emptied', 0);
     for (let host = 30; host < 40; host += 1) await answer(`n${host}`);
     await hasEnded(40);
+    expect(view.progress.terminal).toBe(40);
     view.close();
   });
 
