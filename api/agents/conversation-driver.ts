@@ -93,7 +93,7 @@ export class ConversationDriver {
     try {
       return await this.#driveInTime(execution, driven, new Room(place, entry.cost));
     } finally {
-      // A call that goes on here keeps its place.
+      // A call that continues here keeps its place.
       if (driven.outliving === undefined) place.leave();
       else void driven.outliving.finally(() => place.leave());
     }

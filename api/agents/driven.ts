@@ -19,11 +19,11 @@ export interface Driven extends Leaver {
   /** Resolves when it is open here, or will not be. */
   settled: Promise<void>;
   settle: () => void;
-  /** Aborts, with Stopped, where another replica wants the conversation, in the midst of a call that goes on here without it. */
+  /** Aborts, with Stopped, where another replica wants the conversation, in the midst of a call that continues here without it. */
   readonly moved: AbortController;
   /** Resolves when this replica drives it no more. */
   left: Promise<void>;
-  /** A call that goes on here, until its answer is taken. */
+  /** A call that continues here, until its answer is taken. */
   outliving: Promise<void> | undefined;
   ended: Promise<void>;
 }

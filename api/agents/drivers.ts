@@ -33,7 +33,7 @@ class ConversationDrivers implements Drivers {
   readonly #deps: DriversDeps;
   readonly #driver: ConversationDriver;
   readonly #driven = new Map<string, Driven>();
-  /** Conversations that have left, but for a call that goes on here. */
+  /** Conversations that have left, but for a call that continues here. */
   readonly #outlived = new Map<string, Driven>();
   #stop: AbortSignal = AbortSignal.abort();
 

@@ -14,7 +14,7 @@ export interface ConversationListener extends AsyncDisposable {
   news(signal: AbortSignal): Promise<void>;
 }
 
-/** What a reader wants to know of a page of records, or to have done. */
+/** Wishes of a reader about a page of records. */
 interface RecordPage {
   /** The page may be kept for a client that does not read. */
   readonly isSmall?: true;

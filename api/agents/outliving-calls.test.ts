@@ -62,7 +62,7 @@ const isTakenOver = (uid: string, times = 1) =>
     { timeout: 20_000 },
   );
 
-it('AMB-199 a call goes on where its conversation moves, and the next driver writes its answer down', async () => {
+it('AMB-199 a call continues where its conversation moves, and the next driver writes its answer down', async () => {
   const { shared, execution, run, start, end } = await world('moves');
   const second = start();
   await second.drivers.open(execution, never);
@@ -86,7 +86,7 @@ it('takes over from a replica that stops in the midst of a call, though no pod a
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it('a conversation that comes back while its call goes on gets the answer in its own process', async () => {
+it('a conversation that comes back while its call continues gets the answer in its own process', async () => {
   const { shared, execution, run, start, first, end } = await world('back');
   const second = start();
   await second.drivers.open(execution, never);
@@ -136,7 +136,7 @@ it('the outcome is unknown where the process of the call is gone', async () => {
 });
 
 it.each(['cancelled', 'out of time'] as const)(
-  'a call that goes on without its driver ends where its execution is %s',
+  'a call that continues without its driver ends where its execution is %s',
   async (how) => {
     const uid = how.replaceAll(' ', '-');
     const deadline = new Date(Date.now() + (how === 'cancelled' ? 3_600_000 : 6_000)).toISOString();

@@ -10,12 +10,12 @@ import { DeadlineSignal } from './deadline-signal.ts';
 import { isUnserved } from './driver-address.ts';
 
 /**
- * Calls of tools that cannot be made again. Such a call goes on in the process that began it where its conversation moves to
+ * Calls of tools that cannot be made again. Such a call continues in the process that began it where its conversation moves to
  * another replica meanwhile, and that replica writes its answer down (ADR 0121).
  */
 export interface OutlivingCalls {
   /**
-   * Makes a call, and resolves to its answer. @throws the reason of `moved` where that aborts first: the call goes on, and
+   * Makes a call, and resolves to its answer. @throws the reason of `moved` where that aborts first: the call continues, and
    * `elsewhere` of any replica finds it. @throws what `work` throws before that.
    */
   run(callId: string, work: (signal: AbortSignal) => Promise<ToolAnswer>): Promise<ToolAnswer>;
@@ -33,7 +33,7 @@ interface OutlivingDeps {
   readonly cancel: AbortSignal;
   /** Aborts, with Stopped, where another replica wants the conversation. */
   readonly moved: AbortSignal;
-  /** Takes the end of a call that goes on without its driver. */
+  /** Takes the end of a call that continues without its driver. */
   readonly onOutlives: (ended: Promise<void>) => void;
 }
 
@@ -43,7 +43,7 @@ const keptMs = 60_000;
 const askMs = 20_000;
 /** After a loss of the connection, a process may hear questions again later than the one that asks. */
 const unheard = { times: 3, pauseMs: 500 } as const;
-/** What a process is asked of a call that it has. */
+/** Questions to a process about a call that it has. */
 const questions = { answer: 'answer', taken: 'taken' } as const;
 
 const addressOf = ({ execution }: OutlivingDeps, callId: string) => ({

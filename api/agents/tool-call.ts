@@ -192,7 +192,7 @@ interface OnceOnly {
   readonly isAgain: boolean;
 }
 
-/** A call that cannot be made again: another driver may have begun it, in a process in which it goes on. */
+/** A call that cannot be made again: another driver may have begun it, in a process in which it continues. */
 async function onceOnly(
   { outliving, giveUp }: ConversationDeps,
   { callId, once, isAgain }: OnceOnly,

@@ -36,7 +36,7 @@ export interface ChildDeps {
 type MakeDeps = ChildDeps & CreateNamedDeps;
 type ActionOf<K extends Action['kind']> = Extract<Action, { kind: K }>;
 
-/** What an execution asks of the quota gate for one object. */
+/** Request of an execution to the quota gate, for one object. */
 export const quotaWish = (execution: WorkflowExecution, { plural }: { readonly plural: string }) => ({
   namespace: execution.metadata.namespace ?? '',
   resource: plural,

@@ -112,7 +112,7 @@ export function createNewsReader({ bus, clock, turns }: NewsReaderDeps): NewsRea
         return '';
       };
       const responder = bus.serve(edgeNewsAddress(run), hear, { replicas: 'every' });
-      // What came before the server knew of the listener.
+      // Messages that came before the server knew of the listener.
       void responder.ready.then(onNews);
       return { [Symbol.asyncDispose]: () => responder.close(0) };
     },

@@ -56,7 +56,7 @@ export class RunView {
   readonly #over = new AbortController();
   readonly #targets: ReadonlyMap<string, FrozenTarget>;
   readonly #tails: OutputTails;
-  /** Of the last message that was read. */
+  /** Place of the last message that was read. */
   #place: NewsPlace | undefined;
   #isSure = false;
   /** Progress of this age and older was read before. */

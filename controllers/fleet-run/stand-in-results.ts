@@ -51,7 +51,7 @@ interface RevokedDeps extends StandInDeps {
 }
 
 /**
- * Ends the commands of hosts that were revoked meanwhile: no relay takes a result of them any more (spec 2 §3). A look goes through
+ * Ends the commands of hosts that were revoked meanwhile: no relay takes a result of them any more (spec 2 §3). A look takes
  * every host in flight, so a run looks once a second, however many turns it has.
  */
 export function endRevoked(deps: RevokedDeps, view: RunView): void {

@@ -29,7 +29,7 @@ export interface RegisteredDeps<T> {
 interface RegisteredKind<T> extends Pick<GatewayTool, 'awaitsIntent'> {
   readonly source: GatewayTool['source'];
   readonly callOf: (object: T) => GatewayTool['call'];
-  /** Why nobody is offered the tool. Default: the verdict of the controllers. */
+  /** Why no caller is offered the tool. Default: the verdict of the controllers. */
   readonly notReady?: (object: T) => string | undefined;
   /** The tool of a name that no object holds. Default: there is none. */
   readonly unheld?: (tenant: string | undefined, name: string) => GatewayTool | undefined;

@@ -16,7 +16,7 @@ interface Naming {
 }
 
 /**
- * The ApiSpec that a tool workflow names, among those that its own namespace sees, whoever calls it: a shared workflow
+ * The ApiSpec that a tool workflow names, among those that its own namespace sees, for any caller: a shared workflow
  * calls a shared API (ADR 0133). One of another tenant is not found, whatever is asked for (GW-TEN-08).
  */
 export function findApiSpec(cache: ApiSpecCache, { metadata, spec }: Naming): ApiSpec | undefined {

@@ -219,7 +219,7 @@ describe('verify', () => {
     expect(
       verify(chain, { checkpoints: [vouch(at(4)), vouch(at(4)), vouch(at(4), former)], keys: ring }).problems,
     ).toEqual([]);
-    // Of another lane or tenant it is another place.
+    // Another lane or tenant makes it another place.
     const apart = [aChain(5, 'acme', 'l1'), aChain(5, 'rival')].map((events) => events[4]);
     const all = [...aChain(5, 'acme', 'l1'), ...aChain(5, 'rival'), ...chain];
     const checkpointsOfAll = [...apart, at(4)].flatMap((event) => (event === undefined ? [] : [vouch(event)]));

@@ -12,7 +12,7 @@ export const busLimits = {
   requestMaxMs: 30_000,
   /** Requests that one service of a process answers at a time; those beyond it are refused at once. */
   requestsAtOnce: 256,
-  /** What nats-server takes where its configuration says nothing. */
+  /** Value that nats-server takes where its configuration says nothing. */
   messageBytes: 1_048_576,
   /** Messages of a page that is read from a stream. */
   pageMessages: 256,

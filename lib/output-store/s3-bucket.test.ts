@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { callMs, createS3Bucket } from './s3-bucket.ts';
 
-describe('a bucket whose server goes silent', () => {
+describe('a bucket whose server falls silent', () => {
   let server: Server;
   let endpoint: string;
   let requests: number;

@@ -126,7 +126,7 @@ interface Opened {
   readonly guard: () => void;
 }
 
-/** What one call works with, until its signal ends it. */
+/** Means of one call, until its signal ends it. */
 interface Commands extends Opened {
   readonly signal: AbortSignal;
 }

@@ -161,7 +161,7 @@ async function aSession(world: World, executionId: string) {
 
 type Session = Awaited<ReturnType<typeof aSession>>;
 
-/** Calls whose upstream has them when NATS goes away. Those of the MCP server come last: it has twenty seconds for each. */
+/** Calls whose upstream has them when NATS falls away. Those of the MCP server come last: it has twenty seconds for each. */
 async function callsInFlight(world: World, session: Session) {
   const held = { between: '/first', last: '/second', across: '/first', note: '/note', silent: '/note' };
   const calls = new Map<string, { answer: ReturnType<Session['send']>; signed: object; open: () => void }>();

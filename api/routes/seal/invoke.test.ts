@@ -441,7 +441,7 @@ describe('the events of refused calls', () => {
     ]);
   });
 
-  it('GW-INV-24 of one that nobody has proved name no agent, and are ten of a session at once', async () => {
+  it('GW-INV-24 of an unproved one name no agent, and are ten of a session at once', async () => {
     const forged = () => aSigner().sign({ token, timestamp: base.seconds(), payload: call('svc.tools.list') });
     for (let count = 0; count < 11; count += 1) await post(forged());
     const entries = eventsOf('ToolInvocationRefused');

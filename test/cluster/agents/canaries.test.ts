@@ -102,7 +102,7 @@ describe.runIf(isNativeCluster())('secrets of an installation whose agents use t
     await waitForNone(kube, { resource: kind, namespace });
   }
 
-  /** An output that goes to the bucket. */
+  /** An output that the bucket takes. */
   async function large(): Promise<void> {
     const { kube, tenant: namespace } = stage;
     const workflow = aWorkflow('large')

@@ -39,7 +39,7 @@ describe('the time of a judge, through the whole system', () => {
     await kube.close();
   });
 
-  /** What the panel wrote, and its judges in order. */
+  /** Verdict of the panel, and its judges in order. */
   async function panelOf(name: string, judges: readonly Partial<Judge>[]) {
     const target = { namespace: tenant.name, name };
     const panel: StateOf<'ParallelAgents'> = {

@@ -30,7 +30,7 @@ const bad = (id: string, tool: string, args: object, want: RegExp): HandCase => 
   want,
 });
 
-/** Of an agent that may run `sh -c`, `wc -l` and `pwd` for two seconds; each sees what those before have done. */
+/** Calls of an agent that may run `sh -c`, `wc -l` and `pwd` for two seconds; each sees what those before have done. */
 export const handCases: readonly HandCase[] = [
   good('TOOL-CMD-01 TOOL-CMD-02', 'cmd.run', { command: 'pwd' }, /"stdout":"\/workspace\\n".*"exit_code":0/),
   good(
