@@ -19,8 +19,6 @@ interface Target {
 }
 
 /** Methods whose request may be sent again (RFC 9110 §9.2.1). */
-const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
-
 /**
  * Sends steps to the operations of one API. Base URL and path are joined as they are (spec 3 §2.4). A request behind one whose
  * credential was refused has another credential, where there is one.
@@ -53,8 +51,7 @@ export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target)
         signal,
       });
       isRefused = status === 401 && sent.refused?.() === true;
-      const mayRepeat = isRefused && safeMethods.has(method);
-      return { status, body: bytes, secrets: credential.secrets, hasBody: method !== 'HEAD', held, mayRepeat };
+      return { status, body: bytes, secrets: credential.secrets, hasBody: method !== 'HEAD', held };
     } catch (error) {
       held[Symbol.dispose]();
       throw error;

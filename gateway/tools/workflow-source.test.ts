@@ -650,21 +650,21 @@ describe('the credential of an API', () => {
     const bearers = () => sent.filter(({ url }) => url !== '/token').map(({ headers }) => headers.authorization);
 
     it.each<[string, ToolWorkflow['spec']['steps'], string[], boolean]>([
-      ['a safe method at once', [step('find', 'find')], ['Bearer t1', 'Bearer t2'], false],
-      ['a method that is not safe not at all', [step('order', 'order')], ['Bearer t1'], true],
+      ['of a step that ends its chain, by the next call', [step('find', 'find')], ['Bearer t1'], true],
+      ['without a further attempt, as before', [step('find', 'find', { on_error: { RetryN: 0 } })], ['Bearer t1'], true],
       [
-        'a method that is not safe where the step may be tried again',
+        'by the next attempt of the step',
         [step('order', 'order', { on_error: { RetryN: 2 } })],
         ['Bearer t1', 'Bearer t2'],
         false,
       ],
       [
-        'a step behind one that may fail',
+        'by the step behind one that may fail',
         [step('first', 'order', { on_error: 'Continue' }), step('order', 'order')],
         ['Bearer t1', 'Bearer t2'],
         false,
       ],
-    ])('GW-WF-11 GW-WF-33 is given up, and another one sent: %s', async (_title, steps, want, isError) => {
+    ])('GW-WF-11 GW-WF-31 GW-WF-33 is given up, and another one sent %s', async (_title, steps, want, isError) => {
       revoked = (value) => value === 'Bearer t1';
       const { call, types } = open(scene(steps));
       expect(await call()).toMatchObject({ isError });
@@ -688,6 +688,7 @@ describe('the credential of an API', () => {
       const { call } = open(scene([step('find', 'find')]));
       await call();
       revoked = (value) => value === 'Bearer t1';
+      await Promise.all([call(), call(), call(), call()]);
       const answers = await Promise.all([call(), call(), call(), call()]);
       expect([answers.map(({ isError }) => isError), tokens]).toEqual([[false, false, false, false], 2]);
     });
@@ -697,6 +698,7 @@ describe('the credential of an API', () => {
       await call();
       revoked = (value) => value === 'Bearer t1';
       isTokenServerAway = true;
+      expect(await call()).toMatchObject({ isError: true });
       const { isError, content } = await call();
       expect([isError, content]).toEqual([true, expect.stringContaining('gave no token: it answered with status 503')]);
     });

@@ -31,8 +31,6 @@ interface ChainResponse {
   readonly secrets?: readonly string[];
   /** False where the method asks for none. Default: true. */
   readonly hasBody?: boolean;
-  /** The same request may succeed at once, and may be sent again: it had a credential that is no longer taken. */
-  readonly mayRepeat?: boolean;
   /** Memory that is counted for it, until its values are let go. */
   readonly held?: Pick<Taken, 'keep' | typeof Symbol.dispose>;
 }
@@ -97,7 +95,6 @@ export async function runToolChain(
 interface Attempt {
   readonly status?: number;
   readonly failure?: Error;
-  readonly mayRepeat?: boolean | undefined;
 }
 
 class Chain {
@@ -131,12 +128,11 @@ class Chain {
   async run(step: ToolStep): Promise<Error | undefined> {
     this.#deps.observer.stepReached(step.name);
     const body = this.#render(step);
-    let attemptsMax = typeof step.on_error === 'object' ? step.on_error.RetryN + 1 : 1;
+    const attemptsMax = typeof step.on_error === 'object' ? step.on_error.RetryN + 1 : 1;
     const started = this.#deps.clock.now();
     let status: number | undefined;
     let failure: Error | undefined;
     let attempts = 0;
-    let isRepeated = false;
     while (attempts < attemptsMax && !this.#signal.aborted) {
       attempts += 1;
       await this.#deps.observer.stepStarted(step.name, attempts);
@@ -144,9 +140,6 @@ class Chain {
       status = attempt.status ?? status;
       failure = attempt.failure;
       if (failure === undefined) break;
-      if (attempt.mayRepeat !== true || isRepeated || attempts < attemptsMax) continue;
-      isRepeated = true;
-      attemptsMax += 1;
     }
     if (status !== undefined) {
       const durationMs = Math.max(0, this.#deps.clock.now() - started);
@@ -158,15 +151,14 @@ class Chain {
   async #attempt(step: ToolStep, body: string): Promise<Attempt> {
     using deadline = startDeadline(this.#deps.clock, this.#deps.limits.stepMs, this.#signal);
     let status: number | undefined;
-    let mayRepeat: boolean | undefined;
     try {
       const request = { operationId: step.operation_id, body, signal: deadline.signal };
       const response = await this.#deps.send(request);
-      ({ status, mayRepeat } = response);
+      ({ status } = response);
       await this.#takeOrLetGo(step, response, deadline.signal);
       return { status };
     } catch (failure) {
-      if (failure instanceof StepFailure) return { ...(status !== undefined && { status }), failure, mayRepeat };
+      if (failure instanceof StepFailure) return { ...(status !== undefined && { status }), failure };
       if (!(failure instanceof UpstreamError)) throw failure;
       return { ...(failure.status !== undefined && { status: failure.status }), failure };
     }
