@@ -169,6 +169,14 @@ describe('the bypass', () => {
     expect(world.upstreamPaths()).toEqual(['/orders', '/orders']);
   });
 
+  it.each(['/v1/invoke', '/v1/seal/invoke'])('calls no tool for a page of the web: %s', async (path) => {
+    // A page sends such a body to any server without asking it first.
+    const headers = { 'content-type': 'text/plain', origin: 'https://evil.example' };
+    const body = JSON.stringify(envelope('orders.shared'));
+    const response = await fetch(`${world.url}${path}`, { method: 'POST', headers, body });
+    expect([response.status, world.upstreamPaths()]).toEqual([403, []]);
+  });
+
   it('GW-TEN-03 has no tenant: it sees shared tools alone, invents no slug, and its events belong to none', async () => {
     const { items } = (await (await get('/v1/tools')).json()) as { items: { name: string }[] };
     expect(items.map(({ name }) => name)).toEqual(['orders.shared']);

@@ -13,6 +13,7 @@ import { defineRoute, json, type Reply, type Route } from '../../../lib/http/rou
 import type { Operator } from '../../identity/operator.ts';
 import type { Invoke } from '../../lane/invoke.ts';
 import { RefusedCall } from '../../tools/refused-call.ts';
+import { refuseWebPage } from '../web-pages.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
@@ -36,6 +37,8 @@ interface Call {
 export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
   const handle = async (call: Call): Promise<Reply> => {
     const { rawHeaders, body, signal } = call;
+    // With a signature, a page can send nothing that its key has not signed.
+    if (deps.isBypass) refuseWebPage(rawHeaders);
     await vouchFor(deps, body);
     const envelope = read(body, deps.isBypass);
     call.ofTenant(envelope.session.tenant);

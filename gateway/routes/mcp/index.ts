@@ -13,6 +13,7 @@ import { defineRoute, json, type Reply, type Route } from '../../../lib/http/rou
 import { isJsonObject } from '../../../lib/json-object.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { McpHttpAnswer, McpServer } from '../../mcp/mcp-server.ts';
+import { refuseWebPage } from '../web-pages.ts';
 import { callMcp } from './contract.ts';
 
 interface McpRoutesDeps {
@@ -56,8 +57,7 @@ const isOfProtocol = (name: string): boolean => name === 'accept' || name === 'c
 async function read(deps: McpRoutesDeps, headers: Headers, body: Buffer): Promise<SealedRequest> {
   const { isBypass, noteRefusal, vouch } = deps;
   const given = new Map(headers);
-  // Pages of the web have no key, and must not reach a gateway whose bypass is on.
-  if (given.has('origin')) throw new HttpError({ code: 'forbidden', message: 'requests of web pages are not served' });
+  refuseWebPage(headers);
   try {
     const seal = {
       token: bearerOf(given.get('authorization')),
