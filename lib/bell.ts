@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Wakes one waiter. A ring before the wait counts, and several rings are as one. */
-export interface Bell {
+interface Bell {
   readonly ring: () => void;
   /** Resolves after a ring, after `ms` milliseconds, or when `signal` aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;

@@ -119,6 +119,7 @@ async function ask(deps: OutlivingDeps, callId: string, signal: AbortSignal): Pr
       if (!(error instanceof AppError)) throw error;
       if (isUnserved(error)) misses += 1;
       else if (!isAskedAgain.has(error.reason)) return undefined;
+      else misses = 0;
       await deps.clock.sleep(unheard.pauseMs, signal);
     }
   }

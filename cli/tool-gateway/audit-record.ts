@@ -31,8 +31,9 @@ export async function auditOf(client: GatewayClient, tenant: string | undefined)
   for (;;) {
     const { items, next_cursor: next, ...proof }: Checkpoints = await client.listAuditCheckpoints({ tenant, cursor });
     checkpoints.push(...items);
-    if (next === null) return { vouchers: { checkpoints, ...proof }, events: eventsOf(client, { tenant }) };
-    cursor = next;
+    // A gateway of an older version has no pages, and names no next one.
+    cursor = next ?? undefined;
+    if (cursor === undefined) return { vouchers: { checkpoints, ...proof }, events: eventsOf(client, { tenant }) };
   }
 }
 

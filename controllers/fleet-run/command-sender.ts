@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { EventBus } from '../../lib/bus/index.ts';
+import type { EventBus, Responder } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   createHostCommands,
@@ -111,10 +111,20 @@ export function createNewsReader({ bus, clock, turns }: NewsReaderDeps): NewsRea
         onNews();
         return '';
       };
-      const responder = bus.serve(edgeNewsAddress(run), hear, { replicas: 'every' });
+      const responder = listener(bus, run, hear);
       // Messages that came before the server knew of the listener.
-      void responder.ready.then(onNews);
-      return { [Symbol.asyncDispose]: () => responder.close(0) };
+      void responder?.ready.then(onNews);
+      return { [Symbol.asyncDispose]: async () => responder?.close(0) };
     },
   };
+}
+
+/** Undefined where no event bus is configured: no news comes then. */
+function listener(bus: Pick<EventBus, 'serve'>, run: string, hear: () => Promise<string>): Responder | undefined {
+  try {
+    return bus.serve(edgeNewsAddress(run), hear, { replicas: 'every' });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') return undefined;
+    throw error;
+  }
 }

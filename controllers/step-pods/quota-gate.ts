@@ -58,7 +58,7 @@ interface Line {
   wantsMore: boolean;
   pauseMs: number;
   refusedAt: number;
-  /** When the next turn comes, in clock milliseconds. */
+  /** When the next turn comes, in milliseconds of the steady clock, as the heap counts. */
   dueAt: number;
 }
 
@@ -106,7 +106,7 @@ class Lines implements QuotaGate {
     for (const line of this.#lines.get(namespace)?.values() ?? []) {
       line.pauseMs = gateTiming.pauseMs;
       if (line.turn !== undefined) continue;
-      const at = Math.max(line.refusedAt + gateTiming.pauseMs, this.#clock.now() + gateTiming.countedMs);
+      const at = Math.max(line.refusedAt + gateTiming.pauseMs, this.#clock.steadyMs() + gateTiming.countedMs);
       // Frequent ends must not put the turn off.
       if (at < line.dueAt) this.#dueAt(line, at);
     }
@@ -137,7 +137,7 @@ class Lines implements QuotaGate {
 
   #open(wish: Wish, error: KubeError): void {
     const { namespace, resource, key } = wish;
-    const now = this.#clock.now();
+    const now = this.#clock.steadyMs();
     const { pauseMs } = gateTiming;
     const line: Line = {
       id: idOf(wish),
@@ -165,7 +165,7 @@ class Lines implements QuotaGate {
 
   #refused(line: Line, { resource, key }: Wish, error: KubeError): void {
     line.refusal = inLine(error, resource);
-    line.refusedAt = this.#clock.now();
+    line.refusedAt = this.#clock.steadyMs();
     const tries = (line.waiting.get(key) ?? 0) + 1;
     if (tries >= triesAsFirst) line.waiting.delete(key);
     line.waiting.set(key, tries % triesAsFirst);
@@ -175,7 +175,7 @@ class Lines implements QuotaGate {
 
   #pause(line: Line, ms: number): void {
     line.turn = undefined;
-    this.#dueAt(line, this.#clock.now() + ms);
+    this.#dueAt(line, this.#clock.steadyMs() + ms);
   }
 
   #dueAt(line: Line, at: number): void {
@@ -186,7 +186,7 @@ class Lines implements QuotaGate {
   #onDue(id: string): void {
     const line = this.#lines.get(id.slice(0, id.indexOf('/')))?.get(id);
     if (line === undefined) return;
-    const now = this.#clock.now();
+    const now = this.#clock.steadyMs();
     // The heap keeps the earliest of several times.
     if (now < line.dueAt) return this.#due.set(id, line.dueAt);
     if (line.isAsking) return this.#dueAt(line, now + gateTiming.turnMs);
@@ -200,7 +200,7 @@ class Lines implements QuotaGate {
     line.turn = first;
     line.wantsMore = false;
     if (first === undefined) return this.#close(line);
-    this.#dueAt(line, this.#clock.now() + gateTiming.turnMs);
+    this.#dueAt(line, this.#clock.steadyMs() + gateTiming.turnMs);
     this.#wake(first);
   }
 

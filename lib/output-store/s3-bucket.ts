@@ -106,7 +106,7 @@ function clientConfig({ endpoint, region, pathStyle, credentials }: S3BucketOpti
     forcePathStyle: pathStyle,
     requestHandler: {
       connectionTimeout: connectMs,
-      requestTimeout: answerMs,
+      requestTimeout: callMs,
       // Without it the SDK prints a warning and waits on.
       throwOnRequestTimeout: true,
       socketTimeout: answerMs,

@@ -74,7 +74,17 @@ export class Entries {
     await this.#findLoss(streams, now);
     // A clock that was set back makes an entry look younger than it is.
     const isDue = ({ heldAt }: LiveStream): boolean => heldAt !== 0 && Math.abs(now - heldAt) >= renewAfterMs;
-    for (const stream of streams.filter(isDue).slice(0, renewedAtOnce)) await this.renew(stream);
+    let problem: unknown;
+    for (const stream of streams.filter(isDue).slice(0, renewedAtOnce)) {
+      try {
+        await this.renew(stream);
+      } catch (error) {
+        if (this.#deps.bus.problem() !== undefined) throw error;
+        // One that has no room must not keep the others behind it from theirs.
+        problem ??= error;
+      }
+    }
+    if (problem !== undefined) throw problem;
   }
 
   /** Writes that the stream is over. False where that is not known to be stored, or another stream holds the host. */
@@ -101,7 +111,9 @@ export class Entries {
   async #findLoss(streams: readonly LiveStream[], now: number): Promise<void> {
     if (Math.abs(now - this.#sampledAt) < sampleMs) return;
     const held = streams.filter(({ heldAt }) => heldAt !== 0);
-    const { uid, epoch } = held.reduce((newest, one) => (one.epoch > newest.epoch ? one : newest), {
+    // Those that wait for their renewal say nothing of the store that the others are in by now.
+    const kept = held.filter(({ heldAt }) => heldAt !== longAgo);
+    const { uid, epoch } = kept.reduce((newest, one) => (one.epoch > newest.epoch ? one : newest), {
       uid: '',
       epoch: 0,
     });

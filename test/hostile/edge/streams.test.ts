@@ -319,11 +319,13 @@ describe('a host whose Hello comes late', () => {
   it('gets its stream where the relay was too busy to hear it in time', async () => {
     const { promise: passed, resolve: pass } = Promise.withResolvers<void>();
     const sleep: Clock['sleep'] = (ms, signal) => (ms === 10_000 ? passed : systemClock.sleep(ms, signal));
-    const { client } = await world.relay({ clock: { ...world.clock, sleep } });
+    let lateMs = 0;
+    const steadyMs = () => systemClock.steadyMs() + lateMs;
+    const { client } = await world.relay({ clock: { ...world.clock, sleep, steadyMs } });
     const stream = world.open(client, host);
     await systemClock.sleep(300);
     // The relay wakes six seconds late.
-    world.aheadMs = 16_000;
+    lateMs = 16_000;
     pass();
     expect(await isOpen(stream)).toBe('open');
     stream.hello();
