@@ -651,7 +651,12 @@ describe('the credential of an API', () => {
 
     it.each<[string, ToolWorkflow['spec']['steps'], string[], boolean]>([
       ['of a step that ends its chain, by the next call', [step('find', 'find')], ['Bearer t1'], true],
-      ['without a further attempt, as before', [step('find', 'find', { on_error: { RetryN: 0 } })], ['Bearer t1'], true],
+      [
+        'without a further attempt, as before',
+        [step('find', 'find', { on_error: { RetryN: 0 } })],
+        ['Bearer t1'],
+        true,
+      ],
       [
         'by the next attempt of the step',
         [step('order', 'order', { on_error: { RetryN: 2 } })],
