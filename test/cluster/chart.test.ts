@@ -128,7 +128,7 @@ describe('the rendered chart', () => {
         nodeConfig,
         api: issuer,
         relay: { enabled: true, cleartext: true },
-        git: { image: 'windlass-git:0.1.0', allowInternalAddresses: ['10.0.0.0/8'] },
+        git: { image: 'windlass-git:0.1.0', allowInternalAddresses: ['10.0.0.0/8'], clusterNetworks: ['10.96.0.0/12'] },
       }),
       clusterNames.controllers,
     );
