@@ -27,10 +27,13 @@ async function batchesOf(name: string, isDirect: boolean) {
     asked += 1;
     return manager.direct.getBatch(...query);
   };
-  const batch = createBatches({ direct: { getBatch }, clock: systemClock, waitMs: 5_000 });
+  let passedMs = 0;
+  const clock = { ...systemClock, steadyMs: () => systemClock.steadyMs() + passedMs };
+  const batch = createBatches({ direct: { getBatch }, clock, waitMs: 5_000 });
   const read = async (after: number, most = 256, bytes = 100_000) =>
     (await batch(name, `${name}.0`, { after, most, bytes })).map(({ seq }) => seq);
-  return { read, asked: () => asked };
+  const pass = (ms: number): void => void (passedMs += ms);
+  return { read, pass, asked: () => asked };
 }
 
 it('a batch has the messages of a subject behind a place, up to a count or about so many bytes', async () => {
@@ -43,8 +46,11 @@ it('a batch has the messages of a subject behind a place, up to a count or about
   expect(await read(4)).toEqual([5]);
 });
 
-it('a stream that gives no batches is asked for one once', async () => {
-  const { read, asked } = await batchesOf('leader', false);
+it('a stream that gives no batches is asked for one once in a minute', async () => {
+  const { read, pass, asked } = await batchesOf('leader', false);
   expect([await read(0), await read(0)]).toEqual([[], []]);
   expect(asked()).toBe(1);
+  pass(60_000);
+  expect([await read(0), await read(0)]).toEqual([[], []]);
+  expect(asked()).toBe(2);
 });

@@ -17,12 +17,16 @@ interface BatchesDeps {
   readonly waitMs: number;
 }
 
+/** A change of leader refuses a batch as well, so a refusal does not count for good. */
+const askedAgainMs = 60_000;
+
 /**
- * Batches over one connection. A stream that gives none, such as one that an account of NATS may not change, is not asked for one
- * again over this connection.
+ * Batches over one connection. A stream that gives none, such as one that an account of NATS may not change, is asked for one
+ * again a minute later.
  */
 export function createBatches({ direct, clock, waitMs }: BatchesDeps): ReadBatch {
-  const without = new Set<string>();
+  /** When a stream that refused is asked again, in milliseconds of the steady clock. */
+  const without = new Map<string, number>();
   const read = async (stream: string, filter: string, { after, most, bytes }: PageBounds): Promise<StoredMsg[]> => {
     const found: StoredMsg[] = [];
     const query = { seq: after + 1, batch: most, max_bytes: bytes, next_by_subj: filter };
@@ -30,9 +34,9 @@ export function createBatches({ direct, clock, waitMs }: BatchesDeps): ReadBatch
     return found;
   };
   return async (stream, filter, page) => {
-    if (without.has(stream)) return [];
+    if (clock.steadyMs() < (without.get(stream) ?? 0)) return [];
     const reading = read(stream, filter, page).catch((error: unknown): StoredMsg[] => {
-      if (!hasNone(error)) without.add(stream);
+      if (!hasNone(error)) without.set(stream, clock.steadyMs() + askedAgainMs);
       return [];
     });
     return (await resultWithin(clock, waitMs, reading)) ?? [];
