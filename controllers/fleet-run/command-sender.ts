@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { EventBus, Responder } from '../../lib/bus/index.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   createHostCommands,
@@ -13,6 +13,7 @@ import { createFairPool } from '../../lib/fair-pool.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandSender, FleetCommand, NewsReader } from './ports.ts';
+import { serveOnBus } from './serve-on-bus.ts';
 
 interface SenderDeps {
   readonly bus: Pick<EventBus, 'bucket' | 'request'>;
@@ -111,20 +112,10 @@ export function createNewsReader({ bus, clock, turns }: NewsReaderDeps): NewsRea
         onNews();
         return '';
       };
-      const responder = listener(bus, run, hear);
+      const responder = serveOnBus(bus, edgeNewsAddress(run), hear, { replicas: 'every' });
       // Messages that came before the server knew of the listener.
       void responder?.ready.then(onNews);
       return { [Symbol.asyncDispose]: async () => responder?.close(0) };
     },
   };
-}
-
-/** Undefined where no event bus is configured: no news comes then. */
-function listener(bus: Pick<EventBus, 'serve'>, run: string, hear: () => Promise<string>): Responder | undefined {
-  try {
-    return bus.serve(edgeNewsAddress(run), hear, { replicas: 'every' });
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') return undefined;
-    throw error;
-  }
 }

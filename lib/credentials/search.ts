@@ -4,7 +4,7 @@ const anchorLength = 8;
 const vainMost = 64;
 
 /**
- * Looks for a text of 8 bytes or more in another one, in time linear in both. `Buffer.indexOf` alone takes half a minute for some
+ * Looks for a text of 8 bytes or more in another one, in time linear in both. `Buffer.indexOf` alone takes seconds for some
  * long texts in 10 MiB: who makes the text of a credential may make the answer as well.
  */
 export class Search {
