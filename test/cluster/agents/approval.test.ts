@@ -5,16 +5,15 @@ import { parse } from 'yaml';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentAsk, AgentExecution, AgentSignal } from '../../../crds/schema/agent-execution.ts';
 import { agentExecutions, agents } from '../../../lib/kinds.ts';
-import { type KubeClient, pods } from '../../../lib/kube/index.ts';
+import type { KubeClient } from '../../../lib/kube/index.ts';
 import { runCli } from '../../support/cli.ts';
 import { type Answer, createSend, type Send } from '../admission/api.ts';
+import { apiPods, freshApiPods, killApiPods } from '../harness/api-pods.ts';
 import { connect } from '../harness/cluster.ts';
 import { projectDir } from '../harness/project.ts';
 import { waitForObject } from '../harness/wait.ts';
 
 const namespace = 'tenant-demo';
-const system = 'windlass-system';
-const apiLabels = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=api';
 const mergePatch = { contentType: 'application/merge-patch+json' } as const;
 
 /** Needs the installation of dev/demo/install, with the scripted model as its only provider. */
@@ -156,25 +155,12 @@ describe('a tool call that waits for a person, through the whole system', () => 
 
   it('survives every replica of the API, and runs once', async () => {
     const { name, ask } = await waiting('killed');
-    const { items } = await kube.listAll(pods, { namespace: system, labelSelector: apiLabels });
-    for (const { metadata } of items)
-      await kube.delete(pods, { namespace: system, name: metadata.name ?? '' }, { gracePeriodSeconds: 0 });
-    const gone = new Set(items.map(({ metadata }) => metadata.uid));
+    const killed = await apiPods(kube);
+    await killApiPods(kube, killed);
     // Answered while no replica is there to hear of it.
     expect((await patch(name, { signals: [answerTo(ask)] })).status).toBe(200);
-    await expect
-      .poll(
-        async () => {
-          const { items: now } = await kube.listAll(pods, { namespace: system, labelSelector: apiLabels });
-          return now.filter(({ metadata, status }) => !gone.has(metadata.uid) && isReady(status?.conditions)).length;
-        },
-        { timeout: 120_000, interval: 500 },
-      )
-      .toBe(items.length);
+    await freshApiPods(kube, killed);
     const { spec } = await end(name);
     expect(spec.result).toMatchObject({ phase: 'completed', tool_calls: 3, iterations: 1 });
   });
 });
-
-const isReady = (conditions: readonly { readonly type: string; readonly status: string }[] = []): boolean =>
-  conditions.some(({ type, status }) => type === 'Ready' && status === 'True');

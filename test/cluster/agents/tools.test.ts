@@ -6,12 +6,12 @@ import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../../crds/schema/agent-execution.ts';
 import { agentExecutions, agents } from '../../../lib/kinds.ts';
 import { type KubeClient, pods } from '../../../lib/kube/index.ts';
+import { apiPods, freshApiPods, killApiPods } from '../harness/api-pods.ts';
 import { connect } from '../harness/cluster.ts';
 import { projectDir } from '../harness/project.ts';
 import { waitForObject } from '../harness/wait.ts';
 
 const namespace = 'tenant-demo';
-const apiLabels = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=api';
 
 /** Needs the installation of dev/demo/install, with the scripted model as its only provider. */
 describe('an agent with tools, through the whole system', () => {
@@ -76,26 +76,12 @@ describe('an agent with tools, through the whole system', () => {
 
   it('no outcome is lost and no tool runs twice while the replicas of the API go away, one after another', async () => {
     const names = await Promise.all(Array.from({ length: 4 }, (_, index) => start(`killed-${index}`)));
-    const { items } = await kube.listAll(pods, { namespace: 'windlass-system', labelSelector: apiLabels });
-    for (const { metadata } of items) {
-      await kube.delete(pods, { namespace: 'windlass-system', name: metadata.name ?? '' }, { gracePeriodSeconds: 0 });
-      await readyReplica(kube, metadata.uid ?? '');
+    const replicas = await apiPods(kube);
+    for (const replica of replicas) {
+      await killApiPods(kube, [replica]);
+      await freshApiPods(kube, [replica]);
     }
     const ended = await Promise.all(names.map(end));
     for (const { spec } of ended) expect(spec.result).toMatchObject({ phase: 'completed', tool_calls: 3 });
   });
 });
-
-/** Waits until a replica other than this one is ready. */
-async function readyReplica(kube: KubeClient, gone: string): Promise<void> {
-  for (let attempt = 0; attempt < 240; attempt += 1) {
-    const { items } = await kube.listAll(pods, { namespace: 'windlass-system', labelSelector: apiLabels });
-    const isThere = items.some(({ metadata, status }) => {
-      const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
-      return metadata.uid !== gone && metadata.deletionTimestamp === undefined && isReady;
-    });
-    if (isThere) return;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
-  throw new Error('no replica of the API is ready');
-}

@@ -1,18 +1,7 @@
-import { defineResource, findObject, type KubeClient, type KubeObject, pods } from '../../../lib/kube/index.ts';
+import { findObject, type KubeClient, pods } from '../../../lib/kube/index.ts';
+import { type Deployment, deployments } from '../harness/installed.ts';
 import { waitForNone, waitForObject } from '../harness/wait.ts';
 
-interface Deployment extends KubeObject {
-  readonly spec: { readonly replicas?: number };
-  readonly status?: { readonly availableReplicas?: number };
-}
-
-const deployments = defineResource<Deployment>({
-  group: 'apps',
-  version: 'v1',
-  plural: 'deployments',
-  kind: 'Deployment',
-  namespaced: true,
-});
 const ref = { namespace: 'windlass-system', name: 'windlass-api' };
 const labelSelector = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=api';
 

@@ -3,18 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Agent } from '../../../crds/schema/agent.ts';
-import { pods } from '../../../lib/kube/index.ts';
-import { type GatewayStage, isReady, openGatewayStage } from '../gateway/stage.ts';
+import { type GatewayStage, openGatewayStage } from '../gateway/stage.ts';
+import { apiPods, freshApiPods, killApiPods } from '../harness/api-pods.ts';
 import { isNativeCluster } from '../harness/cluster.ts';
 import { agentExecutions, agents } from '../harness/kinds.ts';
 import { projectDir } from '../harness/project.ts';
-import { pause, waitForObject, waitForView } from '../harness/wait.ts';
+import { pause, waitForObject } from '../harness/wait.ts';
 
 const example = parse(readFileSync(join(projectDir, 'examples/order-desk/agent.yaml'), 'utf8')) as Agent;
-const api = {
-  namespace: 'windlass-system',
-  labelSelector: 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=api',
-};
 
 /** A chain of five operations that take a second and a half each, called by an agent. */
 describe.runIf(isNativeCluster())('an agent in whose call every replica of the API is killed', () => {
@@ -30,17 +26,6 @@ describe.runIf(isNativeCluster())('an agent in whose call every replica of the A
   });
   afterAll(() => stage?.strike());
 
-  async function killApi(): Promise<void> {
-    const { items } = await stage.kube.listAll(pods, api);
-    const refs = items.map(({ metadata: { name = '' } }) => ({ namespace: api.namespace, name }));
-    await Promise.all(refs.map((ref) => stage.kube.delete(pods, ref, { gracePeriodSeconds: 0 })));
-    const old = new Set(items.map(({ metadata }) => metadata.uid));
-    await waitForView(stage.kube, { resource: pods, ...api }, (view) => {
-      const fresh = [...view.values()].filter((pod) => isReady(pod) && !old.has(pod.metadata.uid));
-      return fresh.length > 1 ? true : undefined;
-    });
-  }
-
   it('reads that the outcome is unknown, and the call is not made again', async () => {
     const { kube, tenant: namespace, desk } = stage;
     const before = (await desk.operations()).length;
@@ -51,7 +36,9 @@ describe.runIf(isNativeCluster())('an agent in whose call every replica of the A
     } as const;
     await kube.create(agentExecutions, { ...object, spec: { agent: 'clerk', input: 'Tea for ada, please.' } });
     while ((await desk.operations()).length < before + 2) await pause(100);
-    await killApi();
+    const killed = await apiPods(kube);
+    await killApiPods(kube, killed);
+    await freshApiPods(kube, killed);
     const { metadata, spec } = await waitForObject(
       kube,
       { resource: agentExecutions, namespace, name: 'run' },

@@ -5,6 +5,7 @@ import { createGatewayClient, createWindlassClient, type Gateway, type GatewayCl
 import { userToken } from '../../../dev/oidc/sign-in.ts';
 import { signEnvelope } from '../../../lib/envelope/sign-envelope.ts';
 import { type KubeClient, type Pod, pods } from '../../../lib/kube/index.ts';
+import { isReady } from '../harness/api-pods.ts';
 import { connect, kubeconfigPath } from '../harness/cluster.ts';
 import { makeTestNamespace } from '../harness/test-namespace.ts';
 import { pause, waitForView } from '../harness/wait.ts';
@@ -157,10 +158,6 @@ function installed(kube: KubeClient, component: string, port: number): Promise<[
   const what = `a ready pod of the ${component}: dev/demo/install installs it`;
   return waitForView(kube, { resource: pods, namespace: system, labelSelector }, readyOf, { what });
 }
-
-export const isReady = ({ metadata, status }: Pod): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  (status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false);
 
 async function imageOf(kube: KubeClient, name: string): Promise<string> {
   const { spec } = await kube.get(pods, { namespace: system, name });

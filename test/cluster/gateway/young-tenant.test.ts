@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { userToken } from '../../../dev/oidc/sign-in.ts';
 import { type KubeClient, pods } from '../../../lib/kube/index.ts';
+import { isReady } from '../harness/api-pods.ts';
 import { connect, isNativeCluster } from '../harness/cluster.ts';
 import { makeYoungNamespace, type YoungNamespace } from '../harness/test-namespace.ts';
-import { isReady, provider } from './stage.ts';
+import { provider } from './stage.ts';
 
 interface Answer {
   readonly status: number;

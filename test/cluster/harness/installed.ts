@@ -9,12 +9,12 @@ import {
 import type { Identity } from './api-proxy.ts';
 import { waitForNone, waitForObject } from './wait.ts';
 
-interface Deployment extends KubeObject {
+export interface Deployment extends KubeObject {
   readonly spec: { readonly replicas?: number };
   readonly status?: { readonly replicas?: number; readonly availableReplicas?: number };
 }
 
-const deployments = defineResource<Deployment>({
+export const deployments = defineResource<Deployment>({
   group: 'apps',
   version: 'v1',
   plural: 'deployments',
