@@ -31,7 +31,7 @@ describe('what the API server answers us', () => {
 
   it.each<[string, status: number, text: string, want: object]>([
     ['a right that no tenant gives', 403, right(' at the cluster scope'), { code: 'internal' }],
-    ['an unknown credential of ours', 401, 'Unauthorized', { code: 'internal' }],
+    ['a replica whose identity is refused', 401, 'Unauthorized', { code: 'unavailable' }],
     ['a field that the kinds in the cluster lack', 500, '.spec.x: field not declared in schema', { code: 'internal' }],
     ['trouble of its own', 500, 'etcdserver: leader changed', { code: 'unavailable' }],
     ['a webhook that does not answer', 500, 'failed calling webhook "w"', { code: 'unavailable' }],

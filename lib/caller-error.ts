@@ -2,6 +2,7 @@ import { AppError, type ErrorCode, messageOf } from './errors.ts';
 import {
   isAdmissionUnready,
   isDenied,
+  isIdentityRefused,
   isMissingKind,
   isNamespaceGone,
   isQuotaExceeded,
@@ -49,6 +50,7 @@ const notYet: readonly Row[] = [
     ),
   ],
   [isQuotaUncounted, unavailable('a new quota of the tenant is not counted yet; try again')],
+  [isIdentityRefused, unavailable('the Kubernetes API does not accept this replica at the moment; try again')],
   [isAdmissionUnready, unavailable('the Kubernetes API has just begun and admits nothing yet; try again')],
 ];
 
@@ -80,7 +82,7 @@ function ofCluster(error: KubeError): CallerError {
   const known = rows.find(([is]) => is(error));
   if (known !== undefined) return known[1](error);
   const { code, serverMessage: message } = error;
-  if (code === 'unauthenticated' || code === 'forbidden') return { code: 'internal' };
+  if (code === 'forbidden') return { code: 'internal' };
   if (code === 'internal' && isRetryable(error)) return { code: 'unavailable' };
   return code === 'invalid' ? { code, message } : { code };
 }

@@ -238,26 +238,29 @@ describe('a tool call that waits for a person, on a real NATS server', () => {
     expect(shared.outcomes).toHaveLength(1);
   }, 90_000);
 
-  it('waits out an API server that is away, and loses nothing', async () => {
-    const shared = new SharedExecutions();
-    const model = caller({ command: 'rm' });
-    replica(shared, {
-      ask: async (request) => {
-        const reply = await model(request);
-        shared.isAway = reply.tool_calls.length > 0;
-        return reply;
-      },
-    });
-    shared.put(executionOf('away'));
-    await vi.waitFor(async () => expect((await recordsOf('away')).at(-1)?.kind).toBe('approval_asked'));
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(shared.objects.get('away')?.spec.ask).toBeUndefined();
-    shared.isAway = false;
-    await nextAsk(shared, 'away');
-    await answer(shared, 'away', 'rejected');
-    await outcome(shared);
-    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed' });
-  });
+  it.each(['isAway', 'isStranger'] as const)(
+    'waits out an API server that answers nothing of use: %s',
+    async (trouble) => {
+      const shared = new SharedExecutions();
+      const model = caller({ command: 'rm' });
+      replica(shared, {
+        ask: async (request) => {
+          const reply = await model(request);
+          shared[trouble] = reply.tool_calls.length > 0;
+          return reply;
+        },
+      });
+      shared.put(executionOf(trouble));
+      await vi.waitFor(async () => expect((await recordsOf(trouble)).at(-1)?.kind).toBe('approval_asked'));
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(shared.objects.get(trouble)?.spec.ask).toBeUndefined();
+      shared[trouble] = false;
+      await nextAsk(shared, trouble);
+      await answer(shared, trouble, 'rejected');
+      await outcome(shared);
+      expect(shared.outcomes[0]).toMatchObject({ phase: 'completed' });
+    },
+  );
 
   it('is not asked about where the judge refuses it', async () => {
     const shared = new SharedExecutions();

@@ -4,7 +4,7 @@ import { openAsk } from '../../lib/decision/open-ask.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, isConflict, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
+import { findObject, isConflict, isIdentityRefused, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
 import { Stopped } from './log.ts';
 
 /**
@@ -60,7 +60,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         try {
           return await settle(deps, execution, ask);
         } catch (error) {
-          if (!isRetryable(error)) throw error;
+          if (!isRetryable(error) && !isIdentityRefused(error)) throw error;
         }
         await deps.clock.sleep(pauseMs, signal);
       }

@@ -13,7 +13,7 @@ import { shortHash } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
+import { findObject, isIdentityRefused, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { start, type StartAgentDeps } from '../routes/agent-executions/start.ts';
@@ -176,7 +176,9 @@ function throwLater(error: unknown): never {
 function mayPass(error: unknown): boolean {
   if (error instanceof JudgeFailed) return false;
   return (
-    isRetryable(error) || (error instanceof HttpError && (error.options.status === 429 || isRetryable(error.cause)))
+    isRetryable(error) ||
+    isIdentityRefused(error) ||
+    (error instanceof HttpError && (error.options.status === 429 || isRetryable(error.cause)))
   );
 }
 

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
+import { KubeError } from '../../lib/kube/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, ToolAnswer, ToolCaller } from '../../lib/tools/tool.ts';
 import { executionOf, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
@@ -155,6 +156,29 @@ it('AMB-199 gives up an idempotent tool, which the next one runs again as the sa
   expect(shared.outcomes[0]).toMatchObject({ output: 'heard eight', tool_calls: 1 });
   for (const { mock } of [run, again]) expect(mock.calls.map(([, { callKey }]) => callKey)).toEqual(['call_1_0']);
   expect((await kindsOf('again')).filter((kind) => kind === 'tool_started')).toHaveLength(1);
+});
+
+it('a tool of a replica whose identity the API server refuses is made again, and ends nothing', async () => {
+  const shared = new SharedExecutions();
+  const refused = new KubeError(401, { reason: 'Unauthorized' }, { verb: 'get', resource: 'agents' });
+  const run = vi.fn<RunTool>(() => Promise.reject(refused));
+  const leaving = replicas.start({ shared, ask: callsOnce, tools: [toolOf(run, true)], leaving: patient });
+  shared.put(executionOf('stranger'));
+  await begun(run, 3);
+  await leaving.stop();
+  replicas.start({ shared, ask: callsOnce, tools: [toolOf(async () => answerOf('eight'), true)] });
+  await ended(shared);
+  expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'heard eight', tool_calls: 1 });
+});
+
+it('an answer that the API server keeps from a replica it does not know ends no conversation', async () => {
+  const shared = new SharedExecutions();
+  const refused = new KubeError(401, { reason: 'Unauthorized' }, { verb: 'get', resource: 'agents' });
+  const ask = vi.fn<Ask>().mockRejectedValueOnce(refused).mockResolvedValue(replyOf('done'));
+  replicas.start({ shared, ask });
+  shared.put(executionOf('interrupted'));
+  await ended(shared);
+  expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'done' });
 });
 
 it('lets a call that cannot be made again run to its end, and writes its answer down', async () => {

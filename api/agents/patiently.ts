@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { startDeadline } from '../../lib/deadline.ts';
 import { AppError } from '../../lib/errors.ts';
+import { isIdentityRefused } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 
 interface PatienceDeps {
@@ -20,7 +21,7 @@ const retry = { firstMs: 100, mostMs: 2_000 } as const;
 const usualLastTriesMs = 5_000;
 
 /**
- * Makes a call of the event bus, however long the bus is away.
+ * Makes a call of the event bus or of the API server, however long the bus is away or the server refuses our identity.
  * @throws the reason of `signal` where that aborts, and that of `giveUp` where the bus stays away from then on.
  */
 export async function patiently<T>(deps: PatienceDeps, call: () => Promise<T>): Promise<T> {
@@ -31,13 +32,17 @@ export async function patiently<T>(deps: PatienceDeps, call: () => Promise<T>): 
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+      if (!mayPass(error)) throw error;
       requireTime();
-      if (pauseMs >= retry.mostMs) logger.warn({ problem: error.message }, 'conversation waits for the event bus');
+      if (pauseMs >= retry.mostMs)
+        logger.warn({ problem: error.message }, 'conversation waits for the event bus or the API server');
     }
     await clock.sleep(pauseMs, signal);
   }
 }
+
+const mayPass = (error: unknown): error is AppError =>
+  isIdentityRefused(error) || (error instanceof AppError && error.code === 'unavailable');
 
 /** Call after each failure. It throws the reason of `giveUp` where that has aborted and the last tries are over. */
 function lastTries({ clock, giveUp, lastTriesMs = usualLastTriesMs }: PatienceDeps): () => void {

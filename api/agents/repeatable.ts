@@ -1,5 +1,11 @@
+import { exponential } from '../../lib/informer/backoff.ts';
+import { isIdentityRefused } from '../../lib/kube/index.ts';
 import { onAbort } from '../../lib/on-abort.ts';
+import { tryPaced } from '../../lib/retry.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
+
+/** Pauses while the API server refuses the identity of this replica. */
+const refusedPauses = { baseMs: 100, maxMs: 5_000 } as const;
 
 /**
  * The outcome of work that the next driver does anew where this one gives it up. Work that does not heed its signal is
@@ -23,4 +29,22 @@ export async function repeatable<T>(
   } finally {
     off();
   }
+}
+
+/**
+ * As `repeatable`, for work that Kubernetes does: again for as long as the API server refuses the identity of this replica.
+ * A replica whose pod was deleted waits so until it ends, and the next driver does the work.
+ */
+export function repeatableAsOurselves<T>(
+  deps: Pick<ConversationDeps, 'giveUp' | 'clock'>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const pauseAfter = (error: unknown, failures: number): number => {
+    if (!isIdentityRefused(error)) throw error;
+    return exponential(refusedPauses, failures - 1);
+  };
+  return repeatable(deps, signal, (until) =>
+    tryPaced({ clock: deps.clock, pauseAfter, signal: until }, () => work(until)),
+  );
 }

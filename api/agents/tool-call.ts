@@ -2,6 +2,7 @@ import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { Budget } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { shortened } from '../../lib/conversation/shorten.ts';
+import { notYetMessage } from '../../lib/caller-error.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { admitCall } from '../../lib/tools/admission.ts';
@@ -12,7 +13,7 @@ import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { patiently } from './patiently.ts';
 import { registeredTools } from './registered-offer.ts';
-import { repeatable } from './repeatable.ts';
+import { repeatable, repeatableAsOurselves } from './repeatable.ts';
 import { type Answered, answerByPod, unknownOutcome } from './pod-answer.ts';
 import { raiseStorageEvent } from './storage-event.ts';
 import { refusalByPerson } from './tool-approval.ts';
@@ -174,7 +175,7 @@ async function answerOf(
       const named = { ...caller, callKey: effect.call.id };
       const once = (until: AbortSignal): Promise<ToolAnswer> => run.run(named, args, until);
       if (isOnceOnly(tool)) return { answer: await onceOnly(deps, { callId: effect.call.id, once, isAgain }, signal) };
-      return { answer: await repeatable(deps, signal, once) };
+      return { answer: await repeatableAsOurselves(deps, signal, once) };
     }
     return await answerByPod({ run: tool.run, caller, args }, (plan) =>
       channel.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),
@@ -212,5 +213,5 @@ async function onceOnly(
 /** @throws what is no AppError. */
 function failedBy(error: unknown): ToolAnswer {
   if (!(error instanceof AppError)) throw error;
-  return { content: `${error.reason}: ${error.message}`, isError: true };
+  return { content: `${error.reason}: ${notYetMessage(error) ?? error.message}`, isError: true };
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CallCounter } from '../../lib/envelope/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
+import { isIdentityRefused } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { admitCall } from '../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../lib/tools/refusals.ts';
@@ -75,7 +76,7 @@ type Retried = <T>(what: () => Promise<T>) => Promise<T>;
 function unprepared({ logger }: ExecuteDeps, { metadata }: ToolCall, error: unknown): CallOutcome {
   if (error instanceof AppError && error.code !== 'internal')
     return failedCall(
-      error.code === 'unavailable' ? 'ToolUnavailable' : 'ToolRefused',
+      error.code === 'unavailable' || isIdentityRefused(error) ? 'ToolUnavailable' : 'ToolRefused',
       `${error.reason}: ${error.message}`,
     );
   const { namespace, name } = metadata;

@@ -17,6 +17,7 @@ export {
   isFailedTest,
   isForbidden,
   isGone,
+  isIdentityRefused,
   isInvalid,
   isNamespaceGone,
   isNotFound,

@@ -13,7 +13,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
-import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
+import { type KubeClient, KubeError, type RequestName } from '../../lib/kube/index.ts';
 import type { ModelLimits, ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
 import { silentLogger } from '../support/silent-logger.ts';
@@ -24,6 +24,8 @@ export class SharedExecutions {
   readonly outcomes: AgentResult[] = [];
   /** The API server does not answer. */
   isAway = false;
+  /** The API server does not know who asks, as where the pod of the replica was deleted. */
+  isStranger = false;
   readonly #handlers = new Set<(change: InformerChange<AgentExecution>) => void>();
   readonly #isSlim: boolean;
 
@@ -54,6 +56,7 @@ export class SharedExecutions {
     const uid = name.replace('run-', '');
     const execution = this.objects.get(uid);
     const ref = { verb: 'patch', resource: 'agentexecutions' };
+    if (this.isStranger) throw unauthorized(ref);
     if (this.isAway) throw new KubeError(503, { reason: 'ServiceUnavailable', message: 'away' }, ref);
     if (execution === undefined) throw new KubeError(404, { reason: 'NotFound', message: 'gone' }, ref);
     const { metadata, spec } = patch as Pick<AgentExecution, 'metadata'> & { readonly spec?: object };
@@ -73,6 +76,7 @@ export class SharedExecutions {
   /** As the API server gives it. */
   get(name: string): AgentExecution {
     const ref = { verb: 'get', resource: 'agentexecutions' };
+    if (this.isStranger) throw unauthorized(ref);
     if (this.isAway) throw new KubeError(503, { reason: 'ServiceUnavailable', message: 'away' }, ref);
     const found = this.objects.get(name.replace('run-', ''));
     if (found === undefined) throw new KubeError(404, { reason: 'NotFound', message: 'gone' }, ref);
@@ -106,6 +110,9 @@ export class SharedExecutions {
     };
   }
 }
+
+const unauthorized = (ref: RequestName): KubeError =>
+  new KubeError(401, { reason: 'Unauthorized', message: 'Unauthorized' }, ref);
 
 export const specOf = (more: Partial<AgentSpec> = {}): AgentSpec => ({
   version: '1.0.0',
