@@ -93,7 +93,7 @@ describe('the controller of agents', () => {
     [undefined, 'default'],
     [{}, 'default'],
     [{ model: 'smart' }, 'smart'],
-  ])('says which model it asks where spec.runtime is %j', async (runtime, model) => {
+  ])('AGENT-13 says which model it asks where spec.runtime is %j', async (runtime, model) => {
     const { spec, ...rest } = anAgent('reviewer');
     const { runtime: _given, ...bare } = spec;
     const { status } = await reconciled({

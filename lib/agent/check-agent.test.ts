@@ -35,6 +35,16 @@ describe('the spec of an agent', () => {
   });
 
   it.each([
+    ['AGENT-11 a text for its language', { runtime: { language: 3 } }, 'spec.runtime.language type error'],
+    ['AGENT-11 a language that is not empty', { runtime: { language: '' } }, 'spec.runtime.language minLength error'],
+    ['AGENT-12 a text for its version', { runtime: { version: 3.12 } }, 'spec.runtime.version type error'],
+    ['AGENT-12 a version that is not empty', { runtime: { version: '' } }, 'spec.runtime.version minLength error'],
+    ['AGENT-13 a text for its model', { runtime: { model: 1 } }, 'spec.runtime.model type error'],
+    [
+      'AGENT-14 an instruction that is not empty',
+      { task: { instruction: '' } },
+      'spec.task.instruction minLength error',
+    ],
     ['AGENT-14 an instruction', { task: {} }, 'spec.task.instruction required error'],
     ['AGENT-14 a legal template', { task: { instruction: '{{#if}}' } }, 'spec.task.instruction template error'],
     ['AGENT-10 a semantic version', { version: 'one' }, 'spec.version pattern error'],
@@ -112,6 +122,15 @@ describe('the spec of an agent', () => {
     ],
   ])('needs %s', (_title, change, problem) => {
     expect(problems(change)).toContain(problem);
+  });
+
+  it.each([
+    ['AGENT-11', 'language'],
+    ['AGENT-12', 'version'],
+    ['AGENT-13', 'model'],
+  ])('%s has up to 63 characters in its %s', (_id, field) => {
+    const found = [62, 63, 64].map((length) => problems({ runtime: { [field]: 'x'.repeat(length) } }));
+    expect(found).toEqual([[], [], [`spec.runtime.${field} maxLength error`]]);
   });
 
   const holding = (bytes: number) => {

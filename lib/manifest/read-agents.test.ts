@@ -54,6 +54,11 @@ describe('the manifest of an agent', () => {
     expect(errorsOf(withMetadata({ labels: annotations }))).toEqual(problems.map(() => 'metadata.labels'));
   });
 
+  it.each([true, false])('AGENT-16 may say of the judge of tool calls %s alone', (enabled) => {
+    const { agent } = readOneAgent(withSpec({ execution: { tool_validation: enabled } }));
+    expect(agent?.spec.execution).toEqual({ tool_validation: { enabled } });
+  });
+
   it('comes back from the object', () => {
     const { agent } = readOneAgent(writeYaml(manifest));
     const again = agent && toAgentManifest(agent);

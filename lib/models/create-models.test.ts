@@ -94,6 +94,13 @@ describe('createModels', () => {
       expect(await outcome({ alias: 'fast' })).toBe('one');
     });
 
+    it('LLM-13 asks one cloud alone where there is no local provider, also where that fails', async () => {
+      answer({ two: refuse(500) });
+      const { outcome } = world([cloud('one'), cloud('two')], strategy);
+      expect(await outcome()).toBe('ProviderUnavailable');
+      expect(asked()).toEqual([0, 1, 0]);
+    });
+
     it('LLM-13 never sends to a cloud what was meant for a local provider', async () => {
       answer({ home: refuse(500) });
       const { outcome } = world([cloud('one'), cloud('two'), home()], strategy);
@@ -323,15 +330,14 @@ describe('createModels', () => {
     });
   });
 
-  it.each(['default', 'fast', 'smart', 'cheap', 'local', 'one-of-our-own'])(
-    'LLM-02 serves the alias %s',
-    async (alias) => {
-      answer({});
-      const { ask } = world([cloud('one', model(alias))]);
-      expect(await ask({ alias })).toMatchObject({ provider: 'one', content: 'ok' });
-      expect(servers.one.requests[0]?.body.model).toBe(`${alias}-model`);
-    },
-  );
+  const aliases = ['default', 'fast', 'smart', 'cheap', 'local', 'one-of-our-own'];
+
+  it.each(aliases)('LLM-02 serves the alias %s beside others', async (alias) => {
+    answer({});
+    const { ask } = world([cloud('one', ...aliases.map((each) => model(each)))]);
+    expect(await ask({ alias })).toMatchObject({ provider: 'one', content: 'ok' });
+    expect(servers.one.requests[0]?.body.model).toBe(`${alias}-model`);
+  });
 
   it('rests after five failures in a row, and tries again after ten seconds', async () => {
     servers.one.answerWith(busy);

@@ -132,6 +132,45 @@ spec:
     expect(read(withProviders(provider({ type })), env).llm_providers[0]?.type).toBe(type);
   });
 
+  it('LLM-04 asks for a type', () => {
+    expect(problemsOf(() => read(withProviders(provider({ type: undefined })), env))).toEqual([
+      'spec.llm_providers[0].type: is required',
+    ]);
+  });
+
+  const modelProblems = (fields: object): string[] =>
+    problemsOf(() => read(withProviders(provider({ models: [{ ...model, ...fields }] })), env)).map((text) =>
+      text.replace('spec.llm_providers[0].models[0].', ''),
+    );
+
+  it.each([
+    ['alias', 63],
+    ['model', 256],
+  ])('LLM-09 a model has 1 to %2$i characters in its %1$s', (field, most) => {
+    const found = [0, 1, most - 1, most, most + 1].map((length) => modelProblems({ [field]: 'x'.repeat(length) }));
+    const bound = [
+      [`${field}: must have at least 1 character`],
+      [],
+      [],
+      [],
+      [`${field}: must have at most ${most} characters`],
+    ];
+    expect(found).toEqual(bound);
+  });
+
+  it.each<[string, string, unknown, readonly string[]]>([
+    ['LLM-10', 'capabilities', ['code', 'reasoning', 'vision', 'singing'], []],
+    ['LLM-10', 'capabilities', [], []],
+    ['LLM-10', 'capabilities', 'code', ['capabilities: must be a list, not a string']],
+    ['LLM-10', 'capabilities', [1], ['capabilities[0]: must be a string, not a number']],
+    ['LLM-11', 'context_window', 0, ['context_window: must be at least 1, not 0']],
+    ['LLM-11', 'context_window', 1, []],
+    ['LLM-11', 'context_window', 1.5, ['context_window: must be a whole number, without a fraction']],
+    ['LLM-11', 'context_window', '8k', ['context_window: must be a whole number, not a string']],
+  ])('%s a model with the %s %j has the problems %j', (_id, field, value, want) => {
+    expect(modelProblems({ [field]: value })).toEqual(want);
+  });
+
   it('LLM-04 refuses an unknown type', () => {
     expect(problemsOf(() => read(withProviders(provider({ type: 'mistral' })), env))).toEqual([
       'spec.llm_providers[0].type: must be one of openai, anthropic, ollama',

@@ -108,7 +108,10 @@ function refuse(problems: readonly Problem[]): void {
 const withoutQuotation = (message: string): string => message.replace(/(:| sequence | tag ).*$/s, '');
 
 /** A wrong value may be a key that was written in the wrong place. */
-const withoutValue = (message: string): string => message.replace(/, not the (\w+) .*$/s, ', not a $1');
+const withoutValue = (message: string): string =>
+  message
+    .replace(/, not the (\w+) .*$/s, ', not a $1')
+    .replace('a whole number, not a number', 'a whole number, without a fraction');
 
 /** The key that a field names. */
 type KeyAt = (text: string | undefined, at: Place) => Secret | undefined;

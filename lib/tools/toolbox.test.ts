@@ -92,11 +92,12 @@ describe('the name of a tool', () => {
   const named = (...names: string[]) => ({ spec: { tools: names.map((name) => ({ name })) } });
   const read = { path: '/workspace/a' };
   it.each<[string, Parameters<typeof aToolCaller>[0], string, unknown, string]>([
-    ['named itself', named('fs.read'), 'fs.read', read, 'admitted'],
+    ['AGENT-15 named itself', named('fs.read'), 'fs.read', read, 'admitted'],
     ['named by fs.*', named('fs.*'), 'fs.read', read, 'admitted'],
-    ['beside the named one', named('fs.read'), 'fs.write', { ...read, content: '' }, 'ToolNotAllowed'],
+    ['AGENT-15 beside the named one', named('fs.read'), 'fs.write', { ...read, content: '' }, 'ToolNotAllowed'],
+    ['AGENT-15 whose beginning alone is named', named('fs.rea', 'fs.r'), 'fs.read', read, 'ToolNotAllowed'],
     ['with a longer prefix', named('f.*'), 'fs.read', read, 'ToolNotAllowed'],
-    ['of an agent without tools', { spec: { tools: undefined } }, 'fs.read', read, 'ToolNotAllowed'],
+    ['AGENT-15 of an agent without tools', { spec: { tools: undefined } }, 'fs.read', read, 'ToolNotAllowed'],
     ['TOOL-CMD-06 cmd.run where cmd is not named', named('fs.*'), 'cmd.run', { command: 'ls' }, 'ToolNotAllowed'],
     ['AMB-195 that tools lists', { security: { tools: ['fs.*'] } }, 'fs.read', read, 'admitted'],
     ['AMB-195 that tools does not list', { security: { tools: ['web.*'] } }, 'fs.read', read, 'ToolNotAllowed'],

@@ -22,6 +22,12 @@ export const panel: readonly BadManifest[] = [
     [`${s}.panel.agents[0].agent`, 'required'],
   ),
   bySchema(
+    'WF-PAR-03',
+    'a judge whose agent is empty',
+    [[`${s}.panel.agents.0.agent`, '']],
+    [`${s}.panel.agents[0].agent`, 'minLength'],
+  ),
+  bySchema(
     'WF-PAR-05 AMB-084',
     'a negative weight',
     [[`${s}.panel.agents.0.weight`, -1]],
