@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
+import { createSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ModelRequest } from '../../lib/models/models.ts';
 import type { DispatchResult, ToolAnswer } from '../../lib/tools/tool.ts';
@@ -14,6 +15,7 @@ import {
   startReplica,
 } from '../../test/agents/replica.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { sealSession } from '../../test/support/seal-session.ts';
 import { type ContainerCalls, createContainerCalls } from './container-calls.ts';
 import { createConversationFeed } from './live.ts';
 import type { Offered } from './pod-channel.ts';
@@ -26,6 +28,9 @@ afterAll(() => nats.stop());
 const open: Replica[] = [];
 const finishers: (() => void)[] = [];
 const never = new AbortController().signal;
+/** The session that calls of an execution are signed in. */
+const attest = async (uid: string): Promise<void> =>
+  createSessions(await nats.connected()).create({ ...sealSession(), execution_id: uid });
 const result: DispatchResult = { exit_code: 0, stdout: 'out', stderr: '', duration_ms: 1, truncated: false };
 const config = { subcommand_allowlist: { ls: [] } };
 const spec = specOf({ tools: [{ name: 'cmd', config }, { name: 'fs.*' }] });
@@ -49,6 +54,7 @@ async function world(uid: string) {
     return { ...replica, feed, calls: createContainerCalls(deps) };
   };
   const one = start();
+  await attest(uid);
   shared.put(executionOf(uid));
   await one.drivers.open(shared.get(`run-${uid}`), never);
   finishers.push(finish);
@@ -181,6 +187,7 @@ describe('signed calls of tools that run in the pod', () => {
       return { ...replica, calls: createContainerCalls({ ...deps, feed: createConversationFeed(bus, systemClock) }) };
     };
     const first = start();
+    await attest(uid);
     shared.put(executionOf(uid));
     await vi.waitFor(() => expect(slow).toHaveBeenCalledTimes(1), { timeout: 10_000 });
     /** The tool ends, and with it the replica that ran it; the other one has continued the execution. */

@@ -7,6 +7,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { ModelReply, Models } from '../../lib/models/models.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { Approvals } from './approvals.ts';
+import type { BeginDeps } from './begin-permit.ts';
 import type { JudgeAgents } from './judge-agents.ts';
 import type { LiveNews } from './live.ts';
 import type { ConversationLog, NewRecord } from './log.ts';
@@ -15,7 +16,7 @@ import type { PodChannel } from './pod-channel.ts';
 import type { AgentCaller, RegisteredToolSource } from './registered/index.ts';
 
 /** Everything that the driver of one conversation works with. */
-export interface ConversationDeps {
+export interface ConversationDeps extends BeginDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly models: Models;

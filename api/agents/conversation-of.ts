@@ -18,8 +18,8 @@ export async function conversationOf(
   execution: AgentExecution,
   parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp' | 'outliving'>,
 ): Promise<ConversationDeps> {
-  const { approvals, bus, calls, clock, judges, logger, models, toolbox, registered } = deps;
-  const { executions, tenants, definitionOf } = deps;
+  const { admission, approvals, bus, calls, clock, judges, logger, models, toolbox, registered } = deps;
+  const { executions, sessions, tenants, definitionOf } = deps;
   const whole = await executions.whole(execution);
   if (whole === undefined) throw new Stopped();
   const definition = await definitionOf(whole);
@@ -28,6 +28,8 @@ export async function conversationOf(
   const { metadata, status } = whole;
   return {
     ...parts,
+    admission,
+    sessions,
     events: bus,
     calls,
     clock,

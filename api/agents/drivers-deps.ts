@@ -14,12 +14,13 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { LeavingTimes } from '../leaving-times.ts';
 import type { Approvals } from './approvals.ts';
+import type { BeginDeps } from './begin-permit.ts';
 import type { ConversationClaims } from './claims.ts';
 import type { JudgeAgents } from './judge-agents.ts';
 import type { RegisteredToolSource } from './registered/index.ts';
 
 /** Everything that the drivers of conversations work with. */
-export interface DriversDeps {
+export interface DriversDeps extends BeginDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly bus: EventBus;
   readonly clock: Clock;

@@ -72,6 +72,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const feed = createConversationFeed(bus, clock);
   const calls = createCallCounter(bus);
   const sessions = createSessions(bus, cluster.tenants);
+  const admission = createSignedAdmission({ bus, clock, logger, newId, sessions });
   const drivers = createDrivers({
     kube,
     bus,
@@ -89,8 +90,9 @@ export function createAgents(deps: AgentsDeps): Agents {
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
     leaving: deps.leaving,
+    admission,
+    sessions,
   });
-  const admission = createSignedAdmission({ bus, clock, logger, newId, sessions });
   const signed: Signed = { key: deps.sealKey, sessions, definitions };
   const podDeps = podRoutesDeps(deps, signed);
   const executions = cluster.informers.agentExecutions;

@@ -16,6 +16,8 @@ interface Wanted {
   readonly callId: string;
   readonly plan: DispatchPlan;
   readonly isIdempotent: boolean;
+  /** Asked each time before a pod gets the command; one that no pod may have is offered no more, and its caller ends it. */
+  readonly mayBegin?: () => Promise<boolean>;
   /** Says that a pod has the command. */
   readonly onGiven?: () => void;
 }
@@ -177,6 +179,10 @@ export class PodChannel {
   async #give(offer: Offer, podUid: string): Promise<Offered | undefined> {
     const { log, tell } = this.#deps;
     const { dispatchId, callId, plan, isIdempotent } = offer;
+    if ((await offer.mayBegin?.()) === false) {
+      this.#offers.delete(callId);
+      return undefined;
+    }
     let isLost = false;
     const sequence = await log.appendMade(() => {
       const earlier = this.#dispatchOf(callId);

@@ -4,6 +4,7 @@ import { shortened } from '../../lib/conversation/shorten.ts';
 import { AppError } from '../../lib/errors.ts';
 import { failure } from '../../lib/tools/answers.ts';
 import { isRefusal, type ToolArguments } from '../../lib/tools/tool.ts';
+import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
 import { type ConversationDeps, record } from './conversation-deps.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { type Answered, answerByPod } from './pod-answer.ts';
@@ -90,21 +91,29 @@ async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: Ab
   if (isRefusal(tool)) return { answer: failure(tool.code, tool.message) };
   const { run } = tool;
   if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
+  const { tenant, executionId = '' } = caller;
+  using permit = createBeginPermit(deps, { tenant, execution_id: executionId });
   const answered = await answerByPod({ run, caller, args }, (plan) =>
-    dispatch(deps, { call, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, closed),
+    dispatch(deps, { call, permit, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, closed),
   );
-  return answered ?? { answer: failure('ContainerBusy', busy) };
+  return answered ?? { answer: permit.isRefused ? failure('SessionRevoked', revoked) : failure('ContainerBusy', busy) };
 }
+
+const revoked = 'the session of the call was revoked before its command began; nothing ran';
 
 const busy = `the container asked for no command in ${patienceMs / 1_000} s; nothing ran; call again later`;
 
 interface Dispatched {
   readonly call: SignedUnderWay;
+  readonly permit: BeginPermit;
   readonly wanted: Parameters<ConversationDeps['channel']['dispatch']>[0];
 }
 
-/** Undefined where the pod did not ask in time: a command that makes a signed call itself would wait for itself. */
-async function dispatch(deps: ConversationDeps, { call, wanted }: Dispatched, closed: AbortSignal) {
+/**
+ * Undefined where the pod did not ask in time, since a command that makes a signed call itself would wait for itself, and where
+ * the session was revoked before.
+ */
+async function dispatch(deps: ConversationDeps, { call, permit, wanted }: Dispatched, closed: AbortSignal) {
   const { clock, channel } = deps;
   const left = Date.parse(call.at) + patienceMs - clock.now();
   const isGivenBefore = call.dispatch !== undefined;
@@ -114,9 +123,17 @@ async function dispatch(deps: ConversationDeps, { call, wanted }: Dispatched, cl
   const giveUp = (): void => over.abort();
   if (!isGivenBefore) patience.signal.addEventListener('abort', giveUp, { once: true });
   const onGiven = (): void => patience.signal.removeEventListener('abort', giveUp);
+  const mayBegin = async (): Promise<boolean> => {
+    const isPermitted = await permit.ask();
+    if (!isPermitted) giveUp();
+    return isPermitted;
+  };
   try {
-    return await channel.dispatch({ ...wanted, onGiven }, over.signal);
+    return await channel.dispatch({ ...wanted, mayBegin, onGiven }, over.signal);
   } catch (error) {
+    const given = deps.log.state.signed.get(call.call_id)?.dispatch;
+    // A pod that asks again may have the command.
+    if (permit.isRefused && given !== undefined) return { dispatch_id: given.dispatch_id };
     if (over.signal.aborted && !closed.aborted) return undefined;
     throw error;
   }

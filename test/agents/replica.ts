@@ -10,7 +10,12 @@ import type { SecurityContextSpec } from '../../crds/schema/security-context.ts'
 import type { EventBus } from '../../lib/bus/index.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createCallCounter } from '../../lib/envelope/index.ts';
+import {
+  createCallCounter,
+  createCallsUnderWay,
+  createSessions,
+  type CallsUnderWay,
+} from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { type KubeClient, KubeError, type RequestName } from '../../lib/kube/index.ts';
@@ -174,6 +179,8 @@ interface ReplicaOptions {
   readonly poolBytes?: number;
   /** Default: those of a process with the shortest grace. */
   readonly leaving?: LeavingTimes;
+  /** Default: a list of its own. */
+  readonly admission?: Pick<CallsUnderWay, 'enter'>;
 }
 
 export interface Replica {
@@ -213,6 +220,7 @@ export function startReplica({
   isModelKnown = true,
   poolBytes,
   leaving = leavingTimesOf(20_000),
+  admission = createCallsUnderWay(systemClock),
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
   const kube: Pick<KubeClient, 'get' | 'mergePatch'> = {
@@ -244,6 +252,8 @@ export function startReplica({
     tenants: { tenantOf: (namespace) => namespace },
     definitionOf: async () => ({ spec, security }),
     leaving,
+    admission,
+    sessions: createSessions(bus),
     ...(poolBytes === undefined ? {} : { poolBytes }),
   });
   const running = drivers.run(stop.signal);
