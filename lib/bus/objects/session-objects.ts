@@ -3,6 +3,7 @@ import type { ObjectInfo, ObjectStore } from '@nats-io/obj';
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { codeOf, errorCodes } from '../bus-error.ts';
+import { readDirect } from '../direct-batch.ts';
 import type { ObjectBucket, ObjectBucketDefinition, ObjectPage } from './object-bucket.ts';
 import { prepareStream } from '../prepare-stream.ts';
 import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from '../streams.ts';
@@ -156,12 +157,8 @@ async function infosFrom(
   start: number,
   end: number,
 ): Promise<readonly StoredMsg[]> {
-  const found: StoredMsg[] = [];
   const query = { seq: start, batch: end - start, next_by_subj: subjects.infos };
-  for await (const message of await manager.direct.getBatch(stream, query)) {
-    if (message.seq < end) found.push(message);
-  }
-  return found;
+  return (await readDirect(manager.direct, stream, query)).filter(({ seq }) => seq < end);
 }
 
 /** Undefined for an alias, and for an object that was deleted. */
@@ -188,7 +185,7 @@ async function removeOldest(deps: ObjectsDeps, first: number, bytes: number): Pr
   const { manager, stream, subjects } = deps;
   const query = { seq: first, batch: trimBatch, next_by_subj: subjects.infos };
   let [removed, freed] = [0, 0];
-  for await (const message of await manager.direct.getBatch(stream, query)) {
+  for (const message of await readDirect(manager.direct, stream, query)) {
     if (freed >= bytes) break;
     const { name, nuid, size = 0, options } = message.json<Partial<ObjectInfo> & Pick<ObjectInfo, 'name'>>();
     if (options?.link !== undefined && (await isInUse(deps, options.link.name ?? ''))) continue;

@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../../../test/cluster/harness/free-port.ts';
 import { type NatsServer, startNatsServer } from '../../../test/nats/nats-server.ts';
 import { systemClock } from '../../clock.ts';
 import { createBatches } from './batches.ts';
@@ -8,8 +9,11 @@ import { createBatches } from './batches.ts';
 /** Batches of streams on the real server. */
 let server: NatsServer;
 let connection: NatsConnection;
+let pages: string;
 beforeAll(async () => {
-  server = await startNatsServer();
+  const port = await freePort();
+  pages = `http://127.0.0.1:${port}`;
+  server = await startNatsServer({ args: ['--http_port', String(port)] });
   connection = await connect({ servers: server.url });
 }, 300_000);
 afterAll(async () => {
@@ -54,3 +58,21 @@ it('a stream that gives no batches is asked for one once in a minute', async () 
   expect([await read(0), await read(0)]).toEqual([[], []]);
   expect(asked()).toBe(2);
 });
+
+it('a batch leaves no subscription at the server, whether it has messages, none, or is refused', async () => {
+  const subscriptions = async (): Promise<number> => {
+    await connection.flush();
+    const { num_subscriptions: count } = (await (await fetch(`${pages}/subsz`)).json()) as Subscriptions;
+    return count;
+  };
+  const [direct, leader] = [await batchesOf('kept', true), await batchesOf('refused', false)];
+  const before = await subscriptions();
+  for (let page = 0; page < 50; page += 1) await direct.read(0);
+  for (let page = 0; page < 5; page += 1) await direct.read(5);
+  await leader.read(0);
+  expect(await subscriptions()).toBe(before);
+});
+
+interface Subscriptions {
+  readonly num_subscriptions: number;
+}

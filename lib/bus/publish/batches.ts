@@ -1,5 +1,6 @@
 import type { JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import { type Clock, resultWithin } from '../../clock.ts';
+import { readDirect } from '../direct-batch.ts';
 import type { FoundMessage } from '../found-message.ts';
 import type { PageBounds } from './read-ahead.ts';
 
@@ -27,12 +28,8 @@ const askedAgainMs = 60_000;
 export function createBatches({ direct, clock, waitMs }: BatchesDeps): ReadBatch {
   /** When a stream that refused is asked again, in milliseconds of the steady clock. */
   const without = new Map<string, number>();
-  const read = async (stream: string, filter: string, { after, most, bytes }: PageBounds): Promise<StoredMsg[]> => {
-    const found: StoredMsg[] = [];
-    const query = { seq: after + 1, batch: most, max_bytes: bytes, next_by_subj: filter };
-    for await (const message of await direct.getBatch(stream, query)) found.push(message);
-    return found;
-  };
+  const read = (stream: string, filter: string, { after, most, bytes }: PageBounds): Promise<StoredMsg[]> =>
+    readDirect(direct, stream, { seq: after + 1, batch: most, max_bytes: bytes, next_by_subj: filter });
   return async (stream, filter, page) => {
     if (clock.steadyMs() < (without.get(stream) ?? 0)) return [];
     const reading = read(stream, filter, page).catch((error: unknown): StoredMsg[] => {
