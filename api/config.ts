@@ -2,15 +2,23 @@ import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
 import { archiveVariables } from '../lib/archive/archive-config.ts';
 import { busVariables } from '../lib/bus/index.ts';
+import { sealVariables } from '../lib/envelope/index.ts';
+import { identityVariables } from '../lib/identity/index.ts';
 import { edgeKeyVariables } from '../lib/keys/edge-key.ts';
 import { logLevels } from '../lib/logger.ts';
 import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
+import { tenantSlugPattern } from '../lib/tenant/names.ts';
 import { billingVariables } from './billing/index.ts';
 import { grpcVariables } from './grpc/config.ts';
-import { sealVariables } from '../lib/envelope/index.ts';
-import { identityVariables } from '../lib/identity/index.ts';
-import { sensorVariables } from './sensors/config.ts';
+
+/** Environment variables of the sensors (docs/stimuli.md). */
+const sensorVariables = {
+  /** Standard input of the process is read: newline-delimited JSON, each line one stimulus. */
+  WINDLASS_STDIN_SENSOR: Type.Boolean({ default: false }),
+  /** Slug of the tenant whose stimuli they are; unset: the system tenant. */
+  WINDLASS_STDIN_TENANT: Type.Optional(Type.String({ pattern: tenantSlugPattern })),
+};
 
 /** The environment variables of the API (charts/windlass/README.md). */
 export const ApiConfig = Type.Object({
@@ -51,4 +59,5 @@ export const ApiConfig = Type.Object({
   ...sensorVariables,
   ...nodeConfigVariables,
 });
+
 export type ApiConfig = Readonly<Static<typeof ApiConfig>>;

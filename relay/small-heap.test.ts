@@ -3,7 +3,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { createHeapPace } from './small-heap.ts';
-import { createWaves } from './waves.ts';
+import { createWaves } from './sweep-pace.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSweepPace } from './sweep-pace.ts';
-import { createWaves } from './waves.ts';
+import { createSweepPace, createWaves } from './sweep-pace.ts';
 
 /** Seconds after the start at which a sweep was due, where so many streams begin in each second. */
 function sweeps(seconds: number, beginIn: (second: number) => number): number[] {

@@ -5,10 +5,9 @@ import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { busLost } from './explained.ts';
 import { changeStatus, type HostStore, isRevocationUnwritten, isRevoked, type StoredHost } from './hosts/host-store.ts';
-import type { Streams } from './streams/streams.ts';
 import { createHeapPace } from './small-heap.ts';
-import { createSweepPace } from './sweep-pace.ts';
-import { createWaves } from './waves.ts';
+import type { Streams } from './streams/streams.ts';
+import { createSweepPace, createWaves } from './sweep-pace.ts';
 
 interface WatchOverDeps {
   readonly clock: Clock;

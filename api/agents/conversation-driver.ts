@@ -3,26 +3,24 @@ import { aborted } from '../../lib/aborted.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
-import { conversationLogs } from '../../lib/conversation/record.ts';
 import { failure } from '../../lib/conversation/next.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
+import { conversationLogs } from '../../lib/conversation/record.ts';
+import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { Parked } from './approvals.ts';
-import { drive } from './conversation.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { conversationOf } from './conversation-of.ts';
+import { drive } from './conversation.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
 import { addressOf, handOverMs, isUnserved } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
-import { Grown, readInto } from './grown.ts';
 import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
-import { isLost } from './lost.ts';
 import { writeOutcome } from './outcome.ts';
+import { createOutlivingCalls, type OutlivingCalls } from './outliving-calls.ts';
 import { PodChannel } from './pod-channel.ts';
 import { hear } from './pod-sayings.ts';
-import { createOutlivingCalls, type OutlivingCalls } from './outliving-calls.ts';
 import { Room, roomLimits, wantedFor } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
 import type { SignedCalls } from './signed-calls.ts';
@@ -32,6 +30,22 @@ const pingMs = 2_000;
 const here = 'here';
 /** Time for the last record and the outcome of an execution that is out of time. */
 const lastWordMs = 30_000;
+
+/** The conversation holds more than its room is for and can take; it is loaded again in one for so many bytes of text. */
+class Grown extends Error {
+  readonly textBytes: number;
+
+  constructor(textBytes: number) {
+    super();
+    this.textBytes = textBytes;
+  }
+}
+
+/** Reads the whole log as far as there is room for it. Where it gives up, how much more is stored is not known. */
+async function readInto(room: Room, log: ConversationLog): Promise<Grown | undefined> {
+  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return new Grown(2 * log.state.bytes);
+  return room.fits(log.state.bytes) ? undefined : new Grown(log.state.bytes);
+}
 
 /** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
 type Driving = 'done' | 'parked' | Grown;
@@ -47,6 +61,14 @@ interface Opened {
   readonly conversation: ConversationDeps;
   readonly deadline: DeadlineSignal;
   readonly room: Room;
+}
+
+/** Errors that come again on every replica: what it runs is gone, or its instruction cannot be rendered. */
+const lasting: ReadonlySet<ErrorCode> = new Set(['not_found', 'invalid', 'limit_exceeded', 'terminal']);
+
+function isLost(error: unknown): AppError {
+  if (error instanceof AppError && lasting.has(error.code)) return error;
+  throw error;
 }
 
 /** Drives conversations to their end, each in a place of the pool of its own, as long as no other replica drives it. */

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
-import { askedAtOnce, createLeftConversations } from './left-conversations.ts';
-import { createTurnsByNamespace } from './turns-by-namespace.ts';
+import { askedAtOnce, createLeftConversations, createTurnsByNamespace } from './left-conversations.ts';
 
 const executions = (namespace: string, count: number): AgentExecution[] =>
   Array.from(

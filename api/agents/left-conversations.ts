@@ -1,7 +1,7 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
-import { createTurnsByNamespace } from './turns-by-namespace.ts';
+import type { KubeObject } from '../../lib/kube/index.ts';
 
 /** Conversations that the replicas do not drive, found by one question to all of them, whatever their number. */
 export interface LeftConversations {
@@ -25,6 +25,35 @@ const address = { service: 'agent.conversations' } as const;
 export const askedAtOnce = 1_000;
 /** How long the others may take to answer. */
 const answerMs = 500;
+
+/** Objects that are looked at a part at a time, in turns. */
+interface TurnsByNamespace<T> {
+  /** The next part: of each namespace as many as of another, behind those of the part before, from the first again at the end. */
+  next(objects: readonly T[]): readonly T[];
+}
+
+/** At most `most` objects a turn. */
+export function createTurnsByNamespace<T extends KubeObject>(most: number): TurnsByNamespace<T> {
+  /** Place of the next object of each namespace. */
+  let places = new Map<string, number>();
+  return {
+    next(objects) {
+      const groups = [...Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')];
+      const next = new Map<string, number>();
+      const part: T[] = [];
+      // The smallest first: what they leave of their parts is for the others.
+      groups.sort(([, a], [, b]) => a.length - b.length);
+      for (const [index, [namespace, group]] of groups.entries()) {
+        const count = Math.min(group.length, Math.ceil((most - part.length) / (groups.length - index)));
+        const first = (places.get(namespace) ?? 0) % group.length;
+        part.push(...group.slice(first, first + count), ...group.slice(0, Math.max(0, first + count - group.length)));
+        next.set(namespace, first + count);
+      }
+      places = next;
+      return part;
+    },
+  };
+}
 
 export function createLeftConversations({ bus, isDriven }: LeftDeps): LeftConversations {
   const turns = createTurnsByNamespace<AgentExecution>(askedAtOnce);

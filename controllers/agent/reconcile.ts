@@ -1,3 +1,4 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import { judgeWarnings } from '../../lib/agent/judge-name.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
@@ -8,10 +9,26 @@ import { agents } from '../../lib/kinds.ts';
 import { type ControllerRevision, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { problemsOf } from '../../lib/registration/index.ts';
-import { collectRevisions } from '../definition/collect-revisions.ts';
+import { type CollectDeps, collectRevisions } from '../definition/collect-revisions.ts';
 import { judge } from '../definition/judge.ts';
+import { neededRevisions } from '../definition/runs-of.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
-import { type AgentRevisions, agentCollection } from './runs-of.ts';
+
+interface AgentRevisions {
+  readonly kube: Pick<KubeClient, 'get' | 'delete'>;
+  readonly revisions: CacheReader<ControllerRevision, 'agentUid' | 'agentKey'>;
+  /** Executions by the revision they run, as `namespace/name`, and by the agent they name. */
+  readonly executions: CacheReader<AgentExecution, 'revision' | 'agent'>;
+}
+
+/** Which revisions of agents are there, and which of them executions need. */
+const agentCollection = ({ kube, revisions, executions }: AgentRevisions): CollectDeps => ({
+  kube,
+  resource: agents,
+  revisions,
+  revisionsOfKey: (key) => revisions.byIndex('agentKey', key),
+  ...neededRevisions({ executions, definition: 'agent', isUnseen: ({ status }) => status?.agent === undefined }),
+});
 
 interface AgentDeps extends AgentRevisions {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;

@@ -3,7 +3,6 @@ import type { NewId } from '../../lib/ids.ts';
 import { refOfKey } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type Outcome, outcomeOfError, outcomeOfResult, type ReconcileResult } from './outcome.ts';
-import { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 import { createWorkQueue, type QueueObserver, type WorkQueue } from './work-queue.ts';
 
 /**
@@ -56,6 +55,29 @@ const sparePart = 1 / 4;
 
 /** Above every wait that a reconcile may have: a call of the API server has 30 s, one of the bucket 45 s. */
 const overdueMs = 300_000;
+
+/** Logs reconciles that were forbidden: once an hour for each namespace, since one cause stops all of its objects. */
+interface RefusalLog {
+  tell(logger: Logger, key: string, err: unknown): void;
+}
+
+/** How long until there is another warning about a namespace, in milliseconds. */
+const quietMs = 3_600_000;
+
+function createRefusalLog(clock: Clock): RefusalLog {
+  /** Until when further refusals in a namespace are routine. */
+  const quiet = new Map<string, number>();
+  return {
+    tell(logger, key, err) {
+      const { namespace = '' } = refOfKey(key);
+      const now = clock.now();
+      if ((quiet.get(namespace) ?? now) > now) return logger.debug({ err }, 'reconcile is not allowed');
+      for (const [known, until] of quiet) if (until <= now) quiet.delete(known);
+      quiet.set(namespace, now + quietMs);
+      logger.warn({ err }, 'reconcile is not allowed; more of this namespace is logged at debug');
+    },
+  };
+}
 
 class QueueController implements Controller {
   readonly kind: string;

@@ -1,8 +1,8 @@
 import { annotations, labels } from '../labels.ts';
 import { reservedExecutionNamePattern } from '../reserved-names.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { heldForArchive, type Marks, markRules, markVariables } from './marks.ts';
-import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
+import { heldForArchive, markRules, type Marks, markVariables } from './marks.ts';
+import type { AdmissionMutation, AdmissionPolicy, AdmissionRule } from './policy.ts';
 
 const ids = (owner: string): string =>
   `(has(${owner}.spec.signals) ? ${owner}.spec.signals.map(s, s.id + '\\n').join('') : '')`;
@@ -117,3 +117,18 @@ export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
     ...identityRules,
   ],
 });
+
+const input = 'dyn(object.spec).input';
+
+/**
+ * An execution that kubectl creates may have any JSON as its input, as one over HTTP may: what is no object becomes
+ * `{input: payload}` before the schema is checked (requirements AMB-175). The field itself stays an atomic map, since the
+ * API server would otherwise keep every name in it a second time, in managedFields.
+ */
+export const inputMutation: AdmissionMutation = {
+  name: 'workflow-execution-input',
+  resources: ['workflowexecutions'],
+  operations: ['CREATE', 'UPDATE'],
+  condition: `has(object.spec) && has(${input}) && type(${input}) != map`,
+  patch: `[JSONPatch{op: "add", path: "/spec/input", value: {"input": ${input}}}]`,
+};

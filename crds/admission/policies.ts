@@ -2,9 +2,8 @@ import { systemNamespace } from '../labels.ts';
 import type { Identities } from './accounts.ts';
 import { agentExecutionPolicy } from './agent-execution-policy.ts';
 import { definitionPolicy } from './definition-policy.ts';
-import { edgeHostPolicy } from './edge-host-policy.ts';
 import { eventPolicy } from './event-policy.ts';
-import { executionPolicy } from './execution-policy.ts';
+import { executionPolicy, inputMutation } from './execution-policy.ts';
 import { fleetRunPolicy } from './fleet-run-policy.ts';
 import {
   agentGrantPolicy,
@@ -12,7 +11,6 @@ import {
   securityContextPolicy,
   workflowGrantPolicy,
 } from './grant-policies.ts';
-import { inputMutation } from './input-mutation.ts';
 import {
   agentIdentityPolicy,
   agentRevisionPolicy,
@@ -24,7 +22,6 @@ import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
 import { contextSecretsPolicy, gitBindingPolicy } from './secret-policies.ts';
 import { servicePolicy } from './service-policy.ts';
-import { statusPolicy } from './status-policy.ts';
 import {
   agentPodPolicy,
   agentSecretPolicy,
@@ -33,11 +30,10 @@ import {
   stepPodPolicy,
 } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
-import { toolCallPolicy } from './tool-call-policy.ts';
-import { toolPatternPolicy } from './tool-pattern-policy.ts';
 import { apiSpecPolicy, toolIdentityPolicy, toolSchemaPolicy, toolStepPolicy } from './tool-policies.ts';
 import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
-import { warningPolicy } from './warning-policy.ts';
+import { toolPatternPolicy, warningPolicy } from './warning-policy.ts';
+import { edgeHostPolicy, statusPolicy, toolCallPolicy } from './writer-policies.ts';
 
 /** The service accounts of an installation under the names that the chart gives by default. */
 const defaultIdentities: Identities = {

@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { gitRefPattern, gitUrlPattern } from '../git-url.ts';
 import { limits } from '../limits.ts';
-import { gitBindingRules } from '../rules/git-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { cel, oneOf, timestamp } from './parts.ts';
+import { cel, type CelRule, oneOf, timestamp } from './parts.ts';
 
 /** Operations on a binding; a sync clones it, or brings what the server has now. */
 export const gitOperations = ['sync', 'commit', 'push', 'status', 'diff'] as const;
@@ -23,6 +22,37 @@ const GitRequest = Type.Object(
   },
   { additionalProperties: false, description: 'The operation that was asked for last, beside the first sync.' },
 );
+
+const badRefs = ['..', '//', '/.', '@{', './', '.lock/'].map((part) => `!self.ref.contains('${part}')`).join(' && ');
+
+/** Rules of a binding that its schema cannot say. */
+const gitBindingRules: CelRule[] = [
+  {
+    rule: 'self.repo_url == oldSelf.repo_url',
+    message: 'repo_url cannot be changed; make another binding',
+    fieldPath: '.repo_url',
+  },
+  {
+    rule: `!has(self.ref) || (${badRefs} && !self.ref.endsWith('/') && !self.ref.endsWith('.') && !self.ref.endsWith('.lock'))`,
+    message: 'must be the name of a branch or a tag, or a commit, as git takes it',
+    fieldPath: '.ref',
+  },
+  {
+    rule: "!self.repo_url.startsWith('http://') || !has(self.credentials)",
+    message: 'credentials are sent over https and ssh alone; leave them out or change repo_url',
+    fieldPath: '.credentials',
+  },
+  {
+    rule: "!self.repo_url.startsWith('ssh://') || has(self.credentials)",
+    message: 'ssh needs credentials with the keys host, ssh-privatekey and known_hosts',
+    fieldPath: '.repo_url',
+  },
+  {
+    rule: "!has(self.request) || (self.request.op == 'commit') == has(self.request.message)",
+    message: 'a commit has a message, and no other operation has one',
+    fieldPath: '.request',
+  },
+];
 
 /** A repository of a git server in a volume of the tenant (spec 3 §10.2, `svc.git.*`; ADR 0098). */
 export const GitBindingSpec = Type.Object(

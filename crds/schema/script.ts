@@ -1,8 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { scriptRules } from '../rules/script-rules.ts';
 import type { KubernetesObject } from './object.ts';
-import { cel } from './parts.ts';
+import { cel, type CelRule } from './parts.ts';
+
+/** A name of blanks alone is found by no caller. */
+const scriptRules: CelRule[] = [
+  {
+    rule: 'self.name.trim() == self.name',
+    message: 'name begins or ends with blanks; remove them',
+    fieldPath: '.name',
+  },
+];
 
 /** Code that agents keep for later (spec 3 §10.2, `svc.script.*`). Nothing runs it by itself. */
 export const ScriptSpec = Type.Object(

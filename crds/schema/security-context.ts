@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { networkPattern } from '../network.ts';
-import { securityContextRules } from '../rules/security-context-rules.ts';
 import { denyPattern, shortToolGlobPattern } from '../tool-name.ts';
 import type { KubernetesObject } from './object.ts';
-import { cel, mapOf, oneOf } from './parts.ts';
+import { cel, type CelRule, mapOf, oneOf } from './parts.ts';
 import { pathPattern } from './path-pattern.ts';
 
 /** Names have no place here: what a name means changes, and a NetworkPolicy knows addresses (ADR 0100). */
@@ -24,6 +23,30 @@ const ListedNetwork = Type.Object(
   { additionalProperties: false },
 );
 export type ListedNetwork = Static<typeof ListedNetwork>;
+
+const lists = ['tools', 'deny_list', 'path_allowlist', 'domain_allowlist'] as const;
+const commands = 'subcommand_allowlist';
+
+const chargeOf = (text: string): string => `${text}.size() + ${limits.contextTextCharge}`;
+const sumOf = (list: string): string => `${list}.map(t, ${chargeOf('t')}).sum()`;
+const ifThere = (field: string, sum: string): string => `(has(self.${field}) ? ${sum} : 0)`;
+
+/** Rules of the spec of a SecurityContext. */
+export const securityContextRules: CelRule[] = [
+  {
+    rule: "has(self.networks) == (has(self.network) && self.network == 'listed')",
+    message: 'networks: is the list of network: listed, and is there with it alone',
+  },
+  {
+    rule: `${[
+      ...lists.map((field) => ifThere(field, sumOf(`self.${field}`))),
+      ifThere(commands, `self.${commands}.map(c, ${chargeOf('c')} + ${sumOf(`self.${commands}[c]`)}).sum()`),
+    ].join(' + ')} <= ${limits.contextTextsLength}`,
+    message:
+      `${lists.join(', ')} and ${commands}: have more than ${limits.contextTextsLength} characters together, ` +
+      `where each text counts as ${limits.contextTextCharge} more; use fewer or shorter texts`,
+  },
+];
 
 /** requirements AMB-195: deny wins; an absent list allows nothing of its kind but tools, which default to all. */
 export const SecurityContextSpec = Type.Object(

@@ -1,9 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { stimulusRouterRules } from '../rules/stimulus-router-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { cel, manifestNamePattern, mapOf, timestamp } from './parts.ts';
+import { cel, type CelRule, manifestNamePattern, mapOf, timestamp } from './parts.ts';
+
+/** A router that does nothing is a mistake. The names of sources are checked by an admission policy, which can tell them. */
+const stimulusRouterRules: CelRule[] = [
+  {
+    rule: '(has(self.routes) && self.routes.size() > 0) || has(self.router_agent)',
+    message: 'needs at least one route, or a router_agent',
+  },
+];
 
 /** Which workflow a tenant's stimuli start (spec 1 §2.4, WorkflowRegistry; requirements AMB-052). */
 export const StimulusRouterSpec = Type.Object(

@@ -1,8 +1,32 @@
 import { type Static, Type } from 'typebox';
+import { type ConditionField, conditionFields } from '../condition-kinds.ts';
 import { limits } from '../limits.ts';
-import { transitionRules } from '../rules/transition-rules.ts';
+import { celList } from '../rules/cel-text.ts';
 import { conditionNames } from './condition-names.ts';
-import { cel, oneOf } from './parts.ts';
+import { cel, type CelRule, oneOf } from './parts.ts';
+
+const requiredFields: readonly ConditionField[] = ['threshold', 'value', 'expression', 'min', 'max'];
+
+const conditionsThatNeed = (field: ConditionField): string[] =>
+  Object.entries(conditionFields).flatMap(([condition, fields]) => (fields.includes(field) ? [condition] : []));
+
+/** Rules of one transition: the fields that its condition cannot do without (AMB-063). */
+const transitionRules: CelRule[] = [
+  ...requiredFields.map(
+    (field): CelRule => ({
+      rule: `!has(self.condition) || !(self.condition in ${celList(conditionsThatNeed(field))}) || has(self.${field})`,
+      message: `the condition needs ${field}`,
+      messageExpression: `'the condition ' + self.condition + ' needs ${field}'`,
+      fieldPath: `.${field}`,
+      reason: 'FieldValueRequired',
+    }),
+  ),
+  {
+    rule: '!has(self.min) || !has(self.max) || self.min <= self.max',
+    message: 'min is greater than max',
+    fieldPath: '.min',
+  },
+];
 
 /** One rule of a state; rules are tested from top to bottom and the first match wins (spec 1 §2.6.9). */
 export const Transition = Type.Object(

@@ -1,12 +1,24 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { patternRule } from '../rules/pattern-rule.ts';
-import { workflowRules } from '../rules/workflow-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { anyJson, anyObject, anySchema, cel, mapOf, semanticVersionPattern, timestamp } from './parts.ts';
+import { anyJson, anyObject, anySchema, cel, type CelRule, mapOf, semanticVersionPattern, timestamp } from './parts.ts';
 import { State } from './state.ts';
 import { Storage } from './storage.ts';
+
+/**
+ * Rules of a workflow's spec. Rules on references to states of the map by key are in an admission policy
+ * (crds/admission): keys have no length limit here, so the API server cannot bound the cost of such a message.
+ */
+const workflowRules: CelRule[] = [
+  {
+    rule: 'self.initial_state in self.states',
+    message: 'initial_state is not a key of states',
+    messageExpression: `"'" + self.initial_state + "' is not a key of states"`,
+    fieldPath: '.initial_state',
+  },
+];
 
 /** spec 1 §2.6; a manifest keeps the first five fields under `metadata` (requirements AMB-060). */
 export const WorkflowSpec = Type.Object(

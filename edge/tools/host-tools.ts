@@ -2,7 +2,6 @@ import type { SecurityContextSpec } from '../../crds/schema/security-context.ts'
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { matchesAny } from '../../lib/tools/name-pattern.ts';
-import { createToolbox, isRefusal, type ToolRuns } from '../../lib/tools/toolbox.ts';
 import type {
   DispatchPlan,
   DispatchResult,
@@ -12,10 +11,10 @@ import type {
   ToolCaller,
   ToolRefusal,
 } from '../../lib/tools/tool.ts';
+import { createToolbox, isRefusal, type ToolRuns } from '../../lib/tools/toolbox.ts';
 import type { LocalConfig } from '../config/schema.ts';
 import { hostInfoRow } from './host-info.ts';
-import { limitedCommand } from './limited-command.ts';
-import { type OnOutput, runProcess } from './run-process.ts';
+import { limitedCommand, type OnOutput, runProcess } from './run-process.ts';
 
 /** One call, after its command was proven. */
 export interface HostCall {

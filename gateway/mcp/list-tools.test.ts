@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { countedNames } from '../../test/support/counted-names.ts';
 import { echoTool } from '../../test/support/gateway.ts';
+import { sealSession } from '../../test/support/seal-session.ts';
 import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
-import { listTools } from './list-tools.ts';
-import { mcpLimits } from './mcp-limits.ts';
-import { sealSession } from '../../test/support/seal-session.ts';
+import { listTools, mcpLimits } from './list-tools.ts';
 
 const session = sealSession();
 

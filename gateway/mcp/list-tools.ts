@@ -8,7 +8,6 @@ import { permittedTools } from '../tools/permitted-tools.ts';
 import { sessionProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
 import { withSchema } from '../tools/whole-schema.ts';
-import { mcpLimits } from './mcp-limits.ts';
 
 export interface ListDeps {
   readonly registry: ToolRegistry;
@@ -29,6 +28,13 @@ export async function listTools(
   const { page, last } = await pageOf(rows);
   return last === undefined ? { tools: page } : { tools: page, nextCursor: cursors.encode(last.name) };
 }
+
+/** Bounds of what MCP clients get in one answer. */
+export const mcpLimits = {
+  /** Tools of one page of `tools/list`, and bytes of their descriptions and schemas as JSON. */
+  toolsPerPage: 200,
+  pageBytes: 1_048_576,
+} as const;
 
 /** As a call is checked: the patterns of the session, then the policy of its security context. One more than a page. */
 async function permitted(

@@ -1,24 +1,34 @@
 import { LRUCache } from 'lru-cache';
 import type { ExecutionReason } from '../../crds/conditions.ts';
+import { limits } from '../../crds/limits.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
-import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import { registeredNameOf } from '../../lib/api-spec/index.ts';
+import { notYetMessage } from '../../lib/caller-error.ts';
 import { cliToolLabels, workflowOf } from '../../lib/cli-tool/workflow-of.ts';
 import { isTimeUp } from '../../lib/deadline.ts';
 import { isSessionRevoked } from '../../lib/envelope/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
 import { finished } from '../../lib/execution/finished.ts';
-import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
+import { isServerStopping } from '../../lib/http/server-stops.ts';
 import { keptSchema } from '../../lib/json-schema/large-schema.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
-import { type KubeClient, KubeError, unlessChanged } from '../../lib/kube/index.ts';
+import {
+  isDenied,
+  isInvalid,
+  isNamespaceGone,
+  isQuotaExceeded,
+  isTooLarge,
+  type KubeClient,
+  KubeError,
+  unlessChanged,
+} from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { failure } from '../../lib/tools/answers.ts';
 import { cliAnswer } from './cli-answer.ts';
-import { refusedRun } from './cli-refusal.ts';
 import type { CliRun, CliRuns } from './cli-runs.ts';
 import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
 import { requireAccepted } from './require-accepted.ts';
@@ -126,6 +136,30 @@ async function run(deps: InvokeDeps, invocation: Invocation, name: RunName): Pro
 interface Started {
   readonly uid: string;
   readonly memo: string;
+}
+
+/** The API server's refusal of a CLI tool's run, as an answer to its caller; undefined for any other error. */
+function refusedRun(cause: unknown): AppError | undefined {
+  const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'Validation', cause });
+  const notYet = notYetMessage(cause);
+  if (notYet !== undefined) return new AppError('unavailable', notYet, { reason: 'NotReady', cause });
+  if (isTooLarge(cause)) return invalid(`the arguments may have ${limits.executionInputBytes} bytes; send less`);
+  if (isQuotaExceeded(cause)) {
+    return new AppError(
+      'limit_exceeded',
+      'the quota of the tenant has no room for another run; wait until one ends, or raise the quota',
+      { reason: 'QuotaExceeded', cause },
+    );
+  }
+  if (isNamespaceGone(cause)) {
+    return new AppError('not_found', 'the tenant is not set up; make it with windlass tenant create', {
+      reason: 'NotFound',
+      cause,
+    });
+  }
+  // The rules of the kind, and admission policies, speak of the object.
+  if (isInvalid(cause) || isDenied(cause)) return invalid(`the run was refused: ${cause.serverMessage}`);
+  return undefined;
 }
 
 /** Creates the execution, whose name follows from the id of the invocation, which audit events hold. */

@@ -1,9 +1,8 @@
-import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { holderOf, type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isKeptApart } from '../../lib/json-schema/large-schema.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
-import { createHolders, type Rivals } from './holders.ts';
 import { type Judged, notReadyOf } from './require-accepted.ts';
 import { createSchemaReader, type SchemaReader } from './schema-reader.ts';
 import type { GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
@@ -12,6 +11,30 @@ import type { GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
 type RegisteredObject = KubeObject &
   Judged &
   Registered & { readonly spec: { readonly description: string; readonly input_schema: object } };
+
+/** Objects of one namespace that share the names of tools. */
+type Rivals = (namespace: string) => readonly Registered[];
+
+/**
+ * Tells which object a name means where several that a tenant sees claim it, of whatever kind and place: a shared one, else
+ * the oldest, as in the condition Ready. Lists and calls go by it alike (GW-WF-01, GW-OP-20).
+ */
+interface Holders {
+  /** The holder of each name. */
+  all(tenant: string | undefined): ReadonlySet<Registered>;
+  of(tenant: string | undefined, name: string): Registered | undefined;
+}
+
+function createHolders(tenancy: Pick<Tenancy, 'visibleTo'>, rivals: Rivals): Holders {
+  const visible = (tenant: string | undefined): Registered[] => tenancy.visibleTo(tenant).flatMap(rivals);
+  return {
+    all(tenant) {
+      const claims = Map.groupBy(visible(tenant), registeredNameOf);
+      return new Set([...claims.values()].flatMap((claimants) => holderOf(claimants) ?? []));
+    },
+    of: (tenant, name) => holderOf(visible(tenant).filter((object) => registeredNameOf(object) === name)),
+  };
+}
 
 /** Needs of a source of registered tools of one kind of object. */
 export interface RegisteredDeps<T> {

@@ -12,6 +12,7 @@ import {
 } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Credential, Credentials } from '../../lib/credentials/index.ts';
+import { isSessionRevoked } from '../../lib/envelope/index.ts';
 import { AppError, hasReason } from '../../lib/errors.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -23,7 +24,6 @@ import type { AnswerRoom } from '../../lib/tools/web/answer-room.ts';
 import type { Upstream } from '../../lib/upstream/index.ts';
 import type { FormerNames } from './former-names.ts';
 import { createInvocationAudit, type InvocationAudit } from './invocation-audit.ts';
-import { brokenOff } from './broken-off.ts';
 import { createRegisteredSource, type RegisteredDeps } from './registered-source.ts';
 import { notReadyOf, requireAccepted } from './require-accepted.ts';
 import { createSendStep } from './send-step.ts';
@@ -103,6 +103,22 @@ function notReadyNow({ apiSpecs }: WorkflowSourceDeps, workflow: ToolWorkflow): 
 
 interface ChainSourceDeps extends WorkflowSourceDeps {
   readonly turns: ReadingTurns;
+}
+
+/**
+ * The answer of an invocation that `error` broke off behind the steps in `sent`. A caller that hears of an outage tries again,
+ * and those steps would be sent twice.
+ * @throws the error, where nothing was sent, or where it says nothing of trying again.
+ */
+function brokenOff(error: unknown, sent: readonly string[], context: GatewayCallContext): GatewayAnswer {
+  if (sent.length === 0 || !(error instanceof AppError) || isSessionRevoked(context.signal)) throw error;
+  const steps = `${sent.length === 1 ? 'step' : 'steps'} ${sent.join(', ')} ${sent.length === 1 ? 'was' : 'were'} sent`;
+  const what = `${steps} (invocation ${context.invocationId})`;
+  if (error.code === 'invalid') throw new AppError('invalid', `${error.message}; before that, ${what}`, error);
+  return {
+    content: `OutcomeUnknown: ${what}, and the workflow did not reach its end. Do not repeat the call; look at the audit.`,
+    isError: true,
+  };
 }
 
 async function invoke(deps: ChainSourceDeps, invocation: Invocation): Promise<GatewayAnswer> {

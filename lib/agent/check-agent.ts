@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import { errorAt, formatPlace, type Problem, warningAt } from '../../crds/problem.ts';
 import type { AgentMount } from '../../crds/schema/agent.ts';
 import { validateSpec } from '../../crds/validators.ts';
-import { checkVariableNames } from '../definition/variable-names.ts';
+import { checkVariableNames } from '../definition/check-environment.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
@@ -11,9 +11,29 @@ import { toolNameProblem } from '../tools/known-names.ts';
 import { matchesName } from '../tools/name-pattern.ts';
 import { workLimits } from '../work/limits.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
-import { checkContainer } from './check-container.ts';
 import { checkToolSettings } from './check-tool-settings.ts';
 import { badMount } from './mounts.ts';
+import { toolRunsInPod } from './needs-pod.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Warnings of settings of a container that an agent has none of, unless an execution mounts a volume. */
+function checkContainer({ tools, volumes, runtime, env, resources }: Fields): readonly Problem[] {
+  const mounts = Array.isArray(volumes) && volumes.length > 0;
+  if (mounts || (Array.isArray(tools) && tools.slice(0, limits.agentTools).some(runsInPod))) return [];
+  const settings = [
+    [['spec', 'runtime', 'image'], isJsonObject(runtime) ? runtime['image'] : undefined],
+    [['spec', 'env'], env],
+    [['spec', 'resources'], resources],
+  ] as const;
+  return settings.filter(([, value]) => value !== undefined).map(([place]) => warningAt(place, 'ignored', noContainer));
+}
+
+const noContainer =
+  'does nothing where an execution mounts no volume: no tool of spec.tools runs in a container; add fs.* or cmd, or remove it';
+
+const runsInPod = (tool: unknown): boolean =>
+  isJsonObject(tool) && typeof tool['name'] === 'string' && toolRunsInPod(tool['name']);
 
 /**
  * Everything that is wrong with the spec of an Agent, all at once: what the API server refuses, and what it cannot know

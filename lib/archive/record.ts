@@ -1,15 +1,37 @@
+import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { BlobRef } from '../../crds/schema/workflow-execution-status.ts';
 import { AppError } from '../errors.ts';
 import type { BlobReader } from '../execution/whole-value.ts';
 import { createBlob } from '../output-store/blob.ts';
 import { lost } from '../output-store/packed.ts';
 import { archiveLimits } from './limits.ts';
 import { lineBreak, Packer, unpack, withoutManagers } from './packed-lines.ts';
-import { type Part, partsOf } from './parts.ts';
 
 /** First line of a record, which identifies the file. */
 const format = 'windlass.dev/execution-record/1';
+
+/** A value in the output store. */
+type Part = Pick<BlobRef, 'ref' | 'bytes' | 'encoding'>;
+
+/**
+ * Every value of an execution in the output store, each once, ordered by its value to a reader: first
+ * the final output, then the Blackboard, then what earlier visits left.
+ */
+function partsOf({ status }: WorkflowExecution): readonly Part[] {
+  if (status === undefined) return [];
+  const refs = [
+    ...(status.final_output_ref === undefined ? [] : [status.final_output_ref]),
+    ...Object.values(status.blackboard ?? {}).flatMap(refsOf),
+    ...[status.feedback, status.human_feedback].flatMap(refsOf),
+    ...[status.current?.prompt_ref, status.interrupted?.prompt_ref].filter((ref) => ref !== undefined),
+    ...Object.values(status.interrupted?.steps ?? {}).flatMap(({ result }) => refsOf(result)),
+    ...(status.history ?? []).toReversed().flatMap(({ output }) => refsOf(output)),
+  ];
+  const byRef = new Map(refs.map(({ ref, bytes, encoding }) => [ref, { ref, bytes, encoding }]));
+  return [...byRef.values()];
+}
+
+const refsOf = (stored: StoredValue | undefined): readonly BlobRef[] => stored?.refs ?? [];
 
 /** Why a value is not in the record: `large` above the bound of all values together, `lost` from the output store. */
 interface LeftOut extends Part {

@@ -1,6 +1,5 @@
 import { limits } from '../../crds/limits.ts';
 import type { Consensus } from '../../crds/schema/consensus.ts';
-import { deviation, fraction, sum, type Weighted, weightedMean } from './numbers.ts';
 
 type Strategy = Consensus['strategy'];
 
@@ -59,6 +58,36 @@ export const thresholdOf = ({ threshold }: Consensus): number => threshold ?? li
 /** The least confidence of a consensus; undefined where the state names none (WF-PAR-10). */
 export const agreementOf = ({ min_agreement_confidence: own, agreement }: Consensus): number | undefined =>
   own ?? agreement;
+
+/** A value and how much it counts. */
+interface Weighted {
+  readonly value: number;
+  readonly weight: number;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** The weights must not all be 0. */
+const weightedMean = (items: readonly Weighted[]): number =>
+  sum(items.map(({ value, weight }) => value * weight)) / sum(items.map(({ weight }) => weight));
+
+/** The population standard deviation σ, weighted. */
+function deviation(items: readonly Weighted[]): number {
+  const mean = weightedMean(items);
+  return Math.sqrt(weightedMean(items.map(({ value, weight }) => ({ value: (value - mean) ** 2, weight }))));
+}
+
+/** Places after the point that a result keeps. */
+const places = 12;
+
+/**
+ * A number between 0 and 1 without the last digits of binary fractions: three judges who all say 0.7 have the mean 0.7, and
+ * a threshold of 0.7 is reached.
+ */
+function fraction(value: number): number {
+  const rounded = Math.round(value * 10 ** places) / 10 ** places;
+  return Math.min(1, Math.max(0, rounded));
+}
 
 /**
  * The consensus of judges (spec 1 §2.6, requirements AMB-082). Undefined where nothing can be weighed: no judge completed,

@@ -1,4 +1,6 @@
 import { errorAt, type Place, type Problem, warningAt } from '../../crds/problem.ts';
+import { checkExpression } from '../expression/parse.ts';
+import type { Work } from '../work/work.ts';
 import type { Definition } from './definition.ts';
 import { volumeNames } from './volume-names.ts';
 
@@ -9,11 +11,7 @@ type CheckRoot = (rest: Reference, at: Place, definition: Definition) => readonl
  * Checks that templates and expressions read existing keys. A missing volume is an error; any other a warning, since a
  * missing key renders as a placeholder and may be what the author wants.
  */
-export function checkReferences(
-  references: readonly Reference[],
-  at: Place,
-  definition: Definition,
-): readonly Problem[] {
+function checkReferences(references: readonly Reference[], at: Place, definition: Definition): readonly Problem[] {
   const seen = new Set<string>();
   return references.flatMap((reference) => {
     const key = reference.join('.');
@@ -104,4 +102,27 @@ function checkVolume(rest: Reference, at: Place, { spec, broken }: Definition): 
   const exists = first === 'workspace' ? known.has(first) : first === 'shared_volumes' && known.has(second ?? '');
   if (exists) return [];
   return [errorAt(at, 'unknown_volume', `{{workflow.storage.${rest.join('.')}}} is not a volume of this workflow`)];
+}
+
+/** Every expression of a `custom` condition is in the grammar (AMB-067, AMB-172) and what it reads exists. */
+export function checkExpressions(definition: Definition, work: Work): readonly Problem[] {
+  return definition.states.flatMap(({ at: stateAt, state }) =>
+    state.transitions.flatMap(({ expression }, index) => {
+      if (expression === undefined) return [];
+      const at = [...stateAt, 'transitions', index, 'expression'];
+      const result = checkExpression(expression, work);
+      if (result.ok) return checkReferences(result.references, at, definition);
+      return [errorAt(at, 'expression', `${result.message} (column ${result.column} of the expression)`)];
+    }),
+  );
+}
+
+/** Every template can be parsed and what it reads exists (spec 1 §2.6, "Template variables"). */
+export function checkTemplates(definition: Definition, work: Work): readonly Problem[] {
+  return definition.templates.checked(definition, work).flatMap(({ at, result }) => {
+    if (result.ok) return checkReferences(result.references, at, definition);
+    return [
+      errorAt(at, 'template', `${result.message} (line ${result.line}, column ${result.column} of the template)`),
+    ];
+  });
 }

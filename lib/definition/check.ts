@@ -1,27 +1,33 @@
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import { validateSpec } from '../../crds/validators.ts';
+import { isTooDeep, tooDeep } from '../nesting.ts';
+import { workLimits } from '../work/limits.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
 import { checkCallTool } from './check-call-tool.ts';
 import { checkConditions } from './check-conditions.ts';
 import { checkConsensus } from './check-consensus.ts';
-import { checkContext } from './check-context.ts';
 import { checkDefaults } from './check-defaults.ts';
 import { checkEnvironment } from './check-environment.ts';
-import { checkExpressions } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
 import { checkHuman } from './check-human.ts';
 import { checkMounts } from './check-mounts.ts';
 import { checkNames } from './check-names.ts';
+import { checkExpressions, checkTemplates } from './check-references.ts';
 import { checkResources } from './check-resources.ts';
 import { checkSchemas } from './check-schemas.ts';
-import { checkStorage } from './check-storage.ts';
 import { checkShadowed } from './check-shadowed.ts';
-import { checkTemplates } from './check-templates.ts';
+import { checkStorage } from './check-storage.ts';
 import { checkTraps } from './check-traps.ts';
-import { workLimits } from '../work/limits.ts';
-import { Work, WorkBudgetExceeded } from '../work/work.ts';
-import { type DefinitionCheck, type Definition, soundParts } from './definition.ts';
+import { type Definition, type DefinitionCheck, soundParts } from './definition.ts';
 
 export type { Problem } from '../../crds/problem.ts';
+
+/** Constants are what the API takes as JSON, however they came in. */
+function checkContext({ spec: { context = {} } }: Definition): readonly Problem[] {
+  return Object.entries(context)
+    .filter(([, value]) => isTooDeep(value))
+    .map(([key]) => errorAt(['spec', 'context', key], 'depth', tooDeep));
+}
 
 const checks: readonly DefinitionCheck[] = [
   checkNames,

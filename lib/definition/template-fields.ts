@@ -1,8 +1,10 @@
 import type { Place } from '../../crds/problem.ts';
 import type { ContainerFields } from '../../crds/schema/container.ts';
-import type { State, StateOf } from '../../crds/schema/state.ts';
 import type { StateKind } from '../../crds/schema/state-kinds.ts';
+import type { State, StateOf } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { checkTemplate, type TemplateCheck } from '../template/parse.ts';
+import type { Work } from '../work/work.ts';
 
 /** A field that holds a template. */
 interface TemplateField {
@@ -11,7 +13,7 @@ interface TemplateField {
 }
 
 /** The parts of a definition that hold templates. */
-export interface Templated {
+interface Templated {
   readonly spec: Readonly<Partial<Pick<WorkflowSpec, 'output_template'>>>;
   readonly states: readonly { readonly at: Place; readonly state: State }[];
 }
@@ -46,7 +48,7 @@ const fieldsOf: { readonly [K in StateKind]: Fields<StateOf<K>> } = {
 };
 
 /** Every template of a definition, in its order. */
-export function templateFields({ spec, states }: Templated): readonly TemplateField[] {
+function templateFields({ spec, states }: Templated): readonly TemplateField[] {
   return [
     ...mapFields(['spec', 'output_template'], spec.output_template),
     ...states.flatMap(({ at, state }) => stateFields(state, at)),
@@ -59,4 +61,23 @@ function stateFields<K extends StateKind>(state: State & { kind: K }, at: Place)
     field([...at, 'transitions', index, 'feedback'], rule.feedback),
   );
   return [...read(state, at), ...feedbacks];
+}
+
+interface CheckedTemplate {
+  readonly at: Place;
+  readonly result: TemplateCheck;
+}
+
+/** The templates of one definition. */
+export class CheckedTemplates {
+  #checked: readonly CheckedTemplate[] | undefined;
+
+  /**
+   * Each template with what the parser says of it. The first call pays for the parsing.
+   * @throws WorkBudgetExceeded
+   */
+  checked(definition: Templated, work: Work): readonly CheckedTemplate[] {
+    this.#checked ??= templateFields(definition).map(({ at, source }) => ({ at, result: checkTemplate(source, work) }));
+    return this.#checked;
+  }
 }

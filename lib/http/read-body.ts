@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { parse } from 'content-type';
 import type { BodyContract } from './contract.ts';
 import { isTooCostly, jsonCost } from './json-cost.ts';
-import { requireMediaType } from './media-type.ts';
 import {
   clientGone,
   invalidField,
@@ -70,6 +70,21 @@ async function parsePriced(source: BodySource, text: string, judge: typeof asser
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     throw invalidField(error.path, error.message);
+  }
+}
+
+/**
+ * Checks that a body is of one of the given media types. The only parameter that it may have is
+ * `charset=utf-8`: any other would change what the bytes mean.
+ */
+function requireMediaType(header: string | undefined, mediaTypes: readonly string[]): void {
+  const expected = mediaTypes.join(' or ');
+  if (header === undefined) throw unsupportedMediaType(`send the header Content-Type: ${expected}`);
+  const { type, parameters } = parse(header);
+  if (!mediaTypes.includes(type)) throw unsupportedMediaType(`the body must be ${expected}`);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (name !== 'charset' || value.toLowerCase() !== 'utf-8')
+      throw unsupportedMediaType(`the only parameter of ${type} is charset=utf-8`);
   }
 }
 

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { formatPlace, type Place, type Problem } from '../../crds/problem.ts';
 import { createValidator } from '../../crds/validators.ts';
 import { ConfigError, type Environment } from '../config.ts';
 import { defined } from '../defined.ts';
 import { readDocuments } from '../manifest/yaml-document.ts';
+import { builtInNameProblem } from '../tools/known-names.ts';
 import { checkRules } from './check-rules.ts';
 import { type KeyFindings, type KeySources, type ReadSecret, readSecretFile, resolveKey } from './key-reference.ts';
 import {
@@ -14,10 +16,8 @@ import {
   type NodeConfig,
   type NodeConfigWarning,
 } from './node-config.ts';
-import { builtInNameProblem } from '../tools/known-names.ts';
-import { addressOfPod } from './program-pods.ts';
+import { NodeConfigFile, nodeConfigLimits, type NodeConfigSpec } from './schema.ts';
 import type { Secret } from './secret.ts';
-import { NodeConfigFile, type NodeConfigSpec, nodeConfigLimits } from './schema.ts';
 
 /** Problems that one error lists; a reader stops after so many. */
 const problemsShown = 100;
@@ -180,6 +180,23 @@ function toServers({ mcp_servers: servers = [] }: NodeConfigSpec, keyAt: KeyAt):
       }),
     };
   });
+}
+
+/** Service, pod and key of one MCP server over stdio and one tenant. The chart makes all three by the same names. */
+interface ProgramPod {
+  readonly url: string;
+  /** Reference to the key that its clients have to show. */
+  readonly key: string;
+}
+
+/** Secret with the keys of all such pods, which the chart makes. */
+const keys = 'windlass-mcp-programs';
+const port = 8_080;
+
+/** A hash in place of the tenant: a slug may be longer than what a name has left, and could end like another server's name. */
+function addressOfPod(server: string, tenant: string): ProgramPod {
+  const name = `mcp-${server}-${createHash('sha256').update(tenant).digest('hex').slice(0, 10)}`;
+  return { url: `http://${name}:${port}/mcp`, key: `secret:${keys}/${name}` };
 }
 
 /** Every pod has a key of its own, so that no program can call that of another tenant. */

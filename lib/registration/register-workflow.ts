@@ -7,8 +7,7 @@ import { workflowName } from '../manifest/object-name.ts';
 import type { KeepRevision } from './keep-revision.ts';
 import { planRegistration, type Registration } from './plan-registration.ts';
 import { storedRevision } from './stored-version.ts';
-import { nounOf, type Versioned } from './versioned.ts';
-import { wasAccepted } from './was-accepted.ts';
+import { nounOf, type Versioned, wasAccepted } from './versioned.ts';
 
 export interface RegisterDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'replace'>;

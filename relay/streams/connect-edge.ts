@@ -4,8 +4,8 @@ import {
   keyHashOfText,
   type NodeClaims,
   readEdgeEvent,
-  type ReceivedEvent,
   readNodeToken,
+  type ReceivedEvent,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { PoolPart } from '../../lib/fair-pool.ts';
@@ -13,11 +13,10 @@ import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-str
 import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { createAlikeCapabilities } from './alike-capabilities.ts';
-import { type HeldToken, heldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
+import { heldToken, type HeldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
-import { createOpenings, type Openings } from './openings.ts';
 import { createBusTurns, takeEvent, type TakeEventDeps } from './take-event.ts';
-import { createTenantStreams, type TenantStreams } from './tenant-streams.ts';
+import { createOpenings, createTenantStreams, type Openings, type TenantStreams } from './tenant-streams.ts';
 
 interface ConnectDeps extends Omit<TakeEventDeps, 'turns'> {
   readonly hosts: HostStore;

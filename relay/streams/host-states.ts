@@ -4,7 +4,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
-import type { TokenBuckets } from '../../lib/token-buckets.ts';
+import { createTokenBuckets, type TokenBuckets } from '../../lib/token-buckets.ts';
 import {
   changeStatus,
   type HostStore,
@@ -12,7 +12,6 @@ import {
   isRevoked,
   type StoredHost,
 } from '../hosts/host-store.ts';
-import { createCheckpoints } from './checkpoints.ts';
 import type { LiveStream } from './live-stream.ts';
 import { createLookUps, type LookUps } from './look-ups.ts';
 
@@ -48,6 +47,19 @@ interface ReportOptions {
   /** Receives the host as the server has it. */
   readonly onFound: (host: StoredHost) => void;
 }
+
+/** Hosts whose checkpoints this process counts; the longest unused one is forgotten first. */
+const hostsMax = 20_000;
+/** Checkpoints that a host may have before its pace counts, so that a daemon which starts is not held up. */
+const burst = 4;
+
+/**
+ * How often new capabilities of a host are written, over all of its streams at this relay; keys are uids. One checkpoint for
+ * each heartbeat interval, and four at first. A write of capabilities is a version of the object in the store, and an event for
+ * each watch.
+ */
+const createCheckpoints = (steadyMs: () => number, intervalMs: number): TokenBuckets =>
+  createTokenBuckets({ nowMs: steadyMs, burst, intervalMs, keysMax: hostsMax });
 
 /** The state of a host as this relay sees it, where it is news: what `EdgeHost.status` holds of it. */
 export class HostStates {

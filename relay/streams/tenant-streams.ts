@@ -20,3 +20,33 @@ export function createTenantStreams(max: number, clock: Clock): TenantStreams {
     },
   };
 }
+
+/** A daemon opens one stream at a time; others are left of connections that broke. */
+const openingsMax = 4;
+
+export interface Openings {
+  /**
+   * Counts a stream of the host until the answer is called.
+   * @throws GrpcError `limit_exceeded` where four of them wait already.
+   */
+  enter(nodeId: string): () => void;
+}
+
+/** Streams that have not said Hello, by host: those of one host take no room and no calls from others. */
+export function createOpenings(): Openings {
+  const waiting = new Map<string, number>();
+  return {
+    enter(nodeId) {
+      const count = waiting.get(nodeId) ?? 0;
+      if (count >= openingsMax) {
+        throw new GrpcError('limit_exceeded', `${openingsMax} streams of this host have not said hello yet; wait`);
+      }
+      waiting.set(nodeId, count + 1);
+      return () => {
+        const left = (waiting.get(nodeId) ?? 1) - 1;
+        if (left === 0) waiting.delete(nodeId);
+        else waiting.set(nodeId, left);
+      };
+    },
+  };
+}

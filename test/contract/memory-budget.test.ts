@@ -129,7 +129,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'gateway/cluster/cluster.ts': 'given: partly-kept.ts',
   'gateway/lane/invoke.ts': 'proofs and calls',
   'gateway/mcp/mcp-server.ts': 'proofs',
-  'gateway/registry/find-live.ts': 'requests to the API server',
+  'gateway/registry/registry.ts': 'requests to the API server',
   'lib/audit-chain/audit-record.ts': 'reads of the audit, three at once',
   'lib/bus/subscribe/nats-subscriber.ts': 'messages',
   'lib/envelope/token.ts': 'tokens of 1 MiB in all',

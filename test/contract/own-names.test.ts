@@ -20,7 +20,6 @@ const shared: Readonly<Record<string, string>> = {
   createServices: 'of one process each',
   Informers: 'of one process each',
   openApiDocument: 'of one process each',
-  createHolders: 'of one process each',
 };
 
 /** Modules of one form: each folder of routes has a `createReadRoute`, and each backend of the CLI the same parts. */

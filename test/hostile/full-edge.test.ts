@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
-import { edgeHostRules } from '../../crds/rules/edge-rules.ts';
 import { type EdgeGroup, EdgeGroupSpec } from '../../crds/schema/edge-group.ts';
-import { type EdgeHost, EdgeHostSpec } from '../../crds/schema/edge-host.ts';
+import { type EdgeHost, edgeHostRules, EdgeHostSpec } from '../../crds/schema/edge-host.ts';
 import { type FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import { factsLength } from '../../lib/edge/index.ts';
 import { slimEdgeGroup } from '../../lib/edge/slim-edge-group.ts';
 import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
-import { capabilitiesOf } from '../../relay/streams/outcome-of.ts';
-import { aHost } from '../builders/edge-builder.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { cachedTable } from '../../lib/memory-budget/index.ts';
+import { capabilitiesOf } from '../../relay/streams/outcome-of.ts';
+import { aHost } from '../builders/edge-builder.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes, keptBytesOf } from './support/kept-bytes.ts';
 

@@ -4,20 +4,19 @@ import { volumeIndexes, volumesOfClaim } from '../../controllers/volume/informer
 import { annotations, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { type AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
-import { type SecurityContext, SecurityContextSpec } from '../../crds/schema/security-context.ts';
-import { type Signal, type WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
-import { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
+import { type SecurityContext, securityContextRules, SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
+import { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
+import { type Signal, type WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { approvalId } from '../../lib/decision/approval-id.ts';
 import { listedExecution } from '../../lib/execution/listed-execution.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
-import { securityContextRules } from '../../crds/rules/security-context-rules.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { createCache, stripStrangers } from '../../lib/informer/index.ts';
 import { executionMarks } from '../../lib/informer/slim-metadata.ts';
 import { cachedTable } from '../../lib/memory-budget/index.ts';
-import { anExecution, after } from '../builders/execution-builder.ts';
+import { after, anExecution } from '../builders/execution-builder.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes } from './support/kept-bytes.ts';
 

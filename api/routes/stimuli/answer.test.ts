@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toGrpcFailure } from '../../../lib/grpc/grpc-error.ts';
 import { toErrorReply } from '../../../lib/http/error-reply.ts';
-import { ingestFailure } from '../../grpc/ingest-error.ts';
+import { ingestFailure } from '../../grpc/ingest-stimulus.ts';
 import { IngestError } from '../../ingest/ingest-error.ts';
 import { answer } from './answer.ts';
 

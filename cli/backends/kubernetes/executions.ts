@@ -1,4 +1,5 @@
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { isUid } from '../../../crds/uid.ts';
 import { commitCancel } from '../../../lib/decision/commit-cancel.ts';
 import { commitDecision } from '../../../lib/decision/commit-decision.ts';
 import { createGate } from '../../../lib/decision/gate.ts';
@@ -8,24 +9,42 @@ import { buildExecution, validatedVersion } from '../../../lib/execution/build-e
 import { executionAgain } from '../../../lib/execution/execution-again.ts';
 import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
+import { findObject } from '../../../lib/kube/find-object.ts';
+import type { CallOptions } from '../../../lib/kube/index.ts';
 import { isAlreadyExists } from '../../../lib/kube/kube-error.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { workflowOf } from '../../workflow-of.ts';
 import type {
   AgainRequest,
-  HumanAnswer,
   Cancelled,
   ExecutionBackend,
   ExecutionFilter,
+  HumanAnswer,
   PendingApproval,
   StartRequest,
 } from '../backend.ts';
-import { nameTaken } from '../refusals.ts';
-import { findExecution } from './find-execution.ts';
+import { nameTaken, noExecution } from '../refusals.ts';
+import type { KubernetesDeps } from './deps.ts';
 import { followExecution } from './follow.ts';
 import { inNamespace, listedIn } from './known-namespace.ts';
 import { onlyTheApi } from './only-the-api.ts';
-import type { KubernetesDeps } from './deps.ts';
+
+/** The execution of that name or uid in the namespace. Throws a not-found error with a hint. */
+async function findExecution(
+  { kube, namespace, words }: Pick<KubernetesDeps, 'kube' | 'namespace' | 'words'>,
+  nameOrUid: string,
+  options: CallOptions = {},
+): Promise<WorkflowExecution> {
+  if (isUid(nameOrUid)) {
+    const { items } = await kube.listAll(workflowExecutions, { namespace, ...options });
+    const found = items.find(({ metadata }) => metadata.uid === nameOrUid);
+    if (found) return found;
+    throw noExecution(nameOrUid, words);
+  }
+  const found = await findObject(kube, workflowExecutions, { namespace, name: nameOrUid }, options);
+  if (found === undefined) throw noExecution(nameOrUid, words);
+  return found;
+}
 
 /** Executions as custom resources. */
 export function createExecutions(deps: KubernetesDeps): ExecutionBackend {

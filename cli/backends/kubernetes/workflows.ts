@@ -1,10 +1,10 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { byName, type WorkflowScope, scopeOf } from '../../../lib/workflow-lookup/scope.ts';
 import { workflows } from '../../../lib/kinds.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
-import { registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
+import { readWorkflow, registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
+import { byName, scopeOf, type WorkflowScope } from '../../../lib/workflow-lookup/scope.ts';
 import type { CliError } from '../../exit-codes.ts';
 import type {
   ListQuery,
@@ -15,11 +15,31 @@ import type {
   WorkflowBackend,
   WorkflowRow,
 } from '../backend.ts';
-import { findWorkflow } from './find-workflow.ts';
-import { inNamespace, listedIn } from './known-namespace.ts';
+import { noWorkflow } from '../refusals.ts';
 import type { KubernetesDeps } from './deps.ts';
+import { inNamespace, listedIn } from './known-namespace.ts';
 import { onlyTheApi } from './only-the-api.ts';
 import { unlessRefused } from './unless-refused.ts';
+
+/** The workflow of that name or uid, here or else in the global namespace: where the controller looks as well. */
+async function findWorkflow(
+  { kube, namespace, words }: Pick<KubernetesDeps, 'kube' | 'namespace' | 'words'>,
+  nameOrUid: string,
+  scope?: WorkflowScope,
+): Promise<Workflow> {
+  for (const place of placesOf(namespace, scope)) {
+    const reading = readWorkflow(kube, place, nameOrUid);
+    const found = await (place === globalNamespace ? unlessRefused(reading) : reading);
+    if (found) return found;
+  }
+  throw noWorkflow(nameOrUid, words);
+}
+
+function placesOf(namespace: string, scope: WorkflowScope | undefined): readonly string[] {
+  if (scope === 'user') throw onlyTheApi('workflows of user scope are known to the API only');
+  if (scope === 'global') return [globalNamespace];
+  return scope === undefined ? [...new Set([namespace, globalNamespace])] : [namespace];
+}
 
 /** Definitions as custom resources. */
 export function createWorkflows(deps: KubernetesDeps): WorkflowBackend {

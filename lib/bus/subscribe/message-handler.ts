@@ -6,12 +6,11 @@ import { AppError } from '../../errors.ts';
 import type { FairPool, PoolPart } from '../../fair-pool.ts';
 import type { Logger } from '../../logger.ts';
 import type { BusObserver } from '../bus-observer.ts';
-import type { EventSink } from '../event-bus.ts';
+import type { BusEvent, EventSink } from '../event-bus.ts';
 import { busLimits } from '../limits.ts';
 import { readSubject, sourceName } from '../publish/stream-subjects.ts';
-import { deadLetterEvent } from './dead-letter-event.ts';
 import type { HandleDelivery, SubscriptionDefinition } from './subscription.ts';
-import { judgeArrival, judgeFailure, type DeliveryVerdict } from './verdict.ts';
+import { type DeliveryVerdict, judgeArrival, judgeFailure } from './verdict.ts';
 
 export interface HandlerDeps {
   readonly clock: Clock;
@@ -127,6 +126,42 @@ function attemptSend(send: () => void): void {
     // A closed connection; nothing can be said over it any more.
   }
 }
+
+interface DeadLetter {
+  readonly consumer: string;
+  readonly stream: string;
+  readonly sequence: number;
+  readonly attempts: number;
+  readonly reason: string;
+  readonly tenant: string;
+  /** Name of the process. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Topic of events about the bus itself. */
+const topic = 'bus';
+
+/**
+ * Says that a message will not be delivered to a consumer any more, and where it is: the stream keeps it as long as every
+ * other. Its content and the text of the error, which may hold what the tenant's users must not see, stay out.
+ */
+const deadLetterEvent = {
+  topic,
+  of({ consumer, stream, sequence, attempts, reason, tenant, name, now }: DeadLetter): BusEvent {
+    return {
+      id: `dead-letter-${consumer}-${stream}-${sequence}`,
+      topic,
+      source: name,
+      type: 'MessageDeadLettered',
+      subject: consumer,
+      tenant,
+      time: new Date(now).toISOString(),
+      data: { consumer, stream, sequence, attempts, reason },
+    };
+  },
+} as const;
 
 function report(
   { logger, events, name, clock }: HandlerDeps,

@@ -11,7 +11,7 @@ import { KubeError } from '../../../../lib/kube/index.ts';
 import type { EdgeRoutesDeps } from '../index.ts';
 import { changeEdgeHost, listEdgeHosts, pushEdgeConfig, tagEdgeHost } from './contract.ts';
 import { EdgeHostSummary, EdgeHostView } from '../schema.ts';
-import { changedTags } from './tags.ts';
+import { changedTags } from './write.ts';
 
 /** The API server's answer to a value that the CRD does not allow. */
 const refusedValue = new KubeError(
@@ -27,10 +27,12 @@ const elsewhere = <T extends ReturnType<typeof aHost>>(host: T): T => ({
   ...host,
   metadata: { ...host.metadata, namespace: 'tenant-other' },
 });
+
 const mine = aHost(1, { tags: ['build', 'linux'] });
 function recent(number: number) {
   return { command_id: nodeId(number), tool: 'cmd.run', dispatched_at: '2026-01-01T00:00:00Z' };
 }
+
 const away = aHost(2, { tags: ['build'] }, { status: 'Disconnected', last_heartbeat_at: '2026-01-01T01:00:00Z' });
 const theirs = elsewhere(aHost(3));
 const world = (

@@ -1,8 +1,10 @@
+import { limits } from '../../../../crds/limits.ts';
 import type { EdgeHost, EdgeHostSpec } from '../../../../crds/schema/edge-host.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { defined } from '../../../../lib/defined.ts';
 import { defineRoute, json, noContent, type Route } from '../../../../lib/http/index.ts';
+import { invalidField } from '../../../../lib/http/request-errors.ts';
 import type { Caller } from '../../../../lib/identity/index.ts';
 import { edgeHosts as hostKind } from '../../../../lib/kinds.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
@@ -13,7 +15,6 @@ import { unknownHost } from '../errors.ts';
 import { changeEdgeHost, revokeEdgeHost, tagEdgeHost } from './contract.ts';
 import { locateHost } from './find-host.ts';
 import { type RecentDeps, viewOf } from './recent.ts';
-import { changedTags, distinct, withFewTexts } from './tags.ts';
 
 export interface WriteHostDeps extends RecentDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
@@ -21,6 +22,35 @@ export interface WriteHostDeps extends RecentDeps {
   readonly cluster: Pick<Cluster, 'edgeHosts'>;
   readonly audit: AuditTrail;
 }
+
+/** AMB-099: (old ∪ add) \ remove; each once, in the order in which they came. @throws HttpError 400 for too many. */
+export function changedTags(
+  old: readonly string[],
+  { add = [], remove = [] }: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
+): string[] {
+  const removed = new Set(remove);
+  const tags = distinct([...old, ...add]).filter((tag) => !removed.has(tag));
+  if (tags.length <= limits.edgeTags) return tags;
+  throw invalidField('body.add', `leaves the host with ${tags.length} tags; at most ${limits.edgeTags} are allowed`);
+}
+
+/**
+ * A host with tags and labels that the API server takes (`crds/schema/edge-host.ts`).
+ * @throws HttpError 400 for more characters than one host may have.
+ */
+function withFewTexts(spec: EdgeHostSpec): EdgeHostSpec {
+  const texts = [...(spec.tags ?? []), ...Object.entries(spec.labels ?? {}).map(([name, value]) => name + value)];
+  const length = texts.reduce((sum, text) => sum + Array.from(text).length + limits.edgeTextCharge, 0);
+  if (length <= limits.edgeTextsLength) return spec;
+  throw invalidField(
+    'body',
+    `leaves the host with tags and labels of ${length} characters, where each counts as ${limits.edgeTextCharge} more; ` +
+      `at most ${limits.edgeTextsLength} are allowed`,
+  );
+}
+
+/** Each tag once, in the order in which they came. */
+const distinct = (tags: readonly string[]): string[] => [...new Set(tags)];
 
 /** spec 2 §4.3, requirements EDGE-REST-18, EDGE-REST-19. */
 export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {

@@ -1,4 +1,4 @@
-import { annotations } from '../../../../crds/labels.ts';
+import { annotations, labels } from '../../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { newest } from '../../../../lib/decision/update-execution.ts';
@@ -7,18 +7,19 @@ import { ExecutionError } from '../../../../lib/execution/execution-error.ts';
 import { inputOf } from '../../../../lib/execution/input-of.ts';
 import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
-import type { NewId } from '../../../../lib/ids.ts';
-import type { KubeClient } from '../../../../lib/kube/index.ts';
-import { labelValue } from '../../../../lib/pod-slot.ts';
-import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
+import type { NewId } from '../../../../lib/ids.ts';
+import { controllerRevisions, findObject, type KubeClient } from '../../../../lib/kube/index.ts';
+import { labelValue } from '../../../../lib/pod-slot.ts';
+import { ownerKey } from '../../../../lib/workflow-lookup/index.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import { notFound, unknownWorkflow } from '../../not-found.ts';
 import { assertChosenName } from '../chosen-name.ts';
 import { findExecution } from '../find-execution.ts';
 import { onLatest } from '../on-latest.ts';
 import { createExecution } from '../start/create-execution.ts';
 import { startable } from '../start/startable.ts';
 import { rerunExecution, retryExecution } from './contract.ts';
-import { assertMayRun } from './may-run.ts';
 
 export interface AgainDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
@@ -46,6 +47,22 @@ type Wish =
 interface Named {
   /** Id of the execution to run again. */
   readonly id: string;
+}
+
+/**
+ * Throws 404, as a start does, where the execution ran a workflow that only another user may run. The stored revision
+ * names that user, also after the workflow was deleted.
+ */
+async function assertMayRun(
+  kube: Pick<KubeClient, 'get'>,
+  { subject }: Pick<Caller, 'subject'>,
+  { status }: Pick<WorkflowExecution, 'status'>,
+): Promise<void> {
+  const pin = status?.workflow;
+  if (pin === undefined) return;
+  const revision = await findObject(kube, controllerRevisions, { namespace: pin.namespace, name: pin.revision });
+  const owner = revision?.metadata.labels?.[labels.user];
+  if (owner !== undefined && owner !== ownerKey(subject)) throw notFound(unknownWorkflow);
 }
 
 async function again(deps: AgainDeps, caller: Caller, wish: Wish): Promise<string> {

@@ -1,4 +1,4 @@
-{{/* MCP servers over stdio: a pod for each tenant of each, which lib/node-config/program-pods.ts names alike. */}}
+{{/* MCP servers over stdio: a pod for each tenant of each, which lib/node-config/read-node-config.ts names alike. */}}
 
 {{/* Not empty where there is one. */}}
 {{- define "windlass.mcpPrograms" -}}
