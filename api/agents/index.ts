@@ -72,13 +72,11 @@ export function createAgents(deps: AgentsDeps): Agents {
   const feed = createConversationFeed(bus, clock);
   const calls = createCallCounter(bus);
   const sessions = createSessions(bus, cluster.tenants);
-  const admission = createSignedAdmission({ bus, clock, logger, newId, sessions });
+  const parts = { bus, clock, logger, newId, sessions };
+  const admission = createSignedAdmission(parts);
   const drivers = createDrivers({
+    ...parts,
     kube,
-    bus,
-    clock,
-    logger,
-    newId,
     models,
     toolbox,
     registered: deps.registered,
@@ -91,7 +89,6 @@ export function createAgents(deps: AgentsDeps): Agents {
     definitionOf: (execution) => definitions.of(execution),
     leaving: deps.leaving,
     admission,
-    sessions,
   });
   const signed: Signed = { key: deps.sealKey, sessions, definitions };
   const podDeps = podRoutesDeps(deps, signed);

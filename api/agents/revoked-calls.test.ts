@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { createCallsUnderWay, createRevocations, createSessions } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { DispatchResult } from '../../lib/tools/tool.ts';

@@ -91,7 +91,7 @@ async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: Ab
   if (isRefusal(tool)) return { answer: failure(tool.code, tool.message) };
   const { run } = tool;
   if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
-  const { tenant, executionId = '' } = caller;
+  const { tenant, executionId } = caller;
   using permit = createBeginPermit(deps, { tenant, execution_id: executionId });
   const answered = await answerByPod({ run, caller, args }, (plan) =>
     dispatch(deps, { call, permit, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, closed),

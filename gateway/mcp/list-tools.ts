@@ -45,6 +45,7 @@ async function permitted(
   const tenant = session.tenant === '' ? undefined : session.tenant;
   const security = securityOf(tenant, session.security_context);
   if (security === undefined) return [];
+  registry.requireRead(tenant);
   const callable = registry
     .list(tenant)
     .filter(({ refusal, notReady }) => refusal === undefined && notReady === undefined);

@@ -9,12 +9,13 @@ import { createSessionView } from './session-view.ts';
 function world({ size = 1_048_576, orphans = [] as string[] } = {}) {
   const clock = createManualClock();
   const looks = { count: 0 };
+  const problem: { now?: string } = {};
   const changes: KeyValueChange<SealSession>[] = [];
   async function* watch<T>() {
     yield* changes as KeyValueChange<T>[];
   }
   const view = createSessionView({
-    bus: { watch },
+    bus: { watch, problem: () => problem.now },
     clock,
     logger: silentLogger,
     size,
@@ -23,7 +24,7 @@ function world({ size = 1_048_576, orphans = [] as string[] } = {}) {
       return orphans.includes(id);
     },
   });
-  return { clock, looks, changes, view };
+  return { clock, looks, changes, problem, view };
 }
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -151,6 +152,32 @@ describe('the sessions that a replica has heard of', () => {
     expect(looks.count).toBe(0);
     stop.abort();
     await running;
+  });
+
+  it('GW-OP-13 are listed once all are read, at a start and after a lost connection', async () => {
+    const { clock, changes, problem, view } = world();
+    const refused = { code: 'unavailable', reason: 'SessionsUnread' };
+    const early = view.read();
+    early.catch(() => undefined);
+    await clock.advance(4_999);
+    expect(await Promise.race([early, Promise.resolve('waits')])).toBe('waits');
+    await clock.advance(1);
+    await expect(early).rejects.toMatchObject(refused);
+    const first = view.read();
+    changes.push({ kind: 'begin' }, { kind: 'current' });
+    await view.run(AbortSignal.abort());
+    await first;
+    await view.read();
+    changes.splice(0, 2, { kind: 'begin' });
+    await view.run(AbortSignal.abort());
+    const again = view.read();
+    again.catch(() => undefined);
+    await clock.advance(5_000);
+    await expect(again).rejects.toMatchObject(refused);
+    changes.splice(0, 1, { kind: 'current' });
+    await view.run(AbortSignal.abort());
+    problem.now = 'away';
+    await expect(view.read()).rejects.toMatchObject(refused);
   });
 
   it('are heard of anew after a lost connection', async () => {

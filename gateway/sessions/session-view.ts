@@ -1,3 +1,4 @@
+import { aborted } from '../../lib/aborted.ts';
 import type { EventBus, KeyValueChange } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -7,7 +8,8 @@ import {
   sessionBucket,
   type SessionName,
 } from '../../lib/envelope/index.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { startDeadline } from '../../lib/deadline.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -21,6 +23,8 @@ import { createTenantSessions, type SessionRange, type TenantSessions } from './
 export interface SessionView {
   /** That of a name, which may have changed meanwhile. */
   of(name: SessionName): HeardSession | undefined;
+  /** Resolves when all sessions are read. @throws AppError `unavailable` where that takes long, as without the bus. */
+  read(): Promise<void>;
   /** Those of a tenant behind an execution id, in the order of their execution ids, `limit` at most. */
   range(tenant: string, range: SessionRange): readonly HeardSession[];
   /**
@@ -35,7 +39,7 @@ export interface SessionView {
 }
 
 interface ViewDeps {
-  readonly bus: Pick<EventBus, 'watch'>;
+  readonly bus: Pick<EventBus, 'watch' | 'problem'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Sessions that are left out. Default: none. */
@@ -48,6 +52,8 @@ interface ViewDeps {
 const sweepMs = 10_000;
 /** A full share is looked through once in so long: it may hold tens of thousands of sessions. */
 const sweepAgainMs = 1_000;
+/** How long a list waits for sessions that are being read. */
+const readMs = 5_000;
 
 export function createSessionView(deps: ViewDeps): SessionView {
   return new FollowedSessions(deps);
@@ -60,6 +66,9 @@ class FollowedSessions implements SessionView {
   readonly #byTenant = new Map<string, TenantSessions>();
   /** When the sessions of a tenant were looked through for want of room, in milliseconds since the Unix epoch. */
   readonly #sweptAt = new Map<string, number>();
+  /** Resolves when the watch has named every session. */
+  #current = Promise.withResolvers<void>();
+  #isCurrent = false;
 
   constructor(deps: ViewDeps) {
     const { clock, isOrphan = () => false, size = bytesOf('sessions of signed calls') } = deps;
@@ -71,6 +80,15 @@ class FollowedSessions implements SessionView {
   of({ tenant, execution_id: id }: SessionName): HeardSession | undefined {
     const found = this.#byTenant.get(tenant)?.get(id);
     return found === undefined || this.#isOver(found) ? undefined : found;
+  }
+
+  async read(): Promise<void> {
+    if (!this.#isCurrent) {
+      using deadline = startDeadline(this.#deps.clock, readMs);
+      await Promise.race([this.#current.promise, aborted(deadline.signal)]);
+    }
+    if (this.#isCurrent && this.#deps.bus.problem() === undefined) return;
+    throw new AppError('unavailable', 'the sessions are not read yet; try again', { reason: 'SessionsUnread' });
   }
 
   range(tenant: string, range: SessionRange): readonly HeardSession[] {
@@ -111,7 +129,13 @@ class FollowedSessions implements SessionView {
   /** No key of the bucket is freed: a session ends by its time, or by its revocation. */
   #take(change: KeyValueChange<SealSession>): void {
     if (change.kind === 'put') this.remember(change.value);
+    if (change.kind === 'current') {
+      this.#isCurrent = true;
+      this.#current.resolve();
+    }
     if (change.kind !== 'begin') return;
+    if (this.#isCurrent) this.#current = Promise.withResolvers();
+    this.#isCurrent = false;
     for (const sessions of this.#byTenant.values()) sessions.clear();
     this.#byTenant.clear();
   }

@@ -5,6 +5,7 @@ import { builtinCallsService, builtinListService } from '../../lib/tools/remote.
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createBuiltinSource } from './builtin-source.ts';
+import { createToolRegistry } from './tool-registry.ts';
 import type { GatewayCaller } from './tool-source.ts';
 
 let nats: TestBus;
@@ -50,6 +51,32 @@ async function world() {
     },
   };
 }
+
+describe('built-in tools before the API has listed them', () => {
+  it('AMB-130 are refused with 503, not as unknown, and lists wait until an API answers or none is there', async () => {
+    const [gateway, api] = [await nats.connected(), await nats.connected()];
+    const source = createBuiltinSource({ bus: gateway, clock: systemClock, logger: silentLogger });
+    const registry = createToolRegistry([source]);
+    const find = (name: string) => () => registry.find('acme', name);
+    const unread = expect.objectContaining({ code: 'unavailable', reason: 'ToolsUnread' });
+    expect(find('svc.workflow.run')).toThrow(unread);
+    expect(() => registry.requireRead('acme')).toThrow(unread);
+    expect(find('orders.get')()).toBeUndefined();
+    const stop = new AbortController();
+    const running = source.run(stop.signal);
+    // No API is there: the list is whole, and a call may find one that starts.
+    await expect.poll(() => registry.requireRead('acme')).toBeUndefined();
+    expect(find('svc.workflow.run')).toThrow(unread);
+    const served = api.serve({ service: builtinListService }, async () => JSON.stringify(['svc.workflow.run']));
+    await served.ready;
+    await expect.poll(() => [...source.list('acme')], { timeout: 10_000 }).toHaveLength(1);
+    expect(find('svc.workflow.run')()).toBeDefined();
+    expect(find('svc.workflow.list')()).toBeUndefined();
+    stop.abort();
+    await running;
+    await served.close(0);
+  });
+});
 
 describe('a built-in tool whose replica of the API is lost during the call', () => {
   it('may have run, and its answer says so', async () => {

@@ -41,19 +41,28 @@ const listRetryMs = 2_000;
 
 export function createBuiltinSource({ bus, clock, logger }: BuiltinDeps): BuiltinSource {
   let tools: ReadonlyMap<string, GatewayTool> = new Map();
+  let isListed = false;
+  let hasNoApi = false;
   const refresh = async (signal: AbortSignal): Promise<void> => {
     const answer = await bus.request({ service: builtinListService }, '{}', { timeoutMs: listMs, signal });
     const rows = readBuiltinNames(answer).flatMap((name) => catalogue.get(name) ?? []);
     tools = new Map(rows.map((row) => [row.name, toolOf(bus, row)]));
+    isListed = true;
   };
   return {
     list: () => tools.values(),
     find: (_tenant, name) => tools.get(name),
+    unread(_tenant, name) {
+      // Where no API runs, there is nothing to list; a call is for one that starts.
+      const isRead = isListed || (name === undefined ? hasNoApi : !catalogue.has(name));
+      return isRead ? undefined : 'the built-in tools of the API';
+    },
     async run(signal) {
       while (!signal.aborted) {
         const isFresh = await refresh(signal).then(
           () => true,
           (error: unknown) => {
+            hasNoApi = hasReason(error, 'NoResponders');
             logger.debug({ problem: messageOf(error) }, 'built-in tools not listed');
             return false;
           },

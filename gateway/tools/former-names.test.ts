@@ -46,7 +46,7 @@ function start() {
 describe('names that tool workflows have had', () => {
   it('GW-WF-41 are known in the process that has seen one go, at once', async () => {
     const { former, change, end } = start();
-    expect(former.has('tenant-acme', 'orders.a')).toBe(false);
+    expect([former.isCurrent, former.has('tenant-acme', 'orders.a')]).toEqual([false, false]);
     change(named('orders.a'), undefined);
     expect([former.has('tenant-acme', 'orders.a'), former.has('tenant-other', 'orders.a')]).toEqual([true, false]);
     await end();
@@ -62,6 +62,8 @@ describe('names that tool workflows have had', () => {
     await first.end();
     await watcher.end();
     const second = start();
+    expect(second.former.isCurrent).toBe(false);
+    await expect.poll(() => second.former.isCurrent, { timeout: 15_000 }).toBe(true);
     await expect.poll(() => second.former.has('tenant-acme', 'orders.b'), { timeout: 15_000 }).toBe(true);
     await expect.poll(() => second.former.has('tenant-acme', 'orders.c'), { timeout: 15_000 }).toBe(true);
     expect(second.former.has('tenant-acme', 'orders.d')).toBe(false);

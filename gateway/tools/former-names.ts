@@ -15,6 +15,8 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
  */
 export interface FormerNames {
   has(namespace: string, name: string): boolean;
+  /** Names that other processes have seen are read. */
+  readonly isCurrent: boolean;
   /** Follows and stores names until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -61,6 +63,9 @@ export function createFormerNames(deps: FormerDeps): FormerNames {
   });
   return {
     has: (namespace, name) => seen.has(keyOf({ namespace, name })) || known.has({ namespace, name }),
+    get isCurrent() {
+      return known.isCurrent;
+    },
     async run(signal) {
       await Promise.all([follow(deps, known, signal), write(deps, { known, unwritten }, signal)]);
     },
@@ -100,6 +105,7 @@ function createView(): View {
     take(change) {
       if (change.kind === 'current') isCurrent = true;
       if (change.kind === 'begin') {
+        isCurrent = false;
         byNamespace.clear();
         names.clear();
       }

@@ -3,7 +3,7 @@ import { unlessStopped } from './stopped-answer.ts';
 import type { GatewayCallContext, GatewayCaller, GatewayTool, JsonObject, ToolSource } from './tool-source.ts';
 
 /** Tools of the servers of the node configuration, called for the tenant of the session (ADR 0081). */
-export function createMcpSource(servers: Pick<McpServers, 'list' | 'find'>): ToolSource {
+export function createMcpSource(servers: Pick<McpServers, 'list' | 'find' | 'isListed'>): ToolSource {
   return {
     *list(tenant) {
       for (const tool of servers.list(tenant)) yield toolOf(tool);
@@ -12,6 +12,9 @@ export function createMcpSource(servers: Pick<McpServers, 'list' | 'find'>): Too
       const tool = servers.find(tenant, name);
       return tool && toolOf(tool);
     },
+    // A server may be away for long: lists do without its tools.
+    unread: (tenant, name) =>
+      name === undefined || servers.isListed(tenant, name) ? undefined : 'the tools of this MCP server',
   };
 }
 

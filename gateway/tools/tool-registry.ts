@@ -1,5 +1,6 @@
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { SealSession } from '../../lib/envelope/index.ts';
+import { AppError } from '../../lib/errors.ts';
 import { argumentProblem } from '../../lib/tools/arguments.ts';
 import { contextProblem, scopeProblem } from '../../lib/tools/name-policy.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
@@ -10,7 +11,10 @@ import type { GatewayTool, ToolSource } from './tool-source.ts';
 export interface ToolRegistry {
   /** Tools that a tenant sees, each name once, in the order of their names. */
   list(tenant: string | undefined): GatewayTool[];
+  /** @throws AppError `unavailable` where no source has the name and one that may have it is yet to be read. */
   find(tenant: string | undefined, name: string): GatewayTool | undefined;
+  /** @throws AppError `unavailable` where `list` would leave out tools that are yet to be read. */
+  requireRead(tenant: string | undefined): void;
 }
 
 /** The first source that has a name wins. */
@@ -27,9 +31,19 @@ export function createToolRegistry(sources: readonly ToolSource[]): ToolRegistry
         const tool = source.find(tenant, name);
         if (tool !== undefined) return tool;
       }
+      requireRead(sources, tenant, name);
       return undefined;
     },
+    requireRead: (tenant) => requireRead(sources, tenant),
   };
+}
+
+function requireRead(sources: readonly ToolSource[], tenant: string | undefined, name?: string): void {
+  for (const source of sources) {
+    const unread = source.unread?.(tenant, name);
+    if (unread !== undefined)
+      throw new AppError('unavailable', `${unread} are not read yet; try again`, { reason: 'ToolsUnread' });
+  }
 }
 
 /**

@@ -73,8 +73,10 @@ export interface GatewayTool {
   call(caller: GatewayCaller, args: JsonObject, context: GatewayCallContext): Promise<GatewayAnswer>;
 }
 
-/** Tools of one kind, read from caches: neither method waits. Without a tenant only shared tools are seen. */
+/** Tools of one kind, read from caches: no method waits. Without a tenant only shared tools are seen. */
 export interface ToolSource {
   list(tenant: string | undefined): Iterable<GatewayTool>;
   find(tenant: string | undefined, name: string): GatewayTool | undefined;
+  /** What is yet to be read where `find` may give this name later, or `list` more tools; undefined where neither can. */
+  unread?(tenant: string | undefined, name?: string): string | undefined;
 }

@@ -24,6 +24,7 @@ import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
 import { startTestBus } from '../../test/nats/test-bus.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { GatewayCaller } from './tool-source.ts';
+import { createToolRegistry } from './tool-registry.ts';
 import { createWorkflowSource } from './workflow-source.ts';
 
 interface Sent {
@@ -139,6 +140,7 @@ interface Scene {
   readonly rivals?: readonly ToolWorkflow[];
   /** Name of the tool that a process before this one has seen. */
   readonly formerName?: string;
+  readonly isFormerRead?: boolean;
 }
 
 const step = (name: string, operation_id: string, more: object = {}): ToolWorkflow['spec']['steps'][number] => ({
@@ -240,6 +242,7 @@ function open(scene: Scene = {}) {
       ],
     },
     former: {
+      isCurrent: scene.isFormerRead !== false,
       has: (place, name) => place === 'tenant-acme' && (name === scene.formerName || (!isListed && name === 'buy')),
     },
     whole: async (found) => (scene.isGone === true ? undefined : found),
@@ -459,6 +462,10 @@ describe('a tool workflow as a tool', () => {
 
   it('GW-WF-41 GW-WF-29 is not found in a process that began after it was deleted', async () => {
     const { source, types } = open({ formerName: 'old' });
+    const reading = createToolRegistry([open({ isFormerRead: false }).source]);
+    expect(reading.find('acme', 'buy')).toBeDefined();
+    expect(() => reading.find('acme', 'old')).toThrow(expect.objectContaining({ reason: 'ToolsUnread' }));
+    reading.requireRead('acme');
     const gone = source.find('acme', 'old');
     const context = { signal: new AbortController().signal, invocationId: 'i-1' };
     await expect(gone?.call(caller, { any: 1 }, context)).rejects.toMatchObject({

@@ -40,7 +40,7 @@ import type {
 export interface WorkflowSourceDeps extends RegisteredDeps<ToolWorkflow> {
   readonly logger: Pick<Logger, 'warn'>;
   readonly audit: AuditChain;
-  readonly former: Pick<FormerNames, 'has'>;
+  readonly former: Pick<FormerNames, 'has' | 'isCurrent'>;
   readonly apiSpecs: ApiSpecCache;
   readonly documents: Pick<ApiDocuments, 'indexOf'>;
   readonly credentials: Credentials;
@@ -54,7 +54,7 @@ export interface WorkflowSourceDeps extends RegisteredDeps<ToolWorkflow> {
 export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource {
   const { clock, tenancy, former } = sourceDeps;
   const deps = { ...sourceDeps, turns: createReadingTurns(clock) };
-  return createRegisteredSource(deps, {
+  const source = createRegisteredSource(deps, {
     source: 'workflow',
     awaitsIntent: true,
     notReady: (workflow) => notReadyNow(deps, workflow),
@@ -62,6 +62,11 @@ export function createWorkflowSource(sourceDeps: WorkflowSourceDeps): ToolSource
     unheld: (tenant, name) =>
       tenancy.visibleTo(tenant).some((place) => former.has(place, name)) ? deletedTool(name) : undefined,
   });
+  return {
+    ...source,
+    unread: (_tenant, name) =>
+      name === undefined || former.isCurrent ? undefined : 'the names of deleted tool workflows',
+  };
 }
 
 /** Any arguments reach the answer that it is gone. */

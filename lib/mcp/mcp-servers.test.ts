@@ -87,10 +87,12 @@ describe('tools of an MCP server', () => {
   it('are listed with the name of the server before theirs, and called', async () => {
     const server = await startNotes();
     const servers = follow(entry(server.url, { capabilities: [{ name: 'echo', skip_judge: true }] }));
+    expect([servers.isListed('acme', 'notes.echo'), servers.isListed('acme', 'orders.get')]).toEqual([false, true]);
     expect(await tools(servers)).toMatchObject([
       { name: 'notes.echo', description: 'Does echo.', input_schema: schema, skip_judge: true },
       { name: 'notes.fail', skip_judge: false },
     ]);
+    expect([servers.isListed('acme', 'notes.none'), servers.isListed('acme', 'notes.echo')]).toEqual([true, true]);
     const echo = servers.find('acme', 'notes.echo');
     expect(await echo?.call('acme', { text: 'hello' }, signal())).toEqual({ content: 'hello', isError: false });
     const failed = await servers.find('acme', 'notes.fail')?.call('acme', { text: '' }, signal());

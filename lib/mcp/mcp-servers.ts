@@ -30,6 +30,8 @@ export interface McpServers {
   /** Those that a tenant may see; without a tenant those of servers for all. */
   list(tenant: string | undefined): Iterable<McpServerTool>;
   find(tenant: string | undefined, name: string): McpServerTool | undefined;
+  /** False for a name of a server that has given no list yet. */
+  isListed(tenant: string | undefined, name: string): boolean;
   /** Lists the tools of every server, again and again until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -49,6 +51,7 @@ interface Server {
   readonly pool: FairPool;
   readonly http: BoundedFetch;
   tools: ReadonlyMap<string, McpServerTool>;
+  isListed: boolean;
 }
 
 export function createMcpServers(deps: McpDeps, entries: readonly McpServerEntry[]): McpServers {
@@ -57,12 +60,14 @@ export function createMcpServers(deps: McpDeps, entries: readonly McpServerEntry
   const sessions = createMcpSessions(clock, ({ name }) => httpOf(servers.get(name)));
   const visible = (tenant: string | undefined): Server[] =>
     [...servers.values()].filter(({ entry: { tenants } }) => isFor(tenants, tenant));
+  const serverFor = (tenant: string | undefined, name: string): Server | undefined => {
+    const server = servers.get(name.slice(0, name.indexOf('.')));
+    return server !== undefined && isFor(server.entry.tenants, tenant) ? server : undefined;
+  };
   return {
     list: (tenant) => visible(tenant).flatMap(({ tools }) => [...tools.values()]),
-    find(tenant, name) {
-      const server = servers.get(name.slice(0, name.indexOf('.')));
-      return server !== undefined && isFor(server.entry.tenants, tenant) ? server.tools.get(name) : undefined;
-    },
+    find: (tenant, name) => serverFor(tenant, name)?.tools.get(name),
+    isListed: (tenant, name) => serverFor(tenant, name)?.isListed !== false,
     async run(signal) {
       await Promise.all([...servers.values()].map((server) => follow({ ...deps, sessions }, server, signal)));
     },
@@ -81,7 +86,7 @@ function serverOf({ clock, resolve, room }: McpDeps, entry: McpServerEntry): Ser
     allowedNetworks: entry.allow_internal_addresses,
     timeoutMs: callMs(entry) + mcpLimits.connectMs,
   });
-  return { entry, http, pool: createFairPool({ size, waiting, waitMs, clock }), tools: new Map() };
+  return { entry, http, pool: createFairPool({ size, waiting, waitMs, clock }), tools: new Map(), isListed: false };
 }
 
 function httpOf(server: Server | undefined): BoundedFetch {
@@ -133,6 +138,7 @@ async function refresh(deps: FollowDeps, server: Server, outer: AbortSignal): Pr
     const { tools, leftOut } = reader.list;
     const own = tools.map((tool) => toolOf(deps, server, tool));
     server.tools = new Map(own.map((tool) => [tool.name, tool]));
+    server.isListed = true;
     return leftOut;
   } catch (error) {
     throw serverErrorOf(error, signal);

@@ -93,7 +93,7 @@ describe('a list of large tools', () => {
   const source = createWorkflowSource({
     tenancy: { visibleTo: () => ['a'] },
     objects: { byIndex: () => slims },
-    former: { has: () => false },
+    former: { has: () => false, isCurrent: true },
     whole: async ({ metadata: { name } }: ToolWorkflow) => {
       read.push(name);
       return workflows.find(({ metadata }) => metadata.name === name);
@@ -149,7 +149,7 @@ describe('lists of 80 large tools, which caches have no room for in full', () =>
       clock: systemClock,
       tenancy: { visibleTo: () => ['a'] },
       objects: { byIndex: () => slims },
-      former: { has: () => false },
+      former: { has: () => false, isCurrent: true },
       whole: async (workflow: ToolWorkflow) => wholes.read(workflow),
     } as unknown as WorkflowSourceDeps);
     const deps = { registry: createToolRegistry([source]), securityOf: () => ({}) };

@@ -151,7 +151,7 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
     room: createLargeAnswers(systemClock),
     logger,
     objects: { byIndex: (_index, place) => objects.filter((object) => object.metadata.namespace === place) },
-    former: { has: () => false },
+    former: { has: () => false, isCurrent: true },
     whole: async (found) => found,
     apiSpecs: { getByUid: () => api, byIndex: () => [] },
     documents: {

@@ -55,7 +55,7 @@ export function chainSource(audit: AuditChain, url: string): ToolSource {
     logger: silentLogger,
     tenancy: { visibleTo: () => [namespace] },
     objects: { byIndex: () => [workflow] },
-    former: { has: () => false },
+    former: { has: () => false, isCurrent: true },
     whole: async () => workflow,
     apiSpecs: { byIndex: () => [api], getByUid: () => api },
     documents: { indexOf: async () => index },

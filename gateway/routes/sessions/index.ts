@@ -62,6 +62,7 @@ export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] 
       const now = clock.now();
       const after = idCursor.decode(query.cursor);
       const size = Math.min(query.limit, limits.pageSizeMax);
+      await view.read();
       const found = view.range(caller.tenant ?? '', { after, limit: size + 1 });
       const rows = found.slice(0, size);
       const { items, cutAfter } = await readPage(rows, async (row) => {

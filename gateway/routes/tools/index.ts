@@ -34,6 +34,7 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
           code: 'not_found',
           message: `security_context: there is no security context ${context}; GET /v1/security-contexts lists them`,
         });
+      registry.requireRead(caller.tenant);
       const wanted = q?.toLowerCase();
       const after = nameCursor.decode(cursor);
       const rows = registry
