@@ -5,8 +5,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { isTimeUp, startDeadline } from '../../lib/deadline.ts';
 import {
   type CallCounter,
+  type CallSender,
   type CallsUnderWay,
   type Envelope,
+  type ProofTurns,
   type ProveEnvelope,
   refusedCall,
   requireNamedTenant,
@@ -35,6 +37,8 @@ export interface InvokeDeps {
   readonly clock: Clock;
   readonly counter: CallCounter;
   readonly prove: ProveEnvelope;
+  /** Proofs take turns. */
+  readonly turns: ProofTurns;
   /** Counts a call once its signature is proved: before that, any caller could use up the share of a tenant. */
   readonly rateLimit: RateLimit;
   readonly registry: ToolRegistry;
@@ -51,10 +55,8 @@ interface CallWay {
 }
 
 /** Runs one call of the invocation lane to its answer. */
-export type Invoke = (envelope: Envelope, signal: AbortSignal, way?: CallWay) => Promise<GatewayAnswer>;
+export type Invoke = (envelope: Envelope, sender: CallSender, way?: CallWay) => Promise<GatewayAnswer>;
 
-/** Calls that are proved at once, of all sessions together, and those that wait for it. */
-const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
 /** Tools that run at once in one replica, and calls that wait for their turn. */
 const runs = { size: 512, waiting: 1_024, waitMs: 10_000 };
 /** Longest time of one call, the wait included: the longest CLI tool ends before. */
@@ -65,17 +67,15 @@ const callMs = limits.toolCallSeconds * 1_000;
  * count of calls; audit of the intent; the call; audit of the outcome. The first that fails ends it, before a byte leaves for anywhere else.
  */
 export function createInvoke(deps: InvokeDeps): Invoke {
-  const proving = createFairPool({ ...proofs, clock: deps.clock });
   const running = createFairPool({ ...runs, clock: deps.clock });
-  return async (envelope, outer, { via, named: tenantNamed = '' } = {}) => {
-    const named = sessionKey(envelope.session);
-    using call = deps.calls.enter(named, outer);
+  return async (envelope, { address, signal: outer }, { via, named = '' } = {}) => {
+    using call = deps.calls.enter(sessionKey(envelope.session), outer);
     using deadline = startDeadline(deps.clock, callMs, call.signal);
     const { signal } = deadline;
     try {
-      const session = await proving.run({ tenant: named, signal }, () => deps.prove(envelope));
+      const session = await deps.turns.run(envelope.token, { address, signal }, () => deps.prove(envelope));
       await deps.rateLimit.take(session.tenant);
-      requireNamedTenant(session, tenantNamed);
+      requireNamedTenant(session, named);
       return await run(deps, { envelope, session, running, signal, via });
     } catch (error) {
       if (isTimeUp(signal)) throw new AppError('timeout', 'the time of the call is up', { cause: error });

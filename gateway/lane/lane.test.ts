@@ -11,6 +11,7 @@ import {
   createEnvelopeProof,
   createRevocations,
   createSessions,
+  createProofTurns,
   createVouch,
   issueToken,
   type Revocations,
@@ -83,7 +84,9 @@ async function startReplica(bus: EventBus): Promise<Replica> {
   const prove = createEnvelopeProof({ bus, clock: systemClock, key, sessions });
   const rateLimit = { take: async () => undefined };
   const counter = createCallCounter(bus);
-  const invoke = createInvoke({ ...deps, audit, calls, counter, prove, rateLimit, registry, securityOf, tenants });
+  const turns = createProofTurns({ clock: systemClock, key });
+  const lane = { calls, counter, prove, rateLimit, registry, securityOf, tenants, turns };
+  const invoke = createInvoke({ ...deps, ...lane, audit });
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
   const app = createHttpApp<Operator>({
@@ -92,7 +95,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
       ...createInvokeRoutes({
         noteRefusal: createAuditedRefusals({ audit, clock: systemClock }),
         invoke,
-        vouch: createVouch({ clock: systemClock, key, sessions }),
+        vouch: createVouch({ clock: systemClock, key, sessions, turns }),
         isBypass: false,
       }),
       ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),

@@ -6,6 +6,7 @@ import {
   algorithmsOf,
   createCallsUnderWay,
   createEnvelopeProof,
+  createProofTurns,
   createRevocations,
   createSessionProof,
   createSessions,
@@ -79,14 +80,14 @@ export function createLane(deps: LaneDeps): Lane {
   const registry = createToolRegistry([createContainerSource(), builtin, ...toolSources]);
   const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });
   const key = createKeyHolder(deps);
-  const { call: prove, session: proveSession, vouch } = createProofs(deps, { key: key.verifier, sessions, view });
-  const checks = { calls, counter: createCallCounter(bus), prove, registry, securityOf, tenants: cluster.tenants };
+  const { proveSession, ...proofs } = createProofs(deps, { key: key.verifier, sessions, view });
+  const checks = { ...proofs, calls, counter: createCallCounter(bus), registry, securityOf, tenants: cluster.tenants };
   const invoke = createInvoke({ ...deps, ...checks });
   return {
     invoke,
-    vouch,
+    vouch: proofs.vouch,
     noteRefusal: createAuditedRefusals(deps),
-    mcp: createMcpServer({ ...deps, invoke, proveSession, registry, securityOf }),
+    mcp: createMcpServer({ ...deps, ...checks, invoke, proveSession }),
     registry,
     securityOf,
     sessions,
@@ -110,18 +111,19 @@ interface ProofParts {
   readonly view: SessionView;
 }
 
-/** Proofs of calls of tools, and of any other request. */
+/** Proofs of calls of tools, and of any other request, and their turns. */
 function createProofs({ bus, clock, config }: LaneDeps, { key, sessions, view }: ProofParts) {
-  const call: ProveEnvelope = isBypass(config)
+  const turns = createProofTurns({ clock, key: isBypass(config) ? undefined : key });
+  const prove: ProveEnvelope = isBypass(config)
     ? createBypassProof({ clock, sessions })
     : createEnvelopeProof({ bus, clock, key, sessions, known: (name) => view.of(name) });
-  const session: ProveSession = isBypass(config)
+  const proveSession: ProveSession = isBypass(config)
     ? createBypassSession({ clock, sessions })
     : createSessionProof({ clock, key, sessions });
   const vouch: Vouch = isBypass(config)
     ? async () => undefined
-    : createVouch({ clock, key, sessions, known: (name) => view.of(name) });
-  return { call, session, vouch };
+    : createVouch({ clock, key, sessions, turns, known: (name) => view.of(name) });
+  return { prove, proveSession, turns, vouch };
 }
 
 interface KeyHolder {

@@ -2,15 +2,14 @@ import type { CallToolResult, Server } from '@modelcontextprotocol/server';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   callIn,
+  type CallSender,
+  type ProofTurns,
   type ProveSession,
   requireNamedTenant,
   type SealedRequest,
   type SealSession,
-  sessionKey,
 } from '../../lib/envelope/index.ts';
 import { answeredError, refusalError } from '../../lib/envelope/rpc-error.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { createFairPool } from '../../lib/fair-pool.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
@@ -20,10 +19,11 @@ import type { GatewayAnswer } from '../tools/tool-source.ts';
 import { type ListDeps, listTools } from './list-tools.ts';
 
 interface McpServerDeps extends ListDeps {
-  readonly clock: Clock;
   readonly invoke: Invoke;
   readonly proveSession: ProveSession;
   readonly rateLimit: RateLimit;
+  /** Proofs take turns. */
+  readonly turns: ProofTurns;
 }
 
 /** A request of the protocol, of the right form; nothing of it is proved yet. */
@@ -33,7 +33,7 @@ interface McpRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Tenant that a header names (`namedTenant`). */
   readonly named: string;
-  readonly signal: AbortSignal;
+  readonly sender: CallSender;
 }
 
 /** The gateway as a server of the Model Context Protocol over streamable HTTP. It keeps nothing between requests. */
@@ -52,21 +52,16 @@ export interface McpHttpAnswer {
   readonly text: string;
 }
 
-/** Requests that are proved at once, of all sessions together, and those that wait for it. */
-const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
-
 const methods: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call']);
 const isServed = (method: string): boolean => methods.has(method) || method.startsWith('notifications/');
 
 export function createMcpServer(deps: McpServerDeps): McpServer {
-  const proving = createFairPool({ ...proofs, clock: deps.clock });
   return {
     async serve(request) {
-      const { sealed, named, signal } = request;
+      const { sealed, named, sender } = request;
       const { method } = sealed;
       if (method === 'tools/call') return answer(request, callHandlers(deps, request));
-      const tenant = sessionKey(sealed.session);
-      const session = await proving.run({ tenant, signal }, () => deps.proveSession(sealed));
+      const session = await deps.turns.run(sealed.token, sender, () => deps.proveSession(sealed));
       await deps.rateLimit.take(session.tenant);
       requireNamedTenant(session, named);
       return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;
@@ -99,13 +94,13 @@ const listHandlers = (deps: McpServerDeps, session: SealSession): Handlers => {
 
 const invalidParams = (message: string): Error => Object.assign(new Error(message), { code: -32_602 });
 
-function callHandlers({ invoke }: McpServerDeps, { sealed, named, signal }: McpRequest): Handlers {
+function callHandlers({ invoke }: McpServerDeps, { sealed, named, sender }: McpRequest): Handlers {
   let fault: unknown;
   return {
     async call() {
       try {
         // The signed call runs, not the one that the library read from the body.
-        return resultOf(await invoke(callIn(sealed), signal, { via: 'mcp', named }));
+        return resultOf(await invoke(callIn(sealed), sender, { via: 'mcp', named }));
       } catch (error) {
         const refused = protocolError(error, sealed);
         if (refused === undefined) fault = error;
@@ -137,7 +132,7 @@ function rpcErrorOf({ options }: HttpError): Error {
 /** Loaded with the first request: it takes 30 MB, which a gateway without such clients does without. */
 const library = () => import('@modelcontextprotocol/server');
 
-async function answer({ sealed, headers, signal }: McpRequest, handlers: Handlers): Promise<McpHttpAnswer> {
+async function answer({ sealed, headers, sender: { signal } }: McpRequest, handlers: Handlers): Promise<McpHttpAnswer> {
   const { createMcpHandler, Server: McpProtocol } = await library();
   const handler = createMcpHandler(() => serverOf(handlers, McpProtocol));
   const init = { method: 'POST', headers: headers.map(([...pair]) => pair), signal };

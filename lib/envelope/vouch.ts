@@ -2,6 +2,7 @@ import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { fieldTexts } from './outline.ts';
 import { proveToken, type ProofDeps, requireActive, requireTenant, sealProof, underSession } from './prove-envelope.ts';
+import type { CallSender, ProofTurns } from './proof-turns.ts';
 import { textAt } from './read-envelope.ts';
 import type { HeardSession } from './sessions.ts';
 import { claimedTenant } from './token.ts';
@@ -18,10 +19,15 @@ interface Named {
  * the body is an envelope. A small body passes; `prove` looks at it.
  * @throws EnvelopeError as the proof of the call would, or `malformed`; AppError `unavailable`.
  */
-export type Vouch = (bytes: Uint8Array, named?: Named) => Promise<void>;
+export type Vouch = (bytes: Uint8Array, sender: CallSender, named?: Named) => Promise<void>;
 
-export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
-  const { sessions, known = () => undefined } = deps;
+interface VouchDeps extends Omit<ProofDeps, 'bus'> {
+  /** Proofs take turns. */
+  readonly turns: ProofTurns;
+}
+
+export function createVouch(deps: VouchDeps): Vouch {
+  const { sessions, turns, known = () => undefined } = deps;
   const proof = sealProof(deps);
   const proveUnder = async (supposed: HeardSession | undefined, token: string): Promise<void> => {
     const session = await requireActive(proof, { token }, supposed);
@@ -31,9 +37,7 @@ export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
       throw underSession(error, session);
     }
   };
-  return async (bytes, named) => {
-    if (bytes.byteLength <= envelopeLimits.unprovedBytes) return;
-    const { session, token } = namedOf(named ?? namedIn(bytes));
+  const proveNamed = async ({ session, token }: ReturnType<typeof namedOf>): Promise<void> => {
     requireTenant(session);
     const heard = known(session);
     try {
@@ -43,6 +47,11 @@ export function createVouch(deps: Omit<ProofDeps, 'bus'>): Vouch {
       if (!(error instanceof EnvelopeError)) throw error;
     }
     await proveUnder(await sessions.lookUp(session), token);
+  };
+  return async (bytes, sender, named) => {
+    if (bytes.byteLength <= envelopeLimits.unprovedBytes) return;
+    const call = namedOf(named ?? namedIn(bytes));
+    await turns.run(call.token, sender, () => proveNamed(call));
   };
 }
 

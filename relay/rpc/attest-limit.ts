@@ -5,6 +5,7 @@ import { type EventBus, ShareUsedError } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { edgeBuckets, edgeLimits } from '../../lib/edge/index.ts';
+import { networkOf } from '../../lib/network-of.ts';
 import { patiently } from '../late-bus.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
@@ -93,16 +94,4 @@ function hostOf(peer: string): string {
   const bare = peer.replace(/^\[?(.*?)\]?(:\d+)?$/, '$1');
   const host = isIP(peer) === 0 ? bare : peer;
   return host.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
-}
-
-function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  const groups = [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4);
-  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
 }

@@ -45,6 +45,7 @@ function invokeWith(found: GatewayTool, append: Append, { clock = systemClock, .
     clock,
     counter: { take: async () => true },
     prove: async () => session,
+    turns: { run: (_token, _sender, proof) => proof() },
     rateLimit: { take: async () => undefined },
     registry: createToolRegistry([{ list: () => [found], find: () => found }]),
     securityOf: () => ({}),
@@ -53,7 +54,8 @@ function invokeWith(found: GatewayTool, append: Append, { clock = systemClock, .
   } as InvokeDeps);
 }
 
-const never = (): AbortSignal => new AbortController().signal;
+const senderOf = (signal: AbortSignal) => ({ address: '192.0.2.1', signal });
+const never = () => senderOf(new AbortController().signal);
 
 /** An audit whose events are stored, or refused, when the test says so. */
 function manualAudit() {
@@ -111,7 +113,7 @@ it('AMB-195 a call that finds no place does not count to max_calls', async () =>
   const stop = new AbortController();
   const reasons: string[] = [];
   const calls = Array.from({ length: 600 }, () =>
-    invoke(envelope, stop.signal).catch(({ reason }: AppError) => reasons.push(reason)),
+    invoke(envelope, senderOf(stop.signal)).catch(({ reason }: AppError) => reasons.push(reason)),
   );
   await expect.poll(() => begun).toBeGreaterThan(400);
   await clock.advance(10_000);

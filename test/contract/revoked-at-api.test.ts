@@ -8,6 +8,7 @@ import {
   createCallCounter,
   createEnvelopeProof,
   createSessions,
+  createProofTurns,
   createVouch,
   issueSession,
   type SealKey,
@@ -73,12 +74,14 @@ async function startApi(bus: EventBus, key: SealKey) {
       return { content: '{}', isError: false };
     },
   };
+  const turns = createProofTurns({ clock: systemClock, key });
   const routes = createSealInvokeRoutes({
     admission,
     audit: { record: () => undefined },
     clock: systemClock,
     prove: createEnvelopeProof({ bus, clock: systemClock, key, sessions }),
-    vouch: createVouch({ clock: systemClock, key, sessions }),
+    vouch: createVouch({ clock: systemClock, key, sessions, turns }),
+    turns,
     rateLimit: { take: async () => undefined },
     toolbox: createToolbox({ builtin_dispatchers: [] }, { 'svc.tools.list': tool }),
     calls: createCallCounter(bus),

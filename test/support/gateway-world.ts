@@ -29,6 +29,7 @@ import {
   createRevocations,
   createSessionProof,
   createSessions,
+  createProofTurns,
   createVouch,
   type SealVerifier,
 } from '../../lib/envelope/index.ts';
@@ -219,13 +220,15 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
     : createSessionProof({ ...deps, key, sessions });
   const rateLimit = { take: async () => undefined };
   const counter = createCallCounter(bus);
-  const invoke = createInvoke({ ...deps, audit, calls, counter, prove, rateLimit, registry, securityOf, tenants });
+  const turns = createProofTurns({ clock: systemClock, key: isBypass ? undefined : key });
+  const lane = { calls, counter, prove, rateLimit, registry, securityOf, tenants, turns };
+  const invoke = createInvoke({ ...deps, ...lane, audit });
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
-  const vouch = isBypass ? async () => undefined : createVouch({ ...deps, key, sessions });
+  const vouch = isBypass ? async () => undefined : createVouch({ ...deps, key, sessions, turns });
   const noteRefusal = createAuditedRefusals({ audit, clock: systemClock });
   const parts = { audit, noteRefusal, invoke, isBypass, vouch, registry, securityOf };
-  const mcp = createMcpServer({ ...parts, clock: systemClock, proveSession, rateLimit });
+  const mcp = createMcpServer({ ...parts, proveSession, rateLimit, turns });
   const sealKey = () => (isBypass ? undefined : key);
   const app = createHttpApp<Operator>({
     ...deps,

@@ -22,6 +22,7 @@ import {
   createEnvelopeProof,
   createRevocations,
   createSessions,
+  createProofTurns,
   createVouch,
   type SealKey,
 } from '../../lib/envelope/index.ts';
@@ -60,7 +61,8 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const registry = createToolRegistry([sourceOf(tools)]);
   const contexts = new Map<string, SecurityContextSpec>([['default', {}]]);
   const securityOf = (_tenant: string | undefined, name: string) => contexts.get(name);
-  const lane = { calls, counter: createCallCounter(bus), registry, securityOf, tenants };
+  const turns = createProofTurns({ clock: systemClock, key });
+  const lane = { calls, counter: createCallCounter(bus), registry, securityOf, tenants, turns };
   const prove = createEnvelopeProof({ ...deps, key, sessions });
   const invoke = createInvoke({ ...deps, ...lane, audit, prove, rateLimit: { take: async () => undefined } });
   const stop = new AbortController();
@@ -71,7 +73,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
     ...createInvokeRoutes({
       noteRefusal: createAuditedRefusals({ audit, clock: systemClock }),
       invoke,
-      vouch: createVouch({ ...deps, key, sessions }),
+      vouch: createVouch({ ...deps, key, sessions, turns }),
       isBypass: false,
     }),
     ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),

@@ -8,6 +8,7 @@ import {
   type CallsUnderWay,
   createCallsUnderWay,
   createEnvelopeProof,
+  createProofTurns,
   createVouch,
   envelopeErrors,
   sessionKey,
@@ -62,13 +63,15 @@ let judged: string[];
 
 async function serve(take: (tenant: string) => Promise<void> = async () => undefined): Promise<void> {
   const prove = createEnvelopeProof(base);
+  const turns = createProofTurns(base);
   const toolbox = createToolbox({ builtin_dispatchers: [] }, runs);
   const routes = createSealInvokeRoutes({
     audit: { record: (entry) => void audited.push(entry) },
     clock: base.clock,
     prove,
     admission: underWay,
-    vouch: createVouch(base),
+    vouch: createVouch({ ...base, turns }),
+    turns,
     rateLimit: { take },
     toolbox: {
       ...toolbox,

@@ -2,12 +2,14 @@ import type { AuditTrail, EventSink } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import {
   type CallCounter,
+  type CallSender,
   type CallsUnderWay,
   createRefusalNotes,
   type Envelope,
   EnvelopeError,
   namedTenant,
   type NoteRefusal,
+  type ProofTurns,
   type ProveEnvelope,
   readEnvelope,
   refusedCall,
@@ -20,7 +22,6 @@ import {
   type Vouch,
 } from '../../../lib/envelope/index.ts';
 import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
-import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { RateLimit } from '../../../lib/http/rate-limit.ts';
 import { isServerStopping } from '../../../lib/http/server-stops.ts';
@@ -48,6 +49,8 @@ export interface SealInvokeDeps {
   readonly audit: AuditTrail;
   readonly clock: Clock;
   readonly prove: ProveEnvelope;
+  /** Proofs take turns. */
+  readonly turns: ProofTurns;
   /** Calls enter it before their session is read: a revocation waits for their end. */
   readonly admission: Pick<CallsUnderWay, 'enter'>;
   readonly vouch: Vouch;
@@ -64,29 +67,27 @@ export interface SealInvokeDeps {
   readonly container: ContainerCalls;
 }
 
-/** Calls that are proved at once, of everybody together, and those that wait for it. */
-const proofs = { size: 64, waiting: 512, waitMs: 5_000 };
-
 interface Call {
   readonly rawHeaders: Parameters<typeof namedTenant>[0];
   readonly body: Buffer;
+  readonly remoteAddress: string;
   readonly signal: AbortSignal;
   ofTenant(tenant: string): void;
 }
 
 /** The invocation lane (spec 3 §4.2, §5.2, §7.2). The judge of tool calls has no part in it (TOOL-RULE-03). */
 export function createSealInvokeRoutes(deps: SealInvokeDeps): Route<Caller>[] {
-  const pool = createFairPool({ ...proofs, clock: deps.clock });
   const noteRefusal = createRefusalNotes({
     clock: deps.clock,
     write: (event, { execution_id }) => recordRefusal(deps.audit, event, execution_id),
   });
   const handle = async (call: Call): Promise<Reply> => {
-    const { rawHeaders, body, signal } = call;
-    const envelope = await readOrRefuse(deps, noteRefusal, body);
+    const { rawHeaders, body, remoteAddress: address, signal } = call;
+    const sender = { address, signal };
+    const envelope = await readOrRefuse(deps, noteRefusal, { body, sender });
     call.ofTenant(envelope.session.tenant);
     try {
-      return await enterAndInvoke(deps, pool, { envelope, named: namedTenant(rawHeaders) }, signal);
+      return await enterAndInvoke(deps, { envelope, named: namedTenant(rawHeaders), sender });
     } catch (error) {
       throw isAnswer(error) ? error : callError(await noteRefusal(error, envelope.tool), envelope.id);
     }
@@ -105,9 +106,18 @@ function recordRefusal(audit: AuditTrail, { type, tenant = '', subject, data }: 
   audit.record({ type, by: { subject, tenant }, subject: executionId, data });
 }
 
-async function readOrRefuse({ vouch }: SealInvokeDeps, noteRefusal: NoteRefusal, body: Buffer): Promise<Envelope> {
+interface Unread {
+  readonly body: Buffer;
+  readonly sender: CallSender;
+}
+
+async function readOrRefuse(
+  { vouch }: SealInvokeDeps,
+  noteRefusal: NoteRefusal,
+  { body, sender }: Unread,
+): Promise<Envelope> {
   try {
-    await vouch(body);
+    await vouch(body, sender);
     return readEnvelope(body);
   } catch (error) {
     throw callError(await noteRefusal(error, ''), null);
@@ -118,17 +128,14 @@ interface ReadCall {
   readonly envelope: Envelope;
   /** Tenant that a header names. */
   readonly named: string;
+  readonly sender: CallSender;
 }
 
-async function enterAndInvoke(
-  deps: SealInvokeDeps,
-  pool: FairPool,
-  call: ReadCall,
-  outer: AbortSignal,
-): Promise<Reply> {
+async function enterAndInvoke(deps: SealInvokeDeps, call: ReadCall): Promise<Reply> {
+  const { signal: outer } = call.sender;
   using entry = deps.admission.enter(sessionKey(call.envelope.session), outer);
   try {
-    return await invoke(deps, pool, call, { signal: entry.signal, outer });
+    return await invoke(deps, call, { signal: entry.signal, outer });
   } catch (error) {
     throw isAnswer(error) ? error : unlessRevoked(error, entry.signal);
   }
@@ -141,10 +148,10 @@ interface Signals {
   readonly outer: AbortSignal;
 }
 
-async function invoke(deps: SealInvokeDeps, pool: FairPool, call: ReadCall, signals: Signals): Promise<Reply> {
+async function invoke(deps: SealInvokeDeps, call: ReadCall, signals: Signals): Promise<Reply> {
   const { signal } = signals;
-  const { envelope, named } = call;
-  const session = await pool.run({ tenant: sessionKey(envelope.session), signal }, () => deps.prove(envelope));
+  const { envelope, named, sender } = call;
+  const session = await deps.turns.run(envelope.token, { ...sender, signal }, () => deps.prove(envelope));
   await deps.rateLimit.take(session.tenant);
   requireNamedTenant(session, named);
   const admitted = await admit(deps, { session, envelope });

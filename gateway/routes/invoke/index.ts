@@ -1,4 +1,5 @@
 import {
+  type CallSender,
   EnvelopeError,
   type Envelope,
   namedTenant,
@@ -29,6 +30,7 @@ interface InvokeRoutesDeps {
 interface Call {
   readonly rawHeaders: Parameters<typeof namedTenant>[0];
   readonly body: Buffer;
+  readonly remoteAddress: string;
   readonly signal: AbortSignal;
   ofTenant(tenant: string): void;
 }
@@ -36,14 +38,15 @@ interface Call {
 /** The invocation lane (spec 3 §4.2, §5.2, §7). The judge of tool calls has no part in it. */
 export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
   const handle = async (call: Call): Promise<Reply> => {
-    const { rawHeaders, body, signal } = call;
+    const { rawHeaders, body, remoteAddress: address, signal } = call;
+    const sender = { address, signal };
     // With a signature, a page can send nothing that its key has not signed.
     if (deps.isBypass) refuseWebPage(rawHeaders);
-    await vouchFor(deps, body);
+    await vouchFor(deps, body, sender);
     const envelope = read(body, deps.isBypass);
     call.ofTenant(envelope.session.tenant);
     try {
-      const { content, structured, isError } = await deps.invoke(envelope, signal, { named: namedTenant(rawHeaders) });
+      const { content, structured, isError } = await deps.invoke(envelope, sender, { named: namedTenant(rawHeaders) });
       const more = structured === undefined ? {} : { structuredContent: structured };
       const result = { content: [{ type: 'text', text: content }], ...more, isError };
       return json({ jsonrpc: '2.0', id: envelope.id, result });
@@ -58,9 +61,10 @@ export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
 }
 
 /** A large body is not read for a stranger. */
-async function vouchFor({ vouch, noteRefusal }: InvokeRoutesDeps, body: Buffer): Promise<void> {
+async function vouchFor(deps: InvokeRoutesDeps, body: Buffer, sender: CallSender): Promise<void> {
+  const { vouch, noteRefusal } = deps;
   try {
-    await vouch(body);
+    await vouch(body, sender);
   } catch (error) {
     throw callError(await noteRefusal(error, ''), null);
   }

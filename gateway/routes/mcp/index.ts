@@ -1,5 +1,6 @@
 import {
   callIn,
+  type CallSender,
   EnvelopeError,
   namedTenant,
   type NoteRefusal,
@@ -29,6 +30,7 @@ type Headers = readonly (readonly [name: string, value: string])[];
 interface Post {
   readonly rawHeaders: Headers;
   readonly body: Buffer;
+  readonly remoteAddress: string;
   readonly signal: AbortSignal;
   ofTenant(tenant: string): void;
 }
@@ -37,12 +39,13 @@ interface Post {
 export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
   const { mcp, noteRefusal } = deps;
   const handle = async (post: Post): Promise<Reply> => {
-    const { rawHeaders, body, signal } = post;
-    const sealed = await read(deps, rawHeaders, body);
+    const { rawHeaders, remoteAddress: address, signal } = post;
+    const sender = { address, signal };
+    const sealed = await read(deps, post, sender);
     post.ofTenant(sealed.session.tenant);
     try {
       const headers = rawHeaders.filter(([name]) => isOfProtocol(name));
-      const answer = await mcp.serve({ sealed, headers, named: namedTenant(rawHeaders), signal });
+      const answer = await mcp.serve({ sealed, headers, named: namedTenant(rawHeaders), sender });
       return answer === undefined ? unknownMethod(sealed) : replyOf(answer);
     } catch (cause) {
       const error = await noteRefusal(cause, toolOf(sealed));
@@ -54,7 +57,11 @@ export function createMcpRoutes(deps: McpRoutesDeps): Route<Operator>[] {
 
 const isOfProtocol = (name: string): boolean => name === 'accept' || name === 'content-type' || name.startsWith('mcp-');
 
-async function read(deps: McpRoutesDeps, headers: Headers, body: Buffer): Promise<SealedRequest> {
+async function read(
+  deps: McpRoutesDeps,
+  { rawHeaders: headers, body }: Post,
+  sender: CallSender,
+): Promise<SealedRequest> {
   const { isBypass, noteRefusal, vouch } = deps;
   const given = new Map(headers);
   refuseWebPage(headers);
@@ -66,7 +73,7 @@ async function read(deps: McpRoutesDeps, headers: Headers, body: Buffer): Promis
       execution_id: given.get('seal-execution-id') ?? (isBypass ? 'mcp' : undefined),
     };
     if (!isBypass) requireSeal(given);
-    await vouch(body, { executionId: seal.execution_id, token: seal.token });
+    await vouch(body, sender, { executionId: seal.execution_id, token: seal.token });
     const sealed = readSealedRequest(body, seal, isBypass);
     // A call has a form of its own.
     if (sealed.method === 'tools/call') callIn(sealed);
