@@ -59,12 +59,25 @@ describe('required arguments', () => {
     ['fs.multi_edit', { path: '/workspace/a', edits: [{ target_content: 'x' }] }],
     ['web.search', { query: 'x', max_results: 0 }],
     ['web.search', { query: 'x', max_results: 21 }],
-    ['svc.git.list', { page: 'one' }],
-    ['svc.script.list', { tag: 1 }],
     ['svc.workflow.create', { manifest_yaml: 'w', scope: 'bogus' }],
     ['svc.workflow.update', { manifest_yaml: 'w', force: 'false' }],
-  ])('TOOL-RULE-14 TOOL-RULE-15 %s with %j is of the wrong type', (name, args) => {
+  ])('%s with %j is of the wrong type', (name, args) => {
     expect(verdict(aToolCaller(), name, args)).toBe('InvalidArguments');
+  });
+
+  it.each<[id: string, name: string, field: string, right: unknown[], wrong: unknown[]]>([
+    ['TOOL-RULE-12', 'svc.runtime.list', 'language', ['python', 'cobol'], [7]],
+    ['TOOL-RULE-13', 'svc.tools.search', 'query', ['file', ''], [7]],
+    ['TOOL-RULE-14', 'svc.git.list', 'page', [1, 2], [0, -1, 1.5, 'one']],
+    ['TOOL-RULE-14', 'svc.git.list', 'limit', [1, 2, 199, 200], [0, 201, 1.5, 'ten']],
+    ['TOOL-RULE-15', 'svc.script.list', 'tag', ['x'], [1, ['x']]],
+    ['TOOL-RULE-15', 'svc.script.list', 'q', ['x', ''], [1]],
+  ])('%s %s may have %s, as one of %j, and none of %j', (_id, name, field, right, wrong) => {
+    const verdicts = (values: readonly unknown[]) =>
+      values.map((one) => verdict(aToolCaller(), name, { [field]: one }));
+    expect(verdict(aToolCaller(), name, {})).toBe('admitted');
+    expect(verdicts([null, ...right])).toEqual(Array(right.length + 1).fill('admitted'));
+    expect(verdicts(wrong)).toEqual(wrong.map(() => 'InvalidArguments'));
   });
 
   it('takes null for an optional argument as absent', () => {

@@ -169,6 +169,17 @@ describe('web.fetch', () => {
     expect(seen).toEqual([]);
   });
 
+  it.each([
+    ['http', 'text'],
+    ['HTTP', 'text'],
+    // The server here speaks no TLS.
+    ['https', 'NetworkError: '],
+  ])('TOOL-WEB-04 fetches %s://', async (scheme, want) => {
+    reply = send(200, { 'content-type': 'text/plain' }, 'text');
+    const { content } = await call('web.fetch', { url: `${scheme}://a.test:${port}/` });
+    expect(content.startsWith(want)).toBe(true);
+  });
+
   it('TOOL-WEB-08 a host that is not listed is refused before anything is sent', async () => {
     const caller = aToolCaller({ security: { domain_allowlist: ['a.test'] } });
     const toolbox = createToolbox({ builtin_dispatchers: [] });
@@ -217,6 +228,24 @@ describe('web.fetch', () => {
   ])('TOOL-WEB-06 over %i redirects: %s', async (count, want) => {
     reply = hops(count);
     expect((await get('/0')).content).toContain(want);
+  });
+
+  it.each([
+    [300, ''],
+    [301, 'end'],
+    [302, 'end'],
+    [303, 'end'],
+    [304, ''],
+    [305, ''],
+    [307, 'end'],
+    [308, 'end'],
+    [309, ''],
+  ])('TOOL-WEB-06 where %i names another address: %j', async (status, want) => {
+    reply = ({ url }, response) => {
+      if (url === '/') response.writeHead(status, { location: '/next' }).end();
+      else response.writeHead(200, { 'content-type': 'text/plain' }).end('end');
+    };
+    expect(await get('/')).toEqual({ isError: false, content: want });
   });
 
   it('TOOL-WEB-06 follows none where that is asked for', async () => {
