@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { createWindlassClient } from '../../../client/index.ts';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../../crds/schema/agent-execution.ts';
+import { userToken } from '../../../dev/oidc/sign-in.ts';
 import { agentExecutions, agents } from '../../../lib/kinds.ts';
 import { type KubeClient, pods } from '../../../lib/kube/index.ts';
+import { provider } from '../gateway/stage.ts';
 import { apiPods, freshApiPods, killApiPods } from '../harness/api-pods.ts';
-import { connect } from '../harness/cluster.ts';
+import { connect, isNativeCluster } from '../harness/cluster.ts';
 import { projectDir } from '../harness/project.ts';
 import { waitForObject } from '../harness/wait.ts';
 
@@ -26,7 +29,16 @@ describe('an agent with tools, through the whole system', () => {
       metadata: { name: 'note-reader' },
       spec: { ...example.spec, tools: [{ name: 'fs.read' }] },
     };
-    for (const agent of [example, strict]) {
+    const waiter: Agent = {
+      ...example,
+      metadata: { name: 'note-waiter' },
+      spec: {
+        version: '1.0.0',
+        task: { instruction: 'You say what your input says.' },
+        tools: [{ name: 'svc.task.wait' }],
+      },
+    };
+    for (const agent of [example, strict, waiter]) {
       const object = { ...agent, metadata: { ...agent.metadata, namespace } };
       await kube.apply(agents, object, { fieldManager: 'test', force: true });
     }
@@ -73,6 +85,46 @@ describe('an agent with tools, through the whole system', () => {
     const { spec } = await end(await start('reader', { agent: 'note-reader', timeout: '60s' }));
     expect(spec.result).toMatchObject({ phase: 'failed', tool_calls: 1 });
   });
+
+  /** Kinds of the records of an execution, by a replica that answers now. */
+  async function recordsOf(execution_id: string) {
+    const [replica] = await apiPods(kube);
+    const token = await userToken(provider(), { name: 'olga', tenant: 'demo', roles: [] });
+    const client = createWindlassClient({ server: `http://${replica?.status?.podIP}:8080`, token });
+    return (await client.readAgentTranscript({ execution_id })).records as unknown as readonly {
+      readonly kind: string;
+      readonly content?: string;
+    }[];
+  }
+
+  it.runIf(isNativeCluster())(
+    'a call of a model and a tool that may be repeated are made again where all replicas are killed in their midst, with one outcome',
+    async () => {
+      const asked = await start('asked-again', { agent: 'note-waiter', input: 'Answer when you are asked again.' });
+      const { metadata } = await kube.get(agentExecutions, { namespace, name: asked });
+      const call = { name: 'svc.task.wait', arguments: { execution_id: metadata.uid, timeout_secs: 120 } };
+      const turns = [{ tool_calls: [call] }, { content: 'It has ended.' }];
+      const waits = await start('waits', { agent: 'note-waiter', input: JSON.stringify(turns) });
+      const has = async (name: string, kind: string): Promise<boolean> =>
+        (await recordsOf(name)).some((record) => record.kind === kind);
+      await expect.poll(() => has(asked, 'model_asked'), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => has(waits, 'tool_started'), { timeout: 30_000 }).toBe(true);
+      const replicas = await apiPods(kube);
+      await killApiPods(kube, replicas);
+      await freshApiPods(kube, replicas);
+      const ends = await Promise.all([asked, waits].map(end));
+      expect(ends.map(({ spec }) => spec.result)).toMatchObject([
+        { phase: 'completed', output: 'I was asked twice.', tool_calls: 0 },
+        { phase: 'completed', output: 'It has ended.', tool_calls: 1 },
+      ]);
+      const [ofModel, ofTool] = await Promise.all([asked, waits].map(recordsOf));
+      const count = (records: typeof ofModel, kind: string): number =>
+        records?.filter((record) => record.kind === kind).length ?? 0;
+      expect(['taken_over', 'model_replied', 'ended'].map((kind) => count(ofModel, kind))).toEqual([1, 1, 1]);
+      expect(['taken_over', 'tool_ended', 'ended'].map((kind) => count(ofTool, kind))).toEqual([1, 1, 1]);
+      expect(ofTool?.find(({ kind }) => kind === 'tool_ended')?.content).toContain('I was asked twice.');
+    },
+  );
 
   it('no outcome is lost and no tool runs twice while the replicas of the API go away, one after another', async () => {
     const names = await Promise.all(Array.from({ length: 4 }, (_, index) => start(`killed-${index}`)));
