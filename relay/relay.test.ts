@@ -106,14 +106,15 @@ const codeOf = (call: Promise<unknown>): Promise<string> =>
     (error: { readonly code: number }) => status[error.code] ?? 'unknown',
   );
 /** As a store of NATS is that was lost with its volume. */
-async function loseEntries(): Promise<void> {
+async function loseStreams(isLost: (name: string) => boolean): Promise<void> {
   const connection = await connectNats({ servers: nats.server.url });
   const { streams } = await jetstreamManager(connection);
   for await (const { config } of streams.list()) {
-    if (config.name.endsWith(edgeBuckets.streams.name)) await streams.delete(config.name);
+    if (isLost(config.name)) await streams.delete(config.name);
   }
   await connection.close();
 }
+const loseEntries = (): Promise<void> => loseStreams((name) => name.endsWith(edgeBuckets.streams.name));
 
 /** Reads of entries of streams from now on. */
 async function readsOfEntries() {
@@ -853,6 +854,38 @@ describe('commands and results', () => {
       ]);
     });
     expect(await recent.of('acme', other.enrolled.nodeId)).toEqual([]);
+  });
+
+  it.each([
+    ['the log of results', (name: string) => name.includes('edge_results')],
+    ['all of its streams', () => true],
+  ])('EDGE-FLOW-11 are stored again where NATS has lost %s and the command is sent again', async (_, isLost) => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const [run, commandId] = [randomUUID(), randomUUID()];
+    const command = { commandId, run, tool: 'cmd.run', args: {}, context: 'd', token: 't', deadlineMs: 60_000 };
+    const acknowledged = () => stream.commands.filter(({ resultAck }) => resultAck?.commandIds[0] === commandId).length;
+    // Each time by another process, as after a change of leader.
+    const runOnce = async (count: number): Promise<void> => {
+      const commands = createHostCommands({ bus: await nats.connected() });
+      const record = { run, node_id: identity.enrolled.nodeId, tenant: 'acme', tool: 'cmd.run' };
+      await commands.claim({ ...record, commandId, deadline: new Date().toISOString() });
+      await vi.waitFor(async () => commands.send(await addressOf(identity), command), within);
+      stream.send(ok(commandId));
+      await vi.waitFor(() => expect(acknowledged()).toBe(count), within);
+    };
+    await runOnce(1);
+    await loseStreams((name) => isLost(name) && !name.endsWith(edgeBuckets.streams.name));
+    await runOnce(2);
+    const stop = new AbortController();
+    const news: EdgeNews[] = [];
+    setTimeoutOnce(() => stop.abort(), 500);
+    for await (const one of createEdgeResults({ bus: nats.connect(), clock }).follow('acme', run, stop.signal))
+      news.push(one);
+    expect(news).toMatchObject([{ kind: 'result', command_id: commandId }]);
   });
 });
 

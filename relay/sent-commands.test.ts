@@ -36,6 +36,13 @@ describe('commands that a relay has sent', () => {
     expect(sent.hasEnded('c', { ...host, nodeId: 'other' })).toBe(false);
   });
 
+  it('EDGE-FLOW-11 have not ended where they are sent again', () => {
+    const { sent } = begin();
+    for (const id of ['c', 'other']) sent.noteEnded(id, host);
+    sent.add(order('c'));
+    expect([sent.hasEnded('c', host), sent.hasEnded('other', host)]).toEqual([false, true]);
+  });
+
   it.each([
     [999, []],
     [1_000, ['c']],

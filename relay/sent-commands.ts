@@ -47,6 +47,8 @@ export class SentCommands {
     const now = clock.now();
     const begun = { tool: command.tool, dispatched_at: new Date(now).toISOString() };
     if (this.#sent.size >= sentMost) this.#forgetOldest();
+    // A sender that sends a command again has no result of it: NATS may have lost the one that was stored.
+    this.#ended.delete(endedKey(command.commandId, host));
     this.#sent.set(command.commandId, { tenant: host.tenant, nodeId: host.nodeId, claim, begun });
     this.#unlisted.set(command.commandId, now);
     if (!this.#isListing) void this.#listDue();
@@ -68,13 +70,13 @@ export class SentCommands {
   }
 
   /** Its result is stored. The record in the bus says so a moment later. */
-  noteEnded(commandId: string, { tenant, nodeId }: Pick<SentCommand, 'tenant' | 'nodeId'>): void {
-    this.#ended.set(`${tenant}/${nodeId}/${commandId}`, true);
+  noteEnded(commandId: string, host: Pick<SentCommand, 'tenant' | 'nodeId'>): void {
+    this.#ended.set(endedKey(commandId, host), true);
   }
 
   /** Whether the result of a host's command was stored here not long ago: what the host says of it counts no more. */
-  hasEnded(commandId: string, { tenant, nodeId }: Pick<SentCommand, 'tenant' | 'nodeId'>): boolean {
-    return this.#ended.has(`${tenant}/${nodeId}/${commandId}`);
+  hasEnded(commandId: string, host: Pick<SentCommand, 'tenant' | 'nodeId'>): boolean {
+    return this.#ended.has(endedKey(commandId, host));
   }
 
   #forgetOldest(): void {
@@ -103,3 +105,6 @@ export class SentCommands {
     this.#deps.recent.sent({ tenant, node_id: nodeId, command_id: commandId, ...begun });
   }
 }
+
+const endedKey = (commandId: string, { tenant, nodeId }: Pick<SentCommand, 'tenant' | 'nodeId'>): string =>
+  `${tenant}/${nodeId}/${commandId}`;

@@ -5,6 +5,7 @@ import {
   createHostCommands,
   edgeNewsAddress,
   edgeResultLogs,
+  hasPlace,
   mintCommandToken,
   readEdgeNews,
 } from '../../lib/edge/index.ts';
@@ -104,8 +105,7 @@ export function createNewsReader({ bus, clock, turns }: NewsReaderDeps): NewsRea
     },
     async has({ tenant, run, place, signal }) {
       using _place = await pages.enter({ tenant, signal });
-      const [found] = await logs.read({ tenant, key: run, after: place.sequence - 1, bytes: 1 });
-      return found?.sequence === place.sequence && Date.parse(found.time) === place.storedAt;
+      return hasPlace(logs, { tenant, key: run, place });
     },
     listen(run, onNews) {
       const hear = async (): Promise<string> => {

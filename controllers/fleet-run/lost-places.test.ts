@@ -1,11 +1,10 @@
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { commandIdOf, createEdgeResults, type EdgeResults } from '../../lib/edge/index.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
+import { loseNewest } from '../../test/nats/lose-newest.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
 import { createNewsReader } from './command-sender.ts';
@@ -60,30 +59,15 @@ function openRun({ tenant, hosts, clock = systemClock }: Scene) {
   };
 }
 
-/** The stream of results as it is after its store was lost or put back: with its first messages alone. */
-async function loseNewest(tenant: string, kept: number): Promise<void> {
-  const connection = await connect({ servers: nats.server.url });
-  const { streams } = await jetstreamManager(connection);
-  const name = `WINDLASS_STREAM_edge_results_${tenant}`;
-  const { config } = await streams.info(name);
-  const first = await Promise.all(
-    Array.from({ length: kept }, (_, index) => streams.getMessage(name, { seq: index + 1 })),
-  );
-  await streams.delete(name);
-  await streams.add(config);
-  for (const message of first) {
-    if (message !== null) connection.publish(message.subject, message.data);
-  }
-  await connection.flush();
-  await connection.close();
-}
+const lose = (tenant: string, kept: number): Promise<void> =>
+  loseNewest(nats.server, `WINDLASS_STREAM_edge_results_${tenant}`, kept);
 
 describe('a fleet run whose log of results', () => {
   it('EDGE-RES-29 begins anew hears of the results that come then', { timeout: 120_000 }, async () => {
     const { view, answer, hasEnded } = openRun({ tenant: 'emptied', hosts: 40 });
     for (let host = 0; host < 30; host += 1) await answer(`n${host}`);
     await hasEnded(30);
-    await loseNewest('emptied', 0);
+    await lose('emptied', 0);
     for (let host = 30; host < 40; host += 1) await answer(`n${host}`);
     await hasEnded(40);
     expect(view.progress.terminal).toBe(40);
@@ -94,7 +78,7 @@ describe('a fleet run whose log of results', () => {
     const { view, answer, hasEnded } = openRun({ tenant: 'rolled', hosts: 12 });
     for (let host = 0; host < 6; host += 1) await answer(`n${host}`);
     await hasEnded(6);
-    await loseNewest('rolled', 2);
+    await lose('rolled', 2);
     // The last of them is behind the place that was read before.
     await Promise.all(Array.from({ length: 6 }, (_, host) => answer(`n${host + 6}`)));
     await hasEnded(12);

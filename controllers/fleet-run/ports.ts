@@ -1,4 +1,4 @@
-import type { EdgeNews } from '../../lib/edge/index.ts';
+import type { EdgeNews, NewsPlace } from '../../lib/edge/index.ts';
 import type { FrozenTarget } from '../../lib/fleet/run-record.ts';
 
 /** One command of a run for one host. */
@@ -32,17 +32,10 @@ export interface CommandSender {
   cancel(command: Pick<FleetCommand, 'commandId' | 'run' | 'tenant' | 'target'>, reason: string): Promise<void>;
 }
 
-export interface LoggedNews {
-  /** Rises within a run, with gaps. */
-  readonly sequence: number;
-  /** When the store took it, in milliseconds since the epoch. */
-  readonly storedAt: number;
+export interface LoggedNews extends NewsPlace {
   /** Undefined: another version wrote it. */
   readonly news: EdgeNews | undefined;
 }
-
-/** A message of the log that was read before. */
-export type NewsPlace = Pick<LoggedNews, 'sequence' | 'storedAt'>;
 
 interface NewsQuery {
   readonly tenant: string;

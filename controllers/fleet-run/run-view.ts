@@ -2,7 +2,7 @@ import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { createBell } from '../../lib/bell.ts';
 import { busLimits } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
+import { commandIdOf, type EdgeNews, type NewsPlace } from '../../lib/edge/index.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import { type NodeRecord, nodeRecord } from '../../lib/fleet/node-record.ts';
 import { createProgress, type FleetProgress } from '../../lib/fleet/plan.ts';
@@ -11,7 +11,7 @@ import type { FrozenTarget, FrozenTargets } from '../../lib/fleet/run-record.ts'
 import { CommandNotes } from './command-notes.ts';
 import { fleetRunLimits } from './limits.ts';
 import { OutputTails } from './output-tails.ts';
-import type { FleetCommand, LoggedNews, NewsPlace, NewsReader } from './ports.ts';
+import type { FleetCommand, LoggedNews, NewsReader } from './ports.ts';
 import { SaidResults } from './said-results.ts';
 import { WaitingRecords } from './waiting-records.ts';
 

@@ -1,6 +1,7 @@
-import { busLimits, type EventBus, type TenantLogsDefinition } from '../bus/index.ts';
+import type { EventBus, TenantLogsDefinition } from '../bus/index.ts';
 import { type Clock, runAfter } from '../clock.ts';
 import { isJsonObject } from '../json-object.ts';
+import { NewsPages } from './news-place.ts';
 import { edgeResultsStream } from './stream-name.ts';
 
 /** How a command ended, as its daemon says. */
@@ -46,7 +47,8 @@ export interface EdgeResults {
   say(news: Extract<EdgeNews, { readonly kind: 'result' }>): Promise<void>;
   /**
    * News of a run from its beginning, in order, until the signal aborts. Waits while there is none, and over a lost
-   * connection.
+   * connection. Where NATS has lost the newest, or begins anew, the log is read from its start: results come again, output does not
+   * (ADR 0132).
    */
   follow(tenant: string, run: string, signal: AbortSignal): AsyncIterable<EdgeNews>;
 }
@@ -77,15 +79,6 @@ export function createEdgeResults({ bus, clock }: EdgeResultsDeps): EdgeResults 
 
   const announce = createAnnouncer(bus, clock);
 
-  async function read(tenant: string, key: string, after: number) {
-    try {
-      return await logs.read({ tenant, key, after, bytes: busLimits.smallPageBytes });
-    } catch {
-      // The connection is away: what is stored is read when it is back.
-      return [];
-    }
-  }
-
   return {
     async publish(news, given) {
       const { kind, command_id: command } = news;
@@ -99,13 +92,13 @@ export function createEdgeResults({ bus, clock }: EdgeResultsDeps): EdgeResults 
       announce(news.run);
     },
     async *follow(tenant, run, signal) {
-      let waitMs: number = pause.baseMs;
-      for (let after = 0; !signal.aborted; ) {
-        const page = await read(tenant, run, after);
-        for (const { body, sequence } of page) {
-          after = sequence;
+      const reader = new NewsPages(logs, { tenant, key: run });
+      for (let waitMs: number = pause.baseMs; !signal.aborted; ) {
+        // The connection is away: what is stored is read when it is back.
+        const page = await reader.next().catch(() => []);
+        for (const { body, isNew } of page) {
           const news = readEdgeNews(body);
-          if (news !== undefined) yield news;
+          if (news !== undefined && (isNew || news.kind === 'result')) yield news;
           if (signal.aborted) return;
         }
         waitMs = page.length > 0 ? pause.baseMs : Math.min(2 * waitMs, pause.maxMs);

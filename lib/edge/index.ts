@@ -33,6 +33,7 @@ export { hostRevokedReason, reasonTrailer } from './reason-trailer.ts';
 export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';
 export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay, type RecentStream } from './buckets.ts';
 export { createHeartbeats, type Heartbeats } from './heartbeats.ts';
+export { hasPlace, type NewsPlace } from './news-place.ts';
 export { createOutputTexts, type OutputText, type OutputTexts } from './output-texts.ts';
 export { createRecentCommands, type RecentCommand, type RecentCommands } from './recent-commands.ts';
 export {

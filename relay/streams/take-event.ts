@@ -73,7 +73,8 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
   const sent = deps.sent.take(commandId, hostOf(stream));
   if (!deps.sent.hasEnded(commandId, hostOf(stream))) {
     const claim = sent?.claim ?? (await claimOf(deps, stream, commandId));
-    if (claim !== undefined && claim.record.ended !== true)
+    // What was sent again after its end has no result that its sender finds; one that is there still is stored once.
+    if (claim !== undefined && (claim.record.ended !== true || sent !== undefined))
       await storeResult(deps, claim, { commandId, result, begun: sent?.begun });
   }
   stream.progress?.delete(commandId);
