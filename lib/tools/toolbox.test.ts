@@ -65,14 +65,14 @@ describe('required arguments', () => {
     expect(verdict(aToolCaller(), name, args)).toBe('InvalidArguments');
   });
 
-  it.each<[id: string, name: string, field: string, right: unknown[], wrong: unknown[]]>([
-    ['TOOL-RULE-12', 'svc.runtime.list', 'language', ['python', 'cobol'], [7]],
-    ['TOOL-RULE-13', 'svc.tools.search', 'query', ['file', ''], [7]],
-    ['TOOL-RULE-14', 'svc.git.list', 'page', [1, 2], [0, -1, 1.5, 'one']],
-    ['TOOL-RULE-14', 'svc.git.list', 'limit', [1, 2, 199, 200], [0, 201, 1.5, 'ten']],
-    ['TOOL-RULE-15', 'svc.script.list', 'tag', ['x'], [1, ['x']]],
-    ['TOOL-RULE-15', 'svc.script.list', 'q', ['x', ''], [1]],
-  ])('%s %s may have %s, as one of %j, and none of %j', (_id, name, field, right, wrong) => {
+  it.each<[id: string, name: string, field: string, values: { right: unknown[]; wrong: unknown[] }]>([
+    ['TOOL-RULE-12', 'svc.runtime.list', 'language', { right: ['python', 'cobol'], wrong: [7] }],
+    ['TOOL-RULE-13', 'svc.tools.search', 'query', { right: ['file', ''], wrong: [7] }],
+    ['TOOL-RULE-14', 'svc.git.list', 'page', { right: [1, 2], wrong: [0, -1, 1.5, 'one'] }],
+    ['TOOL-RULE-14', 'svc.git.list', 'limit', { right: [1, 2, 199, 200], wrong: [0, 201, 1.5, 'ten'] }],
+    ['TOOL-RULE-15', 'svc.script.list', 'tag', { right: ['x'], wrong: [1, ['x']] }],
+    ['TOOL-RULE-15', 'svc.script.list', 'q', { right: ['x', ''], wrong: [1] }],
+  ])('%s %s may have %s: %j', (_id, name, field, { right, wrong }) => {
     const verdicts = (values: readonly unknown[]) =>
       values.map((one) => verdict(aToolCaller(), name, { [field]: one }));
     expect(verdict(aToolCaller(), name, {})).toBe('admitted');
