@@ -7,6 +7,10 @@ interface RefusalDeps {
   readonly clock: Clock;
 }
 
-/** Notes of refused calls in the audit. A refusal that cannot be written is a refusal still. */
+/** Notes of refused calls in the audit. A refusal that cannot be written is a refusal still; a mismatch of tenants is answered 503. */
 export const createAuditedRefusals = ({ audit, clock }: RefusalDeps): NoteRefusal =>
-  createRefusalNotes({ clock, write: (event) => audit.append(event).catch(() => undefined) });
+  createRefusalNotes({
+    clock,
+    write: (event) =>
+      event.type === 'TenantMismatch' ? audit.append(event) : audit.append(event).catch(() => undefined),
+  });

@@ -425,6 +425,20 @@ describe('/v1/workflows', () => {
     expect(listed).toHaveLength(2);
   });
 
+  it('GW-WF-38 GW-TEN-08 takes an API spec that another replica made, of which this one has not heard', async () => {
+    await specId();
+    const [made] = [...stored].flatMap(([key, object]) => (key.startsWith('apispecs/') ? [object] : []));
+    const elsewhere = (slug: string): string => {
+      const [name, uid] = ['elsewhere', randomUUID()];
+      const metadata = { ...made?.metadata, name, namespace: `tenant-${slug}`, uid };
+      stored.set(`apispecs/tenant-${slug}/${name}`, { ...made, metadata });
+      return uid;
+    };
+    const [own, foreign] = [elsewhere('acme'), elsewhere('other')];
+    const statusOf = async (id: string) => (await ask('POST', '/v1/workflows', 'acme', aWorkflow(id))).status;
+    expect([await statusOf(foreign), await statusOf(randomUUID()), await statusOf(own)]).toEqual([400, 400, 200]);
+  });
+
   it('GW-WF-30 has no update, and gives another id to what is registered again', async () => {
     const api = await specId();
     const { id } = (await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).body;

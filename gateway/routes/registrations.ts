@@ -41,15 +41,13 @@ export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator
   const { cluster } = deps;
   const { informers } = cluster;
   const rivals = toolRivals(informers);
+  const specs = createRegistry({ ...deps, resource: apiSpecs, cache: informers.apiSpecs.cache });
   return [
-    ...createSpecRoutes({
-      ...deps,
-      registry: createRegistry({ ...deps, resource: apiSpecs, cache: informers.apiSpecs.cache }),
-    }),
+    ...createSpecRoutes({ ...deps, registry: specs }),
     ...createWorkflowRoutes({
       ...deps,
       registry: createRegistry({ ...deps, resource: toolWorkflows, cache: informers.toolWorkflows.cache, rivals }),
-      apiSpecs: informers.apiSpecs.cache,
+      specs,
       objects: objectsOf(informers.toolWorkflows),
     }),
     ...createCliToolRoutes({

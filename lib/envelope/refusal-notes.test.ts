@@ -25,6 +25,12 @@ function open() {
 }
 
 describe('the events of refused calls', () => {
+  it('GW-TEN-07 of mismatches that cannot be stored are the answer of the call', async () => {
+    const away = new Error('the audit is away');
+    const note = createRefusalNotes({ clock: createManualClock(), write: () => Promise.reject(away) });
+    expect(await note(foreign('rival'), 'orders.get')).toBe(away);
+  });
+
   it('GW-TEN-07 GW-EVT-07 are one for each mismatch of tenants, however many envelopes of the session are forged', async () => {
     const { times, of } = open();
     await times(200, forged);
@@ -50,5 +56,9 @@ describe('the events of refused calls', () => {
     await clock.advance(1_000);
     await note(foreign('rival'), 'orders.get');
     expect(of('TenantMismatch')).toHaveLength(102);
+    expect(of('TenantMismatch').map(({ data }) => data['left_out'])).toEqual([...Array(101).fill(undefined), 50]);
+    await clock.advance(1_000);
+    await note(foreign('rival'), 'orders.get');
+    expect(of('TenantMismatch').at(-1)?.data).not.toHaveProperty('left_out');
   });
 });

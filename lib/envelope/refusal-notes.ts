@@ -26,7 +26,8 @@ export interface RefusalEvent {
 const events = { burst: 10, perSecond: 1 };
 /**
  * Mismatches that the tokens of one tenant cause, in all sessions together. Each has its event (spec 3 §5.4), so that a call
- * beyond these is refused before it counts as one: a valid token of one tenant would fill the audit of another.
+ * beyond these is refused before it counts as one, and the next event says how many (ADR 0116): a valid token of one tenant
+ * would fill the audit of another.
  */
 const mismatches = { burst: 100, perSecond: 1 };
 
@@ -40,7 +41,7 @@ const unproved: ReadonlySet<EnvelopeFault> = new Set([
 
 interface NoteDeps {
   readonly clock: Clock;
-  /** Stores an event. A refusal whose event cannot be stored is a refusal still. */
+  /** Stores an event; rejects where one of `TenantMismatch` cannot be stored. Any other refusal is one without its event. */
   readonly write: (event: RefusalEvent, session: HeardSession) => Promise<void> | void;
 }
 
@@ -52,10 +53,16 @@ export function createRefusalNotes({ clock, write }: NoteDeps): NoteRefusal {
     const { asserted, fault, session } = error;
     if (asserted !== undefined) {
       const isProved = fault === 'tenant_mismatch';
-      if (!isProved && !ofTenant(asserted).mayTell) return tooMany(asserted);
+      const verdict = isProved ? freely : ofTenant(asserted);
+      if (!verdict.mayTell) return tooMany(asserted);
       const subject = isProved ? sessionSubject(session) : 'unproved';
-      await write(mismatch({ subject, asserted, expected: session.tenant }), session);
-      return error;
+      const { leftOut } = verdict;
+      const event = mismatch({ subject, asserted, expected: session.tenant, leftOut });
+      // Each has its event: one that cannot be stored is the answer of the call.
+      return Promise.resolve(write(event, session)).then(
+        () => error,
+        (problem: unknown) => problem,
+      );
     }
     // Each of these was signed for itself. All others come again as often as a stranger sends them.
     const verdict = fault === 'out_of_session' ? freely : ofSession(sessionKey(session));

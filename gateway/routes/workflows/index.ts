@@ -3,13 +3,7 @@ import { apiVersion } from '../../../crds/labels.ts';
 import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { ToolWorkflow, ToolWorkflowSpec } from '../../../crds/schema/tool-workflow.ts';
 import { validateSpec } from '../../../crds/validators.ts';
-import {
-  builtInNameProblems,
-  type ApiDocuments,
-  type ApiSpecCache,
-  findApiSpec,
-  objectNameOf,
-} from '../../../lib/api-spec/index.ts';
+import { builtInNameProblems, type ApiDocuments, objectNameOf } from '../../../lib/api-spec/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
 import { pageOf } from '../../../lib/http/paging.ts';
@@ -35,7 +29,7 @@ interface WorkflowRoutesDeps {
   readonly registrations: Pick<RegistrationEvents, 'registered'>;
   readonly tenancy: Tenancy;
   readonly registry: Registry<ToolWorkflow>;
-  readonly apiSpecs: ApiSpecCache;
+  readonly specs: Pick<Registry<ApiSpec>, 'find'>;
   readonly documents: ApiDocuments;
   readonly stepsMax?: number;
   readonly objects: WholeReads<ToolWorkflow>;
@@ -53,7 +47,7 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
   const route = defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
     const { tenant_id: _, ...definition } = body;
     const workflow = workflowOf(definition, tenancy.namespaceOf(caller), deps.stepsMax);
-    await checkOperations(deps, workflow);
+    await checkOperations(deps, caller, workflow);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created);
     return json({ id: created.metadata.uid, name: definition.name });
@@ -82,16 +76,24 @@ function workflowOf(definition: Omit<Body, 'tenant_id'>, namespace: string, step
 const withoutSpec = ({ path, message }: Problem) => ({ path: path.replace(/^spec\.?/, ''), message });
 
 /** GW-WF-38, GW-WF-39, GW-TEN-08. */
-async function checkOperations({ apiSpecs, documents }: WorkflowRoutesDeps, workflow: ToolWorkflow): Promise<void> {
-  const apiSpec = findApiSpec(apiSpecs, workflow);
+async function checkOperations(
+  { specs, documents }: WorkflowRoutesDeps,
+  { tenant }: Operator,
+  { spec: { api_spec_id: id = '', steps } }: ToolWorkflow,
+): Promise<void> {
+  const apiSpec = await specs.find(tenant, id).catch(unlessNotFound);
   if (apiSpec === undefined) throw validation([errorAt(['api_spec_id'], 'unknown', 'names no API spec of the tenant')]);
   const operations = await operationsOf(documents, apiSpec);
-  const absent = workflow.spec.steps.flatMap(({ operation_id: id }, index) =>
+  const absent = steps.flatMap(({ operation_id: id }, index) =>
     operations.has(id)
       ? []
       : [errorAt(['steps', index, 'operation_id'], 'unknown', `'${id}' is no operationId of the API spec`)],
   );
   if (absent.length > 0) throw validation(absent);
+}
+
+function unlessNotFound(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
 }
 
 async function operationsOf(documents: ApiDocuments, apiSpec: ApiSpec) {
