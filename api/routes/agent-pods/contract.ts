@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { defineContract } from '../../../lib/http/contract.ts';
+import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 
 const tag = 'Agent pods';
 const id = (description: string) => Type.String({ minLength: 1, maxLength: 128, description });
@@ -96,3 +96,6 @@ export const dispatchGateway = defineContract({
     { status: 429, error: 'rate_limited', when: 'Four requests of the execution wait already.' },
   ],
 });
+
+/** Every operation for the pods of agents. */
+export const contracts: readonly Contract[] = [attestPod, dispatchGateway];

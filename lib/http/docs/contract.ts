@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { defineContract } from '../contract.ts';
+import { type Contract, defineContract } from '../contract.ts';
 
 const tag = 'Documentation';
 
@@ -59,3 +59,6 @@ export const readDocsScript = defineContract({
   success: { kind: 'text', description: 'A script.', mediaType: 'text/javascript; charset=utf-8', example: '' },
   errors: [],
 });
+
+/** Pages about the operations. The OpenAPI document does not list them. */
+export const contracts: readonly Contract[] = [readOpenApi, readRoot, readDocs, readDocsScript];
