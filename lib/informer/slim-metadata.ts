@@ -22,46 +22,74 @@ interface Marks {
   readonly annotations: KnownKeys;
 }
 
-/** Characters of labels or annotations that are kept, of all together; Windlass itself writes fewer. */
-const marksLength = 8 * 1024;
 /** Kubernetes: length of the value of a label. */
 const labelLength = 63;
-const allOf = (keys: readonly string[], length: number): KnownKeys => new Map(keys.map((key) => [key, length]));
+/** A subject has 255 characters, which may be escaped. */
+const subjectLength = 512;
+/** Fifty uids with commas between them (`formerIdsText`). */
+const formerIdsLength = 2_048;
+const hashLength = 64;
+
+/**
+ * Characters of each annotation, none shorter than what Windlass writes. Each has a room of its own: a user writes some of
+ * them, and a long value there must displace no mark that admission protects.
+ */
+const noteLengths: Readonly<Record<Exclude<keyof typeof notes, 'given' | 'webhookSources'>, number>> = {
+  name: limits.objectNameLength,
+  force: 8,
+  user: subjectLength,
+  formerIds: formerIdsLength,
+  specHash: hashLength,
+  version: 128,
+  registeredAt: 64,
+  state: limits.nameLength,
+  step: limits.nameLength,
+  startedBy: subjectLength,
+  request: hashLength,
+  reservation: hashLength,
+  linkedFrom: limits.objectNameLength,
+  linkRoot: limits.uidLength,
+  linkDepth: 8,
+  drivenBy: 256,
+  agentRoot: limits.uidLength,
+  agentDepth: 8,
+  /** A name may have characters outside the Basic Multilingual Plane, which count twice here. */
+  volume: 2 * limits.nameLength,
+  blob: 128,
+};
+type Note = keyof typeof noteLengths;
+
+const labelsOf = (keys: readonly string[]): KnownKeys => new Map(keys.map((key) => [key, labelLength]));
+const notesOf = (names: readonly Note[]): KnownKeys => new Map(names.map((name) => [notes[name], noteLengths[name]]));
 
 const ourMarks: Marks = {
-  labels: allOf(Object.values(labels), labelLength),
-  annotations: allOf(
-    Object.values(notes).filter((key) => key !== notes.given),
-    marksLength,
-  ),
+  labels: labelsOf(Object.values(labels)),
+  annotations: notesOf(Object.keys(noteLengths) as Note[]),
 };
 
-/** Those of executions, which are the most. A subject has 255 characters, and no value that Windlass writes is longer. */
+/** Those of executions, which are the most. */
 export const executionMarks: Marks = {
-  labels: allOf(
-    [
-      labels.workflow,
-      labels.workflowUid,
-      labels.agent,
-      labels.agentUid,
-      labels.parentUid,
-      labels.stimulus,
-      labels.stimulusSource,
-      labels.cliTool,
-      labels.managedBy,
-    ],
-    labelLength,
-  ),
-  annotations: new Map([
-    [notes.startedBy, 512],
-    [notes.request, 64],
-    [notes.reservation, 64],
-    [notes.linkedFrom, limits.objectNameLength],
-    [notes.linkRoot, limits.uidLength],
-    [notes.linkDepth, 8],
-    [notes.drivenBy, 256],
-    [notes.agentRoot, limits.uidLength],
-    [notes.agentDepth, 8],
+  labels: labelsOf([
+    labels.workflow,
+    labels.workflowUid,
+    labels.agent,
+    labels.agentUid,
+    labels.parentUid,
+    labels.stimulus,
+    labels.stimulusSource,
+    labels.cliTool,
+    labels.managedBy,
+  ]),
+  annotations: notesOf([
+    'startedBy',
+    'request',
+    'reservation',
+    'linkedFrom',
+    'linkRoot',
+    'linkDepth',
+    'drivenBy',
+    'agentRoot',
+    'agentDepth',
   ]),
 };
 
@@ -127,15 +155,12 @@ export const stripStrangers = <T extends KubeObject>(object: T): T => ({
   metadata: slimMetadata(object.metadata),
 });
 
-/** Asks for each key that is known, not for each that is there. A value without room is left out. */
+/** Asks for each key that is known, not for each that is there. A value that is longer than any of ours is left out. */
 function picked(fields: Readonly<Record<string, string>>, keys: KnownKeys): Record<string, string> {
   const kept: Record<string, string> = {};
-  let room = marksLength;
   for (const [key, length] of keys) {
     const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    if (value === undefined || value.length > Math.min(room, length)) continue;
-    room -= value.length;
-    kept[key] = value;
+    if (value !== undefined && value.length <= length) kept[key] = value;
   }
   return kept;
 }

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { annotations, captureFinalizer, labels, outputsFinalizer } from '../../crds/labels.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { stripStrangers } from '../../lib/informer/index.ts';
 import type { KubeObject, ObjectMeta } from '../../lib/kube/index.ts';
+import { formerIdsText } from '../../lib/workflow-lookup/index.ts';
 
 /**
  * The attacker fills the metadata of an object of ours up to the 1.5 MiB that etcd takes, under keys that begin like those
@@ -16,6 +18,9 @@ const manyTexts = (count: number): Record<string, string> =>
   Object.fromEntries(many(count, (index) => [`windlass.dev/x${index}`, 'y']));
 const slim = (metadata: ObjectMeta): ObjectMeta => stripStrangers<KubeObject>({ metadata }).metadata;
 const owner = { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', name: 'parent', uid: 'p1' };
+
+/** Readers of these two read them from the whole object. */
+const readElsewhere: ReadonlySet<string> = new Set([annotations.given, annotations.webhookSources]);
 
 const fat: [title: string, metadata: ObjectMeta][] = [
   ['50,000 labels of made-up names', { labels: manyTexts(50_000) }],
@@ -52,11 +57,45 @@ describe('an object with metadata of a stranger', () => {
       deletionTimestamp: '2026-01-02T00:00:00Z',
       labels: Object.fromEntries(Object.values(labels).map((key) => [key, 'value'])),
       annotations: Object.fromEntries(
-        Object.values(annotations).flatMap((key) => (key === annotations.given ? [] : [[key, 'value']])),
+        Object.values(annotations).flatMap((key) => (readElsewhere.has(key) ? [] : [[key, 'value']])),
       ),
       ownerReferences: [owner],
     };
     expect(slim(ours)).toEqual(ours);
+  });
+
+  const ofPod = { [annotations.state]: 's'.repeat(63), [annotations.step]: 't'.repeat(63) };
+  it.each(Object.values(annotations).filter((key) => !Object.hasOwn(ofPod, key)))(
+    'loses no mark of a step pod to a long value of %s (AMB-160)',
+    (key) => {
+      for (const length of [1, 8, 8_064, 8_065, 8_190, 8_191, 8_192, 8_193]) {
+        const noted = { [key]: 'x'.repeat(length), ...ofPod };
+        expect(slim({ ...identity, annotations: noted }).annotations).toMatchObject(ofPod);
+      }
+    },
+  );
+
+  it('loses no label of ours to the other labels of ours', () => {
+    const all = Object.fromEntries(Object.values(labels).map((key) => [key, 'x'.repeat(63)]));
+    expect(slim({ ...identity, labels: all }).labels).toEqual(all);
+  });
+
+  it.each([
+    [annotations.state, 63],
+    [annotations.volume, 126],
+    [annotations.formerIds, 2_048],
+  ])('keeps %s of %i characters and no longer one', (key, length) => {
+    const kept = [length - 1, length, length + 1].map(
+      (size) => slim({ ...identity, annotations: { [key]: 'x'.repeat(size) } }).annotations?.[key]?.length,
+    );
+    expect(kept).toEqual([length - 1, length, undefined]);
+  });
+
+  it('keeps the former ids of a workflow that has moved sixty times', () => {
+    const ids = formerIdsText(many(60, () => randomUUID()));
+    expect(slim({ ...identity, annotations: { [annotations.formerIds]: ids } }).annotations).toEqual({
+      [annotations.formerIds]: ids,
+    });
   });
 
   it('keeps the place of a finalizer of ours, which is what a patch removes it by', () => {

@@ -116,8 +116,14 @@ describe('Mallory and the pod of a step that runs', () => {
     }
   });
 
+  it('she writes a long annotation that is free to all', async () => {
+    const change = { metadata: { annotations: { [annotations.force]: 'x'.repeat(8_190) } } };
+    expect((await asMallory('PATCH', podPath(pod.metadata.name ?? ''), change, mergePatch)).status).toBe(200);
+  });
+
   it('and it ends as its command ends, for nodes and controllers write what they wrote before', async () => {
     const { status } = await waitUntilFinished(world.kube, ref);
+    expect(status?.history).toHaveLength(1);
     expect(status?.history?.[0]).toMatchObject({ reason: 'ExitCode', message: 'exit code 3' });
     expect(JSON.stringify(status)).toContain('honest');
     await podOf(ref, ({ metadata }) => metadata.finalizers?.includes(captureFinalizer) !== true);
