@@ -1,5 +1,4 @@
 import type { Clock } from '../lib/clock.ts';
-import { monotonicMs } from '../lib/clock.ts';
 import { hostRevokedReason } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -55,7 +54,7 @@ interface Daemon {
 /** Time that commands under way get when the daemon stops. */
 const stopGraceMs = 10_000;
 /** A stream that lived so long is no failure. */
-const steadyMs = 30_000;
+const lastingMs = 30_000;
 
 export function createDaemon(deps: DaemonDeps): Daemon {
   const executor = createExecutor({
@@ -84,7 +83,7 @@ class Life {
   session: StreamSession | undefined;
   #client: RelayClient | undefined;
   #credential: HostCredential;
-  #heldSince = monotonicMs();
+  #heldSince: number;
   #since: number;
   #rotating: Promise<void> | undefined;
   #problem = '';
@@ -96,6 +95,7 @@ class Life {
     this.#executor = executor;
     this.#credential = deps.credential;
     this.#since = deps.clock.now();
+    this.#heldSince = deps.clock.steadyMs();
   }
 
   facts(): DaemonFacts {
@@ -135,7 +135,7 @@ class Life {
   /** One stream. Its errors are kept for `status`; only a revocation ends the daemon. */
   async #connectOnce(stop: AbortSignal): Promise<'ended' | 'revoked'> {
     const { clock, logger, identity, open } = this.#deps;
-    const began = monotonicMs();
+    const began = clock.steadyMs();
     using client = open(identity);
     try {
       this.#client = client;
@@ -159,7 +159,7 @@ class Life {
       this.#client = undefined;
       this.#since = clock.now();
     }
-    this.#failures = monotonicMs() - began > steadyMs ? 0 : this.#failures + 1;
+    this.#failures = clock.steadyMs() - began > lastingMs ? 0 : this.#failures + 1;
     return 'ended';
   }
 
@@ -202,7 +202,7 @@ class Life {
   async #rotateOnce(): Promise<void> {
     const { clock, logger, identity, state } = this.#deps;
     const client = this.#client;
-    const facts = { now: clock.now(), heldMs: monotonicMs() - this.#heldSince };
+    const facts = { now: clock.now(), heldMs: clock.steadyMs() - this.#heldSince };
     if (client === undefined || !isRotationDue(this.#credential, facts)) return;
     try {
       const save = async (credential: HostCredential): Promise<void> => {
@@ -210,7 +210,7 @@ class Life {
         this.#credential = credential;
       };
       await rotateKey({ clock, logger, nodeId: identity.nodeId, client, save }, this.#credential);
-      this.#heldSince = monotonicMs();
+      this.#heldSince = clock.steadyMs();
     } catch (err) {
       logger.warn({ err }, 'key not rotated');
     }

@@ -7,7 +7,10 @@ export interface Clock {
    * operator or NTP may set it back: a wait that it measures lasts for as long as it was set back.
    */
   now(): number;
-  /** Milliseconds that never step, since a moment that says nothing: for how long something takes, waits or counts. */
+  /**
+   * Milliseconds that never step, since a moment that says nothing: for how long something takes, waits or counts. They are the
+   * same in all threads of a process, run on while it is stopped, and stop while the machine sleeps.
+   */
   steadyMs(): number;
   /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -16,7 +19,7 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  steadyMs: () => performance.now(),
+  steadyMs: () => Number(hrtime.bigint()) / 1_000_000,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -67,6 +70,3 @@ export function runAfter(clock: Clock, ms: number, task: () => void): () => void
   // A reason spares the making of an error with its stack.
   return () => off.abort('called off');
 }
-
-/** Milliseconds that never step and are the same in all threads of a process. They stop while the machine sleeps. */
-export const monotonicMs = (): number => Number(hrtime.bigint()) / 1_000_000;

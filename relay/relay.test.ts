@@ -5,7 +5,7 @@ import { connect as connectNats } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EdgeHostStatus } from '../crds/schema/edge-host.ts';
 import type { BucketDefinition } from '../lib/bus/index.ts';
-import { monotonicMs, systemClock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import {
   createEdgeResults,
   createHeartbeats,
@@ -49,6 +49,7 @@ let steady: number | undefined;
 const clock = {
   ...systemClock,
   now: () => systemClock.now() + aheadMs,
+  steadyMs: () => steady ?? systemClock.steadyMs(),
 };
 let relays: Relay[] = [];
 let open: EdgeStream[] = [];
@@ -75,10 +76,9 @@ afterEach(async () => {
 async function startRelay(
   options: Partial<Pick<TestRelayOptions, 'bus' | 'isWorker' | 'heartbeatMs' | 'staleMs'>> = {},
 ): Promise<Relay> {
-  const steadyMs = (): number => steady ?? monotonicMs();
   const keys = { relayKey, edgePublicKey: edgeKey.publicKey };
   const proxies = ['127.0.0.1'];
-  const started = await startTestRelay({ bus: nats.connect(), hosts, ...keys, clock, steadyMs, proxies, ...options });
+  const started = await startTestRelay({ bus: nats.connect(), hosts, ...keys, clock, proxies, ...options });
   const relay = { ...started, client: edgeClient(started.listener.port) };
   relays.push(relay);
   return relay;
@@ -138,10 +138,10 @@ function watched({ bus, streams, relayId }: Relay): AsyncDisposable {
   const stop = new AbortController();
   const fast = {
     ...clock,
+    steadyMs: () => 50 * systemClock.steadyMs(),
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 50, signal),
   };
-  const steadyMs = (): number => 50 * monotonicMs();
-  const deps = { clock: fast, steadyMs, logger: silentLogger, bus, hosts, streams, relayId, staleMs: 90_000 };
+  const deps = { clock: fast, logger: silentLogger, bus, hosts, streams, relayId, staleMs: 90_000 };
   const ended = watchOver(deps, stop.signal);
   return {
     async [Symbol.asyncDispose]() {
@@ -323,7 +323,7 @@ describe('the stream of a host', () => {
     expect(await stream.ended).toBe('ABORTED');
     await news(again, 20);
     expect(hosts.writes() - before).toBe(4);
-    steady = monotonicMs() + 30_000;
+    steady = systemClock.steadyMs() + 30_000;
     for (let beat = 0; beat < 3; beat += 1) again.heartbeat();
     await vi.waitFor(async () => expect((await statusOf(identity))?.capabilities?.labels).toEqual({ turn: '20' }));
     await news(again, 30);

@@ -2,7 +2,7 @@ import { type KeyObject, randomUUID } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus, type EventSink } from '../lib/bus/index.ts';
-import { type Clock, monotonicMs } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, type RecentCommands, relayAddress } from '../lib/edge/index.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { ServerTls } from '../lib/grpc/mutual-tls.ts';
@@ -54,7 +54,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const { tenantInformer, hostInformer, hosts } = openHosts(deps, bus);
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];
   const staleMs = config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
-  const shared = { clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs };
+  const shared = { clock, logger, bus, hosts, relayId, staleMs };
   const streams = new Streams({ ...shared, heartbeatMs: config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000 });
   const recent = createRecentCommands({ bus });
   const sent = new SentCommands({ clock, recent, stopping: following.signal });

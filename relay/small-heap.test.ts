@@ -36,7 +36,7 @@ it('a relay collects what its streams leave behind more often than V8 does by it
 function settings(seconds: number, beginIn: (second: number) => number): [second: number, isSmall: boolean][] {
   let [now, arrivals] = [0, 0];
   const found: [number, boolean][] = [];
-  const waves = createWaves({ steadyMs: () => now, arrivals: () => arrivals });
+  const waves = createWaves({ clock: { steadyMs: () => now }, arrivals: () => arrivals });
   const look = createHeapPace((isSmall) => found.push([now / 1_000, isSmall]));
   for (let second = 1; second <= seconds; second += 1) {
     now = second * 1_000;

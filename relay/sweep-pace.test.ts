@@ -4,8 +4,8 @@ import { createSweepPace, createWaves } from './sweep-pace.ts';
 /** Seconds after the start at which a sweep was due, where so many streams begin in each second. */
 function sweeps(seconds: number, beginIn: (second: number) => number): number[] {
   let [now, arrivals] = [0, 0];
-  const waves = createWaves({ steadyMs: () => now, arrivals: () => arrivals });
-  const pace = createSweepPace({ steadyMs: () => now, staleMs: 90_000 });
+  const waves = createWaves({ clock: { steadyMs: () => now }, arrivals: () => arrivals });
+  const pace = createSweepPace({ clock: { steadyMs: () => now }, staleMs: 90_000 });
   const due: number[] = [];
   for (let second = 1; second <= seconds; second += 1) {
     now = second * 1_000;

@@ -1,6 +1,7 @@
+import type { Clock } from '../lib/clock.ts';
+
 interface SweepPaceDeps {
-  /** Milliseconds that never step. */
-  readonly steadyMs: () => number;
+  readonly clock: Pick<Clock, 'steadyMs'>;
   /** After so long a sweep comes in any case: a host that was silent for more is Unhealthy. */
   readonly staleMs: number;
 }
@@ -18,11 +19,11 @@ const sweepMs = 30_000;
  * hosts that are still in line as Disconnected, and soon after as Connected. It waits until the silence that makes a host
  * Unhealthy at the most (spec 2 §3).
  */
-export function createSweepPace({ steadyMs, staleMs }: SweepPaceDeps): SweepPace {
-  let last = steadyMs();
+export function createSweepPace({ clock, staleMs }: SweepPaceDeps): SweepPace {
+  let last = clock.steadyMs();
   return {
     isDue(isComing) {
-      const now = steadyMs();
+      const now = clock.steadyMs();
       const waited = now - last;
       if (waited < sweepMs || (isComing && waited < staleMs)) return false;
       last = now;
@@ -32,8 +33,7 @@ export function createSweepPace({ steadyMs, staleMs }: SweepPaceDeps): SweepPace
 }
 
 interface WavesDeps {
-  /** Milliseconds that never step. */
-  readonly steadyMs: () => number;
+  readonly clock: Pick<Clock, 'steadyMs'>;
   /** Streams that were begun so far. */
   readonly arrivals: () => number;
 }
@@ -50,15 +50,15 @@ const looks = 6;
 /** The longest pause of a daemon before it tries again; the kernel's own between two attempts to connect is 16 s. */
 const lullMs = 30_000;
 
-export function createWaves({ steadyMs, arrivals }: WavesDeps): Waves {
+export function createWaves({ clock, arrivals }: WavesDeps): Waves {
   const counts: number[] = [];
-  let last = steadyMs();
+  let last = clock.steadyMs();
   return {
     isComing() {
       const count = arrivals();
       counts.push(count);
       if (counts.length > looks) counts.shift();
-      const now = steadyMs();
+      const now = clock.steadyMs();
       if (count - (counts[0] ?? count) >= wave) last = now;
       return now - last < lullMs;
     },

@@ -11,8 +11,6 @@ import { createSweepPace, createWaves } from './sweep-pace.ts';
 
 interface WatchOverDeps {
   readonly clock: Clock;
-  /** Milliseconds that never step. */
-  readonly steadyMs: () => number;
   readonly logger: Logger;
   readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly hosts: HostStore;
@@ -33,18 +31,18 @@ const patienceMs = 10_000;
 
 /** One clock for all streams: heartbeats, the relay's own sign of life, its heap, and the hosts of relays that are gone. */
 export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promise<void> {
-  const { clock, steadyMs, bus, streams, staleMs, keepHeapSmall = () => undefined } = deps;
+  const { clock, bus, streams, staleMs, keepHeapSmall = () => undefined } = deps;
   // Each by itself: a server that does not answer holds up neither the tick nor the sign of life.
   const heartbeats = beside(deps, () => streams.checkHeartbeats());
   const entries = beside(deps, () => streams.renewEntries());
   const signOfLife = beside(deps, () => sayAlive(deps));
   const sweep = beside(deps, () => markLost(deps));
-  const waves = createWaves({ steadyMs, arrivals: () => streams.arrivals });
-  const pace = createSweepPace({ steadyMs, staleMs });
+  const waves = createWaves({ clock, arrivals: () => streams.arrivals });
+  const pace = createSweepPace({ clock, staleMs });
   const noteWave = createHeapPace(keepHeapSmall);
   let awaySince: number | undefined;
   for (let tick = 0; !signal.aborted; tick += 1) {
-    const now = steadyMs();
+    const now = clock.steadyMs();
     awaySince = bus.problem() === undefined ? undefined : (awaySince ?? now);
     if (awaySince !== undefined && now - awaySince >= patienceMs) {
       streams.endAll(busLost(), false);

@@ -1,4 +1,4 @@
-import { type Clock, monotonicMs } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import {
   findObject,
@@ -27,8 +27,6 @@ interface LeaseElectionDeps {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds that run on while the process is stopped and never step. */
-  readonly monotonic?: () => number;
   readonly random?: () => number;
   /** Where each renewal is written down. Default: in this election alone. */
   readonly tenure?: Tenure;
@@ -50,7 +48,7 @@ export type ElectionEnd = 'stopped' | 'lost';
  * A leader counts its time from the moment *before* it sent its last successful renewal, and stops writing after
  * `renewMs`. Others count `leaseMs` from the moment they *saw* that renewal. As long as clocks run at about the same
  * speed the old leader has stopped at least `leaseMs − renewMs` before the next begins, however long either of them
- * was stopped in between. Both the monotonic and the wall clock must agree that time is left: the first does not
+ * was stopped in between. Both the steady and the wall clock must agree that time is left: the first does not
  * step, the second also counts the time for which a whole machine was asleep.
  *
  * ```
@@ -78,7 +76,7 @@ export interface ResumableElection extends LeaseElection {
   resume(stop: AbortSignal): Promise<ElectionEnd>;
 }
 
-/** A candidate's observation of another's lease, and its age by the candidate's own monotonic clock. */
+/** A candidate's observation of another's lease, and its age by the candidate's own steady clock. */
 interface Sighting {
   readonly version: string | undefined;
   readonly since: number;
@@ -88,7 +86,6 @@ class Election implements ResumableElection {
   readonly #deps: LeaseElectionDeps;
   readonly #options: LeaseElectionOptions;
   readonly #timing: LeaseTiming;
-  readonly #monotonic: () => number;
   readonly #tenure: Tenure;
   readonly #fence: Fence;
   /** The Lease as last written, while it is ours. */
@@ -99,13 +96,12 @@ class Election implements ResumableElection {
     const { leaseMs, renewMs, retryMs } = { ...leaseTiming, ...options };
     if (renewMs >= leaseMs || retryMs >= renewMs)
       throw new RangeError('lease timings must obey retryMs < renewMs < leaseMs');
-    const { monotonic = monotonicMs, tenure = createTenure(), clock } = deps;
+    const { tenure = createTenure(), clock } = deps;
     this.#deps = deps;
     this.#options = options;
     this.#timing = { leaseMs, renewMs, retryMs };
-    this.#monotonic = monotonic;
     this.#tenure = tenure;
-    this.#fence = createFence({ tenure, monotonic, wall: () => clock.now(), renewMs });
+    this.#fence = createFence({ tenure, clock, renewMs });
   }
 
   isLeaderNow(): boolean {
@@ -224,7 +220,7 @@ class Election implements ResumableElection {
     const holder = lease.spec?.holderIdentity;
     if (!holder || holder === this.#options.identity) return true;
     const version = lease.metadata.resourceVersion;
-    const now = this.#monotonic();
+    const now = this.#deps.clock.steadyMs();
     if (this.#sighting?.version !== version) this.#sighting = { version, since: now };
     return now - (this.#sighting?.since ?? now) >= durationOf(lease, this.#timing.leaseMs);
   }
@@ -260,7 +256,7 @@ class Election implements ResumableElection {
   }
 
   #clocks(): Renewal {
-    return { monotonicAt: this.#monotonic(), wallAt: this.#deps.clock.now() };
+    return { steadyAt: this.#deps.clock.steadyMs(), wallAt: this.#deps.clock.now() };
   }
 
   #claim() {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 
 /** This process may not write: its lease has run out or is another's. */
@@ -11,7 +12,7 @@ export class LostLeadership extends AppError {
 
 /** Both clocks, in milliseconds, from before the request was sent that won the lease or renewed it last. */
 export interface Renewal {
-  readonly monotonicAt: number;
+  readonly steadyAt: number;
   readonly wallAt: number;
 }
 
@@ -47,16 +48,12 @@ export function sharedTenure(memory: SharedArrayBuffer): Tenure {
   const cells = new BigInt64Array(memory);
   return {
     read() {
-      const [monotonic, wall] = [Atomics.load(cells, 0), Atomics.load(cells, 1)];
-      if (monotonic === none || wall === none) return undefined;
-      return { monotonicAt: Number(monotonic) / microsecondsPerMs, wallAt: Number(wall) };
+      const [steady, wall] = [Atomics.load(cells, 0), Atomics.load(cells, 1)];
+      if (steady === none || wall === none) return undefined;
+      return { steadyAt: Number(steady) / microsecondsPerMs, wallAt: Number(wall) };
     },
     write(renewal) {
-      Atomics.store(
-        cells,
-        0,
-        renewal === undefined ? none : BigInt(Math.floor(renewal.monotonicAt * microsecondsPerMs)),
-      );
+      Atomics.store(cells, 0, renewal === undefined ? none : BigInt(Math.floor(renewal.steadyAt * microsecondsPerMs)));
       Atomics.store(cells, 1, renewal === undefined ? none : BigInt(Math.floor(renewal.wallAt)));
     },
   };
@@ -64,8 +61,7 @@ export function sharedTenure(memory: SharedArrayBuffer): Tenure {
 
 interface FenceOptions {
   readonly tenure: Tenure;
-  readonly monotonic: () => number;
-  readonly wall: () => number;
+  readonly clock: Pick<Clock, 'now' | 'steadyMs'>;
   /** A leader that could not renew for this long stops writing. */
   readonly renewMs: number;
 }
@@ -77,12 +73,12 @@ export interface Fence {
   assertLeader(): void;
 }
 
-/** Both clocks must agree that time is left: the monotonic one does not step, the wall clock counts a sleep. */
-export function createFence({ tenure, monotonic, wall, renewMs }: FenceOptions): Fence {
+/** Both clocks must agree that time is left: the steady one does not step, the wall clock counts a sleep. */
+export function createFence({ tenure, clock, renewMs }: FenceOptions): Fence {
   const isLeaderNow = (): boolean => {
     const renewal = tenure.read();
     if (renewal === undefined) return false;
-    return Math.max(monotonic() - renewal.monotonicAt, wall() - renewal.wallAt) < renewMs;
+    return Math.max(clock.steadyMs() - renewal.steadyAt, clock.now() - renewal.wallAt) < renewMs;
   };
   return {
     isLeaderNow,

@@ -1,4 +1,4 @@
-import { type Clock, monotonicMs } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Signs of life of one thread's event loop, which another thread can see while the loop is busy. */
 interface Heartbeat {
@@ -17,9 +17,9 @@ const bytes = BigInt64Array.BYTES_PER_ELEMENT;
 /** Memory for one heartbeat, to be given to both threads. */
 export const heartbeatMemory = (): SharedArrayBuffer => new SharedArrayBuffer(bytes);
 
-export function createHeartbeat(memory: SharedArrayBuffer, monotonic: () => number = monotonicMs): Heartbeat {
+export function createHeartbeat(memory: SharedArrayBuffer, clock: Pick<Clock, 'steadyMs'>): Heartbeat {
   const cell = new BigInt64Array(memory);
-  const now = (): bigint => BigInt(Math.floor(monotonic()));
+  const now = (): bigint => BigInt(Math.floor(clock.steadyMs()));
   Atomics.compareExchange(cell, 0, 0n, now());
   return {
     beat: () => void Atomics.store(cell, 0, now()),

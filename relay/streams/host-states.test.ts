@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import { monotonicMs, systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { createMemoryHosts, type MemoryHosts } from '../../test/support/memory-hosts.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
@@ -47,7 +47,7 @@ it('asks the API server about 64 hosts at most at once, and writes them all', as
       return hosts.find(tenant, nodeId);
     },
   };
-  const deps = { clock: systemClock, steadyMs: monotonicMs, logger: silentLogger, hosts: slow, heartbeatMs: 30_000 };
+  const deps = { clock: systemClock, logger: silentLogger, hosts: slow, heartbeatMs: 30_000 };
   const lost: LiveStream[] = [];
   const states = new HostStates(deps, { isOpen: () => true, onLost: (stream) => void lost.push(stream) });
   const streams: LiveStream[] = [];
@@ -69,7 +69,7 @@ const fast = {
 function fleet(hosts: MemoryHosts) {
   const asked = vi.spyOn(hosts, 'find');
   const listed = vi.spyOn(hosts, 'pagesOf');
-  const deps = { clock: fast, steadyMs: monotonicMs, logger: silentLogger, hosts, heartbeatMs: 30_000 };
+  const deps = { clock: fast, logger: silentLogger, hosts, heartbeatMs: 30_000 };
   const lost: LiveStream[] = [];
   const states = new HostStates(deps, { isOpen: () => true, onLost: (stream) => void lost.push(stream) });
   return { states, lost, calls: () => ({ asked: asked.mock.calls.length, listed: listed.mock.calls.length }) };
@@ -125,7 +125,7 @@ it('EDGE-RES-09 warns of tools and labels that are left out, once for each write
   const hosts = createMemoryHosts();
   const stream = await begun(hosts, 'acme');
   const warn = vi.fn<(facts: object, message: string) => void>();
-  const deps = { clock: fast, steadyMs: monotonicMs, logger: { ...silentLogger, warn }, hosts, heartbeatMs: 30_000 };
+  const deps = { clock: fast, logger: { ...silentLogger, warn }, hosts, heartbeatMs: 30_000 };
   const states = new HostStates(deps, { isOpen: () => true, onLost: () => undefined });
   stream.capabilities = { ...capabilities, facts_left_out: 3 };
   for (let turn = 0; turn < 3; turn += 1) await states.report(stream, 'Connected');
@@ -174,7 +174,7 @@ it('EDGE-RES-06 a state begins when it is first written, whatever else is writte
   const stream = await begun(hosts, 'acme');
   let now = Date.parse('2026-01-01T00:00:00.000Z');
   const clock = { ...fast, now: () => now };
-  const deps = { clock, steadyMs: monotonicMs, logger: silentLogger, hosts, heartbeatMs: 30_000 };
+  const deps = { clock, logger: silentLogger, hosts, heartbeatMs: 30_000 };
   const states = new HostStates(deps, { isOpen: () => true, onLost: () => undefined });
   const found: unknown[] = [];
   for (const state of ['Connected', 'Connected', 'Unhealthy', 'Disconnected'] as const) {

@@ -17,8 +17,6 @@ import { createLookUps, type LookUps } from './look-ups.ts';
 
 interface HostStatesDeps {
   readonly clock: Clock;
-  /** Milliseconds that never step. */
-  readonly steadyMs: () => number;
   readonly logger: Logger;
   readonly hosts: HostStore;
   /** How often a daemon is asked to say that it lives. */
@@ -58,8 +56,8 @@ const burst = 4;
  * each heartbeat interval, and four at first. A write of capabilities is a version of the object in the store, and an event for
  * each watch.
  */
-const createCheckpoints = (steadyMs: () => number, intervalMs: number): TokenBuckets =>
-  createTokenBuckets({ nowMs: steadyMs, burst, intervalMs, keysMax: hostsMax });
+const createCheckpoints = (clock: Clock, intervalMs: number): TokenBuckets =>
+  createTokenBuckets({ nowMs: () => clock.steadyMs(), burst, intervalMs, keysMax: hostsMax });
 
 /** The state of a host as this relay sees it, where it is news: what `EdgeHost.status` holds of it. */
 export class HostStates {
@@ -72,7 +70,7 @@ export class HostStates {
   constructor(deps: HostStatesDeps, view: StreamView) {
     this.#deps = deps;
     this.#view = view;
-    this.#checkpoints = createCheckpoints(deps.steadyMs, deps.heartbeatMs);
+    this.#checkpoints = createCheckpoints(deps.clock, deps.heartbeatMs);
     this.#calls = createFairPool({ size: callsAtOnce, clock: deps.clock, waitMs: turnMs });
     this.#lookUps = createLookUps(deps, callsAtOnce);
   }

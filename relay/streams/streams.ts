@@ -10,8 +10,6 @@ import { hostRevoked, type LiveStream } from './live-stream.ts';
 
 interface StreamsDeps {
   readonly clock: Clock;
-  /** Milliseconds that never step: a clock that is set anew makes no host silent. */
-  readonly steadyMs: () => number;
   readonly logger: Logger;
   readonly bus: Pick<EventBus, 'bucket' | 'request' | 'problem'>;
   readonly hosts: HostStore;
@@ -150,7 +148,7 @@ export class Streams {
 
   /** A message for a command that the host does not have: one line of the log a minute and stream. */
   strange(stream: LiveStream, isKnown: boolean): void {
-    const now = this.#deps.steadyMs();
+    const now = this.#deps.clock.steadyMs();
     const { count: before = 0, loggedAt = -Infinity } = stream.strange ?? {};
     const count = before + 1;
     const isLogged = now - loggedAt >= strangeMs;
@@ -163,12 +161,12 @@ export class Streams {
   /** The daemon has just said that it lives. */
   heard(stream: LiveStream): void {
     stream.lastHeartbeat = this.#deps.clock.now();
-    stream.lastHeard = this.#deps.steadyMs();
+    stream.lastHeard = this.#deps.clock.steadyMs();
   }
 
   /** Looks once at every stream: who has been silent for too long is Unhealthy (AMB-096). */
   async checkHeartbeats(): Promise<void> {
-    const now = this.#deps.steadyMs();
+    const now = this.#deps.clock.steadyMs();
     for (const stream of this.#open.values()) {
       if (stream.isUnhealthy || now - stream.lastHeard <= this.#deps.staleMs) continue;
       stream.isUnhealthy = true;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
-import { type Clock, monotonicMs, systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, edgeLimits, relayAddress } from '../../lib/edge/index.ts';
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
 import { newId } from '../../lib/ids.ts';
@@ -26,7 +26,6 @@ export interface TestRelayOptions {
   readonly relayKey: KeyPair;
   readonly edgePublicKey: KeyPair['publicKey'];
   readonly clock?: Clock;
-  readonly steadyMs?: () => number;
   /** Its `x-forwarded-for` counts, so that each daemon of a test may come from an address of its own. */
   readonly proxies?: readonly string[];
   readonly isWorker?: boolean;
@@ -39,12 +38,12 @@ export interface TestRelayOptions {
 
 /** The gRPC server of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */
 export async function startTestRelay(options: TestRelayOptions): Promise<TestRelay> {
-  const { bus, hosts, relayKey, edgePublicKey, clock = systemClock, steadyMs = monotonicMs } = options;
+  const { bus, hosts, relayKey, edgePublicKey, clock = systemClock } = options;
   const { logger = silentLogger } = options;
   const relayId = randomUUID();
   const recent = createRecentCommands({ bus });
   const { heartbeatMs, staleMs, overlapMs } = { ...edgeLimits, ...options };
-  const streams = new Streams({ clock, steadyMs, logger, bus, hosts, relayId, staleMs, heartbeatMs });
+  const streams = new Streams({ clock, logger, bus, hosts, relayId, staleMs, heartbeatMs });
   const sent = new SentCommands({ clock, recent, stopping: new AbortController().signal });
   await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, sent }), { atOnce: ordersAtOnce }).ready;
   const listener = await serveRelay(

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { aborted } from '../../../lib/aborted.ts';
-import { type Clock, monotonicMs } from '../../../lib/clock.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import type { Logger, LogLevel } from '../../../lib/logger.ts';
 import type { PageSource } from '../../../lib/process/health-server.ts';
 import { createHeartbeat, heartbeatMemory, keepBeating, silentMostMs } from '../../../lib/process/heartbeat.ts';
@@ -90,14 +90,13 @@ class ThreadKeeper {
     };
     this.fence = createFence({
       tenure: sharedTenure(this.#data.tenure),
-      monotonic: monotonicMs,
-      wall: () => deps.clock.now(),
+      clock: deps.clock,
       renewMs: timing.renewMs,
     });
   }
 
   start(): Promise<number> {
-    void keepBeating(createHeartbeat(this.#data.heartbeat), this.#deps.clock, this.#closing.signal);
+    void keepBeating(createHeartbeat(this.#data.heartbeat, this.#deps.clock), this.#deps.clock, this.#closing.signal);
     this.#spawn();
     return this.#listening.promise;
   }

@@ -37,7 +37,6 @@ function setUp(offMs: number) {
       client: client as never,
       clock,
       logger: silentLogger,
-      monotonic: () => clock.now(),
       random: () => 0.5,
       isAlive: () => time.isRight(measure),
     },

@@ -18,7 +18,7 @@ import { createRightTime } from './right-time.ts';
 const { heartbeat: memory, tenure, health, paths, election, silentMostMs, logLevel } = workerData as KeeperData;
 const clock = systemClock;
 const logger = createLogger({ level: logLevel, service: 'controllers' });
-const heartbeat = createHeartbeat(memory);
+const heartbeat = createHeartbeat(memory, clock);
 const release = new AbortController();
 const say = (message: FromKeeper): void => parentPort?.postMessage(message);
 const pages = createAskedPages(clock, (id, path) => say({ kind: 'ask', id, path }));

@@ -3,7 +3,7 @@ import type { Client } from '@grpc/grpc-js';
 import { vi } from 'vitest';
 import type { EdgeHostStatus } from '../../../crds/schema/edge-host.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
-import { monotonicMs, systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import {
   createEdgeResults,
   createHostCommands,
@@ -35,6 +35,7 @@ export class ProtocolWorld {
   readonly clock = {
     ...systemClock,
     now: () => systemClock.now() + this.aheadMs,
+    steadyMs: () => systemClock.steadyMs() + this.steadyAheadMs,
   };
   readonly bus: EventBus;
   readonly commands: HostCommands;
@@ -60,7 +61,6 @@ export class ProtocolWorld {
       relayKey,
       edgePublicKey: edgeKey.publicKey,
       clock,
-      steadyMs: () => monotonicMs() + this.steadyAheadMs,
       proxies: ['127.0.0.1'],
       ...options,
     });

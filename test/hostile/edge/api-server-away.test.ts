@@ -62,11 +62,10 @@ describe('an API server that is away', () => {
     const find = vi.spyOn(world.hosts, 'find').mockReturnValue(answer.promise);
     world.steadyAheadMs = 90_001;
     const over = new AbortController();
-    const steadyMs = (): number => performance.now() + world.steadyAheadMs;
     // A tick of a second takes 10 ms.
     const sleep = (ms: number, by?: AbortSignal): Promise<void> => systemClock.sleep(ms / 100, by);
-    const clock = { ...systemClock, sleep };
-    const deps = { clock, steadyMs, logger: silentLogger, bus, hosts: world.hosts, streams, relayId, staleMs };
+    const clock = { ...world.clock, sleep };
+    const deps = { clock, logger: silentLogger, bus, hosts: world.hosts, streams, relayId, staleMs };
     const watching = watchOver(deps, over.signal);
     await vi.waitFor(() => expect(find).toHaveBeenCalled());
     const first = await vi.waitFor(async () => {

@@ -106,10 +106,8 @@ describe('NATS away', () => {
     const over = new AbortController();
     const { bus, streams, relayId } = relay;
     const { staleMs } = edgeLimits;
-    const steadyMs = (): number => performance.now() + world.steadyAheadMs;
     const deps = {
       clock: world.clock,
-      steadyMs,
       logger: silentLogger,
       bus,
       hosts: world.hosts,

@@ -232,10 +232,8 @@ describe('two relays, and a partition between one of them and NATS', () => {
     const over = new AbortController();
     const { bus, streams, relayId } = far;
     const { staleMs } = edgeLimits;
-    const steadyMs = (): number => performance.now() + world.steadyAheadMs;
     const deps = {
       clock: world.clock,
-      steadyMs,
       logger: silentLogger,
       bus,
       hosts: world.hosts,
