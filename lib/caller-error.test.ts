@@ -19,6 +19,7 @@ describe('what the API server answers us', () => {
       'a role that is not there yet',
       right(`${inTenant}: RBAC: clusterrole.rbac.authorization.k8s.io "windlass-tenant-gateway" not found`),
     ],
+    ['rights of the whole cluster, of a server that has just begun', right(' at the cluster scope')],
     ['a quota that is not counted', 'apispecs "x" is forbidden: status unknown for quota: windlass'],
     ['a server that has just begun', 'apispecs "x" is forbidden: not yet ready to handle request'],
   ])('asks callers to try again, without names of our insides: %s', (_, text) => {
@@ -29,8 +30,17 @@ describe('what the API server answers us', () => {
     expect(notYetMessage(refused(403, text, 'Forbidden'))).toBe(message);
   });
 
+  const raced =
+    'Operation cannot be fulfilled on resourcequotas "windlass": the object has been modified; please apply your changes to the latest version and try again';
+
+  it('asks callers to try again where requests race for a quota', () => {
+    const { code, message } = callerError(refused(409, raced, 'Conflict'));
+    expect([code, message]).toEqual(['unavailable', expect.stringMatching(/quota of the tenant .* try again/)]);
+    expect(notYetMessage(refused(409, raced, 'Conflict'))).toBe(message);
+  });
+
   it.each<[string, status: number, text: string, want: object]>([
-    ['a right that no tenant gives', 403, right(' at the cluster scope'), { code: 'internal' }],
+    ['a right that no role has', 403, right(''), { code: 'internal' }],
     ['a replica whose identity is refused', 401, 'Unauthorized', { code: 'unavailable' }],
     ['a field that the kinds in the cluster lack', 500, '.spec.x: field not declared in schema', { code: 'internal' }],
     ['trouble of its own', 500, 'etcdserver: leader changed', { code: 'unavailable' }],

@@ -6,6 +6,7 @@ import {
   isMissingKind,
   isNamespaceGone,
   isQuotaExceeded,
+  isQuotaRaced,
   isQuotaUncounted,
   isRetryable,
   isTooLarge,
@@ -45,11 +46,15 @@ const unavailable =
 const notYet: readonly Row[] = [
   [
     lacksRights,
-    unavailable(
-      'the namespace does not give Windlass its rights yet; try again, and if this lasts, set the tenant up with windlass tenant create',
-    ),
+    ({ serverMessage }) => ({
+      code: 'unavailable',
+      message: serverMessage.includes(' in the namespace "')
+        ? 'the namespace does not give Windlass its rights yet; try again, and if this lasts, set the tenant up with windlass tenant create'
+        : 'the cluster does not give Windlass its rights at the moment; try again, and if this lasts, install the chart',
+    }),
   ],
   [isQuotaUncounted, unavailable('a new quota of the tenant is not counted yet; try again')],
+  [isQuotaRaced, unavailable('the quota of the tenant is counted by many requests at once; try again')],
   [isIdentityRefused, unavailable('the Kubernetes API does not accept this replica at the moment; try again')],
   [isAdmissionUnready, unavailable('the Kubernetes API has just begun and admits nothing yet; try again')],
 ];

@@ -57,6 +57,11 @@ describe('refusalOf', () => {
       { code: 'unavailable', reason: 'Overloaded', message: /takes no executions now/ },
     ],
     [
+      'a race for the quota of the tenant',
+      refused(409, 'Operation cannot be fulfilled on resourcequotas "windlass": the object has been modified'),
+      { code: 'unavailable', reason: 'Overloaded', message: /takes no executions now/ },
+    ],
+    [
       'a namespace that is gone',
       refused(404, 'namespaces "x" not found', 'NotFound'),
       { code: 'internal', reason: 'workflow_error', message: /no namespace/ },

@@ -8,8 +8,17 @@ import type { KubeClient } from './client.ts';
 import { createCredentialSource, type Endpoint } from './credentials.ts';
 import { withFence } from './fence.ts';
 import { createKubeClient } from './http-client.ts';
-import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound, isRetryable, KubeError } from './kube-error.ts';
-import { configMaps, leases, metadataOf, namespaces, nodes, pods } from './resource.ts';
+import {
+  isAlreadyExists,
+  isConflict,
+  isGone,
+  isInvalid,
+  isNotFound,
+  isQuotaRaced,
+  isRetryable,
+  KubeError,
+} from './kube-error.ts';
+import { configMaps, leases, metadataOf, namespaces, nodes, pods, resourceQuotas } from './resource.ts';
 import type { RequestReport } from './transport.ts';
 
 const pod = { metadata: { namespace: 'team-a', name: 'step-1' }, spec: { containers: [] } };
@@ -338,6 +347,38 @@ describe('repetition', () => {
     header = undefined;
     await expect(client.create(pods, pod)).rejects.toMatchObject({ status: 429 });
     expect(peer.requests).toHaveLength(6);
+  });
+
+  const racedForQuota = status(409, 'Conflict', {
+    message: 'Operation cannot be fulfilled on resourcequotas "windlass": the object has been modified',
+  });
+
+  it('a create that lost a race for a quota is sent again', async () => {
+    let answers = 0;
+    const { client, reports } = await setUp((_, response) => {
+      answers += 1;
+      answerJson(response, answers > 2 ? 201 : 409, answers > 2 ? pod : racedForQuota);
+    });
+    await client.create(pods, pod);
+    expect(reports.map(({ code }) => code)).toEqual(['409', '409', '201']);
+  });
+
+  it('a race for a quota that is always lost surfaces after five sends, as no conflict', async () => {
+    const { client, peer } = await setUp((_, response) => answerJson(response, 409, racedForQuota));
+    const error: unknown = await client.create(pods, pod).catch((thrown: unknown) => thrown);
+    expect(peer.requests).toHaveLength(5);
+    expect(error).toMatchObject({ status: 409, code: 'unavailable' });
+    expect([isQuotaRaced(error), isRetryable(error), isConflict(error)]).toEqual([true, true, false]);
+  });
+
+  it('a conflict of a quota itself, and of any other object, is sent once', async () => {
+    let answer: object = racedForQuota;
+    const { client, peer } = await setUp((_, response) => answerJson(response, 409, answer));
+    const quota = { metadata: { namespace: 'team-a', name: 'windlass' } };
+    await expect(client.create(resourceQuotas, quota)).rejects.toSatisfy(isConflict);
+    answer = status(409, 'Conflict');
+    await expect(client.create(pods, pod)).rejects.toSatisfy(isConflict);
+    expect(peer.requests).toHaveLength(2);
   });
 
   it('a Retry-After beyond the time limit is not waited for', async () => {

@@ -23,6 +23,7 @@ export {
   isNotFound,
   isOutOfBounds,
   isQuotaExceeded,
+  isQuotaRaced,
   isQuotaUncounted,
   isRetryable,
   isTooLarge,

@@ -31,6 +31,8 @@ export interface RequestName {
 export class KubeError extends AppError {
   override readonly name = 'KubeError';
   readonly status: number;
+  /** Whether it is a race for a quota: see `isQuotaRaced`. */
+  readonly isQuotaRace: boolean;
   /** The server's sentence, without our prefix. */
   readonly serverMessage: string;
   /** The fields a refused object fails on. */
@@ -42,14 +44,23 @@ export class KubeError extends AppError {
     const reason = body.reason || `Http${status}`;
     const serverMessage = body.message ?? `HTTP ${status}`;
     const what = [request.verb, request.resource, request.object].filter(Boolean).join(' ');
-    super(codeOf(status, reason), `${what}: ${serverMessage}`, { reason });
+    const isRaced = isRaceForQuota(status, serverMessage, request.resource);
+    super(isRaced ? 'unavailable' : codeOf(status, reason), `${what}: ${serverMessage}`, { reason });
     this.status = status;
+    this.isQuotaRace = isRaced;
     this.serverMessage = serverMessage;
     this.causes = body.details?.causes ?? [];
     const seconds = body.details?.retryAfterSeconds;
     this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? undefined : seconds * 1000);
   }
 }
+
+/** A write to a ResourceQuota itself that meets another one is a conflict as any. */
+function isRaceForQuota(status: number, message: string, resource: string): boolean {
+  return status === 409 && !resource.startsWith('resourcequotas') && racedForQuota.test(message);
+}
+
+const racedForQuota = /^Operation cannot be fulfilled on resourcequotas "/;
 
 function codeOf(status: number, reason: string): ErrorCode {
   if (reason === 'AlreadyExists') return 'already_exists';
@@ -68,11 +79,19 @@ export function isMissingKind(error: unknown): boolean {
 }
 
 /**
- * Another client wrote in between, or the uid in a precondition is another one. Not `AlreadyExists`, though both are
- * 409.
+ * Another client wrote in between, or the uid in a precondition is another one. Neither `AlreadyExists` nor a race for a
+ * quota, though all are 409.
  */
 export function isConflict(error: unknown): error is KubeError {
-  return error instanceof KubeError && error.status === 409 && error.code !== 'already_exists';
+  return error instanceof KubeError && error.status === 409 && error.code !== 'already_exists' && !isQuotaRaced(error);
+}
+
+/**
+ * Requests at the same time wrote the usage of a ResourceQuota, each time before this one could. The server has made
+ * nothing, and the object itself met nobody: the same request may succeed in a moment.
+ */
+export function isQuotaRaced(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.isQuotaRace;
 }
 
 /** The name of a create is taken. */
@@ -140,14 +159,15 @@ export function isIdentityRefused(error: unknown): error is KubeError {
 }
 
 /**
- * Our account lacks a right in the namespace of the object: no role is bound to it there, or one is since a moment ago, and
- * the server does not know of it yet.
+ * Our account lacks a right. Either nothing gives it, or the server does not know yet: the role was bound a moment ago, or
+ * the server has just begun. Only its lasting tells them apart (ADR 0142).
  */
 export function lacksRights(error: unknown): error is KubeError {
   return isForbidden(error) && rightMissing.test(error.serverMessage) && !isDenied(error);
 }
 
-const rightMissing = /is forbidden: User "[^"]*" cannot \S+ resource "[^"]*" in API group "[^"]*" in the namespace "/;
+const rightMissing =
+  /is forbidden: User "[^"]*" cannot \S+ resource "[^"]*" in API group "[^"]*" (in the namespace "|at the cluster scope)/;
 
 /** The server has begun a moment ago, and its admission plugins have not read yet what they need. */
 export function isAdmissionUnready(error: unknown): error is KubeError {
@@ -177,6 +197,8 @@ const tooLarge = /request is too large|message larger than max/;
  */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof KubeError)
-    return retryableStatuses.has(error.status) && !/not declared in schema/.test(error.message);
+    return (
+      isQuotaRaced(error) || (retryableStatuses.has(error.status) && !/not declared in schema/.test(error.message))
+    );
   return error instanceof AppError && (error.code === 'unavailable' || error.code === 'timeout');
 }

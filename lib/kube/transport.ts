@@ -2,10 +2,11 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
+import { halfJitter } from '../informer/backoff.ts';
 import type { ClockSkew } from './clock-skew.ts';
 import type { CredentialSource } from './credentials.ts';
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
-import { KubeError, type RequestName } from './kube-error.ts';
+import { isQuotaRaced, KubeError, type RequestName } from './kube-error.ts';
 import type { KubeStatus } from './objects.ts';
 import { createRequestShares, type RequestPurpose, type RequestShares } from './request-shares.ts';
 import { type Answer, sendOnce } from './unary.ts';
@@ -67,6 +68,8 @@ const maxRequestsDefault = 40;
 const mostSends = 5;
 /** First pause after a broken connection; doubles. */
 const reconnectPauseMs = 100;
+/** Pauses of requests that race for a quota: about a second in all. */
+const racePauses = { baseMs: 50, maxMs: 800 };
 
 export function createTransport(deps: TransportDeps, options: TransportOptions = {}): Transport {
   return new HttpTransport(deps, options);
@@ -204,15 +207,18 @@ function timeoutOf(call: Call): number {
 }
 
 /**
- * Milliseconds until the same request may be sent again, or undefined when it must not be. The server did nothing
- * with a request it answered by 401 or 429. A broken connection leaves open whether a write took effect, so only
- * reads are repeated then.
+ * Milliseconds until the same request may be sent again, or undefined when it must not be. The server did nothing with a
+ * request that it answered by 401 or 429, or that lost a race for a quota. A broken connection leaves open whether a write
+ * took effect, so only reads are repeated then.
  */
 function pauseBeforeRepeat(call: Call, outcome: Outcome, sends: number): number | undefined {
   const { answer } = outcome;
   if (answer === undefined)
     return call.method === 'GET' && isBroken(outcome.error) ? reconnectPauseMs * 2 ** (sends - 1) : undefined;
   if (answer.status === 401 && sends === 1) return 0;
+  if (answer.status === 409 && isQuotaRaced(refusalOf(call, answer))) {
+    return halfJitter(racePauses, sends - 1, Math.random());
+  }
   return answer.status === 429 ? retryAfterOf(answer) : undefined;
 }
 
@@ -227,9 +233,12 @@ function retryAfterOf(answer: Answer): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
+const refusalOf = (call: Call, answer: Answer): KubeError =>
+  new KubeError(answer.status, statusOf(answer.text), call, retryAfterOf(answer));
+
 function failureOf(call: Call, outcome: Outcome, signal: AbortSignal): unknown {
   const { answer, error: cause } = outcome;
-  if (answer !== undefined) return new KubeError(answer.status, statusOf(answer.text), call, retryAfterOf(answer));
+  if (answer !== undefined) return refusalOf(call, answer);
   if (cause instanceof AppError) return cause;
   const what = [call.verb, call.resource, call.object].filter(Boolean).join(' ');
   if (call.signal?.aborted) return new AppError('cancelled', `${what}: cancelled`, { reason: 'Cancelled', cause });
