@@ -28,6 +28,7 @@ import type { GatewayCluster } from '../cluster/cluster.ts';
 import { type GatewayConfig, isBypass } from '../config.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
+import { withDeletions } from '../registry/deletions.ts';
 import { createSessionView, type SessionView } from '../sessions/session-view.ts';
 import { createBuiltinSource } from '../tools/builtin-source.ts';
 import { serveRegisteredTools } from '../tools/serve-registered.ts';
@@ -75,7 +76,8 @@ export function createLane(deps: LaneDeps): Lane {
   const sessions = createSessions(bus, cluster.tenants);
   const calls = createCallsUnderWay(clock);
   const view = createSessionView({ ...deps, isOrphan: (session) => isOrphaned(session, cluster.tenants) });
-  const revocations = createRevocations({ ...deps, sessions, calls });
+  const isKnown = (uid: string): boolean => knows(cluster, uid);
+  const revocations = createRevocations({ ...deps, sessions, calls: withDeletions({ calls, clock, isKnown }) });
   const builtin = createBuiltinSource(deps);
   const registry = createToolRegistry([createContainerSource(), builtin, ...toolSources]);
   const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });
@@ -104,6 +106,12 @@ export function createLane(deps: LaneDeps): Lane {
     close: () => revocations.close(),
   };
 }
+
+/** Whether a call could still use what was deleted. */
+const knows = ({ informers }: GatewayCluster, uid: string): boolean =>
+  [informers.apiSpecs, informers.toolWorkflows, informers.cliTools, informers.securityContexts].some(
+    ({ cache }) => cache.getByUid(uid) !== undefined,
+  );
 
 interface ProofParts {
   readonly key: SealVerifier;

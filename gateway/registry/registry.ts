@@ -13,6 +13,7 @@ import {
 } from '../../lib/kube/index.ts';
 import { createUnknownIds } from '../../lib/unknown-ids.ts';
 import type { Tenancy, TenantCaller } from '../identity/tenancy.ts';
+import type { Deletions } from './deletions.ts';
 import { kubeRefusal, notFound, taken } from './refusals.ts';
 
 type Object = KubeObject & Registered;
@@ -25,13 +26,17 @@ export interface Registry<T extends Object> {
   find(tenant: string | undefined, id: string): Promise<T>;
   /** @throws HttpError 409 for a name that the caller sees already, 400, 403 and 429 as the API server refuses it. */
   create(caller: TenantCaller, object: T): Promise<T>;
-  /** @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant. */
+  /**
+   * Resolves when no replica knows it any more.
+   * @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant; AppError as `Deletions`.
+   */
   remove(caller: TenantCaller, id: string): Promise<void>;
 }
 
 interface RegistryDeps<T extends Object> {
   readonly kube: Pick<KubeClient, 'create' | 'delete' | 'get' | 'list'>;
   readonly clock: Clock;
+  readonly deletions: Deletions;
   readonly tenancy: Tenancy;
   readonly resource: Resource<T>;
   readonly cache: {
@@ -42,9 +47,6 @@ interface RegistryDeps<T extends Object> {
   /** All that share the names of this kind, of one namespace. Default: those of this kind. */
   readonly rivals?: (namespace: string) => readonly Registered[];
 }
-
-/** How often, and how many times, a cache is asked whether it has let go of an object. */
-const forgetting = { everyMs: 10, times: 100 };
 
 interface LiveDeps<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
@@ -113,7 +115,7 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
 }
 
 async function remove<T extends Object>(deps: RegistryDeps<T>, caller: TenantCaller, { metadata }: T): Promise<void> {
-  const { kube, clock, tenancy, resource, cache } = deps;
+  const { kube, deletions, tenancy, resource } = deps;
   const { namespace, name, uid = '' } = metadata;
   if (namespace !== tenancy.namespaceOf(caller)) {
     throw new HttpError({ code: 'forbidden', message: 'all tenants share it; an svc:admin without tenant deletes it' });
@@ -123,7 +125,5 @@ async function remove<T extends Object>(deps: RegistryDeps<T>, caller: TenantCal
     throw error;
   });
   if (!isDeleted) throw notFound();
-  for (let times = 0; times < forgetting.times && cache.getByUid(uid) !== undefined; times += 1) {
-    await clock.sleep(forgetting.everyMs);
-  }
+  await deletions.settled(uid);
 }

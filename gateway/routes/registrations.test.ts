@@ -131,6 +131,7 @@ function depsOf(): RegistrationDeps {
     newId: randomUUID,
     openApi: reader,
     documents,
+    deletions: { settled: async () => undefined },
     registrations: createRegistrationEvents({ ...parts, bus: bus as never, audit, tenants }),
     tenancy,
     cluster,

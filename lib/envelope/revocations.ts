@@ -19,6 +19,8 @@ export interface Revocations {
    * call waits again.
    */
   revoke(name: SessionName): Promise<boolean>;
+  /** Resolves when `drained` of this key has ended at every replica. @throws as `revoke`. */
+  settled(key: string): Promise<void>;
   /** Resolves when the other replicas can know of this one; before that it may take no signed calls. */
   open(signal: AbortSignal): Promise<void>;
   /** Renews the lease of this replica and follows those of the others until `signal` aborts. Never rejects. */
@@ -33,7 +35,7 @@ interface RevocationsDeps {
   readonly logger: Logger;
   readonly newId: NewId;
   readonly sessions: Sessions;
-  readonly calls: CallsUnderWay;
+  readonly calls: Pick<CallsUnderWay, 'drained'>;
 }
 
 interface Lease {
@@ -91,18 +93,22 @@ class ReplicaRevocations implements Revocations {
 
   async revoke(name: SessionName): Promise<boolean> {
     if (!(await this.#deps.sessions.revoke(name))) return false;
+    await this.settled(sessionKey(name));
+    return true;
+  }
+
+  async settled(key: string): Promise<void> {
     const until = this.#deps.clock.now() + revokeMs;
     await this.#meet(until);
     const waiting = new Set([this.#replica, ...this.#known()]);
     while (waiting.size > 0) {
       const leftMs = until - this.#deps.clock.now();
       if (leftMs <= 0) throw underWay(waiting.size);
-      await this.#ask(sessionKey(name), waiting, leftMs);
+      await this.#ask(key, waiting, leftMs);
       // A replica that is gone cannot answer; its lease ends by itself.
       const alive = this.#known();
       for (const replica of waiting) if (replica !== this.#replica && !alive.has(replica)) waiting.delete(replica);
     }
-    return true;
   }
 
   /**
@@ -120,12 +126,12 @@ class ReplicaRevocations implements Revocations {
     }
   }
 
-  async #ask(session: string, waiting: Set<string>, leftMs: number): Promise<void> {
+  async #ask(key: string, waiting: Set<string>, leftMs: number): Promise<void> {
     const { bus, clock } = this.#deps;
     // Others than those that are waited for may answer first, so the wait for one round is short once all could have.
     const expected = Math.max(waiting.size, this.#known().size + 1);
     const timeoutMs = Math.min(leftMs, patienceMs + renewMs);
-    const answers = await bus.requestAll(address, session, { timeoutMs, expected });
+    const answers = await bus.requestAll(address, key, { timeoutMs, expected });
     const heard = answers.map((answer) => Buffer.from(answer).toString());
     for (const replica of heard) waiting.delete(replica);
     if (waiting.size > 0) await clock.sleep(Math.min(leftMs, 100));

@@ -13,6 +13,7 @@ import { toolPatternProblem } from '../../../lib/tools/known-names.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
+import type { Deletions } from '../../registry/deletions.ts';
 import { sharedScope } from '../../registry/present.ts';
 import { kubeRefusal } from '../../registry/refusals.ts';
 import { createSecurityContext, deleteSecurityContext, listSecurityContexts, readSecurityContext } from './contract.ts';
@@ -20,6 +21,7 @@ import { createSecurityContext, deleteSecurityContext, listSecurityContexts, rea
 interface ContextRoutesDeps {
   readonly contexts: CacheReader<SecurityContext, 'namespace'>;
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'replace' | 'delete'>;
+  readonly deletions: Deletions;
   readonly tenancy: Tenancy;
 }
 
@@ -65,9 +67,10 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
       throw notFound(params.name);
     }),
     defineRoute<typeof deleteSecurityContext, Operator>(deleteSecurityContext, async ({ caller, params: { name } }) => {
-      const isDeleted =
-        isName(name) && (await kube.delete(securityContexts, { namespace: tenancy.namespaceOf(caller), name }));
-      if (!isDeleted) throw notFound(name);
+      const ref = { namespace: tenancy.namespaceOf(caller), name };
+      const found = await find(deps, ref);
+      if (found === undefined || !(await kube.delete(securityContexts, ref))) throw notFound(name);
+      await deps.deletions.settled(found.metadata.uid ?? '');
       return json({ name });
     }),
   ];

@@ -75,7 +75,8 @@ beforeEach(async () => {
     close: async () => undefined,
   };
   const tenancy = createTenancy({ audit, tenants: { namespaceOf: (slug) => places[slug] } });
-  const routes = createSecurityContextRoutes({ contexts, kube: kubeOf(follow) as never, tenancy });
+  const deletions = { settled: async () => undefined };
+  const routes = createSecurityContextRoutes({ contexts, kube: kubeOf(follow) as never, tenancy, deletions });
   server = await startTestServer(routes as never, {
     authenticate: (async ({ authorization = '' }: { readonly authorization?: string }) => ({
       subject: 'olga',
