@@ -68,8 +68,8 @@ const explanations: Readonly<Record<string, Explain>> = {
   maxLength: (error, at) => size(error, at, 'at most', 'character'),
   minItems: (error, at) => size(error, at, 'at least', 'item'),
   maxItems: (error, at) => size(error, at, 'at most', 'item'),
-  minProperties: (error, at) => size(error, at, 'at least', 'entry', 'entries'),
-  maxProperties: (error, at) => size(error, at, 'at most', 'entry', 'entries'),
+  minProperties: (error, at) => choice(error, at) ?? size(error, at, 'at least', 'entry', 'entries'),
+  maxProperties: (error, at) => choice(error, at) ?? size(error, at, 'at most', 'entry', 'entries'),
 };
 
 const bound = (error: ErrorObject, at: Place, words: string): Finding => ({
@@ -98,8 +98,21 @@ function wrongTag(error: ErrorObject, at: Place): Finding {
 }
 
 function unknownField(name: string, error: ErrorObject, at: Place): Finding {
-  const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
-  return { at: [...at, name], rule: 'unknown_field', message: `unknown field${meantBy(name, known)}` };
+  const known = namesOf(error);
+  const isChoice = choice(error, at) !== undefined;
+  const hint = meantBy(name, known) || (isChoice ? `; there are ${known.join(', ')}` : '');
+  return { at: [...at, name], rule: 'unknown_field', message: `unknown field${hint}` };
+}
+
+const namesOf = ({ parentSchema }: ErrorObject): string[] =>
+  Object.keys((parentSchema?.['properties'] ?? {}) as object);
+
+/** A map that holds one of several fields; undefined for any other. */
+function choice(error: ErrorObject, at: Place): Finding | undefined {
+  const { minProperties: least, maxProperties: most } = (error.parentSchema ?? {}) as Readonly<Record<string, unknown>>;
+  const names = namesOf(error);
+  if (least !== 1 || most !== 1 || names.length === 0) return undefined;
+  return { at, rule: error.keyword, message: `must have exactly one of ${names.join(', ')}` };
 }
 
 /** The probable meaning of a mistyped word, as the end of a sentence. */

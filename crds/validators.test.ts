@@ -110,6 +110,17 @@ describe('the validators', () => {
     ]);
   });
 
+  it.each<[object, string]>([
+    [{}, 'must have exactly one of Node, All'],
+    [{ Node: 'a', All: null }, 'must have exactly one of Node, All'],
+    [{ hosts: ['a'] }, 'unknown field; there are Node, All'],
+    [{ node: 'a' }, 'unknown field; did you mean Node?'],
+  ])('EDGE-RES-19 a map of one of several fields, as %j, is refused with those that there are', (target, message) => {
+    const one = { additionalProperties: false, minProperties: 1, maxProperties: 1 } as const;
+    const schema = Type.Object({ Node: Type.Optional(Type.String()), All: Type.Optional(Type.Null()) }, one);
+    expect(createValidator(schema, ['body', 'target'])(target).map((problem) => problem.message)).toEqual([message]);
+  });
+
   it('never change what they look at', () => {
     const spec = state({ kind: 'Human', prompt: 'x', transitions: [] });
     const before = JSON.stringify(spec);

@@ -51,8 +51,9 @@ const words: Readonly<Record<string, string>> = {
 export function explained(error: AppError): ToolAnswer {
   if (error instanceof HttpError) {
     const { code, error: text, message, details = [] } = error.options;
-    const shown = [text, message, ...details.map((one) => `${one.path} ${one.message}`)].filter(Boolean).join('; ');
-    return failure(words[code] ?? 'REFUSED', shown || code);
+    // The message may be that of the first place.
+    const shown = new Set([text, message, ...details.map((one) => `${one.path} ${one.message}`)].filter(Boolean));
+    return failure(words[code] ?? 'REFUSED', [...shown].join('; ') || code);
   }
   // A refusal of our own account by the API server is no word for a model.
   if (error instanceof KubeError) throw error;

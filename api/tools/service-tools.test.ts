@@ -163,9 +163,13 @@ describe('a tool that is one operation', () => {
         code: 'invalid',
         status: 422,
         error: 'input validation failed',
-        details: [{ path: 'input.n', message: 'is missing' }],
+        message: 'input.n is missing',
+        details: [
+          { path: 'input.n', message: 'is missing' },
+          { path: 'input.m', message: 'is missing' },
+        ],
       }),
-      'REFUSED: input validation failed; input.n is missing',
+      'REFUSED: input validation failed; input.n is missing; input.m is missing',
     ],
   ])('AMB-130 what the operation refuses is an answer: %s', async (error, want) => {
     world.give = () => {

@@ -20,6 +20,19 @@ const host = (node_id: string, name: string) => ({
   capabilities: { os: 'linux', arch: 'amd64', local_tools: ['cmd.run'], labels: { zone: 'a' } },
 });
 
+const result = { exit_code: null, duration_ms: null, stdout_tail: '', stderr_tail: '' };
+const fleetRun = {
+  fleet_command_id: runId,
+  tool: 'cmd.run',
+  outcome: 'halted',
+  message: 'the failure policy has stopped the run',
+  per_node: [
+    { ...result, node_id: idA, outcome: 'ok', exit_code: 0, duration_ms: 1_500, stdout_tail: 'one\ntwo\n' },
+    { ...result, node_id: idB, outcome: 'err', code: 'ToolMissing', message: 'the host has no cmd.run' },
+    { ...result, node_id: runId, outcome: 'cancelled', message: 'the run was \u001b[2Kcancelled' },
+  ],
+};
+
 interface Scenario {
   readonly events?: readonly object[];
   readonly hosts?: readonly object[];
@@ -79,6 +92,7 @@ async function ran(argv: readonly string[], scenario: Scenario = {}) {
     }),
     createEdgeGroup: heard({ id: runId, name: 'web', resolved_members: hosts }),
     previewFleet: async () => ({ resolved: hosts, skipped: [{ node_id: 'gone', reason: 'Disconnected' }] }),
+    readFleetRun: heard(fleetRun),
     cancelFleet: heard({ fleet_command_id: runId, cancelled: 1, already_terminal: 2 }),
     async *invokeFleet(request: { body: unknown }, options: { onHeaders: (headers: Headers) => void }) {
       asked.push(request.body);
@@ -318,4 +332,16 @@ describe('windlass edge run', () => {
 
 it('windlass edge cancel says how many commands it reached', async () => {
   expect((await ran(['cancel', runId])).out).toEqual([`run ${runId}: 1 cancelled, 2 had ended`]);
+});
+
+it('windlass edge runs get says of each host how it ended, and why it has no result of its own', async () => {
+  const { out, notes } = await ran(['runs', 'get', runId]);
+  expect(notes).toEqual(['cmd.run halted: the failure policy has stopped the run']);
+  const cells = out.map((line) => line.split(/ {2,}/).map((cell) => cell.trim()));
+  expect(cells[0]).toEqual(['HOST', 'OUTCOME', 'EXIT', 'TOOK', 'OUTPUT', 'WHY']);
+  expect(cells[1]).toEqual(expect.arrayContaining(['a', 'ok', '0', 'two']));
+  expect(cells[2]).toEqual(expect.arrayContaining(['b', 'err', 'ToolMissing: the host has no cmd.run']));
+  expect(cells[1]?.join(' ')).not.toContain('ToolMissing');
+  expect(cells[3]?.join(' ')).toContain('the run was');
+  expect(out.join('')).not.toContain('\u001b');
 });

@@ -11,7 +11,7 @@ import { limitGroups, notMet } from './limits-table.ts';
 
 const rows = limitGroups.flatMap((group) => group.rows);
 const root = resolve(import.meta.dirname, '../..');
-const sources = globSync('{crds,lib,controllers,api,gateway,relay}/**/*.ts', { cwd: root })
+const sources = globSync('{crds,lib,controllers,api,gateway,relay,edge}/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.test.ts'))
   .map((path) => readFileSync(resolve(root, path), 'utf8'))
   .join('\n');
@@ -38,6 +38,10 @@ describe('the page of limits', () => {
       '| `final_output` in full, in an answer | 10 MiB | nothing: what has no room stays a reference |',
     );
     expect(rows.filter(({ says, otherwise }) => (says === '') === (otherwise === undefined))).toEqual([]);
+  });
+
+  it('EDGE-FLOW-10 says how many commands a second a host takes for long', () => {
+    expect(limitsPage()).toMatch(/^\| Commands to one host for long, [^|]*\| 15 commands a second \| `JournalFull`/m);
   });
 
   it('says bytes in the largest unit without a fraction', () => {

@@ -59,14 +59,24 @@ describe('a public key', () => {
   });
 
   it.each([
-    ['PEM', '-----BEGIN PUBLIC KEY-----'],
-    ['31 bytes', Buffer.alloc(31, 7).toString('base64')],
-    ['33 bytes', Buffer.alloc(33, 7).toString('base64')],
-    ['base64 without its padding', Buffer.alloc(32, 7).toString('base64').replace('=', '')],
-    ['base64 with other last bits', `${Buffer.alloc(32, 7).toString('base64').slice(0, 42)}d=`],
-    ['a number', 7],
-    ['nothing', undefined],
-  ])('GW-SESS-04 that is %s is refused', (_what, text) => {
-    expect(() => readPublicKey(text, 'agent_public_key')).toThrow(/^agent_public_key must be the base64/);
+    ['PEM', '-----BEGIN PUBLIC KEY-----', 'it is PEM'],
+    ['31 bytes', Buffer.alloc(31, 7).toString('base64'), 'it is the base64 of 31 bytes'],
+    ['33 bytes', Buffer.alloc(33, 7).toString('base64'), 'it is the base64 of 33 bytes'],
+    ['base64 without its padding', Buffer.alloc(32, 7).toString('base64').replace('=', ''), 'its padding is missing'],
+    [
+      'base64 with other last bits',
+      `${Buffer.alloc(32, 7).toString('base64').slice(0, 42)}d=`,
+      'its padding is missing',
+    ],
+    ['base64url', Buffer.alloc(32, 0xfb).toString('base64url'), 'it is base64url'],
+    ['a public key in DER', Buffer.alloc(44, 7).toString('base64'), 'it is a key in DER'],
+    ['a private key in DER', Buffer.alloc(48, 7).toString('base64'), 'it is a private key in DER'],
+    ['hexadecimal with a colon', 'ab:cd', 'it has characters that base64 has not'],
+    ['empty', '', 'it is the base64 of 0 bytes'],
+    ['a number', 7, 'it is no text'],
+    ['nothing', undefined, 'it is no text'],
+  ])('GW-SESS-04 that is %s is refused, and says so: %s', (_what, text, why) => {
+    const start = 'agent_public_key must be the base64 of a raw Ed25519 public key of 32 bytes; ';
+    expect(() => readPublicKey(text, 'agent_public_key')).toThrow(`${start}${why}`);
   });
 });

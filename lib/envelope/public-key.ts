@@ -29,8 +29,25 @@ const smallOrder: ReadonlySet<bigint> = new Set([
 export function readPublicKey(text: unknown, field: string): KeyObject {
   const raw = typeof text === 'string' && text.length === keyLength ? Buffer.from(text, 'base64') : Buffer.alloc(0);
   if (raw.length !== keyBytes || raw.toString('base64') !== text)
-    throw refused(field, 'must be the base64 of a raw Ed25519 public key of 32 bytes, not PEM');
+    throw refused(field, `must be the base64 of a raw Ed25519 public key of 32 bytes; ${misformOf(text)}`);
   return keyOf(raw, field);
+}
+
+/** Bytes of the usual frames of the same key, and what they are. */
+const framed: Readonly<Record<number, string>> = {
+  44: 'it is a key in DER; leave out the 12 bytes before the raw key',
+  48: 'it is a private key in DER; send the public one',
+};
+
+/** How a text differs from the base64 of a key. The text is not repeated: it may be a private key. */
+function misformOf(text: unknown): string {
+  if (typeof text !== 'string') return 'it is no text';
+  if (text.includes('-----BEGIN')) return 'it is PEM';
+  if (/^[\w-]+=*$/.test(text) && /[-_]/.test(text)) return 'it is base64url; write + and / for - and _';
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return 'it has characters that base64 has not';
+  const { length } = Buffer.from(text, 'base64');
+  if (length === keyBytes) return 'its padding is missing, or its last character has bits to spare';
+  return framed[length] ?? `it is the base64 of ${length} bytes`;
 }
 
 /**

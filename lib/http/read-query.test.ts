@@ -60,6 +60,13 @@ describe('query parameters', () => {
     expect(refusal(query)).toEqual(want);
   });
 
+  it.each([
+    ['lmit=1', 'query.lmit unknown parameter; there are limit, full, scope, q, tag'],
+    ['q=1&q=1&x=2', 'query.q is given twice'],
+  ])('%j is refused by a message that names the first: %s', (query, message) => {
+    expect(() => readQuery(query, schema)).toThrow(expect.objectContaining({ message }) as Error);
+  });
+
   it.each(['q=%', 'q=%zz', 'q=%ff', '%C3=1', 'q=%ED%A0%80'])('%j is no percent-encoded UTF-8', (query) => {
     expect(refusal(query)).toBe('the query is not percent-encoded UTF-8');
   });

@@ -20,7 +20,8 @@ export function readQuery(query: string, schema: TObject | undefined): Record<st
     else if (Object.hasOwn(values, name)) problems.push({ path, message: 'is given twice' });
     else values[name] = typedText(text, property);
   }
-  if (problems.length > 0) throw invalidRequest('the query parameters are not valid', problems);
+  const [first] = problems;
+  if (first !== undefined) throw invalidRequest(`${first.path} ${first.message}`, problems);
   return withDefaults(values, properties);
 }
 

@@ -1,4 +1,11 @@
+import { limits } from '../../../crds/limits.ts';
+import { daemonLimits } from '../../../edge/limits.ts';
+import { edgeLimits } from '../../../lib/edge/index.ts';
 import { characters, entries, items, type LimitGroup, row } from './row.ts';
+
+/** A daemon remembers a command while its token lives, which is until five minutes after the deadline, and for five minutes more. */
+const rememberedSeconds = limits.fleetDeadlineSecsDefault + (2 * edgeLimits.skewMs) / 1_000;
+const commandsPerSecond = Math.floor(daemonLimits.journalEntries / rememberedSeconds);
 
 export const edge: LimitGroup = {
   title: 'Edge hosts, groups and fleet runs',
@@ -49,5 +56,13 @@ export const edge: LimitGroup = {
     },
     items('`local_tools` and `mount_points` of a daemon', 'edgeLocalTools'),
     characters('One of the `mount_points`', 'edgePathLength'),
+    row('Commands that a daemon remembers', daemonLimits.journalEntries, 'commands', 'JournalFull'),
+    row('Results that a daemon keeps until they are acknowledged', daemonLimits.journalBytes, 'bytes', 'JournalFull'),
+    row(
+      'Commands to one host for long, with the default deadline: each is remembered for eleven minutes',
+      commandsPerSecond,
+      'commands a second',
+      'JournalFull',
+    ),
   ],
 };

@@ -103,7 +103,7 @@ describe('a rerun with another input', () => {
 
   it('that the version does not take is refused with the failing path', async () => {
     const refused = await again('ada', undefined, 'rerun', { input: { month: 6 } });
-    expect(refused).toMatchObject({ answer: 'input validation failed', made: [] });
+    expect(refused).toMatchObject({ answer: 'input.month must be string, not number', made: [] });
   });
 
   it("gives 404 for an execution of a colleague's private workflow, and creates nothing", async () => {

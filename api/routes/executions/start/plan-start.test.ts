@@ -129,7 +129,15 @@ describe('the object that is created', () => {
     ['its own fields only with one of them', { type: 'object', properties, required: ['n'] }],
     ['a field of that name as text only', { type: 'object', properties: { input: { type: 'string' } } }],
   ])('AMB-175 is refused where the schema takes %s', (_takes, schema) => {
-    expect(() => assertInput({ ...stored().spec, input_schema: schema }, 7)).toThrow('input validation failed');
+    expect(() => assertInput({ ...stored().spec, input_schema: schema }, 7)).toThrow(/^input\b/);
+  });
+
+  it('WF-API-09 is refused by a message that names the first place that does not fit', () => {
+    const schema = { type: 'object', properties, required: ['n'] };
+    const refused = { error: 'input validation failed', message: 'input.n is required' };
+    expect(() => assertInput({ ...stored().spec, input_schema: schema }, {})).toThrow(
+      expect.objectContaining({ options: expect.objectContaining(refused) as object }) as Error,
+    );
   });
 
   it('AMB-175 is taken where the schema takes fields that it does not name', () => {

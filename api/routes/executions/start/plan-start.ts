@@ -29,8 +29,10 @@ export function assertReady(workflow: Workflow, version: string | undefined): vo
 /** requirements WF-API-09, AMB-056: throws 422 with every failing path, or with a hundred and how many more there are. */
 export function assertInput({ input_schema: schema }: WorkflowSpec, input: StartBody['input']): void {
   const details = inputProblems(schema, input === undefined ? {} : inputOf(input));
-  if (details.length === 0) return;
-  throw new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', details });
+  const [first] = details;
+  if (first === undefined) return;
+  const message = `${first.path} ${first.message}`;
+  throw new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', message, details });
 }
 
 /** Name of an execution, and its caller. */
