@@ -11,8 +11,9 @@ export interface ClassifyRequest {
 }
 
 /**
- * Stage 2 of routing: lets an agent choose a workflow. Ends within a time limit of its own. Its exception becomes
- * `ClassificationFailed`; the message is published, so it holds neither content nor secrets.
+ * Stage 2 of routing: lets an agent choose a workflow. Ends within a time limit of its own. An AppError with the reason
+ * `ClassificationFailed` is the verdict; its message is published, so it holds neither content nor secrets. Anything else
+ * that it throws is trouble of ours.
  */
 export interface Classifier {
   classify(request: ClassifyRequest, signal?: AbortSignal): Promise<Classification>;

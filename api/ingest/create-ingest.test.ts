@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { BusEvent } from '../../lib/bus/event-bus.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
+import { AppError } from '../../lib/errors.ts';
 import { createIngest } from './create-ingest.ts';
 
 const never = (): never => {
@@ -30,4 +31,46 @@ it('STIM-33 a tenant that is not set up has no route, even while its key is held
   const submission = { source, tenant: 'acme', content: 1, idempotencyKey: 'k', headers: {}, receivedAt: 0 };
   await expect(ingest(submission)).rejects.toMatchObject({ outcome: 'no_router_configured' });
   expect(raised.map(({ type }) => type)).toEqual(['StimulusRejected']);
+});
+
+it.each([
+  ['keeps the key where trouble of ours interrupts the router agent', new AppError('unavailable', 'no etcd'), 0],
+  [
+    'gives the key back where the router agent fails',
+    new AppError('terminal', 'no answer', { reason: 'ClassificationFailed' }),
+    1,
+  ],
+])('AMB-008 %s', async (_title, failure, releases) => {
+  let released = 0;
+  const ingest = createIngest({
+    kube: { create: never, get: never },
+    clock: createManualClock(),
+    logger: silentLogger,
+    newStimulusId: () => 's-1',
+    table: {
+      find: async () => ({
+        tenant: 'acme',
+        namespace: 'acme',
+        routing: { routerAgent: 'triage', confidenceThreshold: 0.7 },
+      }),
+      tenantOf: never,
+    },
+    workflows: { find: never },
+    executions: { remember: never },
+    reservations: {
+      isTaken: never,
+      acquire: async () => ({ kind: 'held', hold: { key: 'k', stimulusId: 's-1', at: 0, revision: 1 } }),
+      renew: never,
+      settle: never,
+      release: async () => void (released += 1),
+    },
+    deliveries: { accept: never, release: never },
+    settler: { settle: never, resume: never, run: never },
+    events: { raise: () => undefined },
+    classifier: { classify: () => Promise.reject(failure) },
+  });
+  const source = { kind: 'HttpApi', name: 'my-ci' } as const;
+  const submission = { source, tenant: 'acme', content: 1, idempotencyKey: 'k', headers: {}, receivedAt: 0 };
+  await expect(ingest(submission)).rejects.toBeInstanceOf(AppError);
+  expect(released).toBe(releases);
 });

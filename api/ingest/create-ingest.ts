@@ -14,7 +14,7 @@ import { IngestError } from './ingest-error.ts';
 import { withoutCredentials } from './keep-headers.ts';
 import { reservationKey } from './reservation.ts';
 import { ContestedKeyError, type Hold, type Reservations } from './reservations.ts';
-import { routeStimulus, startsNothing } from './route-stimulus.ts';
+import { routeStimulus, routingInterrupted, startsNothing } from './route-stimulus.ts';
 import type { Destination, RoutingTable } from './routing-table.ts';
 import type { Settler } from './settler.ts';
 import { assertStarts, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
@@ -43,6 +43,8 @@ interface IngestDeps {
  *        │ none              │ taken                              │ unsure                │ refused
  *        ▼                   ▼                                    ▼                       ▼
  *   one event, no key    duplicate                         release the key         release the key
+ *
+ * Trouble of ours at either of the last two keeps the key.
  *
  * The table of routes is asked first, since the answer leaves nothing behind in the store that tenants share. A replica
  * that dies on the way leaves a reservation, and under it an execution or none: the sender's next attempt tells which,
@@ -197,8 +199,10 @@ async function start(deps: IngestDeps, { stimulus, destination, hold }: Work) {
 /** Nothing was created, and nothing will be. A reservation whose outcome is open stays: the next attempt looks. */
 function isFinal(error: unknown): boolean {
   if (error instanceof ContestedKeyError) return false;
-  return !(error instanceof AppError && error.reason === outcomeUnknown);
+  return !(error instanceof AppError && openReasons.has(error.reason));
 }
+
+const openReasons: ReadonlySet<string> = new Set([outcomeUnknown, routingInterrupted]);
 
 /** The signature first: the next submission with the key looks for it. Neither outlives its time where this fails. */
 async function release(deps: IngestDeps, { hold, remembered }: Partial<Taken>): Promise<void> {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { BusEvent } from '../../lib/bus/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { KubeError } from '../../lib/kube/index.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
@@ -44,11 +46,15 @@ async function route(routing: Partial<Routing>, answer?: Answer) {
     stimulus,
     { tenant: 'acme', namespace: 'tenant-acme', routing: { confidenceThreshold: 0.7, ...routing } },
   );
+  const refusal: unknown = await outcome.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   const result = await outcome.then(
     (chosen) => chosen.workflow.metadata.uid,
     (error: { outcome?: string }) => error.outcome,
   );
-  return { result, asked, events: raised.map(({ type, data }) => [type, data]) };
+  return { result, refusal, asked, events: raised.map(({ type, data }) => [type, data]) };
 }
 
 const agent = { routerAgent: 'triage' };
@@ -81,7 +87,7 @@ describe('routeStimulus', () => {
     [
       'ROUTE-16 nowhere by a router agent that fails',
       agent,
-      new Error('timed out'),
+      new AppError('terminal', 'timed out', { reason: 'ClassificationFailed' }),
       'classification_failed',
       failed('timed out'),
     ],
@@ -117,6 +123,20 @@ describe('routeStimulus', () => {
   ])('is routed %s', async (_title, routing, answer, ...want) => {
     const { result, events } = await route(routing, answer);
     expect([result, events]).toEqual(want);
+  });
+
+  it.each<[title: string, status: number, message: string]>([
+    ['a server in trouble', 503, 'etcd is away'],
+    ['an overloaded server', 429, 'too many requests'],
+    ['a refused identity', 401, 'Unauthorized'],
+    ['a server that has just begun', 403, 'x is forbidden: User "api" cannot create resource "x"'],
+    ['a conflict', 409, 'Operation cannot be fulfilled on x'],
+  ])('AMB-008 takes trouble of ours for no answer of the router agent: %s', async (_title, status, message) => {
+    const request = { verb: 'create', resource: 'agentexecutions.windlass.dev', object: 'tenant-acme/route-s1' };
+    const { refusal, result, events } = await route(agent, new KubeError(status, { message }, request));
+    expect([result, events]).toEqual([undefined, []]);
+    expect(refusal).toMatchObject({ code: 'unavailable', reason: 'RoutingInterrupted' });
+    expect(refusal).toHaveProperty('message', 'the router agent cannot be asked at the moment; try again');
   });
 
   it('ROUTE-12 ROUTE-17 gives the router agent content and headers', async () => {

@@ -1,7 +1,7 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { EventSink } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { AppError } from '../../lib/errors.ts';
 import type { RejectionReason, Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Workflows } from '../cluster/workflows.ts';
 import type { Classifier } from './classifier.ts';
@@ -86,9 +86,18 @@ async function classify(
   try {
     return decideClassified(await classifier.classify({ stimulus, tenant, namespace, routerAgent }), threshold);
   } catch (error) {
-    return { kind: 'failed', error: messageOf(error) };
+    if (isOfAgent(error)) return { kind: 'failed', error: error.message };
+    const message = 'the router agent cannot be asked at the moment; try again';
+    throw new AppError('unavailable', message, { reason: routingInterrupted, cause: error });
   }
 }
+
+/** Trouble of our own is no answer of the agent, and its words are for our log. */
+const isOfAgent = (error: unknown): error is AppError =>
+  error instanceof AppError && error.reason === 'ClassificationFailed';
+
+/** The next attempt with the key finds the execution of the router agent that this one may have made. */
+export const routingInterrupted = 'RoutingInterrupted';
 
 /** A route is the tenant's: it leads to no workflow that a user keeps for themselves. */
 const noUser = '';
