@@ -25,7 +25,8 @@ const (
 	requestPatience = 60 * time.Second
 	longestPause    = 5 * time.Second
 	longestRetry    = 30 * time.Second
-	// strangerPatience bounds the time in which a replica of the API may not know this pod yet, or not the execution.
+	// strangerPatience bounds the time in which a replica of the API may not know this pod, or not the execution: the pod
+	// is new, or the replica or its API server has just begun.
 	strangerPatience = 30 * time.Second
 )
 
@@ -45,7 +46,8 @@ type client struct {
 	settings   Settings
 	http       *http.Client
 	firstPause time.Duration
-	knownFrom  time.Time // from then on a refusal of this pod counts
+	patience   time.Duration // for how long refusals of this pod in a row count for nothing
+	now        func() time.Time
 }
 
 func newClient(s Settings) *client {
@@ -58,7 +60,8 @@ func newClient(s Settings) *client {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		firstPause: 100 * time.Millisecond,
-		knownFrom:  time.Now().Add(strangerPatience),
+		patience:   strangerPatience,
+		now:        time.Now,
 	}
 }
 
@@ -72,12 +75,20 @@ func (c *client) post(ctx context.Context, path string, body, into any) (bool, e
 		return false, err
 	}
 	pause := c.firstPause
+	var strangerSince time.Time
 	for {
 		answered, retryAfter, err := c.once(ctx, path, encoded.Bytes(), into)
 		if err == nil {
 			return answered, sleep(ctx, retryAfter)
 		}
-		if refused, is := errors.AsType[*refusal](err); is && !c.mayPass(refused) {
+		refused, is := errors.AsType[*refusal](err)
+		switch {
+		case !is:
+			strangerSince = time.Time{}
+		case strangerSince.IsZero():
+			strangerSince = c.now()
+		}
+		if is && !c.mayPass(refused, strangerSince) {
 			return false, refused
 		}
 		if err := sleep(ctx, max(pause, retryAfter)); err != nil {
@@ -87,10 +98,10 @@ func (c *client) post(ctx context.Context, path string, body, into any) (bool, e
 	}
 }
 
-// mayPass: a replica that does not know of a new pod yet refuses it.
-func (c *client) mayPass(r *refusal) bool {
+// mayPass: a replica that does not know of the pod yet refuses it, and so does one that may not look for it at the moment.
+func (c *client) mayPass(r *refusal, since time.Time) bool {
 	isStranger := r.status == http.StatusForbidden || r.status == http.StatusNotFound
-	return isStranger && time.Now().Before(c.knownFrom)
+	return isStranger && c.now().Before(since.Add(c.patience))
 }
 
 func (c *client) once(ctx context.Context, path string, body []byte, into any) (bool, time.Duration, error) {

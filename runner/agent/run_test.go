@@ -18,18 +18,20 @@ import (
 
 // gateway is a server that speaks the protocol from a script: one reply for each request to the dispatch gateway.
 type gateway struct {
-	mu        sync.Mutex
-	script    []reply
-	attest    []reply
-	requests  []map[string]any
-	knownFrom time.Time
-	tokens    []string
+	mu       sync.Mutex
+	script   []reply
+	attest   []reply
+	requests []map[string]any
+	patience time.Duration
+	passed   time.Duration
+	tokens   []string
 }
 
 type reply struct {
 	status int
 	header map[string]string
 	body   string
+	after  time.Duration
 }
 
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -41,14 +43,15 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body["path"] = r.URL.Path
 	g.requests = append(g.requests, body)
 	g.tokens = append(g.tokens, r.Header.Get("Authorization"))
-	next := reply{200, nil, `{"security_token":"t","session_id":"s","expires_at":"2026-01-01T00:00:00Z"}`}
+	next := reply{status: 200, body: `{"security_token":"t","session_id":"s","expires_at":"2026-01-01T00:00:00Z"}`}
 	queue := &g.attest
 	if r.URL.Path == pathDispatch {
-		queue, next = &g.script, reply{200, nil, `{"type":"final","content":"done","tool_calls_executed":0,"conversation":[]}`}
+		queue, next = &g.script, reply{status: 200, body: `{"type":"final","content":"done","tool_calls_executed":0,"conversation":[]}`}
 	}
 	if len(*queue) > 0 {
 		next, *queue = (*queue)[0], (*queue)[1:]
 	}
+	g.passed += next.after
 	for name, value := range next.header {
 		w.Header().Set(name, value)
 	}
@@ -68,7 +71,12 @@ func (g *gateway) run(t *testing.T) error {
 		Gateway: server.URL, AgentID: "agent-uid", ExecutionID: "execution-uid", PodUID: "pod-uid",
 		ModelAlias: "smart", TokenFile: token, Workspace: t.TempDir(),
 	})
-	c.firstPause, c.knownFrom = time.Millisecond, g.knownFrom
+	c.firstPause, c.patience = time.Millisecond, g.patience
+	c.now = func() time.Time {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return time.Unix(0, 0).Add(g.passed)
+	}
 	return run(context.Background(), c, &commands{workspace: c.settings.Workspace})
 }
 
@@ -87,7 +95,7 @@ func dispatchOf(id string, words ...string) reply {
 		"type": "dispatch", "dispatch_id": id, "action": "exec", "command": words[0], "args": words[1:], "cwd": "",
 		"env_additions": map[string]string{"ADDED": "yes"}, "timeout_secs": 30, "max_output_bytes": 1000,
 	})
-	return reply{200, nil, string(body)}
+	return reply{status: 200, body: string(body)}
 }
 
 func TestAttest(t *testing.T) {
@@ -141,7 +149,7 @@ func TestDispatch(t *testing.T) {
 	t.Run("AMB-038 a dispatch that comes again is reported again and not run again", func(t *testing.T) {
 		mark := filepath.Join(t.TempDir(), "mark")
 		again := dispatchOf("d1", "sh", "-c", "echo x >> "+mark)
-		g := &gateway{script: []reply{again, {204, nil, ""}, again}}
+		g := &gateway{script: []reply{again, {status: 204}, again}}
 		if err := g.run(t); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +158,7 @@ func TestDispatch(t *testing.T) {
 		}
 	})
 	t.Run("DISPATCH 204 asks again", func(t *testing.T) {
-		g := &gateway{script: []reply{{204, map[string]string{"Retry-After": "0"}, ""}, {204, nil, ""}}}
+		g := &gateway{script: []reply{{status: 204, header: map[string]string{"Retry-After": "0"}}, {status: 204}}}
 		if err := g.run(t); err != nil || len(g.sent("generate")) != 3 {
 			t.Errorf("%v %v", err, g.requests)
 		}
@@ -160,7 +168,7 @@ func TestDispatch(t *testing.T) {
 func TestPatience(t *testing.T) {
 	for _, status := range []int{408, 429, 500, 502, 503, 504} {
 		t.Run("DISPATCH "+http.StatusText(status)+" is tried again", func(t *testing.T) {
-			g := &gateway{attest: []reply{{status, nil, ""}}, script: []reply{{status, nil, ""}, {status, nil, ""}}}
+			g := &gateway{attest: []reply{{status: status}}, script: []reply{{status: status}, {status: status}}}
 			if err := g.run(t); err != nil || len(g.sent("generate")) != 3 || len(g.sent(pathAttest)) != 2 {
 				t.Errorf("%v %v", err, g.requests)
 			}
@@ -168,7 +176,7 @@ func TestPatience(t *testing.T) {
 	}
 	for _, status := range []int{302, 400, 401, 403, 404, 409, 410, 413} {
 		t.Run("DISPATCH "+http.StatusText(status)+" ends the runner with the server's words", func(t *testing.T) {
-			g := &gateway{script: []reply{{status, map[string]string{"Location": "/elsewhere"}, "no such thing"}}}
+			g := &gateway{script: []reply{{status: status, header: map[string]string{"Location": "/elsewhere"}, body: "no such thing"}}}
 			err := g.run(t)
 			refused, is := errors.AsType[*refusal](err)
 			if !is || refused.status != status || !strings.Contains(err.Error(), "no such thing") || len(g.sent("generate")) != 1 {
@@ -177,15 +185,32 @@ func TestPatience(t *testing.T) {
 		})
 	}
 	t.Run("AMB-017 a new pod asks again where the API does not know it yet", func(t *testing.T) {
-		unknown := []reply{{403, nil, "foreign"}, {404, nil, "none"}}
-		g := &gateway{attest: unknown, script: append([]reply{}, unknown...), knownFrom: time.Now().Add(time.Hour)}
+		unknown := []reply{{status: 403, body: "foreign"}, {status: 404, body: "none"}}
+		g := &gateway{attest: unknown, script: append([]reply{}, unknown...), patience: time.Second}
 		if err := g.run(t); err != nil || len(g.sent(pathAttest)) != 3 || len(g.sent("generate")) != 3 {
 			t.Errorf("%v %v", err, g.requests)
 		}
 	})
+	refusedAfter := func(after time.Duration) reply { return reply{status: 403, body: "foreign", after: after} }
+	for name, late := range map[string]struct {
+		replies []reply
+		refused bool
+	}{
+		"refused 29 s apart is forgiven":            {[]reply{refusedAfter(time.Hour), refusedAfter(29 * time.Second)}, false},
+		"refused 30 s apart is refused":             {[]reply{refusedAfter(time.Hour), refusedAfter(30 * time.Second)}, true},
+		"refused 31 s apart is refused":             {[]reply{refusedAfter(time.Hour), refusedAfter(31 * time.Second)}, true},
+		"refused on both sides of an outage passes": {[]reply{refusedAfter(time.Hour), {status: 503, after: time.Minute}, refusedAfter(time.Second)}, false},
+	} {
+		t.Run("AMB-017 a pod that was known and is "+name, func(t *testing.T) {
+			g := &gateway{script: append([]reply{dispatchOf("d1", "true")}, late.replies...), patience: strangerPatience}
+			if err := g.run(t); (err != nil) != late.refused {
+				t.Errorf("%v %v", err, g.requests)
+			}
+		})
+	}
 	for name, body := range map[string]string{"no JSON": "<html>", "an unknown type": `{"type":"dance"}`, "no dispatch id": `{"type":"dispatch"}`} {
 		t.Run("DISPATCH an answer with "+name+" ends the runner", func(t *testing.T) {
-			if err := (&gateway{script: []reply{{200, nil, body}}}).run(t); err == nil {
+			if err := (&gateway{script: []reply{{status: 200, body: body}}}).run(t); err == nil {
 				t.Error("no error")
 			}
 		})
