@@ -238,7 +238,7 @@ describe('a tool call that waits for a person, on a real NATS server', () => {
     expect(shared.outcomes).toHaveLength(1);
   }, 90_000);
 
-  it.each(['isAway', 'isStranger'] as const)(
+  it.each(['isAway', 'isStranger', 'isRefusing'] as const)(
     'waits out an API server that answers nothing of use: %s',
     async (trouble) => {
       const shared = new SharedExecutions();

@@ -4,7 +4,14 @@ import { openAsk } from '../../lib/decision/open-ask.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, isConflict, isIdentityRefused, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
+import {
+  findObject,
+  isConflict,
+  isRetryable,
+  type KubeClient,
+  KubeError,
+  refusesObject,
+} from '../../lib/kube/index.ts';
 import { Stopped } from './log.ts';
 
 /**
@@ -24,7 +31,7 @@ export interface Approvals {
   idle(uid: string, signal: AbortSignal): Promise<void>;
   /**
    * Outcome of the ask, once it is removed from the object, so that no later answer is taken. Undefined while it
-   * waits; then it is on the object. Keeps trying however long the API server is away.
+   * waits; then it is on the object. Keeps trying however long the API server is away or refuses us.
    * @throws Stopped where the execution is gone; the reason of `signal` where that aborts.
    */
   settle(execution: AgentExecution, ask: AgentAsk, signal: AbortSignal): Promise<AskOutcome | undefined>;
@@ -60,13 +67,16 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         try {
           return await settle(deps, execution, ask);
         } catch (error) {
-          if (!isRetryable(error) && !isIdentityRefused(error)) throw error;
+          if (!mayPass(error)) throw error;
         }
         await deps.clock.sleep(pauseMs, signal);
       }
     },
   };
 }
+
+/** A 401, 403 or 404 is as passing here as a server that is away: the execution is there, and ours to change. */
+const mayPass = (error: unknown): boolean => (error instanceof KubeError ? !refusesObject(error) : isRetryable(error));
 
 /** Milliseconds for which the execution may still wait for a person; 0 where it does not. */
 function askedMs({ clock, executions }: ApprovalsDeps, uid: string): number {

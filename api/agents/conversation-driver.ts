@@ -7,6 +7,7 @@ import { failure } from '../../lib/conversation/next.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { KubeError } from '../../lib/kube/index.ts';
 import { Parked } from './approvals.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { conversationOf } from './conversation-of.ts';
@@ -63,11 +64,14 @@ interface Opened {
   readonly room: Room;
 }
 
-/** Errors that come again on every replica: what it runs is gone, or its instruction cannot be rendered. */
+/**
+ * Errors that come again on every replica: what it runs is gone, or its instruction cannot be rendered. An answer of the API
+ * server by itself is none of them: its 403 may be of a server that has just begun, its 404 of a proxy.
+ */
 const lasting: ReadonlySet<ErrorCode> = new Set(['not_found', 'invalid', 'limit_exceeded', 'terminal']);
 
 function isLost(error: unknown): AppError {
-  if (error instanceof AppError && lasting.has(error.code)) return error;
+  if (error instanceof AppError && !(error instanceof KubeError) && lasting.has(error.code)) return error;
   throw error;
 }
 
@@ -92,7 +96,8 @@ export class ConversationDriver {
     } catch (error) {
       if (driven.cancel.signal.aborted || driven.leave.signal.aborted) return;
       if (error instanceof Overtaken || error instanceof Stopped) return;
-      logger.warn({ namespace, execution: name, uid, problem: messageOf(error) }, 'conversation interrupted');
+      const bug = error instanceof AppError ? {} : { err: error };
+      logger.warn({ namespace, execution: name, uid, problem: messageOf(error), ...bug }, 'conversation interrupted');
     }
   }
 

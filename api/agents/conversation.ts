@@ -7,7 +7,7 @@ import { type Effect, failure, next } from '../../lib/conversation/next.ts';
 import { sizeOfAll } from '../../lib/conversation/state.ts';
 import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
-import { isIdentityRefused } from '../../lib/kube/index.ts';
+import { KubeError, refusesObject } from '../../lib/kube/index.ts';
 import { least } from '../../lib/least.ts';
 import { lengthOfDefinitions } from '../../lib/models/cost.ts';
 import { ModelError, type ModelReply } from '../../lib/models/models.ts';
@@ -53,8 +53,9 @@ async function act(deps: ConversationDeps, effect: Effect, signal: AbortSignal):
 function failureOf(error: unknown): string | undefined {
   if (error instanceof ModelError) return error.failure;
   if (error instanceof JudgeFailed) return 'ValidationFailed';
-  // Of the replica, not of the execution: one whose identity is accepted continues.
-  if (error instanceof Overtaken || error instanceof Stopped || isIdentityRefused(error)) return undefined;
+  if (error instanceof Overtaken || error instanceof Stopped) return undefined;
+  // Trouble of the cluster or of our account is none of the execution, which a later scan continues.
+  if (error instanceof KubeError && !refusesObject(error)) return undefined;
   return error instanceof AppError ? error.reason : undefined;
 }
 

@@ -292,6 +292,13 @@ describe('an agent that judges answers', () => {
     ['the API server is away', refused(503, 'ServiceUnavailable')],
     ['the API server has too much to do', refused(429, 'TooManyRequests')],
     ['the API server answers nothing in time', refused(504, 'Timeout')],
+    ['the API server does not know who asks', refused(401, 'Unauthorized')],
+    ['the API server has no rights of ours yet', refused(403, 'Forbidden')],
+    ['a quota changes meanwhile', refused(409, 'Conflict')],
+    [
+      'the route wraps such an answer',
+      new HttpError({ code: 'internal', status: 500, cause: refused(409, 'Conflict') }),
+    ],
     ['its family has no room', new HttpError({ code: 'limit_exceeded', status: 429, error: 'agent_family_full' })],
   ])('is started by a later attempt where %s', async (title, trouble) => {
     const shared = new SharedExecutions();

@@ -13,7 +13,15 @@ import { shortHash } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, isIdentityRefused, isRetryable, type KubeClient } from '../../lib/kube/index.ts';
+import {
+  findObject,
+  isNamespaceGone,
+  isQuotaExceeded,
+  isRetryable,
+  type KubeClient,
+  KubeError,
+  refusesObject,
+} from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { start, type StartAgentDeps } from '../routes/agent-executions/start.ts';
@@ -172,14 +180,12 @@ function throwLater(error: unknown): never {
   throw mayPass(error) ? new JudgeLater(messageOf(error), { cause: error }) : error;
 }
 
-/** A full family may have room later, and the tenant may have its rights then. */
+/** A full family may have room later, and the cluster may take then what it refused for a reason of its own. */
 function mayPass(error: unknown): boolean {
   if (error instanceof JudgeFailed) return false;
-  return (
-    isRetryable(error) ||
-    isIdentityRefused(error) ||
-    (error instanceof HttpError && (error.options.status === 429 || isRetryable(error.cause)))
-  );
+  if (error instanceof HttpError) return error.options.status === 429 || isRetryable(error) || mayPass(error.cause);
+  if (error instanceof KubeError) return !refusesObject(error) && !isQuotaExceeded(error) && !isNamespaceGone(error);
+  return isRetryable(error);
 }
 
 /** A judge whose verdict nothing waits for. The first writer counts. */

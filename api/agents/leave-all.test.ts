@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
@@ -171,12 +171,35 @@ it('a tool of a replica whose identity the API server refuses is made again, and
   expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'heard eight', tool_calls: 1 });
 });
 
-it('an answer that the API server keeps from a replica it does not know ends no conversation', async () => {
+const own = { verb: 'get', resource: 'agents' };
+
+describe.each<[title: string, trouble: KubeError]>([
+  ['refuses its identity', new KubeError(401, { reason: 'Unauthorized' }, own)],
+  ['does not know its rights yet', new KubeError(403, { reason: 'Forbidden', message: 'User "u" cannot get' }, own)],
+  ['is a proxy without it', new KubeError(404, { message: '404 page not found' }, own)],
+  ['is a proxy that refuses requests', new KubeError(400, { message: 'Bad Request' }, own)],
+  ['takes another write first', new KubeError(409, { reason: 'Conflict' }, own)],
+])('an API server that %s', (title, trouble) => {
+  it('ends no conversation that is under way', async () => {
+    const shared = new SharedExecutions();
+    const ask = vi.fn<Ask>().mockRejectedValueOnce(trouble).mockResolvedValue(replyOf('done'));
+    replicas.start({ shared, ask });
+    shared.put(executionOf(`under-way-${title.replaceAll(' ', '-')}`));
+    await ended(shared);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'done' });
+  });
+});
+
+it('a definition that a proxy says is not there is read again, and its execution is not lost', async () => {
   const shared = new SharedExecutions();
-  const refused = new KubeError(401, { reason: 'Unauthorized' }, { verb: 'get', resource: 'agents' });
-  const ask = vi.fn<Ask>().mockRejectedValueOnce(refused).mockResolvedValue(replyOf('done'));
-  replicas.start({ shared, ask });
-  shared.put(executionOf('interrupted'));
+  const trouble = new KubeError(404, { message: '404 page not found' }, own);
+  const definitionOf = vi
+    .fn<() => Promise<{ spec: ReturnType<typeof specOf>; security: object }>>()
+    .mockRejectedValueOnce(trouble)
+    .mockRejectedValueOnce(trouble)
+    .mockResolvedValue({ spec: specOf(), security: {} });
+  replicas.start({ shared, ask: async () => replyOf('done'), definitionOf });
+  shared.put(executionOf('opened'));
   await ended(shared);
   expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'done' });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { systemClock } from '../../lib/clock.ts';
 import { KubeError, type Pod } from '../../lib/kube/index.ts';
+import { createManualClock, type ManualClock } from '../../test/support/manual-clock.ts';
 import { createPodIdentity, type PodRequest } from './pod-identity.ts';
 
 const execution = {
@@ -20,21 +20,30 @@ const byToken: PodRequest = { authorization: `Bearer x.${claims}.x`, remoteAddre
 
 /** The pod as the API server has it. */
 let stored: Pod | undefined;
+let clock: ManualClock;
 let reads: number;
+/** Answers of the API server to the next questions, before it says yes. */
+let refusals: number;
+let trouble: KubeError | undefined;
 let identity: ReturnType<typeof createPodIdentity>;
 
 beforeEach(() => {
   stored = running;
   reads = 0;
+  clock = createManualClock();
+  refusals = 0;
+  trouble = undefined;
   identity = createPodIdentity({
-    clock: systemClock,
+    clock,
     kube: {
       async get() {
         reads += 1;
+        if (trouble !== undefined) throw trouble;
         if (stored === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'pods' });
         return stored as never;
       },
-      reviewToken: async () => ({ isAuthenticated: true, podUid: 'pod-1' }),
+      reviewToken: async () =>
+        refusals-- > 0 ? { isAuthenticated: false, podUid: undefined } : { isAuthenticated: true, podUid: 'pod-1' },
     },
   });
 });
@@ -64,5 +73,19 @@ describe('a pod that proves itself by its token', () => {
   it('is read from the API server once, whatever its address is', async () => {
     for (const _ of [1, 2]) expect((await identity.require(execution, byToken)).metadata.uid).toBe('pod-1');
     expect(reads).toBe(1);
+  });
+
+  it('is asked again about soon where the API server refused its token once', async () => {
+    refusals = 1;
+    await expect(identity.require(execution, byToken)).rejects.toMatchObject({ reason: 'ForeignPod' });
+    await clock.advance(1_999);
+    await expect(identity.require(execution, byToken)).rejects.toMatchObject({ reason: 'ForeignPod' });
+    await clock.advance(2);
+    expect((await identity.require(execution, byToken)).metadata.uid).toBe('pod-1');
+  });
+
+  it('is not gone by an answer that is none of the API server', async () => {
+    trouble = new KubeError(404, { message: '404 page not found' }, { verb: 'get', resource: 'pods' });
+    await expect(identity.require(execution, byToken)).rejects.toBe(trouble);
   });
 });

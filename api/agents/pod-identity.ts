@@ -5,7 +5,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
-import { isNotFound, type KubeClient, type Pod, pods, type TokenAnswer } from '../../lib/kube/index.ts';
+import { isAbsent, type KubeClient, type Pod, pods, type TokenAnswer } from '../../lib/kube/index.ts';
 
 /** Audience of the tokens that agents' pods are given. */
 const podAudience = 'windlass-agents';
@@ -28,7 +28,8 @@ export interface PodIdentity {
   require(execution: AgentExecution, request: PodRequest): Promise<Pod>;
 }
 
-const kept = { tokens: 2_000, tokenMs: 60_000, pods: 2_000, podMs: 15_000 } as const;
+/** A server that cannot look a token up just now refuses it as one that is forged. */
+const kept = { tokens: 2_000, tokenMs: 60_000, refusedMs: 2_000, pods: 2_000, podMs: 15_000 } as const;
 /** Questions to the API server at a time; each tenant has a share. */
 const asksAtOnce = 8;
 
@@ -72,8 +73,9 @@ function placeOf({ metadata: { namespace = '' }, status }: AgentExecution): PodP
 /** Questions to the API server, whose answers on tokens and on pods that sent one are kept for a while. */
 function createPodReader({ kube, clock }: PodIdentityDeps) {
   const asks = createFairPool({ size: asksAtOnce, clock });
-  const answers = new LRUCache<string, TokenAnswer>({ max: kept.tokens, ttl: kept.tokenMs });
-  const known = new LRUCache<string, Pod>({ max: kept.pods, ttl: kept.podMs });
+  const time = { perf: { now: () => clock.steadyMs() }, ttlResolution: 0 };
+  const answers = new LRUCache<string, TokenAnswer>({ max: kept.tokens, ttl: kept.tokenMs, ...time });
+  const known = new LRUCache<string, Pod>({ max: kept.pods, ttl: kept.podMs, ...time });
 
   async function readPod({ namespace, name, uid }: PodPlace): Promise<Pod> {
     const pod = await asks.run({ tenant: namespace }, () => kube.get(pods, { namespace, name })).catch(absent);
@@ -91,7 +93,7 @@ function createPodReader({ kube, clock }: PodIdentityDeps) {
       const held = answers.get(key);
       if (held !== undefined) return held;
       const answer = await asks.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience]));
-      answers.set(key, answer);
+      answers.set(key, answer, { ttl: answer.isAuthenticated ? kept.tokenMs : kept.refusedMs });
       return answer;
     },
   };
@@ -109,7 +111,7 @@ const foreign = (): AppError =>
   new AppError('forbidden', 'only the pod that the status of the execution names may ask', { reason: 'ForeignPod' });
 
 function absent(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
+  if (!isAbsent(error)) throw error;
   return undefined;
 }
 

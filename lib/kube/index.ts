@@ -29,6 +29,7 @@ export {
   isTooLarge,
   KubeError,
   lacksRights,
+  refusesObject,
   type RequestName,
 } from './kube-error.ts';
 export { findCredentials } from './kubeconfig-credentials.ts';

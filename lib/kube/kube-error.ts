@@ -181,6 +181,15 @@ export function isNamespaceGone(error: unknown): error is KubeError {
 }
 
 /**
+ * The API server has judged the object itself, and would judge it so again. Any other refusal speaks of the server, of our
+ * account or of something between us, such as a proxy whose answer is no Status.
+ */
+export function refusesObject(error: unknown): error is KubeError {
+  if (!(error instanceof KubeError) || error.reason === `Http${error.status}`) return false;
+  return isDenied(error) || isInvalid(error) || isTooLarge(error);
+}
+
+/**
  * The API server bounds a request, etcd an object, and the connection between them a message; the refusals of the latter
  * two come as trouble of the server. An object may be much larger there: `<` is written in six characters.
  */

@@ -1,6 +1,7 @@
 import { createApprovals } from '../../api/agents/approvals.ts';
 import { createClaims } from '../../api/agents/claims.ts';
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
+import type { DriversDeps } from '../../api/agents/drivers-deps.ts';
 import type { JudgeAgents } from '../../api/agents/judge-agents.ts';
 import { noRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/index.ts';
 import { type LeavingTimes, leavingTimesOf } from '../../api/leaving-times.ts';
@@ -31,6 +32,8 @@ export class SharedExecutions {
   isAway = false;
   /** The API server does not know who asks, as where the pod of the replica was deleted. */
   isStranger = false;
+  /** The API server has just begun, and does not know our rights yet. */
+  isRefusing = false;
   readonly #handlers = new Set<(change: InformerChange<AgentExecution>) => void>();
   readonly #isSlim: boolean;
 
@@ -61,8 +64,7 @@ export class SharedExecutions {
     const uid = name.replace('run-', '');
     const execution = this.objects.get(uid);
     const ref = { verb: 'patch', resource: 'agentexecutions' };
-    if (this.isStranger) throw unauthorized(ref);
-    if (this.isAway) throw new KubeError(503, { reason: 'ServiceUnavailable', message: 'away' }, ref);
+    this.#answer(ref);
     if (execution === undefined) throw new KubeError(404, { reason: 'NotFound', message: 'gone' }, ref);
     const { metadata, spec } = patch as Pick<AgentExecution, 'metadata'> & { readonly spec?: object };
     const version = execution.metadata.resourceVersion;
@@ -78,11 +80,16 @@ export class SharedExecutions {
     return after;
   }
 
+  #answer(ref: RequestName): void {
+    if (this.isAway) throw new KubeError(503, { reason: 'ServiceUnavailable', message: 'away' }, ref);
+    if (this.isStranger) throw new KubeError(401, { reason: 'Unauthorized', message: 'Unauthorized' }, ref);
+    if (this.isRefusing) throw new KubeError(403, { reason: 'Forbidden', message: 'User "u" cannot' }, ref);
+  }
+
   /** As the API server gives it. */
   get(name: string): AgentExecution {
     const ref = { verb: 'get', resource: 'agentexecutions' };
-    if (this.isStranger) throw unauthorized(ref);
-    if (this.isAway) throw new KubeError(503, { reason: 'ServiceUnavailable', message: 'away' }, ref);
+    this.#answer(ref);
     const found = this.objects.get(name.replace('run-', ''));
     if (found === undefined) throw new KubeError(404, { reason: 'NotFound', message: 'gone' }, ref);
     return found;
@@ -115,9 +122,6 @@ export class SharedExecutions {
     };
   }
 }
-
-const unauthorized = (ref: RequestName): KubeError =>
-  new KubeError(401, { reason: 'Unauthorized', message: 'Unauthorized' }, ref);
 
 export const specOf = (more: Partial<AgentSpec> = {}): AgentSpec => ({
   version: '1.0.0',
@@ -170,6 +174,8 @@ interface ReplicaOptions {
   readonly toolbox?: Toolbox;
   readonly spec?: AgentSpec;
   readonly security?: SecurityContextSpec;
+  /** In place of `spec` and `security`. */
+  readonly definitionOf?: DriversDeps['definitionOf'];
   /** Default: no agent judges. */
   readonly judges?: JudgeAgents;
   readonly limits?: ModelLimits;
@@ -215,6 +221,7 @@ export function startReplica({
   toolbox = toolboxOf(tools),
   spec = specOf(),
   security = {},
+  definitionOf = async () => ({ spec, security }),
   judges = noJudges,
   limits = { maxOutputTokens: 1_000 },
   isModelKnown = true,
@@ -250,7 +257,7 @@ export function startReplica({
     judges,
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
-    definitionOf: async () => ({ spec, security }),
+    definitionOf,
     leaving,
     admission,
     sessions: createSessions(bus),
