@@ -28,7 +28,7 @@ import type { GatewayCluster } from '../cluster/cluster.ts';
 import { type GatewayConfig, isBypass } from '../config.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
-import { withDeletions } from '../registry/deletions.ts';
+import { withNews } from '../registry/replica-news.ts';
 import { createSessionView, type SessionView } from '../sessions/session-view.ts';
 import { createBuiltinSource } from '../tools/builtin-source.ts';
 import { serveRegisteredTools } from '../tools/serve-registered.ts';
@@ -77,7 +77,7 @@ export function createLane(deps: LaneDeps): Lane {
   const calls = createCallsUnderWay(clock);
   const view = createSessionView({ ...deps, isOrphan: (session) => isOrphaned(session, cluster.tenants) });
   const isKnown = (uid: string): boolean => knows(cluster, uid);
-  const revocations = createRevocations({ ...deps, sessions, calls: withDeletions({ calls, clock, isKnown }) });
+  const revocations = createRevocations({ ...deps, sessions, calls: withNews({ calls, clock, isKnown }) });
   const builtin = createBuiltinSource(deps);
   const registry = createToolRegistry([createContainerSource(), builtin, ...toolSources]);
   const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });

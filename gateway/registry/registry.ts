@@ -13,7 +13,7 @@ import {
 } from '../../lib/kube/index.ts';
 import { createUnknownIds } from '../../lib/unknown-ids.ts';
 import type { Tenancy, TenantCaller } from '../identity/tenancy.ts';
-import type { Deletions } from './deletions.ts';
+import type { ReplicaNews } from './replica-news.ts';
 import { kubeRefusal, notFound, taken } from './refusals.ts';
 
 type Object = KubeObject & Registered;
@@ -28,7 +28,7 @@ export interface Registry<T extends Object> {
   create(caller: TenantCaller, object: T): Promise<T>;
   /**
    * Resolves when no replica knows it any more.
-   * @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant; AppError as `Deletions`.
+   * @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant; AppError as `ReplicaNews`.
    */
   remove(caller: TenantCaller, id: string): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface Registry<T extends Object> {
 interface RegistryDeps<T extends Object> {
   readonly kube: Pick<KubeClient, 'create' | 'delete' | 'get' | 'list'>;
   readonly clock: Clock;
-  readonly deletions: Deletions;
+  readonly news: ReplicaNews;
   readonly tenancy: Tenancy;
   readonly resource: Resource<T>;
   readonly cache: {
@@ -84,7 +84,7 @@ function createFindLive<T extends KubeObject>({ kube, clock, resource }: LiveDep
 }
 
 export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registry<T> {
-  const { kube, tenancy, resource, cache } = deps;
+  const { kube, news, tenancy, resource, cache } = deps;
   const rivals = deps.rivals ?? ((namespace) => cache.byIndex('namespace', namespace));
   const visible = (tenant: string | undefined): readonly T[] =>
     tenancy.visibleTo(tenant).flatMap((place) => cache.byIndex('namespace', place));
@@ -108,6 +108,7 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
         throw isAlreadyExists(error) ? taken(name) : kubeRefusal(error);
       });
       cache.remember(created);
+      await news.made(created.metadata.uid ?? '');
       return created;
     },
     remove: async (caller, id) => remove(deps, caller, await find(caller.tenant, id)),
@@ -115,7 +116,7 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
 }
 
 async function remove<T extends Object>(deps: RegistryDeps<T>, caller: TenantCaller, { metadata }: T): Promise<void> {
-  const { kube, deletions, tenancy, resource } = deps;
+  const { kube, news, tenancy, resource } = deps;
   const { namespace, name, uid = '' } = metadata;
   if (namespace !== tenancy.namespaceOf(caller)) {
     throw new HttpError({ code: 'forbidden', message: 'all tenants share it; an svc:admin without tenant deletes it' });
@@ -125,5 +126,5 @@ async function remove<T extends Object>(deps: RegistryDeps<T>, caller: TenantCal
     throw error;
   });
   if (!isDeleted) throw notFound();
-  await deletions.settled(uid);
+  await news.gone(uid);
 }

@@ -9,7 +9,7 @@ import type { AuditPublicKeys } from '../audit.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
-import { createDeletions } from '../registry/deletions.ts';
+import { createReplicaNews } from '../registry/replica-news.ts';
 import type { RegistrationEvents } from '../registry/registration-events.ts';
 import { createAuditEventRoutes } from './audit-events/index.ts';
 import { createDocsRoutes } from '../../lib/http/docs/index.ts';
@@ -40,16 +40,16 @@ export interface RoutesDeps extends GatewayDeps {
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
   const { lane } = deps;
-  const deletions = createDeletions(lane.revocations);
+  const news = createReplicaNews(lane.revocations, deps.clock);
   return [
     createInvokeRoutes({ ...lane, isBypass: isBypass(deps.config) }),
     createMcpRoutes({ ...lane, isBypass: isBypass(deps.config) }),
     createToolRoutes(lane),
     createSessionRoutes({ ...deps, ...lane }),
-    createSecurityContextRoutes({ ...deps, deletions, contexts: deps.cluster.informers.securityContexts.cache }),
+    createSecurityContextRoutes({ ...deps, news, contexts: deps.cluster.informers.securityContexts.cache }),
     createAuditEventRoutes(deps),
     createHealthRoutes<Operator>(),
     createDocsRoutes<Operator>({ ...deps, title: 'Windlass tool gateway', openApiDocument }),
-    createRegistrationRoutes({ ...deps, deletions, stepsMax: chainLimitsOf(deps.config).steps }),
+    createRegistrationRoutes({ ...deps, news, stepsMax: chainLimitsOf(deps.config).steps }),
   ].flat();
 }

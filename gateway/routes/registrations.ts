@@ -9,7 +9,7 @@ import type { OpenApiReader } from '../../lib/manifest/index.ts';
 import type { GatewayInformers } from '../cluster/cluster.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
-import type { Deletions } from '../registry/deletions.ts';
+import type { ReplicaNews } from '../registry/replica-news.ts';
 import type { RegistrationEvents } from '../registry/registration-events.ts';
 import type { WholeReads } from '../registry/whole-reads.ts';
 import { createRegistry } from '../registry/registry.ts';
@@ -26,7 +26,7 @@ export interface RegistrationDeps {
   /** Those of tool workflows that are called: what one has read, the other need not. */
   readonly documents: ApiDocuments;
   readonly registrations: Pick<RegistrationEvents, 'registered'>;
-  readonly deletions: Deletions;
+  readonly news: ReplicaNews;
   readonly tenancy: Tenancy;
   /** Steps that a tool workflow may have. Default: as many as the kind takes. */
   readonly stepsMax?: number;

@@ -42,9 +42,11 @@ export async function readToken(key: SealVerifier, token: string, now: number): 
   return claims !== undefined && isCurrent(claims, now) ? claims : undefined;
 }
 
+/** The audience, also as a list of one (RFC 7519 §4.1.3); a token for others as well does not equal it (ADR 0116). */
+const isForOne = (audience: JWTPayload['aud']): boolean => !Array.isArray(audience) || audience.length === 1;
+
 function claimsOf({ jti, scp, tenant_id, iat, exp, aud }: JWTPayload): SealClaims | undefined {
-  // It equals the audience, also as a list of one (RFC 7519 §4.1.3); a token for others as well does not (ADR 0116).
-  if (Array.isArray(aud) && aud.length !== 1) return undefined;
+  if (!isForOne(aud)) return undefined;
   if (typeof jti !== 'string' || typeof scp !== 'string' || typeof tenant_id !== 'string') return undefined;
   if (jti === '' || scp === '' || tenant_id.trim() === '') return undefined;
   return typeof iat === 'number' && typeof exp === 'number' ? { jti, scp, tenant_id, iat, exp } : undefined;

@@ -13,7 +13,7 @@ import { toolPatternProblem } from '../../../lib/tools/known-names.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
-import type { Deletions } from '../../registry/deletions.ts';
+import type { ReplicaNews } from '../../registry/replica-news.ts';
 import { sharedScope } from '../../registry/present.ts';
 import { kubeRefusal } from '../../registry/refusals.ts';
 import { createSecurityContext, deleteSecurityContext, listSecurityContexts, readSecurityContext } from './contract.ts';
@@ -21,7 +21,7 @@ import { createSecurityContext, deleteSecurityContext, listSecurityContexts, rea
 interface ContextRoutesDeps {
   readonly contexts: CacheReader<SecurityContext, 'namespace'>;
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'replace' | 'delete'>;
-  readonly deletions: Deletions;
+  readonly news: ReplicaNews;
   readonly tenancy: Tenancy;
 }
 
@@ -70,7 +70,7 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
       const ref = { namespace: tenancy.namespaceOf(caller), name };
       const found = await find(deps, ref);
       if (found === undefined || !(await kube.delete(securityContexts, ref))) throw notFound(name);
-      await deps.deletions.settled(found.metadata.uid ?? '');
+      await deps.news.gone(found.metadata.uid ?? '');
       return json({ name });
     }),
   ];
@@ -112,11 +112,12 @@ async function find({ contexts, kube }: ContextRoutesDeps, ref: Ref): Promise<Se
   return contexts.get(`${ref.namespace}/${ref.name}`) ?? findObject(kube, securityContexts, ref);
 }
 
-async function write({ kube, contexts }: ContextRoutesDeps, ref: Ref, spec: SecurityContext['spec']) {
+async function write({ kube, contexts, news }: ContextRoutesDeps, ref: Ref, spec: SecurityContext['spec']) {
   const object: SecurityContext = { apiVersion, kind: 'SecurityContext', metadata: ref, spec };
   const made = await createUnlessExists(kube, securityContexts, object);
   const written = made ?? (await replace(kube, ref, object));
   contexts.remember(written);
+  await news.made(written.metadata.uid ?? '');
   return written;
 }
 

@@ -75,8 +75,8 @@ beforeEach(async () => {
     close: async () => undefined,
   };
   const tenancy = createTenancy({ audit, tenants: { namespaceOf: (slug) => places[slug] } });
-  const deletions = { settled: async () => undefined };
-  const routes = createSecurityContextRoutes({ contexts, kube: kubeOf(follow) as never, tenancy, deletions });
+  const news = { made: async () => undefined, gone: async () => undefined };
+  const routes = createSecurityContextRoutes({ contexts, kube: kubeOf(follow) as never, tenancy, news });
   server = await startTestServer(routes as never, {
     authenticate: (async ({ authorization = '' }: { readonly authorization?: string }) => ({
       subject: 'olga',

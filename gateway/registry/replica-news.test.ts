@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import { createDeletions, withDeletions } from './deletions.ts';
+import { createReplicaNews, withNews } from './replica-news.ts';
 
 let nats: TestBus;
 const stop = new AbortController();
@@ -22,12 +22,12 @@ async function replica() {
   const bus = await nats.connected();
   const known = new Set(['workflow', 'other']);
   const isKnown = vi.fn<(uid: string) => boolean>((uid) => known.has(uid));
-  const calls = withDeletions({ calls: createCallsUnderWay(clock), clock, isKnown });
+  const calls = withNews({ calls: createCallsUnderWay(clock), clock, isKnown });
   const sessions = createSessions(bus);
   const revocations = createRevocations({ bus, clock, logger: silentLogger, newId, sessions, calls });
   void revocations.run(stop.signal);
   await revocations.open(stop.signal);
-  return { known, isKnown, deletions: createDeletions(revocations) };
+  return { known, isKnown, news: createReplicaNews(revocations, clock) };
 }
 
 describe('the deletion of an object', () => {
@@ -35,7 +35,7 @@ describe('the deletion of an object', () => {
     const [one, two] = [await replica(), await replica()];
     let isOver = false;
     one.known.delete('workflow');
-    const deleted = one.deletions.settled('workflow').then(() => (isOver = true));
+    const deleted = one.news.gone('workflow').then(() => (isOver = true));
     await vi.waitFor(() => expect(two.isKnown.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
     expect([isOver, one.isKnown.mock.calls.length > 0]).toEqual([false, true]);
     two.known.delete('workflow');
@@ -44,11 +44,39 @@ describe('the deletion of an object', () => {
   });
 
   it('is done, and its answer says what is not, where a replica does not answer', async () => {
-    const { settled } = createDeletions({ settled: () => Promise.reject(new Error('no answer')) });
-    await expect(settled('workflow')).rejects.toMatchObject({
+    const settled = () => Promise.reject(new Error('no answer'));
+    await expect(createReplicaNews({ settled }, clock).gone('workflow')).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/^it is deleted; /),
     });
+  });
+});
+
+describe('the registration of an object', () => {
+  it('GW-OP-16 is over when the caches of all replicas have it, and not before', async () => {
+    const [one, two] = [await replica(), await replica()];
+    let isOver = false;
+    one.known.add('new');
+    const made = one.news.made('new').then(() => (isOver = true));
+    await vi.waitFor(() => expect(two.isKnown.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
+    expect(isOver).toBe(false);
+    two.known.add('new');
+    await made;
+    expect(isOver).toBe(true);
+  });
+
+  it('is over after some seconds where a replica does not answer', async () => {
+    const manual = createManualClock();
+    let isOver = false;
+    const { promise: never } = Promise.withResolvers<void>();
+    const made = createReplicaNews({ settled: () => never }, manual)
+      .made('new')
+      .then(() => (isOver = true));
+    await manual.advance(4_999);
+    expect(isOver).toBe(false);
+    await manual.advance(1);
+    await made;
+    await createReplicaNews({ settled: () => Promise.reject(new Error('away')) }, manual).made('new');
   });
 });
 
@@ -56,11 +84,10 @@ describe('a replica that is asked', () => {
   it('gives no answer while its watch is late, and asks its list of calls for a session', async () => {
     const manual = createManualClock();
     const drained = vi.fn<() => Promise<void>>(async () => undefined);
-    const calls = withDeletions({ calls: { drained }, clock: manual, isKnown: () => true });
-    const answer = calls.drained('object workflow', 8_000);
-    const refused = expect(answer).rejects.toMatchObject({ code: 'timeout' });
+    const calls = withNews({ calls: { drained }, clock: manual, isKnown: () => true });
+    const answer = calls.drained('gone workflow', 8_000).catch((error: unknown) => error);
     for (let turn = 0; turn <= 800; turn += 1) await manual.advance(10);
-    await refused;
+    expect(await answer).toMatchObject({ code: 'timeout' });
     expect(drained).not.toHaveBeenCalled();
     const session = sessionKey({ tenant: 'acme', execution_id: 'e' });
     await calls.drained(session, 8_000);
