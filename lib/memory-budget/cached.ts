@@ -28,10 +28,16 @@ export const cachedTable = {
   SecurityContext: { count: 200, kibibytes: { gateway: 110 } },
   ToolWorkflow: { count: 1_000, kibibytes: gatewayAndControllers(34) },
   CliTool: { count: 200, kibibytes: gatewayAndControllers(34) },
+  ApiSpec: { count: 200, kibibytes: gatewayAndControllers(70) },
   EdgeGroup: { count: 500, kibibytes: apiAndControllers(4) },
   FleetRun: { count: 5_000, kibibytes: apiAndControllers(5) },
   EdgeHost: { count: 10_000, kibibytes: apiAndControllers(30) },
 } as const satisfies Readonly<Record<string, CachedRow>>;
+
+/** Kinds that caches keep without a row, and why none is needed: the quota of a tenant bounds how many there are. */
+export const rowless: Readonly<Record<string, string>> = {
+  ToolCall: 'Windlass alone makes them, and caches keep neither arguments nor answers',
+};
 
 type CachedKind = keyof typeof cachedTable;
 

@@ -1,27 +1,93 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { modules } from '../../controllers/modules.ts';
 import { kinds } from '../../crds/kinds.ts';
 import * as resources from '../../lib/kinds.ts';
+import { cachedTable, rowless } from '../../lib/memory-budget/index.ts';
 import { defaultQuota } from '../../lib/tenant/tenant-objects.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const roles = readFileSync(join(root, 'charts/windlass/templates/cluster/roles.yaml'), 'utf8');
-const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const page = read('docs/architecture.md');
+
+interface Role {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+}
+
+/** The roles, without the labels that the template includes; each by the name of the template of its name. */
+const roles = parseAllDocuments(
+  read('charts/windlass/templates/cluster/roles.yaml')
+    .replaceAll(/\{\{ include "([^"]+)" \. \}\}/g, '$1')
+    .replaceAll(/^.*\{\{-.*$/gm, ''),
+).map((document) => document.toJS() as Role);
+
+/** Verbs that a role has on a resource. */
+function verbsOf(name: string, resource: string): readonly string[] {
+  const role = roles.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === name);
+  return (role?.rules ?? []).filter((rule) => rule.resources.includes(resource)).flatMap(({ verbs }) => verbs);
+}
+
+const reading = ['get', 'list', 'watch'];
+const writing = [...reading, 'create', 'update', 'patch', 'delete'];
+/** Rights of editors, where they are other than all. */
+const editorsMay: Readonly<Record<string, readonly string[]>> = {
+  EdgeHost: reading,
+  EdgeGroup: reading,
+  FleetRun: reading,
+  ToolCall: [...reading, 'delete'],
+};
+
+const watched = new Set(modules.flatMap(({ informers }) => Object.values(informers).map(({ kind }) => kind)));
+/** Each module writes the status of its own kind. */
+const reconciled = new Set(modules.map(({ kind }) => kind));
+
+function lacking(role: string, resource: string, wanted: readonly string[]): string[] {
+  const verbs = verbsOf(role, resource);
+  return wanted.filter((verb) => !verbs.includes(verb)).map((verb) => `${role}: ${verb} ${resource}`);
+}
+
+type Kind = (typeof kinds)[number];
+
+function rightsWithout({ kind, plural }: Kind): string[] {
+  const editors = editorsMay[kind] ?? writing;
+  const tooMuch = verbsOf('windlass.operator', plural).filter((verb) => !editors.includes(verb));
+  return [
+    ...(watched.has(kind) ? lacking('windlass.controllers', plural, reading) : []),
+    ...(reconciled.has(kind) ? lacking('windlass.controllers', `${plural}/status`, ['patch']) : []),
+    ...lacking('windlass.viewer', plural, reading),
+    ...lacking('windlass.operator', plural, editors),
+    ...tooMuch.map((verb) => `windlass.operator: ${verb} ${plural} is too much`),
+  ];
+}
+
+function placesWithout({ kind, plural }: Kind): string[] {
+  const quota = `count/${plural}.windlass.dev`;
+  const places: Readonly<Record<string, boolean>> = {
+    'lib/kinds.ts': Object.values(resources).some((resource) => resource.kind === kind && resource.plural === plural),
+    'defaultQuota of lib/tenant/tenant-objects.ts': Object.hasOwn(defaultQuota, quota),
+    'docs/concepts.md': read('docs/concepts.md').includes(`| \`${kind}\` |`),
+    'docs/gitops.md': read('docs/gitops.md').includes(`\`${kind}\``),
+    'the quota of docs/operating.md': read('docs/operating.md').includes(`\n${quota}: `),
+    'lib/memory-budget/cached.ts':
+      !watched.has(kind) || Object.hasOwn(cachedTable, kind) || Object.hasOwn(rowless, kind),
+  };
+  return Object.keys(places).filter((place) => places[place] !== true);
+}
 
 /** docs/architecture.md names these places of a new kind. */
-describe.each(kinds.map(({ kind, plural }) => [kind, plural] as const))('the kind %s', (kind, plural) => {
-  it('is a resource that clients know', () => {
-    expect(Object.values(resources)).toContainEqual(expect.objectContaining({ kind, plural }));
-  });
+it.each(kinds.map((definition) => [definition.kind, definition] as const))(
+  'the kind %s has each of its places',
+  (_kind, definition) => {
+    expect([...placesWithout(definition), ...rightsWithout(definition)]).toEqual([]);
+  },
+);
 
-  it('has a count in the quota of a tenant', () => {
-    expect(defaultQuota).toHaveProperty([`count/${plural}.windlass.dev`]);
-  });
-
-  it('has rights in the roles of the chart', () => {
-    expect(roles).toMatch(new RegExp(`\\b${plural}\\b`));
-  });
+it('a module reconciles a kind that it watches', () => {
+  expect([...reconciled].filter((kind) => !watched.has(kind))).toEqual([]);
 });
 
 describe('the page of the architecture', () => {

@@ -4,6 +4,7 @@ import { slimRevision, slimWorkflow } from '../../controllers/workflow/informers
 import { annotations, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
+import { type ApiSpec, ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import { type GitBinding, GitBindingSpec } from '../../crds/schema/git-binding.ts';
 import { type StimulusRouter, StimulusRouterSpec } from '../../crds/schema/stimulus-router.ts';
@@ -152,5 +153,11 @@ describe('registered tools of one tenant, large and with full marks', () => {
     ] as const;
     expect(kept[0]).toBeLessThan(room('ToolWorkflow', 'gateway', 200));
     expect(kept[1]).toBeLessThan(room('CliTool', 'gateway', 200));
+  });
+
+  it('take, as APIs, what the table says beside their documents, at most', () => {
+    const spec = fullest(ApiSpecSpec, undefined) as ApiSpec['spec'];
+    const api: ApiSpec = { apiVersion, kind: 'ApiSpec', metadata: fullMetadata, spec, status: { conditions } };
+    expect(keptBytes(200, api, partlyKept.ApiSpec.slim)).toBeLessThan(room('ApiSpec', 'gateway', 200));
   });
 });
