@@ -34,11 +34,16 @@ function assertWhole(place: VolumePlace, file: WantedFile): void {
   throw new AppError('forbidden', message, { reason: 'PERMISSION_DENIED' });
 }
 
-/** A Secret is used where the SecurityContext of the call lends it: the writer of the context may read it (ADR 0098). */
-export function assertLent({ security }: ToolCaller, secret: string | undefined): void {
+/**
+ * A Secret is used where the SecurityContext of the call lends it: the writer of the context may read it (ADR 0098). A binding has
+ * one for its syncs; a push with it is lent as well (ADR 0137).
+ */
+export function assertLent({ security }: ToolCaller, secret: string | undefined, op: 'clone' | 'push'): void {
   if (secret === undefined || security.git_secrets?.includes(secret) === true) return;
   const message =
-    `secret: the SecurityContext of this call does not name ${secret} in git_secrets; leave secret out, or have a user ` +
-    'who may get the Secret add it there';
+    `${lead[op]} the SecurityContext of this call does not name ${secret} in git_secrets; ` +
+    `${op === 'clone' ? 'leave secret out, or ' : ''}have a user who may get the Secret add it there`;
   throw new AppError('forbidden', message, { reason: 'PERMISSION_DENIED' });
 }
+
+const lead = { clone: 'secret:', push: 'the binding pushes with a Secret:' } as const;

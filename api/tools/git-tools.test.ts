@@ -114,6 +114,27 @@ describe('svc.git.clone', () => {
   );
 
   it.each([
+    ['push', ['forge'], 'lends it', true],
+    ['push', ['other'], 'lends another one', false],
+    ['push', undefined, 'lends none', false],
+    ['refresh', undefined, 'lends none', true],
+    ['commit', undefined, 'lends none', true],
+  ])(
+    'ADR 0137 svc.git.%s with the Secret of a binding, where git_secrets is %j and %s',
+    async (op, names, _what, isDone) => {
+      await clone({ secret: 'forge' });
+      const security = { path_allowlist: ['volume:git-*/**'], ...(names === undefined ? {} : { git_secrets: names }) };
+      world.caller = aToolCaller({ security });
+      const { content, isError } = await world.run(`svc.git.${op}`, { ...on, message: 'Change' });
+      const refusal =
+        'PERMISSION_DENIED: the binding pushes with a Secret: the SecurityContext of this call does not name forge';
+      expect([isError, content.startsWith(refusal), bindings.get('site')?.spec.request?.op]).toEqual(
+        isDone ? [false, false, op === 'refresh' ? 'sync' : op] : [true, true, undefined],
+      );
+    },
+  );
+
+  it.each([
     'file:///etc/passwd',
     '/etc',
     'ext::sh -c x',

@@ -96,7 +96,7 @@ function clones(deps: GitToolsDeps): Give {
   const { kube, tenants, audit } = deps;
   return async (caller, args, signal) => {
     const binding = bindingOf(args, namespaceOf(tenants, caller));
-    assertLent(caller, binding.spec.credentials?.secret.name);
+    assertLent(caller, binding.spec.credentials?.secret.name, 'clone');
     const made = await kube.create(gitBindings, binding).catch((error: unknown) => {
       throw asRefusal(error, binding.metadata.name);
     });
@@ -158,6 +158,7 @@ function operates(deps: OperatingDeps, tool: string, op: GitOperation): Give {
   return async (caller, args, signal) => {
     const binding = await find(deps, caller, textArgument(args, 'binding_id'));
     assertMay(caller, binding, op);
+    if (op === 'push') assertLent(caller, binding.spec.credentials?.secret.name, op);
     const id = `tool-${deps.newId()}`;
     await ask(deps, binding, { id, op, ...(op === 'commit' ? { message: messageOf(args) } : {}) }, signal);
     const settled = await settle(deps, binding, signal, {

@@ -11,9 +11,14 @@ export const mayGetSecret = (name: string): string =>
 const mayGetAnywhere = (name: string): string =>
   `authorizer.group('').resource('secrets').name(${name}).check('get').allowed()`;
 
+/** Fields that say what the Secret of a binding reaches: its host, the branch and its history, and in whose name it writes. */
+const reachingFields = ['repo_url', 'credentials', 'ref', 'depth', 'author'] as const;
+const isMoved = reachingFields.map((field) => `object.spec.?${field} != oldObject.spec.?${field}`).join(' || ');
+
 /**
- * The writer of a GitBinding decides which host gets its Secret, and who pushes with it, so the writer must be able to
- * read the Secret (ADR 0095). The API asks the SecurityContext of the caller in place of this (`git_secrets`).
+ * The writer of a GitBinding decides which host gets its Secret, and which branch of which repository it moves, so the writer
+ * must be able to read the Secret (ADR 0095, ADR 0137). So must the user who asks for a push. The API asks the SecurityContext
+ * of the caller in place of this (`git_secrets`).
  */
 export const gitBindingPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'git-binding-secrets',
@@ -22,14 +27,15 @@ export const gitBindingPolicy = (identities: Identities): AdmissionPolicy => ({
   variables: {
     ...accountVariables({ ...identities, trustedWriters: identities.apis }),
     secret: "has(object.spec.credentials) ? object.spec.credentials.secret.name : ''",
-    isMoved:
-      'oldObject == null || object.spec.repo_url != oldObject.spec.repo_url || !has(oldObject.spec.credentials) || object.spec.credentials != oldObject.spec.credentials',
+    isMoved: `oldObject == null || ${isMoved}`,
+    isPush:
+      "has(object.spec.request) && object.spec.request.op == 'push' && (oldObject == null || object.spec.?request != oldObject.spec.?request)",
   },
   rules: [
     {
-      expression: `variables.secret == '' || !variables.isMoved || variables.isTrusted || ${mayGetSecret('variables.secret')}`,
+      expression: `variables.secret == '' || !(variables.isMoved || variables.isPush) || variables.isTrusted || ${mayGetSecret('variables.secret')}`,
       message:
-        "'spec.credentials.secret: Secret ' + variables.secret + ' is sent to the host of repo_url; ' + variables.user + ' needs the right to get this Secret'",
+        "'spec.credentials.secret: Secret ' + variables.secret + ' is sent to the host of repo_url; ' + variables.user + ' needs the right to get this Secret to change what it reaches, or to push'",
       reason: 'Forbidden',
     },
   ],

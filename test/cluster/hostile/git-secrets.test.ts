@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../crds/limits.ts';
 import { type RoleBinding, roleBindings } from '../../../lib/kube/index.ts';
@@ -60,8 +61,40 @@ describe('ADR 0098 a Secret of a git server', () => {
     expect((await write('eddy', { kind: 'GitBinding', name: 'hers', spec: { repo_url, credentials } })).status).toBe(
       201,
     );
-    expect((await change('bob', at('GitBinding', 'hers'), { ref: 'next' })).status).toBe(200);
-    expect((await change('bob', at('GitBinding', 'hers'), { credentials: null })).status).toBe(200);
+  });
+
+  it.each<[string, object]>([
+    ['moves another branch', { ref: 'next' }],
+    ['brings the whole history', { depth: 0 }],
+    ['writes in the name of another one', { author: { name: 'Eddy', email: 'eddy@example.org' } }],
+    ['pushes', { request: { id: 'mine', op: 'push' } }],
+    ['pushes to another branch', { ref: 'next', request: { id: 'mine', op: 'push' } }],
+  ])('ADR 0137 %s for those who may get it, and for nobody else', async (_what, spec) => {
+    const name = `bound-${randomBytes(4).toString('hex')}`;
+    await write('eddy', { kind: 'GitBinding', name, spec: { repo_url, credentials } });
+    const refused = await change('bob', at('GitBinding', name), spec);
+    expect([refused.status, refused.message]).toEqual([403, expect.stringContaining('bob needs the right to get')]);
+    expect((await change('eddy', at('GitBinding', name), spec)).status).toBe(200);
+  });
+
+  it.each<[string, object]>([
+    ['a refresh', { request: { id: 'mine', op: 'sync' } }],
+    ['a commit', { request: { id: 'mine', op: 'commit', message: 'Change' } }],
+    ['a larger volume', { size_limit_mb: 2_048 }],
+    ['a binding without the Secret', { credentials: null }],
+  ])('ADR 0137 leaves %s to all who may write the binding', async (_what, spec) => {
+    const name = `bound-${randomBytes(4).toString('hex')}`;
+    await write('eddy', { kind: 'GitBinding', name, spec: { repo_url, credentials } });
+    expect((await change('bob', at('GitBinding', name), spec)).status).toBe(200);
+  });
+
+  it('ADR 0137 is no reason to push again, once it was used for a push', async () => {
+    const path = at('GitBinding', 'pushed');
+    const request = { id: 'hers', op: 'push' };
+    await write('eddy', { kind: 'GitBinding', name: 'pushed', spec: { repo_url, credentials, request } });
+    expect((await change('bob', path, { size_limit_mb: 2_048 })).status).toBe(200);
+    expect((await change('bob', path, { request: { id: 'his', op: 'status' } })).status).toBe(200);
+    expect((await change('bob', path, { request })).status).toBe(403);
   });
 
   it('is lent by a context whose writer may get it', async () => {
