@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ConversationRecord } from '../conversation/record.ts';
 import { AppError } from '../errors.ts';
@@ -96,6 +96,22 @@ describe('AMB-174 the record of an execution of an agent', () => {
     const page = entriesBehind(0, true);
     expect(page).toHaveLength(2);
     expect(entriesBehind(page.at(-1)?.sequence ?? 0, true)).toHaveLength(1);
+  });
+
+  it.each([0, 1, 2_998, 5_999, 6_000])('looks at few of 2,000 entries for the page behind place %i', async (after) => {
+    const entries = Array.from({ length: 2_000 }, (_, index) => asked(index));
+    const { entriesBehind } = await recordOf(...entries);
+    const reads = vi.spyOn(Buffer.prototype, 'toString');
+    const page = entriesBehind(after);
+    const looks = reads.mock.calls.filter(([encoding]) => encoding === 'latin1').length;
+    reads.mockRestore();
+    expect(page.map(({ sequence }) => sequence)).toEqual(
+      entries
+        .map((_, index) => (index + 1) * 3)
+        .filter((sequence) => sequence > after)
+        .slice(0, archiveLimits.entriesOfPage),
+    );
+    expect(looks - page.length).toBeLessThanOrEqual(Math.ceil(Math.log2(2_000 * 100)));
   });
 
   it('has no entry where nothing was said', async () => {

@@ -90,17 +90,32 @@ export async function readAgentRecord(packed: Uint8Array): Promise<AgentRecord> 
 /** Parts of the record itself. One entry may have more than `bytes`. */
 function pageBehind(data: Buffer, after: number, bytes: number): readonly StoredEntry[] {
   const found: StoredEntry[] = [];
-  let [start, room] = [0, bytes];
+  let [start, room] = [placeBehind(data, after), bytes];
   while (start < data.byteLength && found.length < archiveLimits.entriesOfPage) {
     const end = data.indexOf(lineBreak, start);
-    const comma = data.indexOf(',', start);
-    const sequence = Number(data.toString('latin1', start + 1, comma));
-    if (sequence > after) {
-      room -= end - start;
-      if (room < 0 && found.length > 0) return found;
-      found.push({ sequence, body: data.subarray(comma + 1, end - 1) });
-    }
+    const { sequence, comma } = sequenceAt(data, start);
+    room -= end - start;
+    if (room < 0 && found.length > 0) return found;
+    found.push({ sequence, body: data.subarray(comma + 1, end - 1) });
     start = end + lineBreak.byteLength;
   }
   return found;
+}
+
+/** Where the first line behind a place begins. Lines are in the order of their places, so it looks at few of them. */
+function placeBehind(data: Buffer, after: number): number {
+  let [low, high] = [0, data.byteLength];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const before = middle < lineBreak.byteLength ? -1 : data.lastIndexOf(lineBreak, middle - lineBreak.byteLength);
+    const start = before === -1 ? 0 : before + lineBreak.byteLength;
+    if (sequenceAt(data, start).sequence > after) high = start;
+    else low = data.indexOf(lineBreak, middle) + lineBreak.byteLength;
+  }
+  return low;
+}
+
+function sequenceAt(data: Buffer, start: number) {
+  const comma = data.indexOf(',', start);
+  return { sequence: Number(data.toString('latin1', start + 1, comma)), comma };
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Agent, fetch as fetchOver, type RequestInit as OverInit } from 'undici';
 import { AppError } from '../errors.ts';
+import { isJsonObject } from '../json-object.ts';
 import { type AnswerRoom, memoryOf, type Taken } from '../tools/web/answer-room.ts';
 import { createAddressPolicy } from '../tools/web/address-policy.ts';
 import { assertHostPermitted, createVettedLookup, type Resolve } from '../tools/web/vetted-agent.ts';
@@ -65,6 +66,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       try {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same interface of the platform, typed twice
         const response = (await fetchOver(target, own as unknown as OverInit)) as unknown as Response;
+        if (response.status === 202) assertNeedsNoAnswer(response, init.body);
         return bounded(response, takeRoom, end);
       } catch (error) {
         // The library gives this to its caller.
@@ -73,6 +75,16 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       }
     };
   return { fetchFor, close: () => dispatcher.destroy() };
+}
+
+/** The library reads 202 as the receipt of a notification, and would wait for the answer of a request until its time is up. */
+function assertNeedsNoAnswer({ body: answer }: Response, message: unknown): void {
+  const sent: unknown = typeof message === 'string' ? JSON.parse(message) : undefined;
+  if (!isJsonObject(sent) || sent['id'] === undefined || sent['method'] === undefined) return;
+  void answer?.cancel();
+  throw new AppError('unavailable', 'the server accepts the request with HTTP 202, and answers nothing', {
+    reason: 'NetworkError',
+  });
 }
 
 type End = ReturnType<QuestionInHttp['begin']>;

@@ -244,6 +244,11 @@ function drip(response: ServerResponse, piece: string): void {
 describe('a hostile MCP server', () => {
   it.each<[string, (response: ServerResponse) => void, RegExp]>([
     ['never answers', () => undefined, /^TIMEOUT: .* no answer came in time; its outcome is unknown$/],
+    [
+      'accepts a request as if it were a notification',
+      (response) => response.writeHead(202).end(),
+      /^NETWORK_ERROR: .* the server accepts the request with HTTP 202, and answers nothing; its outcome is unknown$/,
+    ],
     ['drips comments for ever', (response) => drip(response, ': x\n\n'), /^TIMEOUT: /],
     ['sends an endless stream', (response) => drip(response, big), /^NETWORK_ERROR: .*more than 4194304 bytes/],
     [
