@@ -42,6 +42,8 @@ const agentsOfTest: Readonly<Record<string, AgentSpec>> = {
     approval: { tools: ['svc.script.list'], timeout_seconds: 3_600 },
   }),
   broken: scripted({ task: { instruction: '{{#if intent}}' } }),
+  'agent-author': scripted({ tools: [{ name: 'svc.schema.get' }] }),
+  'has-one-written': scripted({ tools: [{ name: 'svc.agent.generate' }], security: { context: 'hands' } }),
 };
 
 /** Needs the installation of dev/demo/install, with the scripted model as its only provider. */
@@ -58,13 +60,12 @@ describe.runIf(isNativeCluster())('an agent at work, through the whole system', 
     const [replica] = await podsOf(kube, 'api');
     api = `http://${replica?.status?.podIP}:8080`;
     token = await userToken(provider(), { name: 'olga', tenant: namespace, roles: ['svc:operator'] });
-    const spec = { tools: ['*'], deny_list: ['/workspace/denied/**'] };
-    await kube.create(securityContexts, {
-      apiVersion,
-      kind: 'SecurityContext',
-      metadata: { name: 'hands', namespace },
-      spec,
-    });
+    const contexts = {
+      hands: { tools: ['*'], deny_list: ['/workspace/denied/**'] },
+      default: { deny_list: ['svc.schema.get'] },
+    };
+    for (const [name, spec] of Object.entries(contexts))
+      await kube.create(securityContexts, { apiVersion, kind: 'SecurityContext', metadata: { name, namespace }, spec });
     for (const [name, agent] of Object.entries(agentsOfTest))
       await kube.create(agents, { apiVersion, kind: 'Agent', metadata: { name, namespace }, spec: agent });
     const isJudged = ({
@@ -117,6 +118,13 @@ describe.runIf(isNativeCluster())('an agent at work, through the whole system', 
     const turns = calls.map(({ tool, args }) => ({ tool_calls: [{ name: tool, arguments: args }] }));
     const id = await start(agent, [...turns, { content: 'done' }]);
     await follow(id, 'stream');
+    const ends = await endsOf(id);
+    expect(ends).toHaveLength(calls.length);
+    return ends;
+  }
+
+  /** Records of the calls of an execution that have ended. */
+  async function endsOf(id: string) {
     const client = createWindlassClient({ server: api, token });
     const ends: { readonly content: string; readonly is_error: boolean; readonly ran: boolean }[] = [];
     for (let cursor: string | undefined, isMore = true; isMore; isMore = cursor !== undefined) {
@@ -128,7 +136,6 @@ describe.runIf(isNativeCluster())('an agent at work, through the whole system', 
       );
       cursor = page.next_cursor ?? undefined;
     }
-    expect(ends).toHaveLength(calls.length);
     return ends;
   }
 
@@ -177,6 +184,29 @@ describe.runIf(isNativeCluster())('an agent at work, through the whole system', 
       const seen = { id, tool, args, is_error: ends[index]?.is_error, content: ends[index]?.content };
       expect(seen).toEqual({ id, tool, args, is_error, content: expect.stringMatching(want) as string });
     }
+  }, 180_000);
+
+  it('TOOL-RULE-08 an agent is written in the default security context, whatever that of the caller permits', async () => {
+    const look = { tool_calls: [{ name: 'svc.schema.get', arguments: { key: 'Agent' } }] };
+    const generate = {
+      tool: 'svc.agent.generate',
+      args: { input: JSON.stringify([look, { content: 'kind: Agent' }]) },
+    };
+    const [written] = await callsOf('has-one-written', [generate]);
+    const draft = JSON.parse(written?.content ?? '') as { readonly execution_id: string };
+    expect(draft).toMatchObject({ status: 'completed', manifest_yaml: 'kind: Agent', valid: false });
+    expect(await endsOf(draft.execution_id)).toMatchObject([
+      { ran: false, content: expect.stringMatching(/^ToolNotAllowed: svc\.schema\.get is in deny_list/) },
+    ]);
+    const spec = { version: '1.1.0', security: { context: 'hands' } };
+    await kube.mergePatch(agents, { namespace: tenant.name, name: 'agent-author' }, { spec });
+    const client = createWindlassClient({ server: api, token });
+    const versionNow = async (): Promise<unknown> =>
+      (await client.readAgent({ agent: 'agent-author' })).metadata.version;
+    await expect.poll(versionNow, { timeout: 30_000 }).toBe('1.1.0');
+    expect(await callsOf('has-one-written', [generate])).toMatchObject([
+      { is_error: true, content: expect.stringMatching(/^PERMISSION_DENIED: agent-author must run in the security/) },
+    ]);
   }, 180_000);
 
   it.each(['judged', 'free'] as const)(

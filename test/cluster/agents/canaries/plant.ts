@@ -92,12 +92,11 @@ function valuesOf({ tenant, mirror: { address, url }, bucket }: Site): object {
     { alias: 'default', model: 'scripted-1', ...model },
     { alias: 'mirror', model: 'mirror-1', ...model },
   ];
-  const endpoint = 'http://scripted-model.windlass-models.svc:8080/v1';
   const command = ['/usr/local/bin/node', '--input-type=module', '--eval'];
   return {
     nodeConfig: {
       llm_providers: [
-        { name: 'scripted', type: 'openai', endpoint, api_key: key('model'), models: [scripted] },
+        { name: 'scripted', type: 'openai', endpoint: `${url}/pass/v1`, api_key: key('model'), models: [scripted] },
         { name: 'mirror', type: 'openai', endpoint: url, api_key: key('mirror'), models: [mirror] },
       ],
       mcp_servers: [

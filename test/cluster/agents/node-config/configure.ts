@@ -6,7 +6,7 @@ import { chart, helm, releaseNamespace } from '../../chart/rendering.ts';
 import { kubeconfigPath } from '../../harness/cluster.ts';
 import type { ModelServers } from './model-servers.ts';
 
-export type Strategy = 'prefer-local' | 'round-robin' | 'failover';
+type Strategy = 'prefer-local' | 'round-robin' | 'failover';
 
 export interface Change {
   readonly strategy: Strategy;
