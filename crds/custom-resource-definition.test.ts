@@ -27,3 +27,21 @@ it.each(kinds.map((kind) => [kind.kind, kind] as const))(
     expect(withoutText(spec ?? {}, 'spec')).toEqual([]);
   },
 );
+
+it('kubectl get shows more of each kind than its name and age', () => {
+  const named = kinds.map(({ kind, columns }) => [kind, columns.filter(({ name }) => name !== 'Age')] as const);
+  expect(named.filter(([, columns]) => columns.length === 0)).toEqual([]);
+});
+
+it('columns of a kind read fields that its schema has', () => {
+  const missing = kinds.flatMap((kind) => {
+    const { openAPIV3Schema } = (customResourceDefinition(kind) as Definition).spec.versions[0].schema;
+    const has = (path: string): boolean => {
+      let at: StructuralSchema | undefined = openAPIV3Schema;
+      for (const name of path.split('.').slice(1)) at = at?.properties?.[name.replace(/\[.*$/, '')];
+      return at !== undefined;
+    };
+    return kind.columns.filter(({ jsonPath }) => /^\.(spec|status)\.[^[]*$/.test(jsonPath) && !has(jsonPath));
+  });
+  expect(missing).toEqual([]);
+});

@@ -162,7 +162,15 @@ const securityContext: KindDefinition = {
   description: 'Tools, paths, hosts and commands that the agents and sessions which name it may use.',
   spec: SecurityContextSpec,
   status: SecurityContextStatus,
-  columns: [age],
+  // An absent field has its default, which `kubectl explain` tells.
+  columns: [
+    { name: 'Tools', type: 'string', jsonPath: '.spec.tools' },
+    { name: 'Denied', type: 'string', jsonPath: '.spec.deny_list', priority: 1 },
+    { name: 'Network', type: 'string', jsonPath: '.spec.network' },
+    { name: 'Calls', type: 'integer', jsonPath: '.spec.max_calls' },
+    { name: 'Tier', type: 'string', jsonPath: '.spec.tier', priority: 1 },
+    age,
+  ],
 };
 
 const apiSpec: KindDefinition = {

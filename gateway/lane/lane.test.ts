@@ -644,7 +644,7 @@ describe('the invocation lane', () => {
     [
       'GW-INV-23 no name of a tool',
       400,
-      { jsonrpc: '2.0', error: { code: -32_600, message: expect.any(String), data: null } },
+      errorOf(-32_600, 'Malformed envelope: payload.params.name must be the name of a tool'),
       () => signed({ ...payloadOf('1'), params: {} }),
     ],
   ])('refuses %s before anything runs', async (_name, status, body, envelope) => {

@@ -37,15 +37,18 @@ export class EnvelopeError extends AppError {
   readonly session: HeardSession | undefined;
   /** Another tenant than that of the session: of a token that is valid, or in a header of a proved call. */
   readonly asserted: string | undefined;
+  /** Id of the JSON-RPC request, where a malformed one has it. */
+  readonly id: string | number | undefined;
 
   constructor(
     fault: EnvelopeFault,
     message: string,
-    about: { readonly session?: HeardSession; readonly asserted?: string } = {},
+    about: { readonly session?: HeardSession; readonly asserted?: string; readonly id?: string | number } = {},
   ) {
     super(codes[fault], message, { reason: fault });
     this.fault = fault;
     this.session = about.session;
     this.asserted = about.asserted;
+    this.id = about.id;
   }
 }

@@ -79,6 +79,37 @@ const read = (body: unknown): string => {
 };
 const withParams = (params: unknown) => ({ ...good, payload: { ...good.payload, params } });
 
+describe('a malformed envelope', () => {
+  const idOf = (body: unknown): unknown => {
+    try {
+      return readEnvelope(Buffer.from(JSON.stringify(body)));
+    } catch (error) {
+      return error instanceof EnvelopeError ? error.id : error;
+    }
+  };
+  const withId = (id: unknown) => ({ ...good, payload: { ...good.payload, id }, signature: 'none' });
+
+  it.each<[string, unknown, unknown]>([
+    ['of another protocol', { ...good, protocol: 'seal/v2' }, 'x'],
+    ['without metadata', { ...good, metadata: undefined }, 'x'],
+    ['of another method', { ...good, payload: { ...good.payload, method: 'tools/list' } }, 'x'],
+    ['with the id 0', withId(0), 0],
+    ['with an empty id', withId(''), ''],
+    ['with an id that is null', withId(null), undefined],
+    ['with an id that is a list', withId([1]), undefined],
+    ['without a payload', { ...good, payload: undefined }, undefined],
+    ['with a payload that is a text', { ...good, payload: 'x' }, undefined],
+  ])('GW-INV-01 %s is refused under the id of its request: %#', (_title, body, want) => {
+    expect(idOf(body)).toBe(want);
+  });
+
+  it('GW-INV-01 of signed headers is refused under the id of its request', () => {
+    const seal = { token: 'a.b.c', signature, timestamp: 'soon', execution_id: 'e' };
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/list' }));
+    expect(() => readSealedRequest(body, seal)).toThrow(expect.objectContaining({ id: 7 }) as Error);
+  });
+});
+
 describe('an envelope', () => {
   it('GW-INV-01 GW-INV-05 is read with its call', () => {
     expect(readEnvelope(Buffer.from(JSON.stringify(good)))).toMatchObject({

@@ -35,12 +35,25 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
   const body = objectAt(parsed(bytes), 'envelope');
-  if (body['protocol'] !== 'seal/v1') throw malformed('protocol', 'must be "seal/v1"');
-  const payload = objectAt(body['payload'], 'payload');
-  const { security_token: token, signature, timestamp } = body;
-  const { execution_id } = objectAt(body['metadata'], 'metadata');
-  const seal = { token, signature, timestamp, execution_id };
-  return { ...sealedOf({ seal, names: bodyNames }, payload, isUnsigned), ...callOf(payload, 'payload.') };
+  return underIdOf(body['payload'], () => {
+    if (body['protocol'] !== 'seal/v1') throw malformed('protocol', 'must be "seal/v1"');
+    const payload = objectAt(body['payload'], 'payload');
+    const { security_token: token, signature, timestamp } = body;
+    const { execution_id } = objectAt(body['metadata'], 'metadata');
+    const seal = { token, signature, timestamp, execution_id };
+    return { ...sealedOf({ seal, names: bodyNames }, payload, isUnsigned), ...callOf(payload, 'payload.') };
+  });
+}
+
+/** What is malformed around a request is refused under the id that the request has. */
+function underIdOf<T>(payload: unknown, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { id } = isJsonObject(payload) ? payload : {};
+    if (!(error instanceof EnvelopeError) || !(typeof id === 'string' || typeof id === 'number')) throw error;
+    throw new EnvelopeError(error.fault, error.message, { id });
+  }
 }
 
 /** Paths of the parts of a seal, for messages. */
@@ -83,12 +96,14 @@ export interface SealedRequest extends Sealed {
 export function readSealedRequest(bytes: Uint8Array, seal: Seal, isUnsigned = false): SealedRequest {
   const payload = objectAt(parsed(bytes), 'body');
   const { jsonrpc, method } = payload;
-  if (jsonrpc !== '2.0') throw malformed('jsonrpc', 'must be "2.0"');
-  if (typeof method !== 'string' || method === '') throw malformed('method', 'must be the name of a method');
-  const digits = typeof seal.timestamp === 'string' && /^\d{1,12}$/.test(seal.timestamp);
-  const timestamp = digits ? Number(seal.timestamp) : seal.timestamp;
-  const sealed = sealedOf({ seal: { ...seal, timestamp }, names: headerNames }, payload, isUnsigned);
-  return { ...sealed, id: idOf(payload, ''), method, payload };
+  return underIdOf(payload, () => {
+    if (jsonrpc !== '2.0') throw malformed('jsonrpc', 'must be "2.0"');
+    if (typeof method !== 'string' || method === '') throw malformed('method', 'must be the name of a method');
+    const digits = typeof seal.timestamp === 'string' && /^\d{1,12}$/.test(seal.timestamp);
+    const timestamp = digits ? Number(seal.timestamp) : seal.timestamp;
+    const sealed = sealedOf({ seal: { ...seal, timestamp }, names: headerNames }, payload, isUnsigned);
+    return { ...sealed, id: idOf(payload, ''), method, payload };
+  });
 }
 
 /** The call of a tool that a request is. @throws EnvelopeError `malformed` for another request. */

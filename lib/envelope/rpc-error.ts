@@ -80,7 +80,8 @@ export function refusalError(refusal: ToolRefusal, id: Id): HttpError {
 
 /** The answer to whatever else was thrown; of an error of no known kind it tells nothing. */
 export function callError(error: unknown, id: Id): HttpError {
-  if (error instanceof EnvelopeError) return rpcError(faults[error.fault], { message: error.message, id });
+  if (error instanceof EnvelopeError)
+    return rpcError(faults[error.fault], { message: error.message, id: id ?? error.id ?? null });
   const form = others[codeOf(error)];
   if (form !== undefined) return rpcError(form, { message: sentenceOf(error) ?? form.message, id, cause: error });
   return rpcError(internal, { message: 'something is wrong with the service; its log tells more', id, cause: error });
