@@ -1,16 +1,19 @@
+import { platform } from 'node:os';
 import type { Clock } from '../lib/clock.ts';
-import { hostRevokedReason } from '../lib/edge/index.ts';
+import { durationOf, hostRevokedReason } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/logger.ts';
-import { capabilitiesOf } from './capabilities.ts';
+import type { EdgeCapabilities } from '../proto/generated/windlass/node/v1/node.ts';
 import type { MergedConfig } from './config/merged-config.ts';
+import type { LocalConfig } from './config/schema.ts';
 import type { Journal } from './journal/journal.ts';
 import { daemonLimits } from './limits.ts';
 import { isRotationDue, rotateKey } from './rotation.ts';
-import { type HostCredential, type HostState, type HostIdentity, pinnedKeys } from './state/host-state.ts';
+import { type HostCredential, type HostIdentity, type HostState, pinnedKeys } from './state/host-state.ts';
 import { pauseBefore } from './stream/backoff.ts';
 import type { RelayClient } from './stream/relay-client.ts';
 import { createStreamSession, type StreamSession } from './stream/session.ts';
+import { archName } from './tools/host-info.ts';
 import type { HostTools } from './tools/host-tools.ts';
 import { createExecutor, type Executor } from './work/executor.ts';
 
@@ -76,6 +79,22 @@ export function createDaemon(deps: DaemonDeps): Daemon {
   const life = new Life(deps, executor);
   return { run: (stop) => life.run(stop), facts: () => life.facts() };
 }
+
+/**
+ * The host's report of itself: its system, its tools, its folders, the labels of its configuration, and its owner's limit
+ * for the time of a command.
+ */
+const capabilitiesOf = (
+  tools: readonly string[],
+  { mounts = [], labels = {}, command_timeout_secs: most }: LocalConfig,
+): EdgeCapabilities => ({
+  os: platform(),
+  arch: archName(),
+  localTools: [...tools],
+  mountPoints: mounts.map(({ path }) => path),
+  customLabels: { ...labels },
+  commandTimeout: most === undefined ? undefined : durationOf(most * 1_000),
+});
 
 class Life {
   readonly #deps: DaemonDeps;

@@ -10,8 +10,13 @@ export interface PlacedRecord {
 export interface ConversationListener extends AsyncDisposable {
   /** Resolves once news after this call will wake `news`. */
   readonly ready: Promise<void>;
-  /** Resolves when the conversation may have a new record, at the latest after ten seconds, or when `signal` aborts. */
+  /**
+   * Resolves when the conversation may have a new record, or `wake` was called since the last news, at the latest after ten
+   * seconds, or when `signal` aborts.
+   */
   news(signal: AbortSignal): Promise<void>;
+  /** For what another source knows. */
+  wake(): void;
 }
 
 /** Wishes of a reader about a page of records. */

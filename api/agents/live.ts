@@ -47,6 +47,7 @@ function openListener(
   return {
     ready: responder.ready,
     news: (signal) => bell.wait(lookAgainMs, signal),
+    wake: bell.ring,
     async [Symbol.asyncDispose]() {
       await responder.close(0);
     },

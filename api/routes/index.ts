@@ -30,7 +30,7 @@ import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from '../../lib/http/service/index.ts';
 import { createSealInvokeRoutes, type SealInvokeDeps } from './seal/invoke.ts';
 import { createSealTokenRoute, type SealTokenDeps } from './seal/token.ts';
-import { createStimuliRoutes } from './stimuli/index.ts';
+import { createStimuliRoutes } from './stimuli/handler.ts';
 import { createVolumeRoutes } from './volumes/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';

@@ -4,7 +4,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { World } from '../../test/builders/world.ts';
-import { isAwaited } from './awaited.ts';
+import { isAwaited } from './observe.ts';
 import { createMadeChildren } from './made-children.ts';
 
 const childWorkflow = aWorkflow('child').state('c', anEnd()).build();

@@ -4,9 +4,9 @@ import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
-import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
-import { succeeded } from '../../lib/execution/finished.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { finished, succeeded } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { KubeObject, ObjectMeta, Pod } from '../../lib/kube/index.ts';
 import { locatorText } from '../../lib/output-store/blob.ts';
@@ -14,16 +14,15 @@ import { open } from '../../lib/output-store/stored-value.ts';
 import { slotOf } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import type { ArchiveFact } from '../archiving/decide-archiving.ts';
-import { type OutcomeOf, observePod } from '../step-pods/observe-pod.ts';
+import { observePod, type OutcomeOf } from '../step-pods/observe-pod.ts';
 import type { NoteOf } from '../step-pods/pod-waiting.ts';
-import { isAwaited } from './awaited.ts';
-import type { ChildFact, PinnedDefinition, EndRoute, Facts, PodFact, Settings, VolumeFact } from './engine/facts.ts';
+import type { ChildFact, EndRoute, Facts, PinnedDefinition, PodFact, Settings, VolumeFact } from './engine/facts.ts';
+import { rootOf, volumeName } from './engine/names.ts';
 import { isAwaitedByOrigin, observeLinked } from './linked.ts';
-import { linkOriginKey } from './origin.ts';
+import type { MadeChildren } from './made-children.ts';
 import { observeAgent } from './observe-agents.ts';
 import { observeToolCall } from './observe-tool-calls.ts';
-import type { MadeChildren } from './made-children.ts';
-import { rootOf, volumeName } from './engine/names.ts';
+import { linkOriginKey } from './origin.ts';
 
 /** The caches that an execution is observed in, with the indexes it needs. */
 export interface Caches {
@@ -74,6 +73,18 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     archive: deps.archiveOf?.(execution),
     settings: deps.settings,
   };
+}
+
+/**
+ * Whether a parent is still in the state that made this child and has not written down that it saw it. Only the
+ * parent's own status counts: any user may write what a child says of its parent.
+ */
+export function isAwaited({ spec }: WorkflowExecution, parent: WorkflowExecution | undefined): boolean {
+  const reference = spec.parent;
+  if (reference === undefined || parent?.metadata.uid !== reference.uid || finished(parent)) return false;
+  const current = parent.status?.current;
+  const isThere = current?.state === reference.state && current.visit === reference.visit;
+  return isThere && current.child !== undefined && current.child.uid === undefined;
 }
 
 function isAwaitedByAny({ executions }: Pick<Caches, 'executions'>, execution: WorkflowExecution): boolean {

@@ -34,7 +34,7 @@ import { createContainerSource } from '../tools/container-source.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
 import { createInvoke } from './invoke.ts';
-import { createAuditedRefusals } from './audited-refusals.ts';
+import { createAuditedRefusals } from './lane.ts';
 
 const pair = generateKeyPairSync('ed25519');
 const key: SealKey = { ...pair, issuer: 'windlass', audience: 'windlass-tools' };
@@ -209,6 +209,7 @@ const sessionBody = (more: object = {}) => ({
   security_token: token,
   ...more,
 });
+
 const register = (more: object = {}, options: object = {}) =>
   request('/v1/seal/sessions', { method: 'POST', body: sessionBody(more), ...options });
 
@@ -218,6 +219,7 @@ const payloadOf = (id: string, name = 'orders.get') => ({
   method: 'tools/call',
   params: { name, arguments: { id } },
 });
+
 const signed = (payload: unknown, more: object = {}) =>
   signer.sign({ token, timestamp: seconds(), payload, executionId, ...more });
 const invoke = (body: unknown, at = 0, path = '/v1/invoke') => request(path, { method: 'POST', body, at });

@@ -1,24 +1,26 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { ConfigError } from '../../lib/config.ts';
 import {
   algorithmsOf,
+  createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
   createProofTurns,
+  createRefusalNotes,
   createRevocations,
   createSessionProof,
   createSessions,
+  createVouch,
+  isOrphaned,
   type NoteRefusal,
   type ProveEnvelope,
   type ProveSession,
   type Revocations,
   type SealVerifier,
   type Sessions,
-  createCallCounter,
-  isOrphaned,
-  createVouch,
   type Vouch,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -28,17 +30,16 @@ import type { GatewayCluster } from '../cluster/cluster.ts';
 import { type GatewayConfig, isBypass } from '../config.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
+import { createMcpServer, type McpServer } from '../mcp/mcp-server.ts';
 import { withNews } from '../registry/replica-news.ts';
 import { createSessionView, type SessionView } from '../sessions/session-view.ts';
 import { createBuiltinSource } from '../tools/builtin-source.ts';
-import { serveRegisteredTools } from '../tools/serve-registered.ts';
 import { createContainerSource } from '../tools/container-source.ts';
+import { serveRegisteredTools } from '../tools/serve-registered.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
-import { createMcpServer, type McpServer } from '../mcp/mcp-server.ts';
 import { createBypassProof, createBypassSession } from './bypass-proof.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
-import { createAuditedRefusals } from './audited-refusals.ts';
 import { createSecurityOf, type SecurityOf } from './security-of.ts';
 
 /** Parts of the invocation lane that have a life of their own, and those that routes share. */
@@ -70,6 +71,19 @@ interface LaneDeps extends GatewayDeps {
   /** Sources beside the built-in tools, in the order of their rank. */
   readonly toolSources?: readonly ToolSource[];
 }
+
+interface RefusalDeps {
+  readonly audit: Pick<AuditChain, 'append'>;
+  readonly clock: Clock;
+}
+
+/** Notes of refused calls in the audit. A refusal that cannot be written is a refusal still; a mismatch of tenants is answered 503. */
+export const createAuditedRefusals = ({ audit, clock }: RefusalDeps): NoteRefusal =>
+  createRefusalNotes({
+    clock,
+    write: (event) =>
+      event.type === 'TenantMismatch' ? audit.append(event) : audit.append(event).catch(() => undefined),
+  });
 
 export function createLane(deps: LaneDeps): Lane {
   const { bus, clock, cluster, config, tenancy, toolSources = [] } = deps;

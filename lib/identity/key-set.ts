@@ -1,11 +1,11 @@
-import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
+import { createLocalJWKSet, type CryptoKey, errors, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
 import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { exponential } from '../informer/backoff.ts';
 import type { Logger } from '../logger.ts';
 import { createPacedTask, type PacedTask } from '../paced-task.ts';
+import { createUnknownIds } from '../unknown-ids.ts';
 import { identityLimits } from './limits.ts';
-import { createUnknownKeys } from './unknown-keys.ts';
 
 interface KeySetDeps {
   /** Fetches the keys; throws when that fails. */
@@ -56,6 +56,37 @@ const untilNextFetch = (tookMs: number): number => identityLimits.fetchIntervalM
 
 /** The entry of all tokens without a key id among the ids that were asked for in vain. */
 const unnamed = '';
+
+/** Remembers which key ids the provider was asked for in vain, so that one that is made up costs one fetch and no more. */
+interface UnknownKeys {
+  /** Whether the provider said a short while ago that it has no such key. */
+  has(kid: string): boolean;
+  /** The next fetch is to settle this one. */
+  ask(kid: string): void;
+  /**
+   * A fetch begins. The returned function takes the keys that came and settles every id asked for before the beginning.
+   */
+  begin(): (known: ReadonlySet<string>) => void;
+}
+
+function createUnknownKeys(clock: Clock): UnknownKeys {
+  const { unknownKeys: capacity, unknownKeyMs: lifeMs } = identityLimits;
+  const refused = createUnknownIds(clock, { capacity, lifeMs });
+  let asked = new Set<string>();
+  return {
+    has: (kid) => refused.has(kid),
+    ask(kid) {
+      if (asked.size < capacity) asked.add(kid);
+    },
+    begin() {
+      const settled = asked;
+      asked = new Set();
+      return (known) => {
+        for (const kid of settled) if (!known.has(kid)) refused.add(kid);
+      };
+    },
+  };
+}
 
 class CachedKeySet implements KeySet {
   readonly #deps: KeySetDeps;

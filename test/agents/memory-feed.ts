@@ -59,6 +59,7 @@ function openListener(hearers: Set<Hearer>, onText: (text: string) => void = () 
       await promise;
       isNews = false;
     },
+    wake: hearer.news,
     async [Symbol.asyncDispose]() {
       hearers.delete(hearer);
     },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAuditedRefusals } from '../../gateway/lane/audited-refusals.ts';
+import { createAuditedRefusals } from '../../gateway/lane/lane.ts';
 import { createSealInvokeRoutes } from '../../api/routes/seal/invoke.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
@@ -72,6 +72,7 @@ const payloadOf = (name: string, id = 7) => ({
   method: 'tools/call',
   params: { name, arguments: {} },
 });
+
 const signed = (more: object = {}, by = signer) =>
   by.sign({ token, timestamp: base.seconds(), payload: payloadOf('fs.read'), ...more });
 

@@ -8,7 +8,7 @@ import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createBypassProof, createBypassSession } from '../../gateway/lane/bypass-proof.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
-import { createAuditedRefusals } from '../../gateway/lane/audited-refusals.ts';
+import { createAuditedRefusals } from '../../gateway/lane/lane.ts';
 import { createMcpServer } from '../../gateway/mcp/mcp-server.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createMcpRoutes } from '../../gateway/routes/mcp/index.ts';

@@ -4,7 +4,7 @@ import type { SecurityContextSpec } from '../../crds/schema/security-context.ts'
 import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
-import { createAuditedRefusals } from '../../gateway/lane/audited-refusals.ts';
+import { createAuditedRefusals } from '../../gateway/lane/lane.ts';
 import { createAuditEventRoutes } from '../../gateway/routes/audit-events/index.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createSessionRoutes } from '../../gateway/routes/sessions/index.ts';

@@ -1,5 +1,4 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import { aborted } from '../../../lib/aborted.ts';
 import {
   type ConversationFeed,
   type ConversationListener,
@@ -45,36 +44,39 @@ export interface Followed {
  */
 export async function* follow(deps: FollowDeps, followed: Followed): AsyncGenerator<Happening> {
   const { uid, texts } = followed;
-  const bell = new Bell();
-  await using listener = deps.feed.listen(uid, texts ? (text) => bell.add(text) : undefined);
-  const forget = deps.news.onChange(uid, () => bell.ring());
+  const pieces = new Pieces();
+  const take = (text: string): void => {
+    pieces.add(text);
+    listener.wake();
+  };
+  await using listener = deps.feed.listen(uid, texts ? take : undefined);
+  const forget = deps.news.onChange(uid, () => listener.wake());
   try {
     await listener.ready;
-    yield* happenings(deps, followed, { bell, listener });
+    yield* happenings(deps, followed, { pieces, listener });
   } finally {
     forget();
   }
 }
 
 interface Ears {
-  readonly bell: Bell;
+  readonly pieces: Pieces;
   readonly listener: ConversationListener;
 }
 
 /** How long the end of a conversation waits for its object: the controllers write that some 100 ms later. */
 const endShownMs = 2_000;
 
-async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bell, listener }: Ears) {
+async function* happenings({ feed, news }: FollowDeps, followed: Followed, { pieces, listener }: Ears) {
   const { tenant, uid, signal } = followed;
   let last = followed.after;
   while (!signal.aborted) {
-    const rung = bell.reset();
     const execution = news.current(uid);
-    for (const text of bell.take()) yield { kind: 'text', text } as const;
+    for (const text of pieces.take()) yield { kind: 'text', text } as const;
     for await (const placed of fewRecordsBehind(feed, tenant, uid, last)) {
       last = placed.sequence;
       const isEnd = placed.record.kind === 'ended';
-      if (isEnd) await endShown(news, uid, { bell, signal });
+      if (isEnd) await endShown(news, uid, { listener, signal });
       yield { kind: 'record', placed } as const;
       if (isEnd) return;
     }
@@ -82,46 +84,37 @@ async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bel
       yield { kind: 'closed', execution } as const;
       return;
     }
-    if (!rung.aborted) await listener.news(AbortSignal.any([signal, rung]));
+    await listener.news(signal);
   }
+}
+
+interface Waiting {
+  readonly listener: ConversationListener;
+  readonly signal: AbortSignal;
 }
 
 /** A client that reads the execution behind the last event is to find it ended. */
-async function endShown(news: ExecutionNews, uid: string, { bell, signal }: { bell: Bell; signal: AbortSignal }) {
+async function endShown(news: ExecutionNews, uid: string, { listener, signal }: Waiting) {
   const over = AbortSignal.any([signal, AbortSignal.timeout(endShownMs)]);
   for (;;) {
-    const rung = bell.reset();
     const execution = news.current(uid);
     if (over.aborted || execution === undefined || endPhaseOf(execution) !== undefined) return;
-    await aborted(AbortSignal.any([over, rung]));
+    await listener.news(over);
   }
 }
 
-/** Pieces of text that wait for a reader, and their UTF-16 units; those beyond are left out, as the record has them all. */
+/** Pieces that are kept at most, and their UTF-16 units. Those beyond are left out, because the record has the whole text. */
 const kept = { texts: 1_000, units: 32_768 } as const;
 
-/** Wakes a reader, and keeps the pieces of text that came meanwhile. */
-class Bell {
+/** Pieces of text that wait for a reader. */
+class Pieces {
   #texts: string[] = [];
   #units = 0;
-  #rung = new AbortController();
 
   add(text: string): void {
-    if (this.#texts.length < kept.texts && this.#units + text.length <= kept.units) {
-      this.#texts.push(text);
-      this.#units += text.length;
-    }
-    this.ring();
-  }
-
-  ring(): void {
-    this.#rung.abort();
-  }
-
-  /** A signal that aborts when the bell rings from now on. */
-  reset(): AbortSignal {
-    this.#rung = new AbortController();
-    return this.#rung.signal;
+    if (this.#texts.length >= kept.texts || this.#units + text.length > kept.units) return;
+    this.#texts.push(text);
+    this.#units += text.length;
   }
 
   take(): readonly string[] {

@@ -57,5 +57,6 @@ const archivedFeed = (archived: SourceDeps['archived']): ConversationFeed => ({
 const silence: ConversationListener = {
   ready: Promise.resolve(),
   news: async () => undefined,
+  wake: () => undefined,
   async [Symbol.asyncDispose]() {},
 };

@@ -7,7 +7,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { createInvoke } from '../../../gateway/lane/invoke.ts';
-import { createAuditedRefusals } from '../../../gateway/lane/audited-refusals.ts';
+import { createAuditedRefusals } from '../../../gateway/lane/lane.ts';
 import { createInvokeRoutes } from '../../../gateway/routes/invoke/index.ts';
 import { createSessionView } from '../../../gateway/sessions/session-view.ts';
 import { createToolRegistry } from '../../../gateway/tools/tool-registry.ts';

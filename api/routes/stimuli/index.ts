@@ -1,1 +1,0 @@
-export { createStimuliRoutes } from './handler.ts';
