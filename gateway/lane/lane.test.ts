@@ -443,10 +443,12 @@ describe('the invocation lane', () => {
     },
   );
 
-  it('GW-INV-14 GW-INV-27 refuses the token of another tenant by 401, also while no event can be stored', async () => {
+  it('GW-TEN-07 GW-INV-27 refuses the token of another tenant by 503 while its event cannot be stored', async () => {
     await register();
     isAuditAway = true;
     const foreign = signed(payloadOf('1'), { token: await tokenOf({ tenant_id: 'rival' }) });
+    expect(await invoke(foreign)).toMatchObject([503, { error: { code: -32_603 } }]);
+    isAuditAway = false;
     expect(await invoke(foreign)).toEqual([401, errorOf(-32_000, 'invalid token')]);
   });
 
