@@ -56,3 +56,17 @@ it.each([
   await clock.advance(2 * gapMs);
   expect(await outcome).toBe(want);
 });
+
+it.each([-3_600_000, 3_600_000])('ADR 0136 a gap lasts as long where the time of day steps by %i ms', async (step) => {
+  const clock = createManualClock();
+  let outcome: unknown;
+  void throughGaps({ clock, bus: { problem: () => 'the connection was lost' } }, async () => {
+    throw late;
+  }).catch((error: unknown) => (outcome = error));
+  await clock.advance(gapMs / 2);
+  clock.step(step);
+  await clock.advance(gapMs / 4);
+  expect(outcome).toBeUndefined();
+  await clock.advance(gapMs);
+  expect(outcome).toBe(late);
+});

@@ -35,8 +35,8 @@ export function throughGaps<T>({ clock, bus }: GapDeps, attempt: () => Promise<T
   let until: number | undefined;
   const pauseAfter = (error: unknown): number => {
     if (!isUnavailable(error) || bus.problem() === undefined) throw error;
-    until ??= clock.now() + gapMs;
-    if (clock.now() >= until) throw error;
+    until ??= clock.steadyMs() + gapMs;
+    if (clock.steadyMs() >= until) throw error;
     return gapPauseMs;
   };
   return tryPaced({ clock, pauseAfter }, () => patiently(bus, attempt));

@@ -49,8 +49,8 @@ function lastTries({ clock, giveUp, lastTriesMs = usualLastTriesMs }: PatienceDe
   let until = Number.POSITIVE_INFINITY;
   return () => {
     if (giveUp?.aborted !== true) return;
-    until = Math.min(until, clock.now() + lastTriesMs);
-    if (clock.now() >= until) throw giveUp.reason;
+    until = Math.min(until, clock.steadyMs() + lastTriesMs);
+    if (clock.steadyMs() >= until) throw giveUp.reason;
   };
 }
 

@@ -76,12 +76,12 @@ export function createReservations(deps: ReservationsDeps): Reservations {
 async function acquire(deps: ReservationsDeps, claim: Claim): Promise<Acquired> {
   const { bucket, clock } = deps;
   const { key, stimulusId, signal } = claim;
-  const end = clock.now() + patienceMs;
+  const end = clock.steadyMs() + patienceMs;
   for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
     const at = clock.now();
     const revision = await bucket.create(key, reserved(stimulusId, at), claim.namespace);
     if (revision !== undefined) return { kind: 'held', hold: { key, stimulusId, at, revision } };
-    const acquired = await look(deps, claim, at >= end);
+    const acquired = await look(deps, claim, clock.steadyMs() >= end);
     if (acquired !== undefined) return acquired;
     await clock.sleep(pause, signal);
     if (signal?.aborted) throw new AppError('cancelled', 'the sender is gone');

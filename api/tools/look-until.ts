@@ -15,11 +15,11 @@ export async function lookUntil<T>(
   look: () => Promise<T>,
   wanted: (value: T) => boolean,
 ): Promise<{ readonly value: T; readonly isWanted: boolean }> {
-  const until = clock.now() + ms;
+  const until = clock.steadyMs() + ms;
   for (;;) {
     const value = await look();
     if (wanted(value)) return { value, isWanted: true };
-    if (clock.now() >= until || isOver()) return { value, isWanted: false };
-    await clock.sleep(Math.min(everyMs, until - clock.now()), signal);
+    if (clock.steadyMs() >= until || isOver()) return { value, isWanted: false };
+    await clock.sleep(Math.min(everyMs, until - clock.steadyMs()), signal);
   }
 }

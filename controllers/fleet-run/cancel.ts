@@ -39,9 +39,9 @@ export async function cancel(deps: CancelDeps, view: RunView, node: string): Pro
 async function deliver(deps: CancelDeps, view: RunView, node: string): Promise<boolean> {
   const { clock } = deps;
   const { signal } = view;
-  const begun = clock.now();
+  const begun = clock.steadyMs();
   const pauseAfter = (error: unknown): number => {
-    const isLate = clock.now() - begun >= fleetTimes.cancelGraceMs;
+    const isLate = clock.steadyMs() - begun >= fleetTimes.cancelGraceMs;
     // While the bus is away nothing can be said either.
     if (isLate && !isBusAway(error)) throw error;
     return fleetRunLimits.retryMs;
