@@ -105,7 +105,7 @@ export function createNewsReader({ bus, clock, turns }: NewsReaderDeps): NewsRea
     },
     async has({ tenant, run, place, signal }) {
       using _place = await pages.enter({ tenant, signal });
-      return hasPlace(logs, { tenant, key: run, place });
+      return await hasPlace(logs, { tenant, key: run, place });
     },
     listen(run, onNews) {
       const hear = async (): Promise<string> => {

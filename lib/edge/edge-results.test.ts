@@ -53,6 +53,7 @@ describe('a reader of the news of a run', () => {
     await lose('emptied', 0);
     await run.answer('d');
     await run.hears(['result a', 'result b', 'result c', 'result d']);
+    expect(run.heard).toHaveLength(4);
   });
 
   it('EDGE-FLOW-11 hears of those that have the places of lost ones', { timeout: 120_000 }, async () => {
@@ -82,5 +83,6 @@ describe('a reader of the news of a run', () => {
     await run.hears([...before, 'result a', 'result c']);
     await run.print('c');
     await run.hears([...before, 'result a', 'result c', 'progress c']);
+    expect(run.heard).toHaveLength(6);
   });
 });
