@@ -11,4 +11,6 @@ export const engineLimits = {
   waitSettlesMs: 1_500,
   /** How long a container has ended before its output counts as late, so that the status says that it ran. */
   outputSettlesMs: 30_000,
+  /** How long until an execution looks again at a pod whose output is being read, though news of it has woken nothing. */
+  readAgainMs: 30_000,
 } as const;

@@ -2,6 +2,7 @@ import type { ExecutionReason } from '../../crds/conditions.ts';
 import { labels } from '../../crds/labels.ts';
 import type { ContainerFields } from '../../crds/schema/container.ts';
 import type { Pod } from '../../lib/kube/index.ts';
+import { labelValue } from '../../lib/pod-slot.ts';
 import type { RawText } from '../../lib/output-store/raw-text.ts';
 
 /**
@@ -25,7 +26,7 @@ export interface StepPodName {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The label with an owner's name, by kind: a deletion that orphans pods leaves nothing else. */
+/** The label with an owner's name, by kind. A deletion that orphans pods leaves nothing else. */
 const nameLabels: readonly (readonly [kind: string, label: string])[] = [
   ['WorkflowExecution', labels.execution],
   ['AgentExecution', labels.agentExecution],
@@ -38,13 +39,19 @@ interface OwnerOfPod {
   readonly key: string;
 }
 
-/** Whose step a pod runs, or ran. */
+/**
+ * Whose step a pod runs, or ran, by the labels that the policy `step-pods` guards. A reference gives the name only where a
+ * label is too short for it.
+ */
 export function podOwner({ metadata }: Pod): OwnerOfPod | undefined {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  if (owner !== undefined) return { kind: owner.kind, key: `${metadata.namespace}/${owner.name}` };
-  const [kind, label] = nameLabels.find(([, found]) => metadata.labels?.[found] !== undefined) ?? [];
-  if (kind === undefined || label === undefined) return undefined;
-  return { kind, key: `${metadata.namespace}/${metadata.labels?.[label]}` };
+  const { namespace, labels: found, ownerReferences } = metadata;
+  for (const [kind, label] of nameLabels) {
+    const value = found?.[label];
+    if (value === undefined) continue;
+    const owner = ownerReferences?.find((one) => one.kind === kind && labelValue(one.name) === value);
+    return { kind, key: `${namespace}/${owner?.name ?? value}` };
+  }
+  return undefined;
 }
 
 /** The key of the owner of a pod, where it is of this kind. */

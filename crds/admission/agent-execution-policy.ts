@@ -2,7 +2,7 @@ import { celList } from '../rules/cel-text.ts';
 import { annotations, labels } from '../labels.ts';
 import { reservedAgentExecutionNamePattern } from '../reserved-names.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { heldForArchive, type Marks, markRules, markVariables } from './marks.ts';
+import { heldForArchive, keptOwners, type Marks, markRules, markVariables, mayUpdateAll } from './marks.ts';
 import { noIdAsName } from './ownership-policies.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
@@ -98,6 +98,7 @@ export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy =>
       'has(object.spec.signals) ? object.spec.signals.filter(s, !(s.id in variables.oldIds) && s.by != variables.user) : []',
   },
   rules: [
+    keptOwners(`variables.isTrusted || ${mayUpdateAll('agentexecutions')}`),
     {
       expression: 'variables.isApi || !has(object.spec.result) || (oldObject != null && has(oldObject.spec.result))',
       message: "'spec.result: is written by the Windlass API only, not by ' + variables.user",

@@ -1,7 +1,7 @@
 import { annotations, labels } from '../labels.ts';
 import { reservedExecutionNamePattern } from '../reserved-names.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { heldForArchive, markRules, type Marks, markVariables } from './marks.ts';
+import { heldForArchive, keptOwners, markRules, type Marks, markVariables, mayUpdateAll } from './marks.ts';
 import type { AdmissionMutation, AdmissionPolicy, AdmissionRule } from './policy.ts';
 
 const ids = (owner: string): string =>
@@ -90,6 +90,7 @@ export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
       'has(object.spec.signals) ? object.spec.signals.filter(s, !(s.id in variables.oldIds) && s.by != variables.user) : []',
   },
   rules: [
+    keptOwners(`variables.isController || ${mayUpdateAll('workflowexecutions')}`),
     {
       expression: 'variables.isTrusted || size(variables.forged) == 0',
       message:

@@ -41,12 +41,31 @@ export function markRules(marks: Marks, may: string, writer: string): readonly A
   }));
 }
 
+const ownersOf = (object: string): string =>
+  `(has(${object}.metadata.ownerReferences) ? ${object}.metadata.ownerReferences : [])`;
+const isOwned = (object: string): string => `${ownersOf(object)}.exists(o, o.apiVersion.startsWith('${group}/'))`;
+
+/**
+ * Kubernetes deletes an object with its owners, and processes of ours find the owner by a reference. Only those for whom `may`
+ * holds change the references of an object that one of our kinds owns; its garbage collector may write all objects.
+ */
+export const keptOwners = (may: string): AdmissionRule => ({
+  expression: `${may} || oldObject == null || ${ownersOf('object')} == ${ownersOf('oldObject')} || !(${isOwned('object')} || ${isOwned('oldObject')})`,
+  message:
+    "'metadata.ownerReferences: of an object that Windlass made are written by Windlass only, not by ' + variables.user",
+  reason: 'Forbidden',
+});
+
+/** CEL: may update all objects of a kind of ours. */
+export const mayUpdateAll = (resource: string): string =>
+  `authorizer.group('${group}').resource('${resource}').check('update').allowed()`;
+
 const isHeld = (object: string): string =>
   `(has(${object}.metadata.finalizers) && '${archiveFinalizer}' in ${object}.metadata.finalizers)`;
 
 /** A user who may write all objects of a kind may let one go without its record: then the archive is away for good (AMB-174). */
 export const heldForArchive = (resource: string): AdmissionRule => ({
-  expression: `oldObject == null || !${isHeld('oldObject')} || ${isHeld('object')} || variables.isController || authorizer.group('${group}').resource('${resource}').check('update').allowed()`,
+  expression: `oldObject == null || !${isHeld('oldObject')} || ${isHeld('object')} || variables.isController || ${mayUpdateAll(resource)}`,
   message: `'metadata.finalizers: ${archiveFinalizer} is taken off by the Windlass controllers, once the record of the execution is archived'`,
   reason: 'Forbidden',
 });

@@ -8,7 +8,7 @@ import {
 import { celList } from '../rules/cel-text.ts';
 import { uidPattern } from '../uid.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { type Marks, markRules, markVariables } from './marks.ts';
+import { keptOwners, type Marks, markRules, markVariables, mayUpdateAll } from './marks.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
 const name = "(has(object.metadata.name) ? object.metadata.name : '')";
@@ -199,5 +199,8 @@ export const volumePolicy = (identities: Identities): AdmissionPolicy => ({
   resources: ['volumes'],
   operations: ['CREATE', 'UPDATE'],
   variables: { ...accountVariables(identities), ...markVariables(volumeMarks) },
-  rules: markRules(volumeMarks, 'variables.isController', 'the Windlass controllers'),
+  rules: [
+    ...markRules(volumeMarks, 'variables.isController', 'the Windlass controllers'),
+    keptOwners(`variables.isController || ${mayUpdateAll('volumes')}`),
+  ],
 });

@@ -1,6 +1,6 @@
 import { annotations, captureFinalizer, labels } from '../labels.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { type Marks, markRules, markVariables } from './marks.ts';
+import { keptOwners, type Marks, markRules, markVariables } from './marks.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
 const stepMarks: Marks = {
@@ -39,7 +39,8 @@ const kept = (field: string, valueOf: (object: string) => string) => ({
 
 /**
  * A pod with these labels is a step, and its status is the outcome: exit code, termination message, who stopped it. Its
- * spec says which image runs, and may change through resize and ephemeralcontainers as well. The finalizer holds the log.
+ * spec says which image runs, and may change through resize and ephemeralcontainers as well. The finalizer holds the log, and
+ * the reference to its owner makes it go with that.
  */
 export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'step-pods',
@@ -58,6 +59,7 @@ export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
     kept('status', (object) => `${object}.status`),
     kept('spec', (object) => `${object}.spec`),
     kept('metadata.finalizers', holds),
+    keptOwners('variables.isController || variables.mayAllPods'),
   ],
 });
 

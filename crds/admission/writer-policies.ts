@@ -1,6 +1,7 @@
 import { kinds } from '../kinds.ts';
 import { celList } from '../rules/cel-text.ts';
 import { accountVariables, type Identities } from './accounts.ts';
+import { keptOwners, mayUpdateAll } from './marks.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
 /**
@@ -51,6 +52,7 @@ export const toolCallPolicy = (identities: Identities): AdmissionPolicy => ({
   operations: ['CREATE', 'UPDATE'],
   variables: accountVariables(identities),
   rules: [
+    keptOwners(`variables.isController || ${mayUpdateAll('toolcalls')}`),
     {
       expression: 'variables.isController || (oldObject != null && object.spec == oldObject.spec)',
       message:

@@ -88,7 +88,10 @@ function rest(draft: Draft, current: CurrentVisit): void {
   draft.wakeAt(draft.now);
 }
 
-/** Nothing more to decide for now; the deadline of the state is the last thing that wakes us. */
+/**
+ * Nothing more to decide for now; the deadline of the state is the last thing that wakes us. One that this turn has found to
+ * have passed has yet to be acted on.
+ */
 function pause(draft: Draft, change: VisitChange): void {
   draft.change({ kind: 'visit', fields: change });
   const { status } = draft;
@@ -98,9 +101,8 @@ function pause(draft: Draft, change: VisitChange): void {
   if (waiting && status.phase !== 'waiting')
     draft.say('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
   draft.change({ kind: 'status', fields: waiting ? humanSummary(draft, current) : runningSummary(current) });
-  if (current.deadline !== undefined && Date.parse(current.deadline) > draft.now) {
-    draft.wakeAt(Date.parse(current.deadline));
-  }
+  const deadline = Date.parse(current.deadline ?? '');
+  if (deadline > draft.now || change.deadline !== undefined) draft.wakeAt(Math.max(deadline, draft.now));
 }
 
 type Summary = Pick<WorkflowExecutionStatus, 'phase' | 'reason' | 'message'>;

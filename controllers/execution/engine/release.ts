@@ -2,6 +2,7 @@ import { cutText } from '../../../lib/cut-text.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import type { PodStop } from '../../step-pods/release-pod.ts';
+import { engineLimits } from '../limits.ts';
 import type { Draft } from './draft.ts';
 import type { AgentFact, ChildFact, PodFact } from './facts.ts';
 
@@ -20,11 +21,13 @@ export function releasePods(draft: Draft): void {
 }
 
 /**
- * The silence of a deleted pod is an outcome too; no event will report it. One that is over and still
- * no outcome means that the container has ended and its log is being read, which wakes us by itself.
+ * The silence of a deleted pod is an outcome too; no event will report it. The reader of a log wakes us by itself, and past
+ * the deadline nothing else does: a look now and then bounds what one lost wake-up costs.
  */
-function awaitEnd(draft: Draft, { outcome, silentUntil }: PodFact): void {
-  if (outcome === undefined && silentUntil !== undefined && silentUntil > draft.now) draft.wakeAt(silentUntil);
+function awaitEnd(draft: Draft, { outcome, silentUntil, ended, held }: PodFact): void {
+  if (outcome !== undefined) return;
+  if (silentUntil !== undefined && silentUntil > draft.now) draft.wakeAt(silentUntil);
+  if (ended && held) draft.wakeAt(draft.now + engineLimits.readAgainMs);
 }
 
 function releasePod(draft: Draft, pod: PodFact): void {

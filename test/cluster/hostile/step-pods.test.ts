@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { annotations, captureFinalizer, labels } from '../../../crds/labels.ts';
+import { annotations, apiVersion, captureFinalizer, labels } from '../../../crds/labels.ts';
 import type { State } from '../../../crds/schema/state.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import {
@@ -35,11 +35,11 @@ beforeAll(async () => {
   send = await createSend(kubeconfigPath());
   const { kube, namespace } = world;
   const metadata = { name: 'mallory', namespace };
-  const apiVersion = `${rbac.group}/${rbac.version}`;
+  const rbacVersion = `${rbac.group}/${rbac.version}`;
   const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
-  await kube.create(roles, { apiVersion, kind: 'Role', metadata, rules });
+  await kube.create(roles, { apiVersion: rbacVersion, kind: 'Role', metadata, rules });
   await kube.create(roleBindings, {
-    apiVersion,
+    apiVersion: rbacVersion,
     kind: 'RoleBinding',
     metadata,
     roleRef: { apiGroup: rbac.group, kind: 'Role', name: 'mallory' },
@@ -80,6 +80,7 @@ describe('Mallory and the pod of a step that runs', () => {
   const terminated = { exitCode: 0, reason: 'Completed', message: 'forged' };
   const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
   const debuggers = [{ name: 'debug', image: 'busybox', targetContainerName: 'step', securityContext }];
+  const anotherOwner = { apiVersion, kind: 'WorkflowExecution', name: 'another', uid: randomUUID(), controller: true };
   const limited = [{ name: 'step', resources: { limits: { memory: '16Mi' } } }];
   it.each<[what: string, part: string, change: object]>([
     ['its phase', '/status', { status: { phase: 'Succeeded' } }],
@@ -97,14 +98,14 @@ describe('Mallory and the pod of a step that runs', () => {
     ['the state that it is of', '/status', { metadata: { annotations: { [annotations.state]: 'another' } } }],
     ['the image that runs', '', { spec: { containers: [{ name: 'step', image: 'docker.io/library/other:1' }] } }],
     ['its deadline', '', { spec: { activeDeadlineSeconds: 1 } }],
+    ['no owner at all', '', { metadata: { ownerReferences: null } }],
+    ['another owner', '', { metadata: { ownerReferences: [anotherOwner] } }],
     ['the finalizer that keeps its log', '', { metadata: { finalizers: null } }],
     ['its memory', '/resize', { spec: { containers: limited } }],
     ['a container of hers in it', '/ephemeralcontainers', { spec: { ephemeralContainers: debuggers } }],
   ])('she does not write %s', async (_what, part, change) => {
-    const type =
-      part === '/resize' || part === '' || part === '/ephemeralcontainers'
-        ? 'application/strategic-merge-patch+json'
-        : mergePatch;
+    // Only a merge patch sets a list of a pod's metadata; that of its containers wants the other kind.
+    const type = 'metadata' in change || part === '/status' ? mergePatch : 'application/strategic-merge-patch+json';
     const { status, message } = await asMallory('PATCH', podPath(pod.metadata.name ?? '', part), change, type);
     expect([status, message]).toEqual([403, expect.stringContaining('step-pods.windlass.dev')]);
   });

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import type { State } from '../../../crds/schema/state.ts';
+import { begin } from '../../../test/builders/execution-builder.ts';
+import { aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
+import { World } from '../../../test/builders/world.ts';
+import { engineLimits } from '../limits.ts';
+
+/** No news of the pod arrives: a time that the decision gives is all that wakes the execution. */
+const worldOf = (state: State): World => new World(aWorkflow('w').state('a', state).build());
+const wakeAtOf = ({ decisions }: World): number | undefined => decisions.at(-1)?.wakeAt;
+
+function endUnread(world: World): World {
+  const ended = { begunAt: begin, endedAt: begin + 1_000, ended: true, held: true, waiting: undefined };
+  for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, ...ended });
+  return world;
+}
+
+describe('an execution of whose pod no news arrives', () => {
+  it('AMB-070 looks again past its deadline while the output of an ended pod is read', () => {
+    const world = endUnread(worldOf(aScript('x', { timeout: '5s' })).settle());
+    world.pass(10_000).settle();
+    expect(world.status.history).toBeUndefined();
+    expect(wakeAtOf(world)).toBe(world.now + engineLimits.readAgainMs);
+  });
+
+  it('AMB-190 keeps a default deadline that had passed before the start became known', () => {
+    const world = worldOf(aScript('x'));
+    world.waiting = { reason: 'WaitingForNode', message: 'Unschedulable', since: 0 };
+    world.settle();
+    for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, begunAt: begin, waiting: undefined });
+    world.pass(3_600_000);
+    const { status, wakeAt } = world.step();
+    expect(Date.parse(status.current?.deadline ?? '')).toBeLessThan(world.now);
+    expect(wakeAt).toBe(world.now);
+    world.settle();
+    expect(world.status.history).toMatchObject([{ reason: 'StateTimeout' }]);
+  });
+
+  it.each(['pending', 'running'])('has a wake-up while its pod is %s, with and without a timeout', (phase) => {
+    for (const fields of [{}, { timeout: '60s' }]) {
+      const world = worldOf(aScript('x', fields));
+      if (phase === 'pending') world.waiting = { reason: 'WaitingForNode', message: 'Unschedulable', since: 0 };
+      expect(wakeAtOf(world.settle())).toBeGreaterThan(world.now);
+    }
+  });
+});
