@@ -5,6 +5,7 @@ import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
+import { stripStrangers } from '../../lib/informer/slim-metadata.ts';
 import { KubeError, type KubeObject, type Pod } from '../../lib/kube/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
@@ -384,6 +385,17 @@ describe('a pod that is let go', () => {
       { op: 'test', path: '/metadata/uid', value: 'pu' },
       { op: 'test', path: '/metadata/finalizers/1', value: captureFinalizer },
       { op: 'remove', path: '/metadata/finalizers/1' },
+    ]);
+  });
+
+  it.each([99, 100, 101])('loses it by its place in the whole object behind %i of others', async (before) => {
+    const whole = aPod([...Array.from({ length: before }, (_, index) => `example.org/f${index}`), captureFinalizer]);
+    const { run, calls } = setUp({}, [stripStrangers(whole)], [whole]);
+    await run(releasePod);
+    expect(calls[0]?.body).toMatchObject([
+      {},
+      { op: 'test', path: `/metadata/finalizers/${before}`, value: captureFinalizer },
+      { op: 'remove', path: `/metadata/finalizers/${before}` },
     ]);
   });
 

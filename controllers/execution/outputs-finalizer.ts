@@ -1,7 +1,7 @@
 import type { EventReason } from '../../crds/conditions.ts';
 import { outputsFinalizer } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
+import { type CacheReader, finalizerPlace } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { isNotFound, type JsonPatchOperation, type KubeClient } from '../../lib/kube/index.ts';
 import type { BlobOwner, OutputStore } from '../../lib/output-store/output-store.ts';
@@ -9,7 +9,7 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { whileThere } from '../runtime/write-status.ts';
 
 export interface OutputsDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly caches: { readonly executions: CacheReader<WorkflowExecution> };
   readonly store: OutputStore;
   readonly events: EventRecorder;
@@ -41,9 +41,10 @@ export async function releaseOutputs(deps: OutputsDeps, execution: WorkflowExecu
   if (!isHeld(execution)) return;
   if (deps.store.deleteAll === undefined) return tellHeld(deps, execution);
   await deps.store.deleteAll(blobOwner(execution));
-  const path = `/metadata/finalizers/${execution.metadata.finalizers?.indexOf(outputsFinalizer)}`;
+  const place = await finalizerPlace(deps.kube, workflowExecutions, execution, outputsFinalizer);
+  if (place === undefined) return;
   try {
-    await patch(deps, execution, [{ op: 'remove', path }]);
+    await patch(deps, execution, [{ op: 'remove', path: `/metadata/finalizers/${place}` }]);
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

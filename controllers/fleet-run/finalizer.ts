@@ -1,12 +1,12 @@
 import { commandsFinalizer } from '../../crds/labels.ts';
 import type { FleetRun } from '../../crds/schema/fleet-run.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
+import { type CacheReader, finalizerPlace } from '../../lib/informer/index.ts';
 import { fleetRuns } from '../../lib/kinds.ts';
 import type { JsonPatchOperation, KubeClient } from '../../lib/kube/index.ts';
 import { whileThere } from '../runtime/write-status.ts';
 
 interface HoldDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly runs: Pick<CacheReader<FleetRun>, 'remember'>;
 }
 
@@ -30,8 +30,8 @@ export async function hold(deps: HoldDeps, run: FleetRun): Promise<FleetRun> {
  * the finalizers of others.
  */
 export async function letGo(deps: HoldDeps, run: FleetRun): Promise<FleetRun> {
-  const index = run.metadata.finalizers?.indexOf(commandsFinalizer) ?? -1;
-  return index < 0 ? run : write(deps, run, { op: 'remove', path: `/metadata/finalizers/${index}` });
+  const place = await finalizerPlace(deps.kube, fleetRuns, run, commandsFinalizer);
+  return place === undefined ? run : write(deps, run, { op: 'remove', path: `/metadata/finalizers/${place}` });
 }
 
 /** Answers 409 where the run has changed meanwhile; the watch then brings what is new. */

@@ -1,5 +1,5 @@
 import { captureFinalizer } from '../../crds/labels.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
+import { type CacheReader, finalizerPlace } from '../../lib/informer/index.ts';
 import { type KubeClient, type Pod, pods, unlessChanged } from '../../lib/kube/index.ts';
 
 /** How to stop a pod: with its grace, or without waiting for a kubelet that does not answer. */
@@ -22,7 +22,7 @@ export async function stopPod(
 }
 
 export interface ReleasePodDeps {
-  readonly kube: Pick<KubeClient, 'delete' | 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'get' | 'delete' | 'jsonPatch'>;
   readonly pods: CacheReader<Pod>;
   /** Called for a pod that no state waits for any more. */
   readonly onReleased: (uid: string) => void;
@@ -31,8 +31,9 @@ export interface ReleasePodDeps {
 /** Lets go of a pod whose output is recorded or not wanted. Stops first: what was let go is never looked at again. */
 export async function releasePod(deps: ReleasePodDeps, pod: PodRef, stop?: PodStop): Promise<void> {
   if (stop !== undefined) await stopPod(deps.kube, pod, stop);
-  const index = deps.pods.get(`${pod.namespace}/${pod.name}`)?.metadata.finalizers?.indexOf(captureFinalizer) ?? -1;
-  if (index >= 0) await unlessChanged(removeFinalizer(deps, pod, index));
+  const known = deps.pods.get(`${pod.namespace}/${pod.name}`);
+  const index = known && (await finalizerPlace(deps.kube, pods, known, captureFinalizer));
+  if (index !== undefined) await unlessChanged(removeFinalizer(deps, pod, index));
   deps.onReleased(pod.uid);
 }
 

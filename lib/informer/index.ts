@@ -1,6 +1,7 @@
 export type { CacheReader } from './cache.ts';
 export type { IndexFunction } from './cache-indexes.ts';
 export { createCache } from './cache.ts';
+export { finalizerPlace } from './finalizer-place.ts';
 export { createInformer, type Informer, type InformerChange } from './informer.ts';
 export { readInTurn } from './read-in-turn.ts';
 export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';

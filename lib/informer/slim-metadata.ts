@@ -97,8 +97,8 @@ export const executionMarks: Marks = {
 const ourFinalizers: ReadonlyMap<string, string> = new Map(
   [archiveFinalizer, captureFinalizer, commandsFinalizer, outputsFinalizer].map((finalizer) => [finalizer, finalizer]),
 );
-/** Finalizers whose places are kept: a finalizer is removed by its place. One of ours behind so many waits for them. */
-const finalizersKept = 100;
+/** Finalizers whose places are kept: a finalizer is removed by its place (`finalizerPlace`). */
+export const finalizersKept = 100;
 /** Owners that are kept, and those of them with their texts; an object that Windlass makes has one. */
 const ownersKept = 10;
 const ownersNamed = 2;
@@ -124,9 +124,17 @@ export function slimMetadata(metadata: ObjectMeta, known = ourMarks): ObjectMeta
     deletionTimestamp,
     labels: marks && picked(marks, known.labels),
     annotations: annotations && picked(annotations, known.annotations),
-    finalizers: finalizers?.slice(0, finalizersKept).map((finalizer) => ourFinalizers.get(finalizer) ?? ''),
+    finalizers: finalizers && slimFinalizers(finalizers),
     ownerReferences: ownerReferences?.filter(counts).slice(0, ownersKept).map(slimOwner),
   });
+}
+
+/** One of ours is kept behind any number of others, though without its place: readers decide by whether it is there. */
+function slimFinalizers(finalizers: readonly string[]): readonly string[] {
+  const placed = finalizers.slice(0, finalizersKept).map((finalizer) => ourFinalizers.get(finalizer) ?? '');
+  if (finalizers.length <= finalizersKept) return placed;
+  const behind = new Set(finalizers.slice(finalizersKept));
+  return [...placed, ...[...ourFinalizers.values()].filter((finalizer) => behind.has(finalizer))];
 }
 
 /** A controller that is not ours tells that the object is not ours either. */

@@ -104,6 +104,13 @@ describe('an object with metadata of a stranger', () => {
     expect([captureFinalizer, outputsFinalizer].map((finalizer) => kept.indexOf(finalizer))).toEqual([1, 3]);
   });
 
+  it.each([99, 100, 101, 40_000])('says that it holds a finalizer of ours behind %i of others', (before) => {
+    const finalizers = [...many(before, (index) => `example.org/f${index}`), captureFinalizer];
+    const kept = slim({ ...identity, finalizers }).finalizers;
+    expect(kept).toContain(captureFinalizer);
+    expect(kept?.length).toBeLessThanOrEqual(101);
+  });
+
   it('says that a foreign controller owns it, whatever the controller is called', () => {
     const foreign = { ...owner, apiVersion: 'apps/v1', kind: 'k'.repeat(400), controller: true };
     expect(slim({ ...identity, ownerReferences: [foreign] }).ownerReferences).toMatchObject([{ controller: true }]);
