@@ -157,7 +157,7 @@ function createWorkflows(
     limits: chainLimitsOf(config),
     whole: readInTurn(toolWorkflows),
     apiSpecs: apiSpecs.cache,
-    credentials: createCredentials({ kube, tokens: createTokenExchange({ clock, upstream }) }),
+    credentials: createCredentials({ kube, clock, tokens: createTokenExchange({ clock, upstream }) }),
   });
 }
 

@@ -6,7 +6,7 @@ import { priceWarnings } from '../../lib/agent/price-warnings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agents } from '../../lib/kinds.ts';
-import { type ControllerRevision, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
+import { type ControllerRevision, createLastingRefusals, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { problemsOf } from '../../lib/registration/index.ts';
 import { type CollectDeps, collectRevisions } from '../definition/collect-revisions.ts';
@@ -55,6 +55,7 @@ export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<
     resource: agents,
     cache: deps.agents,
     collection,
+    refusals: createLastingRefusals(deps.clock),
     revisionsOfUid: (key: string) => deps.revisions.byIndex('agentUid', key),
     problemsOf: async (agent: Agent) => [
       ...problemsOf(agent),

@@ -10,8 +10,10 @@ import {
   controllerRevisions,
   createUnlessExists,
   findObject,
-  isForbidden,
   type KubeClient,
+  type LastingRefusals,
+  lacksRights,
+  refusalsApartMs,
   type Resource,
 } from '../../lib/kube/index.ts';
 import {
@@ -52,6 +54,8 @@ interface JudgeDeps<V extends Versioned> {
   readonly problemsOf: (definition: V) => Promise<readonly Problem[]>;
   /** Fields of the status that are of this kind alone. */
   readonly ownStatus?: (definition: V) => Partial<DefinitionStatus>;
+  /** Refusals of our rights, by namespace. */
+  readonly refusals: LastingRefusals;
   /** Gives the check of each definition a turn of the event loop of its own. */
   readonly turns: TurnGate;
 }
@@ -65,12 +69,16 @@ export async function judge<V extends Versioned>(deps: JudgeDeps<V>, definition:
     await report(deps, definition, status);
     return accepted ? collectReplaced(deps.collection, definition, replacedContents(facts)) : undefined;
   }
+  const { namespace = '' } = definition.metadata;
+  if (outcome === 'forbidden' && !deps.refusals.isLasting(namespace)) throw new WaitError('NotATenant', confirmMs);
   const now = deps.clock.now();
   await report(deps, definition, outcome === 'forbidden' ? withoutRights(facts, now) : withoutName(facts, now));
   // No informer here watches the objects that grant rights, and the object of that name is not ours.
   throw new WaitError(outcome === 'forbidden' ? 'NotATenant' : 'RevisionTaken', rightsAgainMs);
 }
 
+/** How long until a first refusal is tried again: it may be the server's, which has just begun (ADR 0142). */
+const confirmMs = refusalsApartMs;
 /** How long until a namespace without rights is tried again. */
 const rightsAgainMs = 30_000;
 
@@ -154,6 +162,7 @@ async function store<V extends Versioned>(
   const wanted = revisionOf(definition, specHash);
   try {
     const created = await createUnlessExists(deps.kube, controllerRevisions, wanted);
+    deps.refusals.forget(wanted.metadata.namespace ?? '');
     if (created !== undefined) deps.revisions.remember(created);
     const there =
       created ?? (await findObject(deps.kube, controllerRevisions, { ...wanted.metadata, name: nameOf(wanted) }));
@@ -162,7 +171,7 @@ async function store<V extends Versioned>(
     return isContentOf(definition, there, definition.spec.version) ? 'stored' : 'foreign';
   } catch (error) {
     // A full quota answers 403 as well; that one is tried again as any other failure.
-    if (isForbidden(error) && error.serverMessage.includes('cannot create resource')) return 'forbidden';
+    if (lacksRights(error)) return 'forbidden';
     throw error;
   }
 }

@@ -424,8 +424,18 @@ describe('a child that is cancelled', () => {
     expect(calls).toEqual([{ method: 'jsonPatch', name: 'c', body }]);
   });
 
-  it.each([404, 409, 422])('that answers %i is gone or was cancelled by another caller', async (status) => {
-    await expect(setUp({ jsonPatch: kubeError(status) }).run(cancelChild)).resolves.toBeUndefined();
+  it.each([
+    [404, 'not found'],
+    [409, 'the object has been modified'],
+    [422, 'the server rejected our request due to an error in our request'],
+    [422, 'AgentExecution "c" is invalid: spec: Invalid value: cancel: cannot be taken back'],
+  ])('that answers %i is gone or was cancelled by another caller: %s', async (status, message) => {
+    await expect(setUp({ jsonPatch: kubeError(status, message) }).run(cancelChild)).resolves.toBeUndefined();
+  });
+
+  it('that an admission policy denies is tried again', async () => {
+    const denied = kubeError(422, 'admission webhook "w" denied the request: not on Fridays');
+    await expect(setUp({ jsonPatch: denied }).run(cancelChild)).rejects.toBe(denied);
   });
 });
 

@@ -6,6 +6,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { inheritedLineage } from '../../lib/agent/lineage.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
+import { isCancelledBefore } from '../../lib/execution/cancelled-before.ts';
 import { agentExecutions, toolCalls, workflowExecutions } from '../../lib/kinds.ts';
 import { type KubeClient, type KubeObject, keyOf, type Resource, unlessChanged } from '../../lib/kube/index.ts';
 import type { QuotaGate } from '../step-pods/quota-gate.ts';
@@ -146,7 +147,9 @@ async function cancel<T extends KubeObject>(
     { op: 'test', path: '/metadata/uid', value: uid },
     { op: 'add', path: '/spec/cancel', value: { by: identity, at: new Date(now()).toISOString(), reason } },
   ]);
-  await unlessChanged(cancelled.then((known) => cache.remember(known)));
+  await unlessChanged(cancelled.then((known) => cache.remember(known))).catch((error: unknown) => {
+    if (!isCancelledBefore(error)) throw error;
+  });
 }
 
 /** An object that is always deleted with the execution: of such a kind only the controllers make one for a visit. */

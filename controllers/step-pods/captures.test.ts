@@ -83,6 +83,8 @@ const request = { verb: 'get', resource: 'pods/log' };
 const noAnswer = () => new AppError('unavailable', 'connection refused', { reason: 'NoAnswer' });
 const kubeError = (status: number, message = 'trouble') =>
   new KubeError(status, { message, reason: status === 404 ? 'NotFound' : 'InternalError' } as never, request);
+const noRight =
+  'pods "step" is forbidden: User "controllers" cannot get resource "pods/log" in API group "" in the namespace "team-a"';
 const kubeletAway = () => kubeError(500, 'Get "https://10.0.0.1:10250/containerLogs/…": connect: connection refused');
 /** A kubelet's answer, with 200, in the place of a log that it has collected already. */
 const collected = 'failed to try resolving symlinks in path "/var/log/pods/x/step/0.log": no such file or directory';
@@ -240,11 +242,13 @@ describe('a step that has ended', () => {
     { what: 'no answer', error: noAnswer() },
     { what: '429', error: kubeError(429) },
     { what: '503', error: kubeError(503) },
-  ])('keeps its output through an outage of the API server of ten minutes: $what', async ({ error }) => {
+    { what: 'a server that has just begun', error: kubeError(403, noRight) },
+    { what: 'an identity that is refused', error: kubeError(401, 'Unauthorized') },
+  ])('keeps its output through an outage of the API server of eleven minutes: $what', async ({ error }) => {
     const answers: LogAnswer[] = Array.from({ length: 1_000 }, () => error);
     const { captures, clock, known } = setUp(answers);
     look(captures, aPod(terminated()));
-    await clock.advance(600_000);
+    await clock.advance(660_000);
     expect(known).toEqual([]);
     answers.splice(0, answers.length, logOf('kept\n'));
     await clock.advance(10_000);

@@ -1,7 +1,7 @@
 import { CaptureError } from '../../lib/capture/capture-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { isAbsent, KubeError, type Pod } from '../../lib/kube/index.ts';
+import { isAbsent, isIdentityRefused, KubeError, lacksRights, type Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { stepPodLimits } from './limits.ts';
 
@@ -40,8 +40,9 @@ const endsWithoutTrailer = (pod: Pod): boolean => {
   return reason === 'OOMKilled' && message === '';
 };
 
-/** The API server is away or overloaded: that says nothing of the log. A node that is away shows as another error. */
+/** The API server is away or overloaded, or gives us no right at the moment: that says nothing of the log. A node that is away shows as another error. */
 function isUnanswered(error: unknown): boolean {
+  if (lacksRights(error) || isIdentityRefused(error)) return true;
   if (error instanceof KubeError) return error.status === 429 || error.status === 503;
   return error instanceof AppError && error.code === 'unavailable';
 }

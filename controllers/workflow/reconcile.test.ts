@@ -3,7 +3,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { createCache } from '../../lib/informer/index.ts';
-import type { ControllerRevision } from '../../lib/kube/index.ts';
+import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
@@ -73,4 +73,69 @@ it('each child that a definition names has a turn of its own', async () => {
   const { read } = await turnsOf([named('parent', parent.state('end', anEnd()).build())], children);
   expect(read).toHaveLength(11);
   expect(new Set(read).size).toBe(11);
+});
+
+/** A definition in a namespace whose first `refusals` creates are refused, judged after each of the pauses. */
+async function judgedAfter(refusals: number, pausesMs: readonly number[]) {
+  const clock = createManualClock();
+  const reasons: unknown[] = [];
+  let asked = 0;
+  const message =
+    'controllerrevisions.apps is forbidden: User "controllers" cannot create resource "controllerrevisions" in API group "apps" in the namespace "default"';
+  const kube = {
+    create: async (_resource: unknown, object: unknown) => {
+      asked += 1;
+      if (asked <= refusals) throw new KubeError(403, { message }, { verb: 'create', resource: 'x' });
+      return object;
+    },
+    jsonPatchStatus: async (_resource: unknown, _ref: unknown, patch: unknown) => {
+      reasons.push(/"reason":"([A-Za-z]+)"/.exec(JSON.stringify(patch))?.[1]);
+      return small('w');
+    },
+    get: async () => ({}),
+  } as never;
+  const none = () => [];
+  const workflows = createCache({ indexes: workflowIndexes });
+  workflows.replaceAll([small('w')], '5');
+  const reconcile = createWorkflowReconcile({
+    kube,
+    clock,
+    workflows,
+    wholeWorkflow: async (workflow) => workflow,
+    wholeRevision: async (revision) => revision,
+    revisions: createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
+      indexes: { workflowUid: none, workflowKey: none },
+    }),
+    executions: createCache<WorkflowExecution, 'revision' | 'workflow'>({
+      indexes: { revision: none, workflow: none },
+    }),
+    isEnding: () => false,
+    turns: createTurnGate(),
+  });
+  const ends: unknown[] = [];
+  for (const pauseMs of pausesMs) {
+    await clock.advance(pauseMs);
+    const end = reconcile('default/w').then(
+      () => 'done',
+      (error: { reason: string; afterMs: number }) => [error.reason, error.afterMs],
+    );
+    ends.push(await end);
+  }
+  return { ends, reasons };
+}
+
+it('a namespace is no tenant once it has refused the rights twice, three seconds apart', async () => {
+  const { ends, reasons } = await judgedAfter(9, [0, 2_999, 1]);
+  expect(ends).toEqual([
+    ['NotATenant', 3_000],
+    ['NotATenant', 3_000],
+    ['NotATenant', 30_000],
+  ]);
+  expect(reasons).toEqual(['NotATenant']);
+});
+
+it('a definition is stored where only a server that has just begun refused the rights', async () => {
+  const { ends, reasons } = await judgedAfter(1, [0, 3_000]);
+  expect(ends).toEqual([['NotATenant', 3_000], 'done']);
+  expect(reasons).not.toContain('NotATenant');
 });

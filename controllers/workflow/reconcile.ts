@@ -6,7 +6,7 @@ import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 import { checkChildren, type FindSpec } from '../../lib/definition/check-children.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { workflows } from '../../lib/kinds.ts';
-import { type ControllerRevision, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
+import { type ControllerRevision, createLastingRefusals, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
 import { collectRevisions, type CollectDeps } from '../definition/collect-revisions.ts';
 import { judge } from '../definition/judge.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
@@ -36,6 +36,7 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
     resource: workflows,
     cache: deps.workflows,
     collection,
+    refusals: createLastingRefusals(deps.clock),
     revisionsOfUid: (key: string) => deps.revisions.byIndex('workflowUid', key),
     problemsOf: (workflow: Workflow) => problemsOf(deps, workflow),
   };

@@ -15,6 +15,7 @@ import { finished } from '../../lib/execution/finished.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import { isServerStopping } from '../../lib/http/server-stops.ts';
 import { keptSchema } from '../../lib/json-schema/large-schema.ts';
+import { isCancelledBefore } from '../../lib/execution/cancelled-before.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import {
   isDenied,
@@ -258,6 +259,7 @@ async function cancel(
     };
     await unlessChanged(kube.mergePatch(workflowExecutions, { namespace, name }, patch, options));
   } catch (error) {
+    if (isCancelledBefore(error)) return;
     logger.warn({ namespace, execution: name, problem: messageOf(error) }, 'cli tool not cancelled');
   }
 }

@@ -262,7 +262,11 @@ function open(scene: Scene = {}) {
         },
       }),
     }),
-    credentials: createCredentials({ kube, tokens: createTokenExchange({ clock: systemClock, upstream }) }),
+    credentials: createCredentials({
+      kube,
+      clock: systemClock,
+      tokens: createTokenExchange({ clock: systemClock, upstream }),
+    }),
     upstream,
   });
   const call = (args: Record<string, unknown> = { q: 'tea' }, { signal } = new AbortController()) => {

@@ -52,9 +52,10 @@ describe('the definition that an agent execution runs', () => {
     expect(await pinnedAgent(serverOf(ofWorkflow), pin)).toBeUndefined();
   });
 
-  it('is unknown where the revision is gone or may not be read, and other failures are thrown', async () => {
+  it('is unknown where the revision is gone, and other failures are thrown', async () => {
     expect(await pinnedAgent(serverOf(refusal(404, 'NotFound')), pin)).toBeUndefined();
-    expect(await pinnedAgent(serverOf(refusal(403, 'Forbidden')), pin)).toBeUndefined();
+    const refused = pinnedAgent(serverOf(refusal(403, 'Forbidden')), pin);
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable', reason: 'Refused' });
     await expect(pinnedAgent(serverOf(refusal(500, 'InternalError')), pin)).rejects.toThrow(KubeError);
   });
 });

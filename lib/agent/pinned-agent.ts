@@ -7,10 +7,7 @@ import { agentSpecOf } from '../registration/revision.ts';
 /** `status.agent` of an AgentExecution. Only the controllers write it (admission policy `status-writes`). */
 export type PinnedAgent = NonNullable<AgentExecutionStatus['agent']>;
 
-/**
- * The definition that an execution runs, as it was when it began. Undefined where the revision is gone, may not be read,
- * or is not what the status claims.
- */
+/** The definition that an execution runs, as it was when it began. Undefined where it is gone, or not what the status claims. */
 export async function pinnedAgent(
   kube: Pick<KubeClient, 'get'>,
   pin: PinnedAgent | undefined,

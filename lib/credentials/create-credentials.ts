@@ -1,8 +1,7 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import { credentialProblems } from '../api-spec/credential-problems.ts';
-import type { KubeClient } from '../kube/index.ts';
 import { type Credential, noCredential } from './credential.ts';
-import { credentialFailed, readSecret, type SecretValues } from './read-secret.ts';
+import { credentialFailed, readSecret, type SecretReader, type SecretValues } from './read-secret.ts';
 import type { TokenExchange } from './token-exchange.ts';
 
 /** How calls to registered APIs are authenticated (spec 3 §2.4). */
@@ -14,21 +13,23 @@ export interface Credentials {
   resolve(tenant: string, spec: ApiSpec): Promise<Credential>;
 }
 
-interface CredentialsDeps {
-  readonly kube: Pick<KubeClient, 'get'>;
+interface CredentialsDeps extends SecretReader {
   readonly tokens: TokenExchange;
 }
 
 type Settings = NonNullable<ApiSpec['spec']['credentials']>;
 
-export function createCredentials({ kube, tokens }: CredentialsDeps): Credentials {
+export function createCredentials({ kube, clock, tokens }: CredentialsDeps): Credentials {
   return {
     async resolve(tenant, { metadata, spec }) {
       const settings = spec.credentials ?? { kind: 'none' };
       if (settings.kind === 'none') return noCredential;
       const [problem] = credentialProblems(spec);
       if (problem !== undefined) throw credentialFailed(`${problem.path} of the ApiSpec ${problem.message}`);
-      const secret = await readSecret(kube, { namespace: metadata.namespace ?? '', name: settings.secret.name });
+      const secret = await readSecret(
+        { kube, clock },
+        { namespace: metadata.namespace ?? '', name: settings.secret.name },
+      );
       if (settings.kind !== 'oauth2_client_credentials') return fixed(settings, secret);
       const { token_url: tokenUrl, scopes = [], audience } = settings;
       const request = {

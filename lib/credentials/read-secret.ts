@@ -1,5 +1,7 @@
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { findObject, isForbidden, type KubeClient, secrets } from '../kube/index.ts';
+import { findObject, isForbidden, type KubeClient, lacksRights, type Secret, secrets } from '../kube/index.ts';
+import { tryPaced } from '../retry.ts';
 import { credentialLimits } from './credential.ts';
 
 /** The label of Secrets that the gateway may use. RBAC cannot filter by label. */
@@ -8,6 +10,11 @@ const credentialLabel = 'windlass.dev/credential';
 interface SecretRef {
   readonly namespace: string;
   readonly name: string;
+}
+
+export interface SecretReader {
+  readonly kube: Pick<KubeClient, 'get'>;
+  readonly clock: Pick<Clock, 'sleep'>;
 }
 
 export interface SecretValues {
@@ -19,16 +26,10 @@ export interface SecretValues {
 
 /**
  * The Secret of a credential.
- * @throws AppError `terminal` with the reason CredentialFailed where it is absent, lacks the label or is refused.
+ * @throws AppError `terminal` with the reason CredentialFailed where it is absent, lacks the label, or is refused for some seconds.
  */
-export async function readSecret(kube: Pick<KubeClient, 'get'>, ref: SecretRef): Promise<SecretValues> {
-  const secret = await findObject(kube, secrets, ref).catch((error: unknown) => {
-    if (!isForbidden(error)) throw error;
-    throw credentialFailed(
-      `the gateway may not read Secret ${ref.name}; its namespace lacks the gateway's role`,
-      error,
-    );
-  });
+export async function readSecret(deps: SecretReader, ref: SecretRef): Promise<SecretValues> {
+  const secret = await read(deps, ref);
   if (secret?.metadata.labels?.[credentialLabel] !== 'true') {
     throw credentialFailed(
       `there is no Secret ${ref.name} with the label ${credentialLabel}=true in the namespace ${ref.namespace}`,
@@ -49,6 +50,20 @@ export async function readSecret(kube: Pick<KubeClient, 'get'>, ref: SecretRef):
       throw credentialFailed(`the key ${key} of Secret ${ref.name} must have 1 to ${most} visible ASCII characters`);
     },
   };
+}
+
+/** Waits before a Secret is read again that was refused: the server may have just begun (ADR 0142). */
+const refusedAgainMs = [100, 400, 1_000, 1_500];
+
+function read({ kube, clock }: SecretReader, ref: SecretRef): Promise<Secret | undefined> {
+  const pauseAfter = (error: unknown, failures: number): number => {
+    const pauseMs = lacksRights(error) ? refusedAgainMs[failures - 1] : undefined;
+    if (pauseMs !== undefined) return pauseMs;
+    if (!isForbidden(error)) throw error;
+    const message = `the gateway may not read Secret ${ref.name}; its namespace lacks the gateway's role`;
+    throw credentialFailed(message, error);
+  };
+  return tryPaced({ clock, pauseAfter }, () => findObject(kube, secrets, ref));
 }
 
 /** Text that a header carries as it is: nothing in it can begin another header. */

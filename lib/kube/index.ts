@@ -33,6 +33,7 @@ export {
   type RequestName,
 } from './kube-error.ts';
 export { findCredentials } from './kubeconfig-credentials.ts';
+export { createLastingRefusals, type LastingRefusals, refusalsApartMs } from './lasting-refusals.ts';
 export { listPages } from './list-pages.ts';
 export type * from './objects.ts';
 export { keyOf, refOfKey } from './objects.ts';

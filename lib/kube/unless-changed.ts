@@ -1,13 +1,13 @@
-import { isConflict, isInvalid, isNotFound } from './kube-error.ts';
+import { isConflict, isFailedTest, isNotFound } from './kube-error.ts';
 
 /**
  * Awaits a write to an object that was read before. Gone, changed, or another object under the same name (a failed `test`
- * answers 422) counts as done: the watch brings what is new.
+ * answers 422) counts as done: the watch brings what is new. A refusal of what is written does not.
  */
 export async function unlessChanged(write: Promise<unknown>): Promise<void> {
   try {
     await write;
   } catch (error) {
-    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
+    if (!isNotFound(error) && !isConflict(error) && !isFailedTest(error)) throw error;
   }
 }

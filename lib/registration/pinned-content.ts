@@ -1,11 +1,6 @@
-import {
-  type ControllerRevision,
-  controllerRevisions,
-  findObject,
-  isForbidden,
-  type KubeClient,
-} from '../kube/index.ts';
+import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../kube/index.ts';
 import { holdsItsContent, revisionSubject } from './revision.ts';
+import { unreadable } from './unreadable.ts';
 import type { VersionedKind } from './versioned.ts';
 
 /** Which stored content an execution runs, as its status says. */
@@ -15,7 +10,10 @@ interface Pin {
   readonly revision: string;
 }
 
-/** The revision that a pin names. Undefined where it is gone, may not be read, or is not what the pin claims. */
+/**
+ * The revision that a pin names. Undefined where it is gone, or is not what the pin claims.
+ * @throws AppError `unavailable` where it may not be read.
+ */
 export async function pinnedContent(
   kube: Pick<KubeClient, 'get'>,
   kind: VersionedKind,
@@ -25,8 +23,7 @@ export async function pinnedContent(
     const revision = await findObject(kube, controllerRevisions, { namespace: pin.namespace, name: pin.revision });
     return revision !== undefined && isPinned(revision, kind, pin) ? revision : undefined;
   } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
+    throw unreadable(error);
   }
 }
 

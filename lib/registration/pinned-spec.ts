@@ -6,8 +6,8 @@ import { pinnedContent } from './pinned-content.ts';
 import { specOf } from './revision.ts';
 
 /**
- * The definition that an execution runs, as it was when it began. Undefined where it is gone, may not be read, or is not
- * what the status claims: a status may be a stranger's.
+ * The definition that an execution runs, as it was when it began. Undefined where it is gone, or is not what the status
+ * claims: a status may be a stranger's.
  */
 export async function pinnedSpec(
   kube: Pick<KubeClient, 'get'>,

@@ -10,6 +10,7 @@ import {
 } from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
 import { holdsItsContent, isRevisionOf, revisionSelector, versionOf } from './revision.ts';
+import { unreadable } from './unreadable.ts';
 import { nounOf, type Versioned } from './versioned.ts';
 
 export type RevisionReader = Pick<KubeClient, 'get' | 'list'>;
@@ -30,6 +31,7 @@ export async function specOfVersion<V extends Versioned>(
 
 /**
  * The stored content of a version: the last of several, which force has made. No more than a page of them is in memory.
+ * @throws AppError `unavailable` where revisions may not be listed, and the status names none of the version.
  */
 export async function storedRevision(
   kube: RevisionReader,
@@ -44,11 +46,13 @@ export async function storedRevision(
       if (last !== undefined && last.revision >= revision.revision) continue;
       if (await isContentInTurn(versioned, revision, version)) last = revision;
     }
+    return last ?? (await listedRevision(kube, versioned, version));
   } catch (error) {
     // Not everybody who may read workflows may list revisions; the status names those that the controllers know.
-    if (!isForbidden(error)) throw error;
+    const listed = isForbidden(error) ? await listedRevision(kube, versioned, version) : undefined;
+    if (listed === undefined) throw unreadable(error);
+    return listed;
   }
-  return last ?? listedRevision(kube, versioned, version);
 }
 
 async function* revisionsOf(
@@ -74,7 +78,10 @@ async function listedRevision(
   const { metadata, status } = versioned;
   const row = status?.versions?.find((candidate) => candidate.version === version);
   if (row === undefined) return undefined;
-  const found = await findObject(kube, controllerRevisions, { namespace: metadata.namespace, name: row.revision });
+  const ref = { namespace: metadata.namespace, name: row.revision };
+  const found = await findObject(kube, controllerRevisions, ref).catch((error: unknown) => {
+    throw unreadable(error);
+  });
   return found !== undefined && isContentOf(versioned, found, version) ? found : undefined;
 }
 

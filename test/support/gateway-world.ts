@@ -162,7 +162,11 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
         return index;
       },
     },
-    credentials: createCredentials({ kube, tokens: createTokenExchange({ clock: systemClock, upstream }) }),
+    credentials: createCredentials({
+      kube,
+      clock: systemClock,
+      tokens: createTokenExchange({ clock: systemClock, upstream }),
+    }),
     upstream,
   });
 }

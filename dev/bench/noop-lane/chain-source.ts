@@ -59,7 +59,11 @@ export function chainSource(audit: AuditChain, url: string): ToolSource {
     whole: async () => workflow,
     apiSpecs: { byIndex: () => [api], getByUid: () => api },
     documents: { indexOf: async () => index },
-    credentials: createCredentials({ kube, tokens: createTokenExchange({ clock: systemClock, upstream }) }),
+    credentials: createCredentials({
+      kube,
+      clock: systemClock,
+      tokens: createTokenExchange({ clock: systemClock, upstream }),
+    }),
     upstream,
   });
 }
