@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { isConflict } from './bus-error.ts';
-import type { Retention } from './bus-config.ts';
 import type { BusObserver, BusOperation } from './bus-observer.ts';
 import { type BusCalls, createCalls, ignoreFailure } from './calls.ts';
 import type { BucketDefinition } from './kv/bucket-definition.ts';
@@ -178,7 +177,7 @@ class NatsBus implements EventBus {
   }
 
   /** With the bound of bytes that the process was given. */
-  #asSet<D extends { readonly name: string; readonly retention: Partial<Retention> }>(definition: D): D {
+  #asSet<D extends { readonly name: string; readonly retention: StreamDefinition['retention'] }>(definition: D): D {
     const maxBytes = this.#options.streamBytes?.[definition.name];
     return maxBytes === undefined ? definition : { ...definition, retention: { ...definition.retention, maxBytes } };
   }

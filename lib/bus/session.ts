@@ -220,7 +220,7 @@ function streamsOf(
         throw error;
       });
       const { isRecord, newest, retention } = definition;
-      if (isRecord === true && newest === undefined && retention.maxBytes !== undefined)
+      if (isRecord === true && newest === undefined && retention.maxBytes !== 'unbounded')
         await shares.add({ name: wanted.name, maxBytes: retention.maxBytes });
     }),
     async bounds(stream) {

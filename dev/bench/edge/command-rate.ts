@@ -151,7 +151,7 @@ const resultSubject = (tenant: string, run: string): string =>
   ownSubject(
     {
       name: edgeResultLogs.name,
-      retention: { maxAgeMs: 1 },
+      retention: { maxAgeMs: 1, maxBytes: 'unbounded' },
       share: { of: edgeResultLogs.name, tenant, maxBytes: 1 },
     },
     tenant,

@@ -7,7 +7,8 @@ import type { Retention } from '../bus-config.ts';
 export interface StreamDefinition {
   /** Lower-case word, such as `conversations`. */
   readonly name: string;
-  readonly retention: Pick<Retention, 'maxAgeMs'> & Partial<Retention>;
+  /** `unbounded`: by age alone, or by the bound that `share` says. */
+  readonly retention: Pick<Retention, 'maxAgeMs'> & { readonly maxBytes: number | 'unbounded' };
   /** A record of what was done: no client can take a message out, and each subject has a share (ADR 0048). */
   readonly isRecord?: boolean;
   /** How many messages of one subject the stream keeps. Default: any number, or the subject's share of a record. */

@@ -36,7 +36,7 @@ export function ownStream(definition: StreamDefinition, replicas: number): Wante
     duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
     compression: 's2',
     num_replicas: replicas,
-    ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
+    ...(maxBytes === 'unbounded' ? {} : { max_bytes: maxBytes }),
     ...(newest === undefined ? {} : { max_msgs_per_subject: newest }),
     ...(inBatches ? { allow_direct: true } : {}),
     ...(isRecord ? { deny_delete: true, deny_purge: true } : {}),

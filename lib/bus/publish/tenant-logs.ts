@@ -18,7 +18,7 @@ function tenantLog({ name, retention, inBatches = false }: TenantLogsDefinition,
   const { maxAgeMs, maxBytes } = retention;
   return {
     name: `${name}_${token(tenant)}`,
-    retention: { maxAgeMs },
+    retention: { maxAgeMs, maxBytes: 'unbounded' },
     share: { of: name, tenant, maxBytes },
     inBatches,
   };
