@@ -87,8 +87,8 @@ export function isConflict(error: unknown): error is KubeError {
 }
 
 /**
- * Requests at the same time wrote the usage of a ResourceQuota, each time before this one could. The server has made
- * nothing, and the object itself met nobody: the same request may succeed in a moment.
+ * Concurrent requests wrote the usage of a ResourceQuota, each time before this one could. The server has made
+ * nothing, and no other object conflicts with this one: the same request may succeed in a moment.
  */
 export function isQuotaRaced(error: unknown): boolean {
   return error instanceof KubeError && error.isQuotaRace;
