@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { importJWK, type JWTPayload, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chainLimitsOf, readGatewayConfig } from '../../gateway/config.ts';
@@ -5,6 +6,7 @@ import { createOperatorAuthentication, type OperatorAuthentication } from '../..
 import { contracts } from '../../gateway/routes/contracts.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ConfigError, type Environment } from '../../lib/config.ts';
+import { issueToken } from '../../lib/envelope/token.ts';
 import { defineRoute, json } from '../../lib/http/index.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
 import { chainLimitsDefault } from '../../lib/tool-chain/limits.ts';
@@ -56,6 +58,12 @@ function open(env: Environment = {}): OperatorAuthentication {
 const second = (): number => Math.floor((Date.now() + nowMs) / 1_000);
 
 /** Signs with the provider's own newest key whatever it would never say. */
+/** A token of the invocation lane. */
+function sealed(key: { readonly issuer: string; readonly audience: string }): Promise<string> {
+  const claims = { jti: 'j', scp: 'default', tenant_id: 'acme', iat: second(), exp: second() + 60 };
+  return issueToken({ ...generateKeyPairSync('ed25519'), ...key }, claims);
+}
+
 async function forge(claims: JWTPayload = {}, header: object = {}): Promise<string> {
   const jwk = provider.keys[0] ?? {};
   const all = { iss: proxy.url, aud: 'windlass', sub: 'olga', svc_role: 'svc:operator', tenant_id: 'acme' };
@@ -164,6 +172,8 @@ describe('operators with tokens of a real provider', () => {
     ['AMB-148 a beginning to come', () => forge({ nbf: second() + 600 })],
     ['no JWT', async () => 'token'],
     ['AMB-120 no signature', async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`],
+    ['a token of the invocation lane', () => sealed({ issuer: 'windlass', audience: 'windlass-tools' })],
+    ['its key, for this issuer and audience', () => sealed({ issuer: proxy.url, audience: 'windlass' })],
     ['a changed signature', async () => `${(await forge()).slice(0, -8)}AAAAAAAA`],
   ])('GW-OP-08 are refused with a bare 401 for %s', async (_title, token) => {
     await expect(who(open(), await token())).rejects.toMatchObject(bare);

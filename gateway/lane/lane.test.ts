@@ -1,4 +1,5 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { aborted } from '../../lib/aborted.ts';
@@ -165,6 +166,16 @@ let replicas: Replica[];
 let signer: Signer;
 let executionId: string;
 let token: string;
+
+const operatorKey = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+
+/** All claims of a SEAL token, under another algorithm and key. */
+const foreignToken = (alg: string, by: KeyObject | Uint8Array): Promise<string> =>
+  new SignJWT({ iss: key.issuer, aud: key.audience, jti: randomUUID(), scp: 'default', tenant_id: 'acme' })
+    .setProtectedHeader({ alg })
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(by);
 
 const tokenOf = (claims: object = {}, by = key): Promise<string> =>
   issueToken(by, {
@@ -626,6 +637,21 @@ describe('the invocation lane', () => {
       401,
       errorOf(-32_000, 'invalid token'),
       async () => signed(payloadOf('1'), { token: await tokenOf({ scp: 'other' }) }),
+    ],
+    [
+      'GW-INV-02 AMB-120 a token of the operators',
+      401,
+      errorOf(-32_000, 'invalid token'),
+      async () => signed(payloadOf('1'), { token: await foreignToken('RS256', operatorKey.privateKey) }),
+    ],
+    [
+      'GW-INV-02 AMB-120 a token that is signed with the public key as a secret',
+      401,
+      errorOf(-32_000, 'invalid token'),
+      async () => {
+        const pem = key.publicKey.export({ type: 'spki', format: 'pem' });
+        return signed(payloadOf('1'), { token: await foreignToken('HS256', Buffer.from(pem)) });
+      },
     ],
     [
       'AMB-118 an execution without a session',
