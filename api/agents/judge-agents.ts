@@ -38,7 +38,7 @@ interface JudgeQuestion {
   readonly agent: string;
   readonly iteration: number;
   readonly answer: JudgedAnswer;
-  /** What is left of the bounds of the execution. */
+  /** The rest of the bounds of the execution. */
   readonly budget: Budget;
 }
 

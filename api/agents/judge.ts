@@ -14,7 +14,7 @@ interface JudgeDeps {
 
 interface Question {
   readonly alias: string;
-  /** What is left to the execution, of which the question and its verdict take their part. */
+  /** The rest of the execution's bounds. The question and its verdict take their part of it. */
   readonly budget: Budget;
   /** Milliseconds of the verdict, from the provider's turn on: a judge that waits for others has not begun. */
   readonly withinMs: number;

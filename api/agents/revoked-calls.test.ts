@@ -66,7 +66,7 @@ async function world(uid: string) {
       return { revoked };
     },
     ls: (signal: AbortSignal) => container.run({ caller, tool: 'cmd.run', args: { command: 'ls' } }, signal),
-    /** What was written down of signed calls. */
+    /** Records of signed calls. */
     async records() {
       const records = (await feed.read('acme', uid, 0)).map(({ record }) => record);
       return records.filter(({ kind }) => /signed|dispatched/.test(kind));

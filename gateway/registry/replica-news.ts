@@ -46,7 +46,7 @@ export function withNews({ calls, clock, isKnown }: HeardDeps): Pick<CallsUnderW
       if (prefix === undefined) return calls.drained(key, patienceMs);
       const uid = key.slice(prefix.length);
       for (let leftMs = patienceMs; isKnown(uid) !== (news === 'made'); leftMs -= lookEveryMs) {
-        if (leftMs <= 0) throw new AppError('timeout', 'the watch has not told of it');
+        if (leftMs <= 0) throw new AppError('timeout', 'the watch has not shown it');
         await clock.sleep(lookEveryMs);
       }
     },

@@ -77,6 +77,6 @@ export interface GatewayTool {
 export interface ToolSource {
   list(tenant: string | undefined): Iterable<GatewayTool>;
   find(tenant: string | undefined, name: string): GatewayTool | undefined;
-  /** What is yet to be read where `find` may give this name later, or `list` more tools; undefined where neither can. */
+  /** Names the unread part where `find` may give this name later, or `list` more tools; undefined where neither can. */
   unread?(tenant: string | undefined, name?: string): string | undefined;
 }

@@ -45,7 +45,7 @@ export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
   });
 }
 
-/** What is malformed around a request is refused under the id that the request has. */
+/** A malformed frame of a request is refused under the id of the request. */
 function underIdOf<T>(payload: unknown, read: () => T): T {
   try {
     return read();

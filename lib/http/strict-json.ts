@@ -195,7 +195,7 @@ function createPosition(base: Place): Position {
 const halfEscaped = /\\ud/i;
 
 function takeString(literal: string, position: Position): void {
-  // Of a value only its halves of characters count: a long one is not made again.
+  // Only halves of characters in a value matter here, so that a long value is not made again.
   if (!position.isKeyNext && !halfEscaped.test(literal) && literal.isWellFormed()) return;
   const string = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
   if (!string.isWellFormed()) throw new JsonTextError('holds half of a character (a lone surrogate)', position.place);

@@ -73,7 +73,7 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
   const sent = deps.sent.take(commandId, hostOf(stream));
   if (!deps.sent.hasEnded(commandId, hostOf(stream))) {
     const claim = sent?.claim ?? (await claimOf(deps, stream, commandId));
-    // What was sent again after its end has no result that its sender finds; one that is there still is stored once.
+    // A command that was sent again after its end has no result for its sender, so that this one is stored. Others are stored once.
     if (claim !== undefined && (claim.record.ended !== true || sent !== undefined))
       await storeResult(deps, claim, { commandId, result, begun: sent?.begun });
   }
