@@ -109,6 +109,8 @@ const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
   terminal.note(
     printable(`${run.tool} ${run.outcome ?? 'running'}${run.message === undefined ? '' : `: ${run.message}`}`),
   );
+  if (run.records_lost === true)
+    terminal.note('the outcomes of its hosts were deleted; the summary is all that is left');
   for (const line of tableLines(columns, run.per_node, format === 'wide')) terminal.out(line);
   return ok;
 };

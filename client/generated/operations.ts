@@ -2098,6 +2098,8 @@ export type ReadFleetRunAnswer = {
     /** Why it is err, timed_out or cancelled; the last 1,024 bytes at most. */
     readonly message?: string;
   })[];
+  /** The outcomes of the hosts were deleted, and per_node is empty; the summary is all that is left. */
+  readonly records_lost?: true;
 };
 
 export type IssueSealTokenBody = {

@@ -69,7 +69,7 @@ describe('a fleet run on a real NATS server', () => {
     const api = recordsOf(server, nats.connect());
     const seen = async () => {
       const open = await api.open(server.run.metadata.uid ?? '');
-      return (await api.perNode(server.run, open)).map(({ node_id: id, outcome }) => `${id} ${outcome}`);
+      return (await api.perNode(server.run, open))?.map(({ node_id: id, outcome }) => `${id} ${outcome}`);
     };
     const seenBecomes = (want: readonly string[]) =>
       vi.waitFor(async () => expect(await seen()).toEqual(want), { timeout: 10_000, interval: 20 });
@@ -94,7 +94,7 @@ describe('a fleet run on a real NATS server', () => {
     await vi.waitFor(
       async () => {
         const open = await api.open(server.run.metadata.uid ?? '');
-        const known = await api.perNode(server.run, open);
+        const known = (await api.perNode(server.run, open)) ?? [];
         expect(new Set(known.map(({ node_id: id }) => id)).size).toBe(known.length);
         expect(known).toHaveLength(520);
         expect(server.status.per_node_ref).toHaveLength(1);

@@ -43,7 +43,9 @@ export function markRules(marks: Marks, may: string, writer: string): readonly A
 
 const ownersOf = (object: string): string =>
   `(has(${object}.metadata.ownerReferences) ? ${object}.metadata.ownerReferences : [])`;
-const isOwned = (object: string): string => `${ownersOf(object)}.exists(o, o.apiVersion.startsWith('${group}/'))`;
+/** CEL: one of our kinds owns the object. */
+export const isOwned = (object: string): string =>
+  `${ownersOf(object)}.exists(o, o.apiVersion.startsWith('${group}/'))`;
 
 /**
  * Kubernetes deletes an object with its owners, and processes of ours find the owner by a reference. Only those for whom `may`

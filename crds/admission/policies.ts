@@ -29,6 +29,7 @@ import {
   podBindingPolicy,
   stepPodPolicy,
 } from './step-pod-policies.ts';
+import { storedOutputPolicy } from './stored-output-policy.ts';
 import { tenantPolicy } from './tenant-policy.ts';
 import { apiSpecPolicy, toolIdentityPolicy, toolSchemaPolicy, toolStepPolicy } from './tool-policies.ts';
 import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
@@ -57,6 +58,7 @@ const ofAccounts = [
   agentRevisionPolicy,
   stepPodPolicy,
   podBindingPolicy,
+  storedOutputPolicy,
   agentExecutionPolicy,
   toolCallPolicy,
   agentPodPolicy,

@@ -18,7 +18,7 @@ export interface AdmissionPolicy {
   readonly label?: string;
   /** Label of the namespaces in which the policy holds; everywhere unless given. */
   readonly namespaceLabel?: string;
-  readonly operations: readonly ('CREATE' | 'UPDATE')[];
+  readonly operations: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
   /** Default: refuse. A policy that warns is silent where it cannot be evaluated. */
   readonly action?: 'Deny' | 'Warn';
   readonly variables: Readonly<Record<string, string>>;

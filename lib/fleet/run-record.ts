@@ -33,7 +33,7 @@ export const storeReader =
   };
 
 /** A run that ended because its record is gone: its summary is all that is left. */
-const isLost = ({ status }: FleetRun): boolean => status?.reason === 'RecordLost';
+export const isLost = ({ status }: FleetRun): boolean => status?.reason === 'RecordLost';
 
 /** The fixed targets; none of a run that has not begun. Throws AppError `not_found` where they are lost. */
 export async function readTargets(read: PartReader, run: FleetRun): Promise<FrozenTargets> {

@@ -24,6 +24,7 @@ import { createOutputReader } from '../../lib/execution/output-reader.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { newId } from '../../lib/ids.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
+import type { NodeRecord } from '../../lib/fleet/node-record.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
@@ -259,6 +260,6 @@ const noBus = {
   request: () => Promise.reject(new AppError('unavailable', 'a run that has ended needs no bus')),
 };
 
-/** How each host of the run ended, as the API reads it. */
-export const perNodeOf = (server: FleetServer): ReturnType<RunRecords['perNode']> =>
-  recordsOf(server, noBus).perNode(server.run);
+/** How each host of the run ended, as the API reads it; none where the record is lost. */
+export const perNodeOf = async (server: FleetServer): Promise<readonly NodeRecord[]> =>
+  (await recordsOf(server, noBus).perNode(server.run)) ?? [];

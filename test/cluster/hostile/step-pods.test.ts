@@ -4,6 +4,7 @@ import { annotations, apiVersion, captureFinalizer, labels } from '../../../crds
 import type { State } from '../../../crds/schema/state.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import {
+  configMaps,
   defineResource,
   events,
   type ObjectRef,
@@ -12,13 +13,15 @@ import {
   type Role,
   roleBindings,
 } from '../../../lib/kube/index.ts';
+import { createBlob } from '../../../lib/output-store/blob.ts';
+import { blobName, createConfigMapStore } from '../../../lib/output-store/config-map-store.ts';
 import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { type Answer, createSend, type Send } from '../admission/api.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
 import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { workflowExecutions } from '../harness/kinds.ts';
 import { type UsedControllers, useControllers } from '../harness/used-controllers.ts';
-import { waitForObject, waitForView } from '../harness/wait.ts';
+import { waitForNone, waitForObject, waitForView } from '../harness/wait.ts';
 
 /**
  * Mallory administers the namespace of a tenant: a role there gives her every verb on everything, subresources of pods
@@ -151,6 +154,32 @@ describe('Mallory and a step that no node takes', () => {
     const { status, message } = await asMallory('POST', path, bindingOf(name, metadata));
     expect([status, message]).toEqual([403, expect.stringContaining('pod-bindings.windlass.dev')]);
     await world.kube.delete(workflowExecutions, ref);
+  });
+});
+
+describe('Mallory and the stored outputs of a run', () => {
+  it('she deletes none, changes none, and takes the name of none to come', async () => {
+    const { kube, namespace } = world;
+    const { metadata } = await startExecution(kube, { namespace, name: 'stores' }, { workflow: 'none' });
+    const owner = { namespace, name: metadata.name, uid: metadata.uid ?? '' };
+    const blob = createBlob(Buffer.from('honest'));
+    await createConfigMapStore(kube).put(owner, [blob], 0);
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    const stored = `${path}/${blobName(owner.uid, blob.ref, 0)}`;
+    const mine = (name: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+    const answers = [
+      await asMallory('DELETE', stored),
+      await asMallory('DELETE', path),
+      await asMallory('PATCH', stored, { metadata: { ownerReferences: null } }, mergePatch),
+      await asMallory('POST', path, mine(blobName(owner.uid, createBlob(Buffer.from('later')).ref, 0))),
+    ];
+    for (const { status, message } of answers) {
+      expect([status, message]).toEqual([403, expect.stringContaining('stored-outputs.windlass.dev')]);
+    }
+    expect((await asMallory('POST', path, mine('output-of-mallory'))).status).toBe(201);
+    expect((await asMallory('DELETE', `${path}/output-of-mallory`)).status).toBe(200);
+    await kube.delete(workflowExecutions, owner);
+    await waitForNone(kube, { resource: configMaps, namespace, labelSelector: `${labels.executionUid}=${owner.uid}` });
   });
 });
 

@@ -441,6 +441,17 @@ describe('the history of runs', () => {
     expect(await call('readFleetRun', { params: { fleet_command_id: uid } })).toMatchObject({ target });
   });
 
+  it.each([
+    { record: undefined, want: { per_node: [], records_lost: true } },
+    { record: [], want: { per_node: [] } },
+  ])('EDGE-REST-37 says whether the record of a run is lost: $want', async ({ record: found, want }) => {
+    const one = edgeWorld([aRun()], { records: { ...records, perNode: async () => found } });
+    const { per_node, records_lost } = (await one.call('readFleetRun', {
+      params: { fleet_command_id: uid },
+    })) as FleetRunView;
+    expect({ per_node, ...(records_lost !== undefined && { records_lost }) }).toEqual(want);
+  });
+
   it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run, and why it has no result of its own', async () => {
     const all = [...perNode, record(4, 'err', lost)];
     const one = edgeWorld([aRun()], { records: { ...records, perNode: async () => all } });

@@ -22,8 +22,11 @@ export interface RunRecords {
   }>;
   /** Outcomes of a run under way that its record lacks now; empty while its controllers, or the bus, are away. */
   open(uid: string): Promise<readonly NodeRecord[]>;
-  /** Hosts that have an outcome, in the order in which they got it, with the open ones; of a run that has ended every host. */
-  perNode(run: FleetRun, open?: readonly NodeRecord[]): Promise<readonly NodeRecord[]>;
+  /**
+   * Hosts that have an outcome, in the order in which they got it, with the open ones; of a run that has ended every host.
+   * Undefined where the record of a run that has ended is lost.
+   */
+  perNode(run: FleetRun, open?: readonly NodeRecord[]): Promise<readonly NodeRecord[] | undefined>;
   /**
    * The results of `take` for each host's stored outcome, in pages of so many bytes as JSON, in the order of `perNode`. A record that is
    * lost ends the pages of a run that has ended.

@@ -57,7 +57,12 @@ export function createReadRoute(deps: ReadDeps): Route<Caller> {
     // Each host may take two tails.
     await request.reserve(stored + Buffer.byteLength(JSON.stringify(open)));
     const perNode = await deps.records.perNode(run, open);
-    return json({ ...presentRunSummary(run), per_node: perNode.map(presentNode) });
+    const isLost = perNode === undefined;
+    return json({
+      ...presentRunSummary(run),
+      per_node: (perNode ?? []).map(presentNode),
+      ...(isLost && { records_lost: true as const }),
+    });
   });
 }
 

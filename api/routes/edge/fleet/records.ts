@@ -4,8 +4,10 @@ import type { Clock } from '../../../../lib/clock.ts';
 import { hasReason } from '../../../../lib/errors.ts';
 import { createFairPool } from '../../../../lib/fair-pool.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
+import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
 import { readOpenRecords } from '../../../../lib/fleet/open-records.ts';
 import {
+  isLost,
   type PartReader,
   pagesOfRecords,
   readPerNode,
@@ -32,7 +34,10 @@ export function createRunRecords({ clock, outputs, bus }: RecordDeps): RunRecord
     targets: (run) => unlessLost(run, () => readTargets(read, run), { resolved: [], skipped: [] }),
     open: (uid) => readOpenRecords(bus, uid),
     // Without one part its hosts would look as if they had never started.
-    perNode: (run, open) => unlessLost(run, () => readPerNode(read, run, open), []),
+    perNode: async (run, open) =>
+      isLost(run)
+        ? undefined
+        : unlessLost<NodeRecord[] | undefined>(run, () => readPerNode(read, run, open), undefined),
     async *pages<T extends object>(run: FleetRun, query: PageQuery<T>) {
       const entry = { tenant: run.metadata.namespace ?? '', cost: recordPartBytes };
       const pages = pagesOfRecords(read, run, { ...query, inTurn: (task) => turns.run(entry, task) });

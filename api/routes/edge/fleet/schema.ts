@@ -159,6 +159,11 @@ export const FleetRunView = Type.Object(
         'Hosts that have an outcome, in the order in which they got it. At the end those that were never sent the ' +
         'command follow.',
     }),
+    records_lost: Type.Optional(
+      Type.Literal(true, {
+        description: 'The outcomes of the hosts were deleted, and per_node is empty; the summary is all that is left.',
+      }),
+    ),
   },
   strict,
 );
