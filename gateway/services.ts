@@ -94,7 +94,7 @@ function inOwnTenant(
   authentication: OperatorAuthentication,
   own: HeaderDeps,
 ): Services['authenticate'] {
-  // Nobody has a tenant in the bypass.
+  // No caller of the bypass has a tenant.
   if (isBypass(config)) return (headers) => authentication.authenticate(headers);
   return async (headers) => ofOwnTenantInHeader(own, await authentication.authenticate(headers), headers);
 }

@@ -18,7 +18,7 @@ type Begun =
   | { readonly kind: 'refused'; readonly why: RefusedRun; readonly targets: FrozenTargets };
 
 interface Surroundings {
-  /** Namespace of the tenant. */
+  /** Those of the tenant's namespace. */
   readonly hosts: Iterable<FleetHost>;
   /** The group that the run names; absent where its tenant has none of that id. */
   readonly group: EdgeGroup | undefined;

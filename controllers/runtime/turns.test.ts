@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mayHold } from '../../lib/fair-pool.ts';
+import { growthOf, proportional } from '../../test/support/processor-time.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 function turnsOf(keys: readonly string[], workers = Number.POSITIVE_INFINITY): Turns {
@@ -110,15 +111,12 @@ it('what is ready can be forgotten, and what is under way still ends', () => {
   expect(turns.next()?.key).toBe('a/3');
 });
 
-it('a key costs the same among 200,000 as among few', () => {
-  const perKeyUs = (count: number): number => {
+it('a key costs the same among 200,000 as among 20,000', async () => {
+  const workOffMany = (count: number): void => {
     const keys = Array.from({ length: count }, (_, i) => `n${i % 7}/${i}`);
-    const started = performance.now();
     expect(workOff(turnsOf(keys))).toHaveLength(count);
-    return ((performance.now() - started) * 1000) / count;
   };
-  perKeyUs(20_000);
-  expect(perKeyUs(200_000)).toBeLessThan(20 * Math.max(1, perKeyUs(20_000)));
+  expect(await growthOf(20_000, workOffMany)).toBeLessThan(proportional);
 });
 
 type Move = { readonly act: 'push'; readonly namespace: string } | { readonly act: 'next' | 'end' };

@@ -1,3 +1,4 @@
+import { apiVersion } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
@@ -16,7 +17,7 @@ export function checkCliTool(spec: CliToolSpec): readonly Problem[] {
   if (large.length > 0) return large;
   const own = [...timeProblems(spec), ...fileProblems(spec), ...lengthProblems(spec)];
   if (own.length > 0) return own;
-  const tool = { apiVersion: 'windlass.dev/v1', kind: 'CliTool', metadata: { name: 'tool' }, spec } as const;
+  const tool = { apiVersion, kind: 'CliTool', metadata: { name: 'tool' }, spec } as const;
   return checkDefinition(workflowOf(tool, 'tenant').spec)
     .filter(({ severity }) => severity === 'error')
     .map(({ at, rule, message }) => errorAt(placeIn(spec, at), rule, message));

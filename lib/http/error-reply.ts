@@ -64,7 +64,7 @@ export function toErrorReply(
     status,
     headers: { ...standardHeaders(status, contract?.access), ...options.headers },
     body: options.body ?? ownBody(contract, status, usual) ?? usual,
-    isFault: status >= 500 ? isFault(error, options) : isUntold(error),
+    isFault: status >= 500 ? isFault(error, options) : isUnexpectedNotFound(error),
   };
 }
 
@@ -105,8 +105,11 @@ function meaningOf(contract: Parameters<typeof toErrorReply>[1], status: number,
 const isFault = (error: unknown, { code }: HttpErrorOptions): boolean =>
   code !== 'cancelled' && !(error instanceof HttpError && !error.cause);
 
-/** A handler says by itself that what its caller has named is not there. Other missing things are known to us alone. */
-const isUntold = (error: unknown): boolean => error instanceof KubeError && error.code === 'not_found';
+/**
+ * Handlers throw an error of their own where an object that the caller named is missing. A 404 of the Kubernetes API that
+ * reaches this file is about another object, and only the log says so.
+ */
+const isUnexpectedNotFound = (error: unknown): boolean => error instanceof KubeError && error.code === 'not_found';
 
 function standardHeaders(status: number, access?: Access): Record<string, string> {
   if (status === 401) return { 'WWW-Authenticate': access === 'signature' ? 'Signature' : 'Bearer' };

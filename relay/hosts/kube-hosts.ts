@@ -1,3 +1,4 @@
+import { apiVersion } from '../../crds/labels.ts';
 import { type EdgeHost, edgeHostName } from '../../crds/schema/edge-host.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Informer } from '../../lib/informer/index.ts';
@@ -104,7 +105,7 @@ function createWrites(kube: KubeHostsDeps['kube'], tenants: KubeHostsDeps['tenan
 }
 
 const objectOf = ({ nodeId, name, enrolledBy }: NewHost, namespace: string): EdgeHost => ({
-  apiVersion: 'windlass.dev/v1',
+  apiVersion,
   kind: 'EdgeHost',
   metadata: { name: edgeHostName(nodeId), namespace },
   spec: { name: name ?? nodeId, tags: [], labels: {}, enrolled_by: enrolledBy },
