@@ -104,7 +104,7 @@ describe('the answer to an error', () => {
     const request = { verb: 'create', resource: 'workflows' };
     const of = (status: number) => toErrorReply(new KubeError(status, { message: 'the reason' }, request));
     expect(of(403)).toMatchObject({ status: 500, body: { error: 'internal' }, isFault: true });
-    expect(of(401)).toMatchObject({ status: 500, isFault: true });
+    expect(of(401)).toMatchObject({ status: 503, isFault: true });
     expect(of(422)).toMatchObject({ status: 400, body: { error: 'invalid_request', message: 'the reason' } });
     expect(of(409).body).toEqual({ error: 'conflict', code: 'conflict', message: errorForms.conflict.message });
     expect(of(503)).toMatchObject({ status: 503, isFault: true });
