@@ -7,6 +7,7 @@ import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
 import type { Reasoned } from './decide.ts';
+import { isAgentThere } from './confirm-missing.ts';
 import { agentLimits } from './limits.ts';
 
 type Found =
@@ -30,7 +31,7 @@ export async function findDefinition(deps: FindDeps, execution: AgentExecution, 
       reason: 'AgentNotFound' as const,
       message: `no agent ${spec.agent} is here or in the global namespace`,
     };
-    return { kind: isNew(execution, now) ? 'waits' : 'failed', why };
+    return missing(deps, execution, { agent: spec.agent, why, now });
   }
   const version = spec.version ?? agent.spec.version;
   const revision = await revisionOf(deps, agent, spec.version);
@@ -39,6 +40,18 @@ export async function findDefinition(deps: FindDeps, execution: AgentExecution, 
   const known = agent.status?.versions?.map((row) => row.version).join(', ') || agent.spec.version;
   const message = `agent ${agent.metadata.name} has no version ${version}; it has: ${known}`;
   return { kind: 'failed', why: { reason: 'VersionNotFound', message } };
+}
+
+interface Missing {
+  readonly agent: string;
+  readonly why: Reasoned;
+  readonly now: number;
+}
+
+/** Nothing fails for an agent before the server was asked for it. */
+async function missing({ kube }: FindDeps, execution: AgentExecution, { agent, why, now }: Missing): Promise<Found> {
+  const mayCome = isNew(execution, now) || (await isAgentThere(kube, execution.metadata.namespace ?? '', agent));
+  return { kind: mayCome ? 'waits' : 'failed', why };
 }
 
 /** Whether an execution is so young that the caches may not hold what was made beside it. */
@@ -69,9 +82,10 @@ async function pinned({ kube }: FindDeps, agent: Agent, version: string, revisio
 }
 
 /** Before the first question to a model: a judge that is missing would be found only when the work is done. */
-function withJudge({ agents }: FindDeps, execution: AgentExecution, found: Found, now: number): Found {
+async function withJudge(deps: FindDeps, execution: AgentExecution, found: Found, now: number): Promise<Found> {
   const judge = found.kind === 'found' ? judgeNameOf(found.spec) : undefined;
-  if (judge === undefined || cachedAgent(agents, execution.metadata.namespace ?? '', judge) !== undefined) return found;
+  if (judge === undefined || cachedAgent(deps.agents, execution.metadata.namespace ?? '', judge) !== undefined)
+    return found;
   const message = `${noSuchJudge(judge)}; register it, or change validation.agent`;
-  return { kind: isNew(execution, now) ? 'waits' : 'failed', why: { reason: 'AgentNotFound', message } };
+  return missing(deps, execution, { agent: judge, why: { reason: 'AgentNotFound', message }, now });
 }

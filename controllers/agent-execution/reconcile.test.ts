@@ -30,6 +30,8 @@ const podSettings = {
 };
 
 interface Given {
+  /** Whether the server has agents and volumes that no cache holds. */
+  readonly isOnServer?: boolean;
   readonly spec?: Partial<AgentExecutionSpec>;
   /** Fields that the cache leaves out. */
   readonly whole?: Partial<AgentExecutionSpec>;
@@ -130,6 +132,7 @@ function world(given: Given = {}) {
       if (plural === 'securitycontexts' && given.context !== undefined) return { spec: given.context };
       if (plural === 'controllerrevisions') return revision;
       if (plural === 'networkpolicies' && opened[0] !== undefined) return opened[0];
+      if (given.isOnServer === true && ['agents', 'volumes'].includes(plural)) return agent;
       if (plural === 'pods') asked.push('look');
       if (plural === 'pods' && given.stored !== undefined) return given.stored;
       throw notFound;
@@ -303,6 +306,37 @@ describe('an execution of an agent begins', () => {
     await missing.clock.advance(10_000);
     await missing.run();
     expect(missing.status()).toMatchObject({ phase: 'failed', reason: 'AgentNotFound' });
+  });
+
+  it('not while the cache lacks an agent that the server has', async () => {
+    const { run, status, clock, agentAppears } = world({ isThere: false, isOnServer: true });
+    await clock.advance(10_000);
+    await run();
+    expect(status()).toMatchObject({ phase: 'pending', reason: 'AgentNotFound' });
+    agentAppears();
+    await run();
+    expect(status()).toMatchObject({ phase: 'running' });
+  });
+
+  it('not while the cache lacks a judge that the server has', async () => {
+    const validation = { agent: 'strict', threshold: 0.5 };
+    const { run, status, clock } = world({ agent: { execution: { validation } }, isOnServer: true });
+    await clock.advance(10_000);
+    await run();
+    expect(status()).toMatchObject({ phase: 'pending', reason: 'AgentNotFound' });
+  });
+
+  it.each([
+    [true, undefined],
+    [false, 'failed'],
+  ])('not while the cache lacks a volume that the server has: %s', async (isOnServer, phase) => {
+    const volumes = [{ volume: 'data', mount_path: '/data', access_mode: 'read-only' as const }];
+    const { run, status, clock, made } = world({ spec: { volumes }, isOnServer });
+    await run();
+    await clock.advance(10_000);
+    await run();
+    expect(made).toEqual([]);
+    expect(status()).toMatchObject({ phase: phase ?? 'running', reason: 'VolumeNotFound' });
   });
 
   it('never where the agent that is to judge its answers is missing: nothing is asked of a model', async () => {

@@ -1,3 +1,4 @@
+import { mountsOf } from '../../lib/agent/mounts.ts';
 import { labels } from '../../crds/labels.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/agent-execution.ts';
@@ -28,6 +29,7 @@ import {
   type Reasoned,
   waitsForPerson,
 } from './decide.ts';
+import { areVolumesThere } from './confirm-missing.ts';
 import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
 import { makePod, type Wait } from './make-pod.ts';
@@ -158,6 +160,21 @@ async function givePod(
   return execution && startPod(deps, execution, agent, attempt);
 }
 
+/** The plan of the pod. Nothing fails for a volume before the server was asked for it. */
+async function plannedPod(deps: AgentExecutionDeps, execution: AgentExecution, agent: AgentSpec) {
+  const { metadata, spec } = execution;
+  const planned = planPod({
+    execution,
+    agent,
+    nodeConfig: deps.nodeConfig,
+    volumeOf: (name) => deps.volumes.get(`${metadata.namespace}/${name}`),
+    isNew: isNew(execution, deps.clock.now()),
+  });
+  if (planned.kind !== 'failed' || planned.why.reason !== 'VolumeNotFound') return planned;
+  const isThere = await areVolumesThere(deps.kube, metadata.namespace ?? '', mountsOf(agent, spec));
+  return isThere ? { ...planned, kind: 'waits' as const } : planned;
+}
+
 async function startPod(
   deps: AgentExecutionDeps,
   execution: AgentExecution,
@@ -165,13 +182,7 @@ async function startPod(
   attempt: number,
 ): Promise<ReconcileResult> {
   const now = deps.clock.now();
-  const planned = planPod({
-    execution,
-    agent,
-    nodeConfig: deps.nodeConfig,
-    volumeOf: (name) => deps.volumes.get(`${execution.metadata.namespace}/${name}`),
-    isNew: isNew(execution, now),
-  });
+  const planned = await plannedPod(deps, execution, agent);
   if (planned.kind === 'failed') return finish(deps, execution, failed(planned.why));
   if (planned.kind === 'waits') return waitFor(deps, execution, planned.why, agentLimits.lookAgainMs);
   const opened = await openNetworks(deps, execution, agent);

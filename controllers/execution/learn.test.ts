@@ -110,3 +110,24 @@ describe('a volume that the workflow does not declare', () => {
     expect([known?.has('v-1'), known?.get('v-1')]).toEqual([true, undefined]);
   });
 });
+
+describe('a stored output', () => {
+  const locator = 'json/execution-uid/output-1/10';
+  const after = async (status: number, reason: string, message: string) => {
+    const missing = new KubeError(status, { reason, message }, { verb: 'get', resource: 'configmaps' });
+    const store = { get: () => Promise.reject(missing) };
+    return learn({ store } as never, facts, [{ kind: 'blob', locator }]);
+  };
+
+  it('is lost where the server has looked for it', async () => {
+    const known = await after(404, 'NotFound', 'configmaps "output-1" not found');
+    expect(known.unreadable?.has(locator)).toBe(true);
+  });
+
+  it('is not lost by a 404 that is no answer about it', async () => {
+    await expect(after(404, '', '404 page not found')).rejects.toMatchObject({ status: 404 });
+    await expect(after(404, 'NotFound', 'the server could not find the requested resource')).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});

@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import { volumes as volumeKind } from '../../lib/kinds.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import { findWanted, type KubeClient, type KubeObject, keyOf } from '../../lib/kube/index.ts';
+import { findWanted, isMissingKind, type KubeClient, type KubeObject, keyOf } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
@@ -159,8 +159,10 @@ async function load({ store, turns }: LearnDeps, namespace: string, locator: Blo
     await turns.enter(namespace);
     return { json: valueOf(data, locator) };
   } catch (error) {
-    // A user has deleted it, and trying again would not bring it back. A store that is away is another matter.
-    if (error instanceof AppError && error.code === 'not_found') return { lost: error.message };
+    // A user has deleted it, and trying again would not bring it back. A store that is away is another matter, as is a 404
+    // that is no answer about the object.
+    if (error instanceof AppError && error.code === 'not_found' && !isMissingKind(error))
+      return { lost: error.message };
     throw error;
   }
 }

@@ -19,6 +19,7 @@ export {
   isGone,
   isIdentityRefused,
   isInvalid,
+  isMissingKind,
   isNamespaceGone,
   isNotFound,
   isOutOfBounds,
