@@ -206,8 +206,6 @@ const tooLarge = /request is too large|message larger than max/;
  */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof KubeError)
-    return (
-      error.isQuotaRace || (retryableStatuses.has(error.status) && !/not declared in schema/.test(error.message))
-    );
+    return error.isQuotaRace || (retryableStatuses.has(error.status) && !/not declared in schema/.test(error.message));
   return error instanceof AppError && (error.code === 'unavailable' || error.code === 'timeout');
 }
