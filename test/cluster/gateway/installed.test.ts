@@ -77,6 +77,24 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
     }
   });
 
+  it('GW-WF-29 GW-WF-41 GW-OP-19 has told the other replica of a tool, and of its deletion, before it answers', async () => {
+    const [one, two] = await stage.replicas();
+    const [here, there] = [
+      await stage.client(['svc:operator'], one?.url),
+      await stage.client(['svc:operator'], two?.url),
+    ];
+    const [known] = (await here.listToolWorkflows()).items;
+    const { description, input_schema, steps } = await here.readToolWorkflow({ id: known?.id ?? '' });
+    for (let round = 0; round < 5; round += 1) {
+      const name = `orders.copy${round}`;
+      const body = { name, description, input_schema, api_spec_id: apiId, steps };
+      const { id } = await here.registerToolWorkflow({ body });
+      expect((await there.listTools({ q: name })).items).toMatchObject([{ name }]);
+      await here.deleteToolWorkflow({ id });
+      expect((await stage.call(session, { tool: name, args: order }, two?.url)).status).toBe(404);
+    }
+  });
+
   it('GW-INV-01 GW-WF-08 GW-WF-14 GW-WF-26 runs five operations of one signed call, on either replica and path', async () => {
     const before = (await stage.desk.operations()).length;
     const calls = await Promise.all(
