@@ -1,7 +1,7 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { EventSink } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, hasReason } from '../../lib/errors.ts';
 import type { RejectionReason, Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Workflows } from '../cluster/workflows.ts';
 import type { Classifier } from './classifier.ts';
@@ -93,8 +93,7 @@ async function classify(
 }
 
 /** Trouble of our own is no answer of the agent, and its words are for our log. */
-const isOfAgent = (error: unknown): error is AppError =>
-  error instanceof AppError && error.reason === 'ClassificationFailed';
+const isOfAgent = (error: unknown): error is AppError => hasReason(error, 'ClassificationFailed');
 
 /** The next attempt with the key finds the execution of the router agent that this one may have made. */
 export const routingInterrupted = 'RoutingInterrupted';

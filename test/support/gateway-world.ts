@@ -182,6 +182,18 @@ async function byTenant({ authorization = '' }: { readonly authorization?: strin
   return { subject: 'olga', kind: 'consumer', tenant, isAdmin: false, scopes: [], until: Number.POSITIVE_INFINITY };
 }
 
+type Proven = Pick<GatewayWorldOptions, 'bus' | 'key'> & {
+  readonly sessions: ReturnType<typeof createSessions>;
+  readonly isBypass: boolean;
+};
+
+function proofsOf({ bus, key, sessions, isBypass }: Proven) {
+  const deps = { bus, clock: systemClock, sessions };
+  return isBypass
+    ? { prove: createBypassProof(deps), proveSession: createBypassSession(deps) }
+    : { prove: createEnvelopeProof({ ...deps, key }), proveSession: createSessionProof({ ...deps, key }) };
+}
+
 export async function startGatewayWorld(options: GatewayWorldOptions): Promise<GatewayWorld> {
   const { bus, key, isBypass = false, security = {}, authenticate = byTenant } = options;
   const answer: Answerer = options.answer ?? ((_request, response) => answerJson(response, 200, { id: 'order-1' }));
@@ -216,12 +228,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
     }),
   ]);
   const securityOf = () => security;
-  const prove = isBypass
-    ? createBypassProof({ clock: systemClock, sessions })
-    : createEnvelopeProof({ ...deps, key, sessions });
-  const proveSession = isBypass
-    ? createBypassSession({ clock: systemClock, sessions })
-    : createSessionProof({ ...deps, key, sessions });
+  const { prove, proveSession } = proofsOf({ bus, key, sessions, isBypass });
   const rateLimit = { take: async () => undefined };
   const counter = createCallCounter(bus);
   const turns = createProofTurns({ clock: systemClock, key: isBypass ? undefined : key });
