@@ -3,7 +3,7 @@ import { KubeError } from '../../lib/kube/index.ts';
 import type { Action } from './engine/decision.ts';
 import { actionRefusal } from './action-refusal.ts';
 
-const actions = [{ kind: 'create_tool_call', name: 'c-1', spec: {} }] as unknown as Action[];
+const create = { kind: 'create_tool_call', name: 'c-1', spec: {} } as unknown as Action;
 const error = (status: number, message: string) =>
   new KubeError(status, { message }, { verb: 'create', resource: 'toolcalls' });
 
@@ -17,6 +17,13 @@ it.each([
   ['of a server in trouble', error(500, 'etcdserver: leader changed'), undefined],
   ['of no server', new Error('request is too large'), undefined],
 ])('the word %s is a definite refusal: %s', (_whose, thrown, reason) => {
-  const refusal = actionRefusal(thrown, actions);
+  const refusal = actionRefusal({ action: create, error: thrown });
   expect([refusal?.reason, refusal?.child]).toEqual([reason, reason === 'Refused' ? 'c-1' : undefined]);
+});
+
+it('the refusal of another action than a create names no child', () => {
+  const cancel = { kind: 'cancel_child', name: 'c-0', uid: 'u', reason: 'r' } as unknown as Action;
+  const refused = actionRefusal({ action: cancel, error: error(422, 'spec.cancel') });
+  expect(refused).toMatchObject({ reason: 'Refused' });
+  expect(refused?.child).toBeUndefined();
 });

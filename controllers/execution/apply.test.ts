@@ -90,8 +90,12 @@ function setUp(
     now: () => 0,
     newId: () => '0123456789abcdef',
   };
-  const run = (...actions: Action[]) => apply(deps, execution, { actions, mayBeDone: false });
-  const runAgain = (...actions: Action[]) => apply(deps, execution, { actions, mayBeDone: true });
+  const carryOut = async (actions: readonly Action[], mayBeDone: boolean): Promise<void> => {
+    const [failed] = await apply(deps, execution, { actions, mayBeDone });
+    if (failed !== undefined) throw failed.error;
+  };
+  const run = (...actions: Action[]) => carryOut(actions, false);
+  const runAgain = (...actions: Action[]) => carryOut(actions, true);
   return { run, runAgain, calls, rejected, released, followed, made, caches };
 }
 
@@ -428,6 +432,7 @@ describe('a child that is cancelled', () => {
     [404, 'not found'],
     [409, 'the object has been modified'],
     [422, 'the server rejected our request due to an error in our request'],
+    [422, 'WorkflowExecution "c" is invalid: spec: Invalid value: cancel cannot be changed or taken back'],
     [422, 'AgentExecution "c" is invalid: spec: Invalid value: cancel: cannot be taken back'],
   ])('that answers %i is gone or was cancelled by another caller: %s', async (status, message) => {
     await expect(setUp({ jsonPatch: kubeError(status, message) }).run(cancelChild)).resolves.toBeUndefined();

@@ -95,18 +95,31 @@ interface Orders {
   readonly mayBeDone: boolean;
 }
 
+/** An action that was not carried out. */
+export interface FailedAction {
+  readonly action: Action;
+  readonly error: unknown;
+}
+
 /**
  * Carries out all actions of a decision at once. An object that exists and is ours, or is gone already, counts as done.
+ * Never rejects; resolves to the actions that failed, in their order.
  */
 export async function apply(
   deps: ApplyDeps,
   execution: WorkflowExecution,
   { actions, mayBeDone }: Orders,
-): Promise<void> {
+): Promise<readonly FailedAction[]> {
   const hands: Hands = { ...deps, own: mayBeDone ? takeOrCreateOwn : createOwn };
-  const results = await Promise.allSettled(actions.map((action) => run(hands, execution, action)));
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  const failed = actions.map(async (action): Promise<FailedAction | undefined> => {
+    try {
+      await run(hands, execution, action);
+      return undefined;
+    } catch (error) {
+      return { action, error };
+    }
+  });
+  return (await Promise.all(failed)).filter((one) => one !== undefined);
 }
 
 function run(deps: Hands, execution: WorkflowExecution, action: Action): Promise<void> {

@@ -149,21 +149,20 @@ async function act(
 ): Promise<boolean> {
   const { uid = '', namespace = '' } = execution.metadata;
   const before = blocked.why(uid);
-  try {
-    await apply(deps, execution, { actions, mayBeDone });
+  const [failed] = await apply(deps, execution, { actions, mayBeDone });
+  if (failed === undefined) {
     blocked.forget(uid);
     quota.leave(keyOf(execution));
     return before !== undefined;
-  } catch (error) {
-    const refusal = actionRefusal(error, actions);
-    if (refusal === undefined) throw error;
-    blocked.add(execution, refusal);
-    if (before === undefined) throw new WaitError(refusal.reason, 0);
-    const leftMs = wakeAt - clock.now();
-    const dueMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
-    if (refusal.reason === 'Forbidden') throw new RefusedError(error, dueMs);
-    throw new WaitError(refusal.reason, Math.min(blocked.retryMs(namespace), dueMs));
   }
+  const refusal = actionRefusal(failed);
+  if (refusal === undefined) throw failed.error;
+  blocked.add(execution, refusal);
+  if (before === undefined) throw new WaitError(refusal.reason, 0);
+  const leftMs = wakeAt - clock.now();
+  const dueMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
+  if (refusal.reason === 'Forbidden') throw new RefusedError(failed.error, dueMs);
+  throw new WaitError(refusal.reason, Math.min(blocked.retryMs(namespace), dueMs));
 }
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
@@ -244,7 +243,8 @@ async function releaseAll(
   const { namespace = '', name } = refOfKey(key);
   deps.quota.leave(key);
   const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
-  await apply(deps.apply, owner, { actions: releases(deps, key), mayBeDone: true });
+  const [failed] = await apply(deps.apply, owner, { actions: releases(deps, key), mayBeDone: true });
+  if (failed !== undefined) throw failed.error;
   if (execution === undefined) return undefined;
   const graceMs = deps.observe.settings.archiveGraceSeconds * 1_000;
   const { kube, executions: cache } = deps.apply;

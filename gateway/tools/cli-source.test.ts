@@ -280,7 +280,12 @@ describe('a call of a CLI tool', () => {
   it.each([
     { title: 'is gone', status: 404, warnings: 0 },
     { title: 'has its name from another one', status: 409, warnings: 0 },
-    { title: 'was cancelled by others', status: 422, message: 'spec: cancel: cannot be taken back', warnings: 0 },
+    {
+      title: 'was cancelled by others',
+      status: 422,
+      message: 'spec: cancel cannot be changed or taken back',
+      warnings: 0,
+    },
     { title: 'an admission policy keeps', status: 422, message: 'denied the request: no', warnings: 1 },
     { title: 'the API server cannot change', status: 500, warnings: 1 },
   ])('ends as it would where the execution that it cancels $title', async ({ status, message, warnings }) => {
