@@ -23,7 +23,7 @@ const sourcesMax = 1_000;
 /** Any sender can make wrong signatures; the events that tell of them must not push out the others. */
 export function createRejectionBudget(clock: Clock, { burst, perSecond }: Rate = ofWebhooks): RejectionBudget {
   const pace = { burst, intervalMs: 1_000 / perSecond, keysMax: sourcesMax };
-  const buckets = createTokenBuckets({ ...pace, nowMs: () => clock.now() });
+  const buckets = createTokenBuckets({ ...pace, nowMs: () => clock.steadyMs() });
   const leftOut = new LRUCache<string, number>({ max: sourcesMax });
   return (source) => {
     const before = leftOut.get(source) ?? 0;

@@ -16,6 +16,7 @@ import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
 import { addressOf, handOverMs, isUnserved } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
+import { JudgeLater } from './judge-agents.ts';
 import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
 import { writeOutcome } from './outcome.ts';
@@ -96,7 +97,7 @@ export class ConversationDriver {
     } catch (error) {
       if (driven.cancel.signal.aborted || driven.leave.signal.aborted) return;
       if (error instanceof Overtaken || error instanceof Stopped) return;
-      const bug = error instanceof AppError ? {} : { err: error };
+      const bug = error instanceof AppError || error instanceof JudgeLater ? {} : { err: error };
       logger.warn({ namespace, execution: name, uid, problem: messageOf(error), ...bug }, 'conversation interrupted');
     }
   }

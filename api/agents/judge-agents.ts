@@ -172,7 +172,7 @@ async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: str
 }
 
 /** The API server had trouble, or the family was full: no failure of the execution, whose next attempt continues here. */
-class JudgeLater extends Error {
+export class JudgeLater extends Error {
   override readonly name = 'JudgeLater';
 }
 

@@ -21,7 +21,7 @@ export const storedOutputPolicy = (identities: Identities): AdmissionPolicy => (
     ...accountVariables(identities),
     verb: "request.operation == 'CREATE' ? 'create' : (request.operation == 'DELETE' ? 'delete' : 'update')",
     mayAll: "authorizer.group('').resource('configmaps').check(variables.verb).allowed()",
-    name: 'object == null ? oldObject.metadata.name : object.metadata.name',
+    name: "object == null ? oldObject.metadata.name : (has(object.metadata.name) ? object.metadata.name : '')",
     isOrphan: `object == null && !${isOwned('oldObject')}`,
   },
   rules: [

@@ -91,7 +91,11 @@ export function createLane(deps: LaneDeps): Lane {
   const calls = createCallsUnderWay(clock);
   const view = createSessionView({ ...deps, isOrphan: (session) => isOrphaned(session, cluster.tenants) });
   const isKnown = (uid: string): boolean => knows(cluster, uid);
-  const revocations = createRevocations({ ...deps, sessions, calls: withNews({ calls, clock, isKnown }) });
+  const revocations = createRevocations({
+    ...deps,
+    sessions,
+    calls: withNews({ calls, clock, isKnown, hasSynced: () => cluster.hasSynced }),
+  });
   const builtin = createBuiltinSource(deps);
   const registry = createToolRegistry([createContainerSource(), builtin, ...toolSources]);
   const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../lib/clock.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { createCallsUnderWay, createRevocations, createSessions, sessionKey } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
@@ -8,26 +8,31 @@ import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createReplicaNews, withNews } from './replica-news.ts';
 
 let nats: TestBus;
-const stop = new AbortController();
+let stop: AbortController;
+const open: { close(): Promise<void> }[] = [];
 beforeAll(async () => void (nats = await startTestBus()));
-afterAll(async () => {
+beforeEach(() => void (stop = new AbortController()));
+// A replica that still answers would hold up those of the next test.
+afterEach(async () => {
   stop.abort();
-  await nats.stop();
+  await Promise.all(open.splice(0).map((one) => one.close()));
 });
+afterAll(() => nats.stop());
 
 const clock = systemClock;
 
 /** A replica, with the uids of its caches. */
-async function replica() {
+async function replica({ hasSynced = () => true, madeIn = clock }: { hasSynced?: () => boolean; madeIn?: Clock } = {}) {
   const bus = await nats.connected();
   const known = new Set(['workflow', 'other']);
   const isKnown = vi.fn<(uid: string) => boolean>((uid) => known.has(uid));
-  const calls = withNews({ calls: createCallsUnderWay(clock), clock, isKnown });
+  const calls = withNews({ calls: createCallsUnderWay(clock), clock, isKnown, hasSynced });
   const sessions = createSessions(bus);
   const revocations = createRevocations({ bus, clock, logger: silentLogger, newId, sessions, calls });
+  open.push(revocations);
   void revocations.run(stop.signal);
   await revocations.open(stop.signal);
-  return { known, isKnown, news: createReplicaNews(revocations, clock) };
+  return { known, isKnown, news: createReplicaNews(revocations, madeIn) };
 }
 
 describe('the deletion of an object', () => {
@@ -54,7 +59,8 @@ describe('the deletion of an object', () => {
 
 describe('the registration of an object', () => {
   it('GW-OP-16 is over when the caches of all replicas have it, and not before', async () => {
-    const [one, two] = [await replica(), await replica()];
+    // Its time limit never comes.
+    const [one, two] = [await replica({ madeIn: createManualClock() }), await replica()];
     let isOver = false;
     one.known.add('new');
     const made = one.news.made('new').then(() => (isOver = true));
@@ -84,7 +90,7 @@ describe('a replica that is asked', () => {
   it('gives no answer while its watch is late, and asks its list of calls for a session', async () => {
     const manual = createManualClock();
     const drained = vi.fn<() => Promise<void>>(async () => undefined);
-    const calls = withNews({ calls: { drained }, clock: manual, isKnown: () => true });
+    const calls = withNews({ calls: { drained }, clock: manual, isKnown: () => true, hasSynced: () => true });
     const answer = calls.drained('gone workflow', 8_000).catch((error: unknown) => error);
     for (let turn = 0; turn <= 800; turn += 1) await manual.advance(10);
     expect(await answer).toMatchObject({ code: 'timeout' });
@@ -92,5 +98,22 @@ describe('a replica that is asked', () => {
     const session = sessionKey({ tenant: 'acme', execution_id: 'e' });
     await calls.drained(session, 8_000);
     expect(drained).toHaveBeenCalledWith(session, 8_000);
+  });
+
+  it.each([
+    ['gone', false],
+    ['made', true],
+  ])('whose caches are not filled yet answers at once that an object is %s: %s', async (news, isAtOnce) => {
+    const manual = createManualClock();
+    let hasSynced = false;
+    let isOver = false;
+    const drained = async () => undefined;
+    const calls = withNews({ calls: { drained }, clock: manual, isKnown: () => false, hasSynced: () => hasSynced });
+    const answer = calls.drained(`${news} workflow`, 8_000).then(() => (isOver = true));
+    await manual.advance(50);
+    expect(isOver).toBe(isAtOnce);
+    hasSynced = true;
+    await manual.advance(10);
+    await answer;
   });
 });

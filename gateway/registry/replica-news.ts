@@ -36,16 +36,20 @@ interface HeardDeps {
   readonly calls: Pick<CallsUnderWay, 'drained'>;
   readonly clock: Clock;
   readonly isKnown: (uid: string) => boolean;
+  /** Whether the caches have been filled. A replica takes no calls before that. */
+  readonly hasSynced: () => boolean;
 }
 
 /** The answer of this replica to those who revoke sessions, and to those who have made or deleted an object. */
-export function withNews({ calls, clock, isKnown }: HeardDeps): Pick<CallsUnderWay, 'drained'> {
+export function withNews({ calls, clock, isKnown, hasSynced }: HeardDeps): Pick<CallsUnderWay, 'drained'> {
   return {
     async drained(key, patienceMs) {
       const [news, prefix] = Object.entries(prefixes).find(([, start]) => key.startsWith(start)) ?? [];
       if (prefix === undefined) return calls.drained(key, patienceMs);
       const uid = key.slice(prefix.length);
-      for (let leftMs = patienceMs; isKnown(uid) !== (news === 'made'); leftMs -= lookEveryMs) {
+      // The first list may be older than a deletion; one that is made meanwhile is in a later one at least.
+      const isDue = (): boolean => (news === 'made' ? !hasSynced() || isKnown(uid) : hasSynced() && !isKnown(uid));
+      for (let leftMs = patienceMs; !isDue(); leftMs -= lookEveryMs) {
         if (leftMs <= 0) throw new AppError('timeout', 'the watch has not shown it');
         await clock.sleep(lookEveryMs);
       }

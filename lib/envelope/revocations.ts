@@ -88,7 +88,7 @@ class ReplicaRevocations implements Revocations {
   constructor(deps: RevocationsDeps) {
     this.#deps = deps;
     this.#replica = `${deps.newId()}${deps.newId()}`;
-    this.#shown = { turn: 0, at: deps.clock.now() };
+    this.#shown = { turn: 0, at: deps.clock.steadyMs() };
   }
 
   async revoke(name: SessionName): Promise<boolean> {
@@ -98,11 +98,11 @@ class ReplicaRevocations implements Revocations {
   }
 
   async settled(key: string): Promise<void> {
-    const until = this.#deps.clock.now() + revokeMs;
+    const until = this.#deps.clock.steadyMs() + revokeMs;
     await this.#meet(until);
     const waiting = new Set([this.#replica, ...this.#known()]);
     while (waiting.size > 0) {
-      const leftMs = until - this.#deps.clock.now();
+      const leftMs = until - this.#deps.clock.steadyMs();
       if (leftMs <= 0) throw underWay(waiting.size);
       await this.#ask(key, waiting, leftMs);
       // A replica that is gone cannot answer; its lease ends by itself.
@@ -118,7 +118,7 @@ class ReplicaRevocations implements Revocations {
   async #meet(until: number): Promise<void> {
     const { clock } = this.#deps;
     for (let turn: number | undefined; turn === undefined || this.#shown.turn < turn; ) {
-      const leftMs = until - clock.now();
+      const leftMs = until - clock.steadyMs();
       if (leftMs <= 0) throw underWay();
       if (turn === undefined) turn = await this.#renewed();
       if (turn === undefined) await clock.sleep(Math.min(leftMs, 100));
@@ -190,7 +190,7 @@ class ReplicaRevocations implements Revocations {
 
   /** Takes note of an own renewal. */
   #show(turn: number): void {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.steadyMs();
     const passedMs = now - this.#shown.at;
     // After a longer pause the bus was away, and the others need their time to renew.
     if (passedMs <= 2 * renewMs) this.#busMs += passedMs;

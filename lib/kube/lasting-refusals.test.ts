@@ -31,4 +31,20 @@ describe('a refusal lasts', () => {
     await clock.advance(refusalsApartMs);
     expect(['1', '1000', '0'].map((key) => refusals.isLasting(key))).toEqual([true, true, false]);
   });
+
+  it.each([
+    [599_999, true],
+    [600_000, false],
+    [600_001, false],
+  ])('where the last one was %i ms ago: %s', async (ms, want) => {
+    const clock = createManualClock();
+    const refusals = createLastingRefusals(clock);
+    refusals.isLasting('a');
+    for (const _ of [1, 2]) {
+      await clock.advance(599_999);
+      expect(refusals.isLasting('a')).toBe(true);
+    }
+    await clock.advance(ms);
+    expect(refusals.isLasting('a')).toBe(want);
+  });
 });

@@ -69,8 +69,10 @@ export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Oper
     defineRoute<typeof deleteSecurityContext, Operator>(deleteSecurityContext, async ({ caller, params: { name } }) => {
       const ref = { namespace: tenancy.namespaceOf(caller), name };
       const found = await find(deps, ref);
-      if (found === undefined || !(await kube.delete(securityContexts, ref))) throw notFound(name);
-      await deps.news.gone(found.metadata.uid ?? '');
+      if (found === undefined) throw notFound(name);
+      const { uid = '' } = found.metadata;
+      if (!(await kube.delete(securityContexts, ref, { uid }))) throw notFound(name);
+      await deps.news.gone(uid);
       return json({ name });
     }),
   ];
