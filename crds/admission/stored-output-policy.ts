@@ -3,7 +3,7 @@ import { accountVariables, type Identities } from './accounts.ts';
 import { isOwned } from './marks.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
-/** The names that the output store gives (lib/output-store/config-map-store.ts), whoever asks for one. */
+/** The names that the output store gives (lib/output-store/config-map-store.ts), for whatever asks for one. */
 const storedName = '^output-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-';
 
 /**

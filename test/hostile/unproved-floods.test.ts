@@ -166,7 +166,7 @@ const doors: Record<string, Door> = {
 };
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** A token that claims to be of the tenant, signed by nobody. */
+/** A token that claims to be of the tenant, with a signature of no key of ours. */
 const forged = (): string =>
   [part({ alg: 'EdDSA' }), part({ tenant_id: 'acme', jti: randomUUID() }), randomBytes(64).toString('base64url')].join(
     '.',

@@ -77,7 +77,7 @@ describe.runIf(isNativeCluster())('the installed tool gateway', () => {
     }
   });
 
-  it('GW-WF-29 GW-WF-41 GW-OP-19 has told the other replica of a tool, and of its deletion, before it answers', async () => {
+  it('GW-WF-29 GW-WF-41 GW-OP-19 answers once the other replica has heard of a tool, and of its deletion', async () => {
     const [one, two] = await stage.replicas();
     const [here, there] = [
       await stage.client(['svc:operator'], one?.url),

@@ -69,7 +69,7 @@ describe('ADR 0098 a Secret of a git server', () => {
     ['writes in the name of another one', { author: { name: 'Eddy', email: 'eddy@example.org' } }],
     ['pushes', { request: { id: 'mine', op: 'push' } }],
     ['pushes to another branch', { ref: 'next', request: { id: 'mine', op: 'push' } }],
-  ])('ADR 0137 %s for those who may get it, and for nobody else', async (_what, spec) => {
+  ])('ADR 0137 %s for those who may get it, and for no other user', async (_what, spec) => {
     const name = `bound-${randomBytes(4).toString('hex')}`;
     await write('eddy', { kind: 'GitBinding', name, spec: { repo_url, credentials } });
     const refused = await change('bob', at('GitBinding', name), spec);
