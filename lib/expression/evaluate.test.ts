@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LargeValue } from '../template/large-value.ts';
 import { prices, workLimits } from '../work/limits.ts';
 import { createScope, type ScopeFacts } from '../template/scope.ts';
-import { WorkBudgetExceeded } from '../work/work.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
 import { evaluate } from './evaluate.ts';
 import { ExpressionError } from './expression-error.ts';
 
@@ -184,5 +184,41 @@ describe('evaluate', () => {
     const at = scope({ blackboard: { huge } });
     expect(() => evaluate('blackboard.huge == "x"', at)).toThrow(WorkBudgetExceeded);
     expect(evaluate('blackboard.huge', at)).toMatchObject({ value: true });
+  });
+});
+
+describe('the price of an expression', () => {
+  const spent = (source: string, board: object): number => {
+    const work = new Work();
+    evaluate(source, scope({ blackboard: { ...board } }), new Map(), work);
+    return workLimits.turn - work.left;
+  };
+
+  it.each([
+    ['blackboard.a > 4', 'a text that may be a number', prices.character],
+    ['blackboard.a == blackboard.a', 'two texts that may be numbers and are compared', 3 * prices.character],
+  ])('WF-COND-25 %s grows with each character of %s', (source, _what, price) => {
+    const grown = [999, 1_000, 1_001].map(
+      (length) => spent(source, { a: 'x'.repeat(length) }) - spent(source, { a: '' }),
+    );
+    expect(grown).toEqual([999 * price, 1_000 * price, 1_001 * price]);
+  });
+
+  it('WF-COND-25 grows with each key of an object that is tested alone', () => {
+    const objectOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+    const grown = [99, 100, 101].map(
+      (count) => spent('blackboard.a', { a: objectOf(count) }) - spent('blackboard.a', { a: {} }),
+    );
+    expect(grown).toEqual([99 * prices.segment, 100 * prices.segment, 101 * prices.segment]);
+  });
+
+  it('WF-COND-25 rules over one long text share the budget of their turn', () => {
+    const text = 'x'.repeat(1024 * 1024);
+    const at = scope({ blackboard: { a: text } });
+    const work = new Work();
+    const test = () => evaluate('blackboard.a > 4', at, new Map(), work);
+    const fits = Math.floor(workLimits.turn / text.length) - 1;
+    for (let rule = 0; rule < fits; rule += 1) expect(test()).toMatchObject({ value: false });
+    expect(test).toThrow(WorkBudgetExceeded);
   });
 });
