@@ -67,6 +67,7 @@ export const executionReasons = {
   NodeLost: 'The node that ran the pod is gone, or does not answer.',
   CaptureFailed: 'Neither the runner nor its log says how the command ended.',
   OutputBudgetExceeded: 'The output store has no room left for this execution.',
+  OutputNameTaken: 'A ConfigMap of another has the name of an output; the message names it. Delete it.',
   StatusTooLarge: 'The status of the execution would be larger than 256 KiB.',
   OutputLost: 'A stored output that the state needs is no longer in the output store.',
   StepsFailed: 'Steps of the parallel state failed.',

@@ -11,7 +11,7 @@ import {
   type KubeClient,
   type KubeError,
 } from '../../lib/kube/index.ts';
-import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
+import { OutputBudgetExceeded, OutputNameTaken, type OutputStore } from '../../lib/output-store/output-store.ts';
 import { RefusedError } from '../runtime/outcome.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import { writeStatus } from '../runtime/write-status.ts';
@@ -166,7 +166,8 @@ async function tryStore(deps: SettleDeps, facts: Facts, decision: Decision): Pro
 function unstoredFailure(deps: SettleDeps, facts: Facts, error: unknown): Failure {
   if (isQuotaExceeded(error)) return refusedByQuota(deps, facts, error, deps.clock.now());
   if (isRefusal(error)) return { reason: 'Refused', message: `outputs are not stored: ${error.serverMessage}` };
-  if (error instanceof OutputBudgetExceeded) return { reason: 'OutputBudgetExceeded', message: error.message };
+  if (error instanceof OutputBudgetExceeded || error instanceof OutputNameTaken)
+    return { reason: error.name, message: error.message };
   throw error;
 }
 

@@ -1,9 +1,10 @@
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
+import { hasReason } from '../errors.ts';
 import type { ConfigMap, KubeClient } from '../kube/index.ts';
 import { configMaps, createUnlessExists, findObject, isNotFound, metadataOf } from '../kube/index.ts';
 import type { Blob, BlobLocator } from './blob.ts';
-import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from './output-store.ts';
+import { type BlobOwner, OutputBudgetExceeded, OutputNameTaken, type OutputStore } from './output-store.ts';
 import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
 
 /** A ConfigMap holds 1 MiB of data; its metadata want room as well. */
@@ -32,12 +33,7 @@ export function createConfigMapStore(
       const packed = await packAll(blobs);
       const bytes = packed.reduce((sum, { data }) => sum + data.byteLength, 0);
       if (usedBytes + bytes > budgetBytes) throw overBudget(usedBytes + bytes, budgetBytes);
-      await Promise.all(
-        // The name says what is inside, so one that exists is the one we want.
-        packed
-          .flatMap(({ blob, data }) => chunksOf(owner, blob, data))
-          .map((map) => createUnlessExists(kube, configMaps, map)),
-      );
+      await Promise.all(packed.map(({ blob, data }) => write(kube, owner, blob, data)));
       return bytes;
     },
     get: (namespace, locator) => read(kube, namespace, locator),
@@ -51,6 +47,37 @@ export function createConfigMapStore(
       return absent;
     },
   };
+}
+
+/**
+ * Stores one blob. A ConfigMap of a wanted name may be from an earlier try, or a stranger's: it counts where the blob is
+ * read back whole, and then has the execution as an owner.
+ * @throws OutputNameTaken where another object has the name of a chunk.
+ */
+async function write(kube: ConfigMapPort, owner: BlobOwner, blob: Blob, data: Uint8Array): Promise<void> {
+  const others: string[] = [];
+  const store = async (map: ConfigMap): Promise<void> => {
+    if (!(await isStored(kube, owner, map))) others.push(map.metadata.name ?? '');
+  };
+  await Promise.all(chunksOf(owner, blob, data).map(store));
+  if (others.length === 0) return;
+  const locator = { executionUid: owner.uid, ref: blob.ref, encoding: 'text', bytes: blob.data.byteLength } as const;
+  try {
+    // Another release may have packed the same bytes otherwise.
+    await read(kube, owner.namespace, locator);
+  } catch (error) {
+    throw hasReason(error, 'OutputLost') ? new OutputNameTaken(owner.namespace, others, error) : error;
+  }
+  await adopt(kube, owner, locator);
+}
+
+/** Whether a chunk is in the store as it was to be, and belongs to its execution. */
+async function isStored(kube: ConfigMapPort, { uid }: BlobOwner, map: ConfigMap): Promise<boolean> {
+  if ((await createUnlessExists(kube, configMaps, map)) !== undefined) return true;
+  const { namespace, name = '' } = map.metadata;
+  const found = await kube.get(configMaps, { namespace, name });
+  const isOwned = found.metadata.ownerReferences?.some((reference) => reference.uid === uid) ?? false;
+  return isOwned && found.binaryData?.['gzip'] === map.binaryData?.['gzip'];
 }
 
 /** Makes an execution one more owner of a blob: Kubernetes collects what has no owner left. False where it is gone. */

@@ -13,9 +13,10 @@ export interface BlobOwner {
 /** Where outputs live that are too large for status (design §5). Blobs are immutable and named by their content. */
 export interface OutputStore {
   /**
-   * Stores blobs; those that exist already are left alone. Returns the bytes they take in the store.
+   * Stores blobs; those that are there already are left alone. Returns the bytes they take in the store.
    * `usedBytes` is what the execution has stored before.
    * @throws OutputBudgetExceeded where there is no room; nothing that was stored before is touched.
+   * @throws OutputNameTaken where an object of another has the name of one.
    */
   put(owner: BlobOwner, blobs: readonly Blob[], usedBytes: number): Promise<number>;
   /**
@@ -39,5 +40,16 @@ export class OutputBudgetExceeded extends AppError {
 
   constructor(message: string) {
     super('limit_exceeded', message, { reason: 'OutputBudgetExceeded' });
+  }
+}
+
+/** Another object is where an output belongs, and only its deletion makes room. */
+export class OutputNameTaken extends AppError {
+  override readonly name = 'OutputNameTaken';
+
+  constructor(namespace: string, names: readonly string[], cause: unknown) {
+    const taken = names.map((name) => `ConfigMap ${namespace}/${name}`).join(', ');
+    const message = `the output is not stored: ${taken} is there already and holds something else; delete it`;
+    super('conflict', message, { reason: 'OutputNameTaken', cause });
   }
 }
