@@ -60,8 +60,10 @@ export function createArchives<T extends ArchivedRow>(deps: ArchivesDeps<T>): Ar
 
 interface Note {
   state: 'idle' | 'busy' | 'done';
-  /** When it was written, or when it may be tried again. */
-  at: number;
+  /** When it was written. */
+  writtenAt: number;
+  /** When it may be tried again, by the steady clock. */
+  restsUntil: number;
   refusals: number;
   problem?: string;
 }
@@ -77,21 +79,25 @@ class BackgroundArchives<T extends ArchivedRow> implements Archives<T> {
   stateOf({ metadata: { uid = '', namespace = '' } }: T): ArchiveFact | undefined {
     if (this.#deps.ownerOf(namespace) === undefined) return undefined;
     const note = this.#notes.get(uid);
-    return note?.state === 'done' ? { kind: 'archived', at: note.at } : this.#pending(note);
+    return note?.state === 'done' ? { kind: 'archived', at: note.writtenAt } : this.#pending(note);
   }
 
   #pending(note: Note | undefined): ArchiveFact {
     const { store, clock } = this.#deps;
     const problem = note?.problem ?? store.problem();
-    const isResting = note?.state === 'idle' && note.at > clock.now();
-    return { kind: 'pending', ...(problem !== undefined && { problem }), ...(isResting && { retryAt: note.at }) };
+    const leftMs = note?.state === 'idle' ? note.restsUntil - clock.steadyMs() : 0;
+    return {
+      kind: 'pending',
+      ...(problem !== undefined && { problem }),
+      ...(leftMs > 0 && { retryAt: clock.now() + leftMs }),
+    };
   }
 
   begin(execution: T): void {
     const { uid = '', namespace = '' } = execution.metadata;
     const owner = this.#deps.ownerOf(namespace);
-    const note: Note = this.#notes.get(uid) ?? { state: 'idle', at: 0, refusals: 0 };
-    if (owner === undefined || note.state !== 'idle' || note.at > this.#deps.clock.now()) return;
+    const note: Note = this.#notes.get(uid) ?? { state: 'idle', writtenAt: 0, restsUntil: 0, refusals: 0 };
+    if (owner === undefined || note.state !== 'idle' || note.restsUntil > this.#deps.clock.steadyMs()) return;
     note.state = 'busy';
     this.#notes.set(uid, note);
     void this.#run(execution, owner, note);
@@ -110,11 +116,11 @@ class BackgroundArchives<T extends ArchivedRow> implements Archives<T> {
     const { namespace: tenant = '', name } = execution.metadata;
     try {
       await places.run({ tenant, signal }, () => this.#whenThere(execution, owner));
-      Object.assign(note, { state: 'done', at: clock.now(), problem: undefined });
+      Object.assign(note, { state: 'done', writtenAt: clock.now(), problem: undefined });
     } catch (error) {
       const { refusedAfterMs } = archiveLimits;
       const pauseMs = refusedAfterMs[Math.min(note.refusals, refusedAfterMs.length - 1)] ?? 0;
-      const refused = { state: 'idle', at: clock.now() + pauseMs, refusals: note.refusals + 1 };
+      const refused = { state: 'idle', restsUntil: clock.steadyMs() + pauseMs, refusals: note.refusals + 1 };
       Object.assign(note, refused, { problem: messageOf(error) });
       if (!signal.aborted)
         logger.warn({ err: error, namespace: tenant, execution: name }, 'execution not archived yet');

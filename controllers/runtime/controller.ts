@@ -65,12 +65,12 @@ interface RefusalLog {
 const quietMs = 3_600_000;
 
 function createRefusalLog(clock: Clock): RefusalLog {
-  /** Until when further refusals in a namespace are routine. */
+  /** Until when further refusals in a namespace are routine, by the steady clock. */
   const quiet = new Map<string, number>();
   return {
     tell(logger, key, err) {
       const { namespace = '' } = refOfKey(key);
-      const now = clock.now();
+      const now = clock.steadyMs();
       if ((quiet.get(namespace) ?? now) > now) return logger.debug({ err }, 'reconcile is not allowed');
       for (const [known, until] of quiet) if (until <= now) quiet.delete(known);
       quiet.set(namespace, now + quietMs);

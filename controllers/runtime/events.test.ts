@@ -88,6 +88,40 @@ describe('too much of it', () => {
     expect(sent).toHaveLength(3);
   });
 
+  it('the same is written again after ten minutes, also where the time of day was set back by an hour', async () => {
+    const { recorder, clock, sent } = setUp();
+    recorder.record(happening());
+    clock.step(-3_600_000);
+    await clock.advance(599_999);
+    recorder.record(happening());
+    await recorder.flush();
+    expect(sent).toHaveLength(1);
+    await clock.advance(1);
+    recorder.record(happening());
+    await recorder.flush();
+    expect(sent.map(({ eventTime }) => eventTime)).toEqual([
+      '1970-01-01T00:00:00.000000Z',
+      new Date(600_000 - 3_600_000).toISOString().replace('.000Z', '.000000Z'),
+    ]);
+  });
+
+  it.each([-3_600_000, 3_600_000])(
+    'one object has the next after half a minute, also where the time of day was set by %i ms',
+    async (stepMs) => {
+      const { recorder, clock, sent } = setUp();
+      for (let i = 0; i < 25; i++) recorder.record(happening({ note: `n${i}` }));
+      clock.step(stepMs);
+      await clock.advance(29_999);
+      recorder.record(happening({ note: 'early' }));
+      await recorder.flush();
+      expect(sent).toHaveLength(25);
+      await clock.advance(1);
+      recorder.record(happening({ note: 'due' }));
+      await recorder.flush();
+      expect(sent).toHaveLength(26);
+    },
+  );
+
   it('one object has 25 and then one each half minute, which takes nothing from another object', async () => {
     const { recorder, clock, sent, dropped } = setUp();
     for (let i = 0; i < 26; i++) recorder.record(happening({ note: `n${i}` }));

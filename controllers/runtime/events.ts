@@ -77,7 +77,7 @@ interface Line {
   readonly sent: Promise<void>;
 }
 
-/** Events an object may still have, as of a time. */
+/** Events an object may still have, as of a time of the steady clock. */
 interface Allowance {
   readonly left: number;
   readonly at: number;
@@ -86,6 +86,7 @@ interface Allowance {
 class Recorder implements EventRecorder {
   readonly #deps: EventRecorderDeps;
   readonly #options: EventRecorderOptions;
+  /** When each happening was written last, by the steady clock. */
   readonly #seen = new LRUCache<string, number>({ max: rememberedMax });
   readonly #allowances = new LRUCache<string, Allowance>({ max: rememberedMax });
   /** Room for those that wait to be sent. */
@@ -103,14 +104,15 @@ class Recorder implements EventRecorder {
   }
 
   record(happening: RecordedEvent): void {
-    const now = this.#deps.clock.now();
+    const { clock } = this.#deps;
+    const at = clock.steadyMs();
     const { uid = '' } = happening.object.metadata;
     const sameness = [uid, happening.type, happening.reason, happening.note].join('\0');
-    if (now - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < repeatAfterMs) return;
-    this.#seen.set(sameness, now);
-    const event = this.#eventOf(happening, now);
+    if (at - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < repeatAfterMs) return;
+    this.#seen.set(sameness, at);
+    const event = this.#eventOf(happening, clock.now());
     const tenant = event.metadata.namespace ?? '';
-    const place = this.#spend(uid, now) ? this.#room.tryEnter({ tenant }) : undefined;
+    const place = this.#spend(uid, at) ? this.#room.tryEnter({ tenant }) : undefined;
     if (place === undefined) return this.#deps.onDropped?.();
     const known = this.#lines.get(tenant);
     if (known !== undefined) return void known.waiting.push({ event, place });
@@ -123,11 +125,11 @@ class Recorder implements EventRecorder {
     await resultWithin(this.#deps.clock, sendTimeoutMs, sent);
   }
 
-  #spend(uid: string, now: number): boolean {
-    const { left, at } = this.#allowances.get(uid) ?? { left: burst, at: now };
-    const refilled = Math.min(burst, left + (now - at) / refillMs);
+  #spend(uid: string, at: number): boolean {
+    const { left, at: before } = this.#allowances.get(uid) ?? { left: burst, at };
+    const refilled = Math.min(burst, left + (at - before) / refillMs);
     if (refilled < 1) return false;
-    this.#allowances.set(uid, { left: refilled - 1, at: now });
+    this.#allowances.set(uid, { left: refilled - 1, at });
     return true;
   }
 

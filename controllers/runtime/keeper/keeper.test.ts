@@ -102,11 +102,12 @@ it('one that keeps dying is given up after the fifth replacement: the process ha
 });
 
 it.each([
-  { lifeMs: 599_999, replaced: 5 },
-  { lifeMs: 600_000, replaced: 8 },
+  { lifeMs: 599_999, stepMs: 0, replaced: 5 },
+  { lifeMs: 600_000, stepMs: 0, replaced: 8 },
+  { lifeMs: 600_000, stepMs: -3_600_000, replaced: 8 },
 ])(
-  'of nine threads that each die after $lifeMs ms, $replaced have taken the place of another',
-  async ({ lifeMs, replaced }) => {
+  'of nine threads that each die after $lifeMs ms, with the time of day set by $stepMs ms, $replaced took the place of another',
+  async ({ lifeMs, stepMs, replaced }) => {
     // It dies of the answer to what it asks.
     const file = await threadOf(`
     port.postMessage({ kind: 'listening', port: 1 });
@@ -127,6 +128,7 @@ it.each([
     });
     for (let lives = 1; !over && lives <= 9; lives += 1) {
       await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(lives);
+      clock.step(stepMs);
       await clock.advance(lifeMs);
       asked.at(-1)?.();
       // Beside the heartbeat, the pause before another thread sleeps.

@@ -128,7 +128,7 @@ class ThreadKeeper {
     if (this.#closing.signal.aborted) return;
     // No thread is left to release the lease; it expires.
     if (this.#task === 'release') return this.#ended.resolve('stopped');
-    if (clock.now() - (this.#listeningAt ?? clock.now()) >= longLifeMs) this.#deaths = 0;
+    if (clock.steadyMs() - (this.#listeningAt ?? clock.steadyMs()) >= longLifeMs) this.#deaths = 0;
     this.#listeningAt = undefined;
     this.#deaths += 1;
     logger.warn({ deaths: this.#deaths }, 'keeper thread ended');
@@ -150,7 +150,7 @@ class ThreadKeeper {
   #take(message: FromKeeper): void {
     switch (message.kind) {
       case 'listening':
-        this.#listeningAt = this.#deps.clock.now();
+        this.#listeningAt = this.#deps.clock.steadyMs();
         return this.#listening.resolve(message.port);
       case 'failed':
         return this.#listening.reject(message.error);
