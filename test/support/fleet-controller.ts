@@ -29,6 +29,7 @@ import { createCache } from '../../lib/informer/cache.ts';
 import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
 import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { createFleetCapable } from '../../lib/tools/fleet-capable.ts';
+import { applied, type JsonPatch } from './json-patch.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** The API server as far as a run meets it: one run, and the ConfigMaps of its record. */
@@ -85,20 +86,9 @@ export class FleetServer {
     if (read !== this.run.metadata.resourceVersion) {
       throw new KubeError(409, { reason: 'Conflict' }, { verb: 'patch', resource: 'x' });
     }
-    const next = structuredClone(this.run) as unknown as Record<string, unknown>;
-    for (const { op, path, value } of patch) {
-      const names = path.slice(1).split('/');
-      const last = names.pop() ?? '';
-      let at = next;
-      for (const name of names) at = at[name] as Record<string, unknown>;
-      if (Array.isArray(at) && last === '-') at.push(value);
-      else if (Array.isArray(at) && op === 'remove') at.splice(Number(last), 1);
-      else if (op === 'remove') delete at[last];
-      else at[last] = value;
-    }
     const version = String(Number(this.run.metadata.resourceVersion) + 1);
-    this.run = next as unknown as FleetRun;
-    this.run.metadata = { ...this.run.metadata, resourceVersion: version };
+    const next = applied(this.run, patch);
+    this.run = { ...next, metadata: { ...next.metadata, resourceVersion: version } };
     this.#collect();
     return this.run;
   }
@@ -129,8 +119,6 @@ export class FleetServer {
     this.#collect();
   }
 }
-
-type JsonPatch = readonly { readonly op: string; readonly path: string; readonly value?: unknown }[];
 
 /** A process of the controllers. */
 export interface FleetProcess {
