@@ -51,8 +51,8 @@ judge_retries() {
   done < <(retried_tests)
   history=$(remember_retries)
   repeated=$(
-    jq -r --argjson most "$retry_most" '
-      to_entries[] | .key as $stage | (.value[-1] // []) as $latest | [.value[][]] | group_by(.)[] |
+    jq -r --argjson most "$retry_most" --arg stages "$(stages_with_reports)" '
+      ($stages | split("\n")) as $now | to_entries[] | .key as $stage | select($now | index([$stage])) | (.value[-1] // []) as $latest | [.value[][]] | group_by(.)[] |
       select(length > $most and (.[0] as $test | $latest | index([$test]))) |
       "✗ tried again in \(length) of the last runs: \($stage): \(.[0])"' <<<"$history"
   )

@@ -64,6 +64,12 @@ describe('a test that was tried again', () => {
     expect(await judge('api')).toEqual({ code: 0, said: '' });
   });
 
+  it('fails no run without its stage', async () => {
+    await judge('api', 'slow');
+    await judge('api', 'slow');
+    expect(await judge('faults')).toEqual({ code: 0, said: '' });
+  });
+
   it('is identified by its stage and its name', async () => {
     await judge('api', 'slow');
     expect(await judge('faults', 'slow')).toMatchObject({ code: 0 });
