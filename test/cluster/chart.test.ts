@@ -518,13 +518,14 @@ describe('the installed chart', () => {
     const [enforce, slug] = ['pod-security.kubernetes.io/enforce', labels.tenant];
     const bare = { metadata: { labels: { [enforce]: null, [slug]: null } } };
     await kube.mergePatch(namespaces, { name: namespace }, bare);
-    await expect(kube.create(pods, privileged(namespace), { dryRun: true })).resolves.toBeDefined();
+    // Admission reads namespaces from a cache.
+    const answer = () => kube.create(pods, privileged(namespace), { dryRun: true }).then(() => 'taken', messageOf);
+    await expect.poll(answer, { timeout: 30_000 }).toBe('taken');
     await install();
     const { metadata } = await kube.get(namespaces, { name: namespace });
     expect(metadata.labels).toMatchObject({ [enforce]: 'restricted', [slug]: 'system' });
-    // Admission reads namespaces from a cache, and Helm deletes the pod of its hook in the background.
-    const refusal = () => kube.create(pods, privileged(namespace), { dryRun: true }).catch(messageOf);
-    await expect.poll(refusal, { timeout: 30_000 }).toContain('violates PodSecurity');
+    await expect.poll(answer, { timeout: 30_000 }).toContain('violates PodSecurity');
+    // Helm deletes the pod of its hook in the background.
     const labelSelector = 'app.kubernetes.io/component=namespace-labels';
     await waitForNone(kube, { resource: pods, namespace, labelSelector }, { timeoutMs: 60_000 });
   });

@@ -15,7 +15,8 @@ const agentExecutions = defineResource<AgentExecution>({ ...row, plural: 'agente
 const account = (name: string): string => `system:serviceaccount:windlass-system:windlass-${name}`;
 const [api, controllers] = [account('api'), account('controllers')];
 const mergePatch = { contentType: 'application/merge-patch+json' } as const;
-const result = { phase: 'completed', at: '2026-01-02T00:00:00Z', score: 0.5, iterations: 2, output: 'text' };
+/** Of now: one that ended long ago is deleted for its TTL as soon as the controllers see it. */
+const result = { phase: 'completed', at: new Date().toISOString(), score: 0.5, iterations: 2, output: 'text' };
 const parent = { name: 'p', uid: 'u', state: 's', visit: 1 };
 
 /** Needs the installation of dev/demo/install, whose API it takes away meanwhile. */
