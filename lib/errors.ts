@@ -69,6 +69,7 @@ export const sharedReasons = [
   'ConfigInvalid',
   'ContentTooLarge',
   'CredentialFailed',
+  'DefinitionUnreadable',
   'DocumentMissing',
   'EdgeStreamElsewhere',
   'EventBusUnavailable',

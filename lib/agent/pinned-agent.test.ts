@@ -55,7 +55,7 @@ describe('the definition that an agent execution runs', () => {
   it('is unknown where the revision is gone, and other failures are thrown', async () => {
     expect(await pinnedAgent(serverOf(refusal(404, 'NotFound')), pin)).toBeUndefined();
     const refused = pinnedAgent(serverOf(refusal(403, 'Forbidden')), pin);
-    await expect(refused).rejects.toMatchObject({ code: 'unavailable', reason: 'Refused' });
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable', reason: 'DefinitionUnreadable' });
     await expect(pinnedAgent(serverOf(refusal(500, 'InternalError')), pin)).rejects.toThrow(KubeError);
   });
 });

@@ -3,7 +3,7 @@ import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../cut-text.ts';
-import { AppError } from '../errors.ts';
+import { AppError, hasReason } from '../errors.ts';
 import { ExecutionError } from '../execution/execution-error.ts';
 import { executionScope } from '../execution/execution-scope.ts';
 import type { OutputReader } from '../execution/output-reader.ts';
@@ -38,11 +38,15 @@ export function createGate({ kube, outputs }: GateDeps): Gate {
   return async (execution, answer) => {
     const { current } = execution.status ?? {};
     if (current?.answers?.includes(answer.response) === true) return;
-    const workflow = await pinnedSpec(kube, execution);
+    const workflow = await pinnedSpec(kube, execution).catch(unlessUnreadable);
     const state = ownMember(workflow?.states, answer.state);
     if (workflow === undefined || state?.kind !== 'Human') return;
     if (!(await leadsOn(outputs, { execution, workflow, state }, answer))) throw unmatched(execution, state, answer);
   };
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!hasReason(error, 'DefinitionUnreadable')) throw error;
 }
 
 interface Asking {

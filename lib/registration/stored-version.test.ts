@@ -16,7 +16,7 @@ const refuse = (verb: string) => async (): Promise<never> => {
   throw new KubeError(403, { reason: 'Forbidden' }, { verb, resource: 'controllerrevisions.apps' });
 };
 const readerOf = (get: unknown, list: unknown = refuse('list')): RevisionReader => ({ get, list }) as never;
-const unavailable = { code: 'unavailable', reason: 'Refused' };
+const unavailable = { code: 'unavailable', reason: 'DefinitionUnreadable' };
 
 it('a version of the status is read where revisions may not be listed', async () => {
   expect(

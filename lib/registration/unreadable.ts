@@ -8,7 +8,7 @@ import { isForbidden } from '../kube/index.ts';
 export function unreadable(error: unknown): unknown {
   if (!isForbidden(error)) return error;
   return new AppError('unavailable', `stored versions may not be read: ${error.message}`, {
-    reason: 'Refused',
+    reason: 'DefinitionUnreadable',
     cause: error,
   });
 }
