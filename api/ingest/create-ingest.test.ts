@@ -9,26 +9,32 @@ const never = (): never => {
   throw new Error('it must not be asked');
 };
 
+/** Parts that no stimulus here reaches. */
+const unasked = () => ({
+  kube: { create: never, get: never },
+  clock: createManualClock(),
+  logger: silentLogger,
+  newStimulusId: () => 's-1',
+  workflows: { find: never },
+  executions: { remember: never },
+  deliveries: { accept: never, release: never },
+  settler: { settle: never, resume: never, run: never },
+});
+
+const source = { kind: 'HttpApi', name: 'my-ci' } as const;
+const submission = { source, tenant: 'acme', content: 1, idempotencyKey: 'k', headers: {}, receivedAt: 0 };
+
 it('STIM-33 a tenant that is not set up has no route, even while its key is held', async () => {
   const raised: BusEvent[] = [];
   const ingest = createIngest({
-    kube: { create: never, get: never },
-    clock: createManualClock(),
-    logger: silentLogger,
-    newStimulusId: () => 's-1',
+    ...unasked(),
     table: {
       find: async () => ({ tenant: 'acme', namespace: undefined, routing: { confidenceThreshold: 0.7 } }),
       tenantOf: never,
     },
-    workflows: { find: never },
-    executions: { remember: never },
     reservations: { isTaken: never, acquire: never, renew: never, settle: never, release: never },
-    deliveries: { accept: never, release: never },
-    settler: { settle: never, resume: never, run: never },
     events: { raise: (event) => void raised.push(event) },
   });
-  const source = { kind: 'HttpApi', name: 'my-ci' } as const;
-  const submission = { source, tenant: 'acme', content: 1, idempotencyKey: 'k', headers: {}, receivedAt: 0 };
   await expect(ingest(submission)).rejects.toMatchObject({ outcome: 'no_router_configured' });
   expect(raised.map(({ type }) => type)).toEqual(['StimulusRejected']);
 });
@@ -43,10 +49,7 @@ it.each([
 ])('AMB-008 %s', async (_title, failure, releases) => {
   let released = 0;
   const ingest = createIngest({
-    kube: { create: never, get: never },
-    clock: createManualClock(),
-    logger: silentLogger,
-    newStimulusId: () => 's-1',
+    ...unasked(),
     table: {
       find: async () => ({
         tenant: 'acme',
@@ -55,8 +58,6 @@ it.each([
       }),
       tenantOf: never,
     },
-    workflows: { find: never },
-    executions: { remember: never },
     reservations: {
       isTaken: never,
       acquire: async () => ({ kind: 'held', hold: { key: 'k', stimulusId: 's-1', at: 0, revision: 1 } }),
@@ -64,13 +65,9 @@ it.each([
       settle: never,
       release: async () => void (released += 1),
     },
-    deliveries: { accept: never, release: never },
-    settler: { settle: never, resume: never, run: never },
     events: { raise: () => undefined },
     classifier: { classify: () => Promise.reject(failure) },
   });
-  const source = { kind: 'HttpApi', name: 'my-ci' } as const;
-  const submission = { source, tenant: 'acme', content: 1, idempotencyKey: 'k', headers: {}, receivedAt: 0 };
   await expect(ingest(submission)).rejects.toBeInstanceOf(AppError);
   expect(released).toBe(releases);
 });

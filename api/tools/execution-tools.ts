@@ -7,7 +7,7 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import { isGivenUp } from '../../lib/tools/given-up.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { type Give, given, textArgument } from './give.ts';
-import { lookUntil } from './look-until.ts';
+import { lookUntil } from '../../lib/look-until.ts';
 import type { Operations } from './operations.ts';
 
 export interface ExecutionToolsDeps {

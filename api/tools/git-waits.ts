@@ -6,7 +6,7 @@ import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
 import { gitBindings } from '../../lib/kinds.ts';
 import { findObject, type KubeClient } from '../../lib/kube/index.ts';
-import { lookUntil } from './look-until.ts';
+import { lookUntil } from '../../lib/look-until.ts';
 
 /** How often a binding is looked at, and how long at most: a pod has to start, and git has its own limit. */
 const waiting = { everyMs: 250, ms: 330_000 };

@@ -11,7 +11,7 @@ import type { ToolCaller } from '../../lib/tools/tool.ts';
 import { writeRefusal } from '../routes/write-refusal.ts';
 import { hasEnded } from './execution-tools.ts';
 import { helperState } from './helper-workflow.ts';
-import { lookUntil } from './look-until.ts';
+import { lookUntil } from '../../lib/look-until.ts';
 import type { Asked, Operations } from './operations.ts';
 import { stillRunning } from './still-running.ts';
 

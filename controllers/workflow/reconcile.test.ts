@@ -15,6 +15,22 @@ const named = (name: string, workflow: Workflow): Workflow => ({
 });
 const small = (name: string): Workflow => named(name, aWorkflow(name).state('end', anEnd()).build());
 
+/** What a reconcile needs beside its workflows: nothing is stored, and nothing runs. */
+function besideWorkflows() {
+  const none = () => [];
+  return {
+    wholeRevision: async (revision: ControllerRevision) => revision,
+    revisions: createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
+      indexes: { workflowUid: none, workflowKey: none },
+    }),
+    executions: createCache<WorkflowExecution, 'revision' | 'workflow'>({
+      indexes: { revision: none, workflow: none },
+    }),
+    isEnding: () => false,
+    turns: createTurnGate(),
+  };
+}
+
 /** Counts turns of the event loop until it is stopped. */
 function countTurns() {
   const counter = { turn: 0, isOver: false };
@@ -30,7 +46,6 @@ function countTurns() {
 async function turnsOf(checked: readonly Workflow[], others: readonly Workflow[] = []) {
   const counter = countTurns();
   const [judged, read]: [number[], number[]] = [[], []];
-  const none = () => [];
   const workflows = createCache({ indexes: workflowIndexes });
   workflows.replaceAll([...checked, ...others], '5');
   const manual = createManualClock();
@@ -43,15 +58,7 @@ async function turnsOf(checked: readonly Workflow[], others: readonly Workflow[]
       read.push(counter.turn);
       return workflow;
     },
-    wholeRevision: async (revision) => revision,
-    revisions: createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
-      indexes: { workflowUid: none, workflowKey: none },
-    }),
-    executions: createCache<WorkflowExecution, 'revision' | 'workflow'>({
-      indexes: { revision: none, workflow: none },
-    }),
-    isEnding: () => false,
-    turns: createTurnGate(),
+    ...besideWorkflows(),
   });
   await Promise.allSettled(checked.map(({ metadata }) => reconcile(`default/${metadata.name}`)));
   counter.isOver = true;
@@ -94,7 +101,6 @@ async function judgedAfter(refusals: number, pausesMs: readonly number[]) {
     },
     get: async () => ({}),
   } as never;
-  const none = () => [];
   const workflows = createCache({ indexes: workflowIndexes });
   workflows.replaceAll([small('w')], '5');
   const reconcile = createWorkflowReconcile({
@@ -102,15 +108,7 @@ async function judgedAfter(refusals: number, pausesMs: readonly number[]) {
     clock,
     workflows,
     wholeWorkflow: async (workflow) => workflow,
-    wholeRevision: async (revision) => revision,
-    revisions: createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
-      indexes: { workflowUid: none, workflowKey: none },
-    }),
-    executions: createCache<WorkflowExecution, 'revision' | 'workflow'>({
-      indexes: { revision: none, workflow: none },
-    }),
-    isEnding: () => false,
-    turns: createTurnGate(),
+    ...besideWorkflows(),
   });
   const ends: unknown[] = [];
   for (const pauseMs of pausesMs) {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { CallsUnderWay, Revocations } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
+import { lookUntil } from '../../lib/look-until.ts';
 
 /** Waits until the caches of all replicas, from which calls read, have heard of what one has written (ADR 0120). */
 export interface ReplicaNews {
@@ -49,10 +50,13 @@ export function withNews({ calls, clock, isKnown, hasSynced }: HeardDeps): Pick<
       const uid = key.slice(prefix.length);
       // The first list may be older than a deletion; one that is made meanwhile is in a later one at least.
       const isDue = (): boolean => (news === 'made' ? !hasSynced() || isKnown(uid) : hasSynced() && !isKnown(uid));
-      for (let leftMs = patienceMs; !isDue(); leftMs -= lookEveryMs) {
-        if (leftMs <= 0) throw new AppError('timeout', 'the watch has not shown it');
-        await clock.sleep(lookEveryMs);
-      }
+      const looks = { clock, ms: patienceMs, everyMs: lookEveryMs };
+      const { isWanted: isShown } = await lookUntil(
+        looks,
+        async () => isDue(),
+        (due) => due,
+      );
+      if (!isShown) throw new AppError('timeout', 'the watch has not shown it');
     },
   };
 }

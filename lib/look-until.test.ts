@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../test/support/manual-clock.ts';
+import { createManualClock } from '../test/support/manual-clock.ts';
 import { lookUntil } from './look-until.ts';
 
 const hour = 3_600_000;

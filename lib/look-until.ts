@@ -1,8 +1,8 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from './clock.ts';
 
 interface Looks {
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly ms: number;
   readonly everyMs: number;
   /** Whether the time is up for another reason as well. */
