@@ -66,9 +66,10 @@ const warnings: readonly StateWarning[] = [
   },
 ];
 
-const toRule = ({ variable, text }: StateWarning): AdmissionRule => ({
+/** Warns of the first of what the variable lists, in words around it. */
+const warnOfFirst = (variable: string, before: string, behind: string): AdmissionRule => ({
   expression: `size(variables.${variable}) == 0`,
-  message: `'spec.states.' + variables.${variable}[0] + '${text}'`,
+  message: `'${before}' + variables.${variable}[0] + '${behind}'`,
 });
 
 /**
@@ -81,7 +82,7 @@ export const warningPolicy: AdmissionPolicy = {
   operations: ['CREATE', 'UPDATE'],
   action: 'Warn',
   variables: Object.fromEntries(warnings.map(({ variable, found }) => [variable, found])),
-  rules: warnings.map(toRule),
+  rules: warnings.map(({ variable, text }) => warnOfFirst(variable, 'spec.states.', text)),
 };
 
 const isBuiltIn = builtInPrefixes.map((prefix) => `p.startsWith('${prefix}')`).join(' || ');
@@ -93,10 +94,8 @@ const fitsOne =
 const idle = (field: string): string =>
   `has(object.spec.${field}) ? object.spec.${field}.filter(p, (${isBuiltIn}) && !(p.contains('*') ? ${fitsOne} : p in variables.names)) : []`;
 
-const warning = (field: string) => ({
-  expression: `size(variables.${field}) == 0`,
-  message: `'spec.${field}: ' + variables.${field}[0] + ' fits no tool; svc.tools.list names those there are'`,
-});
+const warning = (field: string): AdmissionRule =>
+  warnOfFirst(field, `spec.${field}: `, ' fits no tool; svc.tools.list names those there are');
 
 /**
  * Patterns of a SecurityContext that begin as the names of built-in tools do and fit none, shown by the client that writes
