@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { newId } from '../lib/ids.ts';
 import { CliError } from './exit-codes.ts';
 import type { FilePort, FileWriter, InputPort } from './files.ts';
 
@@ -30,7 +30,7 @@ export function createFiles(stdin: Readable): FilePort & FileWriter & InputPort 
 
 /** Whole or not at all: the text is there under the name once it is complete. */
 async function writePrivate(path: string, text: string, replace: boolean): Promise<void> {
-  const draft = `${path}.${randomUUID()}`;
+  const draft = `${path}.${newId()}`;
   try {
     await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
     await (replace ? rename(draft, path) : link(draft, path));

@@ -1,4 +1,4 @@
-import { hash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync, randomUUID } from 'node:crypto';
 
 /** Source of ids that never repeat; a port, so that tests can name them. */
 export type NewId = () => string;
@@ -15,6 +15,9 @@ const idBytes = 8;
 /** Asking the system for so few bytes costs as much as asking for many. */
 const pool = Buffer.alloc(512 * idBytes);
 let taken = 0;
+
+/** An id that leaves the installation in a form that others prescribe: ids of stimuli, invocations and streams are UUIDs. */
+export const newUuid: NewId = () => randomUUID();
 
 /**
  * The first `length` characters of the SHA-256 of `text`, in lower-case hexadecimal: equal for equal text, on every

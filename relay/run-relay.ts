@@ -1,4 +1,4 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus, type EventSink } from '../lib/bus/index.ts';
@@ -7,6 +7,7 @@ import { createEdgeResults, createRecentCommands, type RecentCommands, relayAddr
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { ServerTls } from '../lib/grpc/mutual-tls.ts';
 import { followTlsFiles, readServerTls } from '../lib/grpc/tls-files.ts';
+import { newUuid } from '../lib/ids.ts';
 import { newId } from '../lib/ids.ts';
 import { createInformer } from '../lib/informer/index.ts';
 import { readKeyPair } from '../lib/keys/private-key.ts';
@@ -49,7 +50,7 @@ interface RelayDeps {
 export async function runRelay(deps: RelayDeps): Promise<number> {
   const { config, clock, logger, metrics, runtime } = deps;
   const bus = createBus(deps);
-  const relayId = randomUUID();
+  const relayId = newUuid();
   const following = new AbortController();
   const { tenantInformer, hostInformer, hosts } = openHosts(deps, bus);
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];

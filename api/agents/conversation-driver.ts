@@ -5,6 +5,7 @@ import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
 import { failure } from '../../lib/conversation/next.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
+import { startDeadline } from '../../lib/deadline.ts';
 import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { KubeError } from '../../lib/kube/index.ts';
@@ -246,7 +247,8 @@ export class ConversationDriver {
 
   /** The controller says the same where no replica does: the deadline is in the status. */
   async #endLate(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
-    const log = this.#logOf(execution, { signal: AbortSignal.timeout(lastWordMs), giveUp });
+    using deadline = startDeadline(this.#deps.clock, lastWordMs);
+    const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
     await log.load();
     const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
     await this.#endFailed(execution, log, why);

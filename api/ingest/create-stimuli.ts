@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { notConfiguredProblem } from '../../lib/bus/absent-bus.ts';
 import { buckets, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { type NewId, newUuid } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
@@ -39,7 +39,7 @@ interface StimuliDeps {
 export interface Stimuli {
   readonly ingest: Ingest;
   readonly table: RoutingTable;
-  readonly newStimulusId: () => string;
+  readonly newStimulusId: NewId;
   readonly observer: StimuliObserver;
   /** Works until `signal` aborts; call it when the caches are filled. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
@@ -55,12 +55,11 @@ export function createStimuli(deps: StimuliDeps): Stimuli {
   });
   const settler = createSettler({ bucket, reservations, clock, logger });
   const table = createTable(deps, cluster.informers.routers.cache);
-  const newStimulusId = (): string => randomUUID();
   const { workflows, executions } = cluster;
   const observer = createStimuliMetrics(deps.registry);
   const ingest = createIngest({
     ...deps,
-    newStimulusId,
+    newStimulusId: newUuid,
     table,
     workflows,
     executions,
@@ -71,7 +70,7 @@ export function createStimuli(deps: StimuliDeps): Stimuli {
   });
   return {
     table,
-    newStimulusId,
+    newStimulusId: newUuid,
     observer,
     ingest: observeIngest(ingest, observer),
     run(signal) {

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { AuditTrail } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { startDeadline } from '../../lib/deadline.ts';
 import type { CallCounter } from '../../lib/envelope/index.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
@@ -58,7 +59,11 @@ async function prepare(deps: ExecuteDeps, call: ToolCall, signal: AbortSignal): 
   const args: unknown = JSON.parse(call.spec.arguments);
   if (!isJsonObject(args)) return failedCall('ToolRefused', 'InvalidArguments: arguments must be one JSON object');
   const caller = await retried(() => deps.callerOf(call));
-  const registered = () => retried(() => deps.registered.offered(caller, AbortSignal.timeout(patienceMs)));
+  const registered = () =>
+    retried(async () => {
+      using deadline = startDeadline(clock, patienceMs, signal);
+      return await deps.registered.offered(caller, deadline.signal);
+    });
   const tool = await admitCall({ toolbox: deps.toolbox, caller, registered }, call.spec.tool, args);
   if (isRefusal(tool)) return failedCall('ToolRefused', refusalText(tool));
   if (tool.run.kind !== 'api')

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 import type { Environment } from '../../lib/config.ts';
-import { shortHash } from '../../lib/ids.ts';
+import { newId, shortHash } from '../../lib/ids.ts';
 import { CliError } from '../exit-codes.ts';
 import type { Login, LoginStore } from './login.ts';
 
@@ -29,7 +28,7 @@ export function createLoginStore(folder: string, clock: Clock): LoginStore {
     async write(login) {
       await makePrivate(folder);
       const file = fileOf(login.server);
-      const draft = `${file}.${randomUUID()}`;
+      const draft = `${file}.${newId()}`;
       try {
         await writeFile(draft, `${JSON.stringify(login, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
         await rename(draft, file);

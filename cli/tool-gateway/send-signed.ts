@@ -1,6 +1,8 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
+import { startDeadline } from '../../lib/deadline.ts';
 import { signPayload } from '../../lib/envelope/sign-envelope.ts';
+import { newId } from '../../lib/ids.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { SessionFile } from './session-file.ts';
 
@@ -31,12 +33,13 @@ const answerBytes = 16_777_216;
 export function sendSigned(deps: SendDeps): SendMessage {
   return async (message, version, stop) => {
     const payload = withNonce(message);
+    using deadline = startDeadline(deps.clock, timeoutMs, stop);
     const response = await fetch(deps.url, {
       method: 'POST',
       headers: { ...sealOf(deps, payload), ...protocolHeaders(payload, version) },
       body: JSON.stringify(payload),
       redirect: 'error',
-      signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+      signal: deadline.signal,
     });
     return { status: response.status, message: messageIn(await textOf(response)) };
   };
@@ -48,7 +51,7 @@ function withNonce(message: McpMessage): McpMessage {
   const { params } = message;
   const given = isJsonObject(params) ? params : {};
   const meta = isJsonObject(given['_meta']) ? given['_meta'] : {};
-  return { ...message, params: { ...given, _meta: { ...meta, 'windlass.dev/nonce': randomUUID() } } };
+  return { ...message, params: { ...given, _meta: { ...meta, 'windlass.dev/nonce': newId() } } };
 }
 
 function sealOf({ clock, key, session }: SendDeps, payload: McpMessage): Record<string, string> {

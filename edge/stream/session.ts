@@ -1,6 +1,7 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { type Clock, resultWithin } from '../../lib/clock.ts';
 import { type EdgeEventCase, millisecondsOf, openEdgeCommand, sealEdgeEvent } from '../../lib/edge/index.ts';
+import { newUuid } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
 import { type EdgeCapabilities, type EdgeCommand, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
@@ -46,7 +47,7 @@ const goodByeMs = 2_000;
 
 /** Takes over a stream that was just opened. */
 export function createStreamSession(deps: SessionDeps, stream: EdgeStream): StreamSession {
-  const streamId = randomUUID();
+  const streamId = newUuid();
   const over = new AbortController();
   const outgoing = new Outgoing({ stream, over: over.signal, seal: sealer(deps, streamId) });
   const outbox = createOutbox(outgoing, deps);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { limits } from '../../crds/limits.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -20,6 +19,7 @@ import {
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
+import { newUuid } from '../../lib/ids.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { givenArguments } from '../../lib/tools/arguments.ts';
@@ -100,7 +100,7 @@ async function run(deps: InvokeDeps, proved: ProvedCall): Promise<GatewayAnswer>
     signal.throwIfAborted();
     // A call that finds no place has not been made.
     await count(deps, proved, admitted);
-    const entry = { tenant: caller.tenant, subject: caller.subject, invocationId: randomUUID() };
+    const entry = { tenant: caller.tenant, subject: caller.subject, invocationId: newUuid() };
     const about = { tool: tool.name, source: tool.source, execution_id: caller.executionId, ...through(via) };
     return audited(deps, { ...admitted, signal, entry, about });
   });

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Agent, fetch as fetchOver, type RequestInit as OverInit } from 'undici';
+import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
 import { type AnswerRoom, memoryOf, type Taken } from '../tools/web/answer-room.ts';
@@ -23,6 +25,7 @@ export interface BoundedFetch {
 }
 
 interface BoundedFetchOptions {
+  readonly clock: Clock;
   readonly resolve: Resolve;
   /** Internal networks in which the server may be, in CIDR form. */
   readonly allowedNetworks: readonly string[];
@@ -55,14 +58,16 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       // A host that is an address is never looked up.
       assertHostPermitted(target.hostname, isPermitted);
       const question = currentQuestion();
-      const signal = AbortSignal.any([
-        AbortSignal.timeout(options.timeoutMs),
-        ...(init.signal ? [init.signal] : []),
-        ...(question === undefined ? [] : [question.over]),
-      ]);
+      const callers = [init.signal, question?.over].filter((caller) => caller instanceof AbortSignal);
+      const deadline = startDeadline(options.clock, options.timeoutMs, AbortSignal.any(callers));
+      const { signal } = deadline;
       const own = { ...init, redirect: 'manual', signal, dispatcher };
       const takeRoom = (): Taken => options.room.of({ tenant, signal, cost: memoryOf(mcpLimits.responseBytes) });
-      const end = question?.begin() ?? noEnd;
+      const answered = question?.begin();
+      const end: End = (failure) => {
+        deadline[Symbol.dispose]();
+        answered?.(failure);
+      };
       try {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same interface of the platform, typed twice
         const response = (await fetchOver(target, own as unknown as OverInit)) as unknown as Response;
@@ -88,7 +93,6 @@ function assertNeedsNoAnswer({ body: answer }: Response, message: unknown): void
 }
 
 type End = ReturnType<QuestionInHttp['begin']>;
-const noEnd: End = () => undefined;
 
 function bounded(response: Response, takeRoom: () => Taken, end: End): Response {
   const { status, body } = response;

@@ -81,6 +81,7 @@ export function createMcpServers(deps: McpDeps, entries: readonly McpServerEntry
 function serverOf({ clock, resolve, room }: McpDeps, entry: McpServerEntry): Server {
   const { calls: size, waiting, waitMs } = mcpLimits;
   const http = createBoundedFetch({
+    clock,
     resolve,
     room,
     allowedNetworks: entry.allow_internal_addresses,

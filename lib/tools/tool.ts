@@ -58,20 +58,25 @@ export interface DispatchResult {
   readonly truncated: boolean;
 }
 
-/** Where a tool runs. */
-export type ToolRun =
-  | {
-      readonly kind: 'api';
-      run(caller: ToolCaller, args: ToolArguments, signal: AbortSignal): Promise<ToolAnswer>;
-      /** Why the policy refuses a call; absent: no policy of its own. The arguments are not checked yet. */
-      problem?(caller: ToolCaller, args: ToolArguments): ToolRefusal | undefined;
-    }
-  | {
-      readonly kind: 'pod';
-      /** The command, or the answer where none is needed. */
-      plan(caller: ToolCaller, args: ToolArguments): DispatchPlan | ToolAnswer;
-      answer(caller: ToolCaller, args: ToolArguments, result: DispatchResult): ToolAnswer;
-    };
+interface GuardedRun {
+  /** Why the policy refuses a call; absent: no policy of its own. The arguments are not checked yet. */
+  problem?(caller: ToolCaller, args: ToolArguments): ToolRefusal | undefined;
+}
+
+interface ApiRun extends GuardedRun {
+  readonly kind: 'api';
+  run(caller: ToolCaller, args: ToolArguments, signal: AbortSignal): Promise<ToolAnswer>;
+}
+
+interface PodRun extends GuardedRun {
+  readonly kind: 'pod';
+  /** The command, or the answer where none is needed. */
+  plan(caller: ToolCaller, args: ToolArguments): DispatchPlan | ToolAnswer;
+  answer(caller: ToolCaller, args: ToolArguments, result: DispatchResult): ToolAnswer;
+}
+
+/** Where a tool runs, and what it refuses. */
+export type ToolRun = ApiRun | PodRun;
 
 /** One row of the registry (spec 3 §10). */
 export interface Tool {

@@ -1,13 +1,10 @@
-import { limits } from '../../crds/limits.ts';
 import { failure } from './answers.ts';
 import { argumentProblem } from './arguments.ts';
 import { catalogue } from './catalogue/catalogue.ts';
 import type { ToolRow } from './catalogue/row.ts';
-import { type CommandCeilings, commandProblem, defaultCeilings } from './command-policy.ts';
-import { domainProblem } from './domain-policy.ts';
-import { nameProblem, policy } from './name-policy.ts';
+import { type CommandCeilings, defaultCeilings } from './command-policy.ts';
+import { nameProblem } from './name-policy.ts';
 import { withOpenOutcome } from './open-outcome.ts';
-import { absolutePath, boundariesOf, isDenied, isInside, pathDenials } from './path-rules.ts';
 import { runCommand } from './pod/run-command.ts';
 import { fileOperations, runFileTool } from './pod/run-file-tool.ts';
 import {
@@ -37,8 +34,7 @@ export type ToolRuns = Readonly<Record<string, ToolRun>>;
 
 /** The one registry of tools (design §12). A tool of the specification that nothing runs is not offered. */
 export function createToolbox(options: ToolboxOptions, runs: ToolRuns = {}): Toolbox {
-  const ceilings = ceilingsOf(options);
-  const built: ToolRuns = { ...podRuns(ceilings), ...runs };
+  const built: ToolRuns = { ...podRuns(ceilingsOf(options)), ...runs };
   const tools = new Map([...catalogue.values(), ...(options.rows ?? [])].map((row) => [row.name, toolOf(row, built)]));
   const skipped = skippedBy(options);
   return {
@@ -47,12 +43,7 @@ export function createToolbox(options: ToolboxOptions, runs: ToolRuns = {}): Too
     admit(caller, name, args) {
       const tool = tools.get(name);
       if (tool === undefined) return unknownTool(name);
-      return (
-        nameProblem(caller, name) ??
-        policyProblem(caller, tool, { args, ceilings }) ??
-        argumentProblem(tool, args) ??
-        tool
-      );
+      return nameProblem(caller, name) ?? policyProblem(caller, tool, args) ?? argumentProblem(tool, args) ?? tool;
     },
     isJudged: (tool) => !(skipped.get(tool.name) ?? tool.skip_judge),
   };
@@ -89,33 +80,10 @@ function skippedBy({ builtin_dispatchers: dispatchers }: ToolboxOptions): Readon
   return new Map(said.flatMap(({ name, skip_judge }) => (skip_judge === undefined ? [] : [[name, skip_judge]])));
 }
 
-interface PolicyCall {
-  readonly args: unknown;
-  readonly ceilings: CommandCeilings;
-}
-
-/** Paths, commands and domains, as far as the arguments are of the right type. */
-function policyProblem(
-  caller: ToolCaller,
-  { name, run }: Tool,
-  { args, ceilings }: PolicyCall,
-): ToolRefusal | undefined {
+/** Each tool judges its own paths, commands or domains, as far as the arguments are of the right type. */
+function policyProblem(caller: ToolCaller, { run }: Tool, args: unknown): ToolRefusal | undefined {
   if (typeof args !== 'object' || args === null) return undefined;
-  const given = args as ToolArguments;
-  if (name === 'cmd.run') return commandProblem(caller, given, ceilings);
-  if (name.startsWith('fs.')) return pathProblem(caller, given['path']);
-  if (name === 'web.fetch') return domainProblem(caller, given['url']);
-  return run.kind === 'api' ? run.problem?.(caller, given) : undefined;
-}
-
-function pathProblem(caller: ToolCaller, path: unknown): ToolRefusal | undefined {
-  // A longer one is refused with the other arguments: patterns take time with the length of a path.
-  if (typeof path !== 'string' || path.length > limits.toolPathLength) return undefined;
-  const absolute = absolutePath(path);
-  if (!isInside(boundariesOf(caller), absolute))
-    return policy('PathOutsideBoundary', `${path.slice(0, 200)} is outside the folders that this agent may touch`);
-  if (!isDenied(pathDenials(caller), absolute)) return undefined;
-  return policy('PERMISSION_DENIED', `${path.slice(0, 200)} is in deny_list of the SecurityContext`);
+  return run.problem?.(caller, args as ToolArguments);
 }
 
 const unknownTool = (name: string): ToolRefusal => ({

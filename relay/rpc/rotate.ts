@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { EdgeHostStatus } from '../../crds/schema/edge-host.ts';
 import {
   assertFresh,
@@ -15,6 +14,7 @@ import { rawPublicKey, readPublicKey, readRawPublicKey } from '../../lib/envelop
 import { AppError } from '../../lib/errors.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { status } from '@grpc/grpc-js';
+import { newUuid } from '../../lib/ids.ts';
 import type { RotateEdgeKeyResponse } from '../../proto/generated/windlass/node/v1/node.ts';
 import type { KeyHolders } from '../hosts/key-holders.ts';
 import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
@@ -85,7 +85,7 @@ async function replaceKey(
   { stored, text, claims }: Replacement,
 ): Promise<RotateEdgeKeyResponse> {
   const now = clock.now();
-  const jti = randomUUID();
+  const jti = newUuid();
   const previous = { previous: stored.keys.current, previous_until: new Date(now + overlapMs).toISOString() };
   const written = await hosts.write(host, { ...stored, keys: { current: text, ...previous }, token_jti: jti });
   if (written === undefined) throw new AppError('conflict', 'the host was changed meanwhile; rotate again');

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { newUuid } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
 import { throughGaps } from '../late-bus.ts';
@@ -115,7 +115,7 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
   const { tenant, run, node_id: nodeId } = claim.record;
   const of = { tenant, run, node_id: nodeId, command_id: commandId, at: new Date(deps.clock.now()).toISOString() };
   for (const kept of passOn(stream, commandId, chunk)) {
-    const id = randomUUID();
+    const id = newUuid();
     await atBus(deps, tenant, () => deps.results.publish({ kind: 'progress', ...of, chunk: kept }, id));
   }
 }

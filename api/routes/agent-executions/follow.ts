@@ -1,4 +1,6 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { startDeadline } from '../../../lib/deadline.ts';
 import {
   type ConversationFeed,
   type ConversationListener,
@@ -24,6 +26,7 @@ export interface ExecutionNews {
 }
 
 export interface FollowDeps {
+  readonly clock: Clock;
   readonly feed: ConversationFeed;
   readonly news: ExecutionNews;
 }
@@ -67,7 +70,7 @@ interface Ears {
 /** How long the end of a conversation waits for its object: the controllers write that some 100 ms later. */
 const endShownMs = 2_000;
 
-async function* happenings({ feed, news }: FollowDeps, followed: Followed, { pieces, listener }: Ears) {
+async function* happenings({ clock, feed, news }: FollowDeps, followed: Followed, { pieces, listener }: Ears) {
   const { tenant, uid, signal } = followed;
   let last = followed.after;
   while (!signal.aborted) {
@@ -76,7 +79,7 @@ async function* happenings({ feed, news }: FollowDeps, followed: Followed, { pie
     for await (const placed of fewRecordsBehind(feed, tenant, uid, last)) {
       last = placed.sequence;
       const isEnd = placed.record.kind === 'ended';
-      if (isEnd) await endShown(news, uid, { listener, signal });
+      if (isEnd) await endShown({ clock, news }, uid, { listener, signal });
       yield { kind: 'record', placed } as const;
       if (isEnd) return;
     }
@@ -94,8 +97,13 @@ interface Waiting {
 }
 
 /** A client that reads the execution behind the last event is to find it ended. */
-async function endShown(news: ExecutionNews, uid: string, { listener, signal }: Waiting) {
-  const over = AbortSignal.any([signal, AbortSignal.timeout(endShownMs)]);
+async function endShown(
+  { clock, news }: Pick<FollowDeps, 'clock' | 'news'>,
+  uid: string,
+  { listener, signal }: Waiting,
+) {
+  using deadline = startDeadline(clock, endShownMs, signal);
+  const over = deadline.signal;
   for (;;) {
     const execution = news.current(uid);
     if (over.aborted || execution === undefined || endPhaseOf(execution) !== undefined) return;

@@ -23,9 +23,10 @@ export interface Source extends FollowDeps {
 export async function executionSource(deps: SourceDeps, tenant: string, id: string): Promise<Source> {
   const { agentExecutions } = deps.cluster;
   const found = await agentExecutions.locate(tenant, id);
-  if (found === undefined) return archivedSource(deps.archived, tenant, id);
+  if (found === undefined) return archivedSource(deps, tenant, id);
   return {
     uid: found.metadata.uid ?? '',
+    clock: deps.clock,
     feed: deps.feed,
     news: deps.news,
     whole: async (execution) => (await agentExecutions.whole(execution)) ?? execution,
@@ -33,13 +34,18 @@ export async function executionSource(deps: SourceDeps, tenant: string, id: stri
 }
 
 /** The record is opened anew for each page: a client that reads slowly holds none in memory. */
-async function archivedSource(archived: SourceDeps['archived'], tenant: string, id: string): Promise<Source> {
+async function archivedSource(
+  { clock, archived }: Pick<SourceDeps, 'clock' | 'archived'>,
+  tenant: string,
+  id: string,
+): Promise<Source> {
   const ended = await archived.find(tenant, id, async ({ execution }) => slimAgentExecution(execution));
   if (ended === undefined) throw notFound(unknownExecution);
   const { uid = '' } = ended.metadata;
   const news: ExecutionNews = { current: () => ended, onChange: () => () => undefined };
   return {
     uid,
+    clock,
     news,
     feed: archivedFeed(archived),
     whole: async () => (await archived.find(tenant, uid, async ({ execution }) => execution)) ?? ended,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { createValidator } from '../../../crds/validators.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import type { ConversationRecord } from '../../../lib/conversation/record.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { EventFrame } from '../../../lib/http/route.ts';
@@ -82,7 +83,7 @@ function world(feed: MemoryFeed, first: AgentExecution | undefined = running, ar
   } as never);
   const locate = async (tenant: string) => (tenant === 'acme' ? execution : undefined);
   const deps = {
-    clock: { now: () => Date.parse(at(9)) },
+    clock: { ...systemClock, now: () => Date.parse(at(9)) },
     feed,
     news,
     archived,

@@ -1,5 +1,5 @@
 import { answer, failure } from '../answers.ts';
-import { type CommandCeilings, wantedSeconds } from '../command-policy.ts';
+import { type CommandCeilings, commandProblem, wantedSeconds } from '../command-policy.ts';
 import { workspace } from '../path-rules.ts';
 import type { DispatchPlan, DispatchResult, ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../tool.ts';
 
@@ -12,6 +12,7 @@ export function runCommand(ceilings: CommandCeilings): ToolRun {
     Math.min(wantedSeconds(caller) ?? ceilings.timeoutSeconds, ceilings.timeoutSeconds);
   return {
     kind: 'pod',
+    problem: (caller, args) => commandProblem(caller, args, ceilings),
     plan: (caller, { command, args }): DispatchPlan => ({
       command: command as string,
       args: (args ?? []) as readonly string[],

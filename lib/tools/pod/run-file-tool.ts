@@ -1,7 +1,17 @@
+import { limits } from '../../../crds/limits.ts';
 import { isJsonObject } from '../../json-object.ts';
 import { answer, failure } from '../answers.ts';
-import { absolutePath, type Boundary, boundariesOf, pathDenials, workspace } from '../path-rules.ts';
-import type { DispatchResult, ToolAnswer, ToolArguments, ToolRun } from '../tool.ts';
+import { policy } from '../name-policy.ts';
+import {
+  absolutePath,
+  type Boundary,
+  boundariesOf,
+  isDenied,
+  isInside,
+  pathDenials,
+  workspace,
+} from '../path-rules.ts';
+import type { DispatchResult, ToolAnswer, ToolArguments, ToolCaller, ToolRefusal, ToolRun } from '../tool.ts';
 
 /** One argument of a program has at most 128 KiB; 32,768 UTF-16 units are 96 KiB at most. */
 const chunkUnits = 32_768;
@@ -29,6 +39,7 @@ export const fileOperations = Object.keys(operations) as readonly FileOperation[
 export function runFileTool(op: FileOperation): ToolRun {
   return {
     kind: 'pod',
+    problem: (caller, { path }) => pathProblem(caller, path),
     plan(caller, args) {
       const request = fileRequest(op, args, {
         path: absolutePath(args['path'] as string),
@@ -46,6 +57,16 @@ export function runFileTool(op: FileOperation): ToolRun {
     },
     answer: (_caller, _args, result) => readFileAnswer(result),
   };
+}
+
+function pathProblem(caller: ToolCaller, path: unknown): ToolRefusal | undefined {
+  // A longer one is refused with the other arguments: patterns take time with the length of a path.
+  if (typeof path !== 'string' || path.length > limits.toolPathLength) return undefined;
+  const absolute = absolutePath(path);
+  if (!isInside(boundariesOf(caller), absolute))
+    return policy('PathOutsideBoundary', `${path.slice(0, 200)} is outside the folders that this agent may touch`);
+  if (!isDenied(pathDenials(caller), absolute)) return undefined;
+  return policy('PERMISSION_DENIED', `${path.slice(0, 200)} is in deny_list of the SecurityContext`);
 }
 
 /** Where the runner is in the pod of every step. */

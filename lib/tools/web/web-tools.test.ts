@@ -182,7 +182,8 @@ describe('web.fetch', () => {
 
   it('TOOL-WEB-08 a host that is not listed is refused before anything is sent', async () => {
     const caller = aToolCaller({ security: { domain_allowlist: ['a.test'] } });
-    const toolbox = createToolbox({ builtin_dispatchers: [] });
+    const web = createWebTools({ clock: systemClock, resolve: async () => [], toMarkdown });
+    const toolbox = createToolbox({ builtin_dispatchers: [] }, web);
     expect(toolbox.admit(caller, 'web.fetch', { url: 'http://b.test/' })).toMatchObject({
       kind: 'policy',
       code: 'DomainNotAllowed',

@@ -42,7 +42,11 @@ export function createWebTools(given: WebToolsDeps): ToolRuns {
   // An operator's own address of a provider may be an internal one.
   const provider = pageDeps(deps, () => true);
   return {
-    'web.fetch': { kind: 'api', run: (...call) => explained(fetchTool(deps, page, ...call)) },
+    'web.fetch': {
+      kind: 'api',
+      run: (...call) => explained(fetchTool(deps, page, ...call)),
+      problem: (caller, { url }) => domainProblem(caller, url),
+    },
     'web.search': {
       kind: 'api',
       run: (...call) => explained(searchTool(deps, provider, ...call)),
