@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Search } from './search.ts';
+import { placesOf } from './search.ts';
 
-/** All places, each looked for from `step` behind the one before. */
-function places(text: string, wanted: string, next: (from: number) => number, step = wanted.length): number[] {
+/** Places that a plain search finds. */
+function plainPlaces(text: string, wanted: string): number[] {
   const found: number[] = [];
-  for (let at = next(0); at >= 0 && at <= text.length; at = next(at + step)) found.push(at);
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) found.push(at);
   return found;
 }
+
+const places = (text: string, wanted: string): number[] =>
+  [...placesOf(Buffer.from(text), Buffer.from(wanted))].filter((place) => place !== undefined);
 
 describe('looking for a text', () => {
   it('finds the places that a plain search finds', () => {
@@ -17,10 +20,7 @@ describe('looking for a text', () => {
     fc.assert(
       fc.property(texts, wanted, fc.boolean(), (around, secret, isHeld) => {
         const text = isHeld ? `${around}${secret}${around}${secret}` : around;
-        const search = new Search(Buffer.from(text), Buffer.from(secret));
-        expect(places(text, secret, (from) => search.next(from))).toEqual(
-          places(text, secret, (from) => text.indexOf(secret, from)),
-        );
+        expect(places(text, secret)).toEqual(plainPlaces(text, secret));
       }),
       { numRuns: 500 },
     );
@@ -28,13 +28,17 @@ describe('looking for a text', () => {
 
   it.each([63, 64, 65])('finds a text behind its beginning alone, which is there %i times', (count) => {
     const wanted = 'beginning and more';
-    const text = `${'beginning '.repeat(count)}${wanted}${wanted}`;
-    const search = new Search(Buffer.from(text), Buffer.from(wanted));
     const first = count * 10;
-    expect([search.next(0), search.next(first + 1), search.next(first + wanted.length + 1)]).toEqual([
-      first,
-      first + wanted.length,
-      -1,
-    ]);
+    expect(places(`${'beginning '.repeat(count)}${wanted}${wanted}`, wanted)).toEqual([first, first + wanted.length]);
+  });
+
+  it.each([-1, 0, 1])('finds a text that ends %i bytes behind a pause', (behind) => {
+    const vain = 'aaaaaaaa ';
+    const start = 64 * vain.length - 'aaaaaaa '.length;
+    const wanted = `${'a'.repeat(40)}b`;
+    const at = start + 1_048_576 - wanted.length + behind;
+    const text = `${vain.repeat(64)}`.padEnd(at, '.') + wanted;
+    expect(places(text, wanted)).toEqual([at]);
+    expect([...placesOf(Buffer.from(text), Buffer.from(wanted))]).toContain(undefined);
   });
 });

@@ -3,46 +3,43 @@ const anchorLength = 8;
 /** Places that hold the beginning and not the whole, behind which the search compares no byte twice. */
 const vainMost = 64;
 
+/** Bytes that are compared one by one before others have a turn; they take about ten milliseconds. */
+const bytesPerTurn = 1_048_576;
+
 /**
- * Looks for a text of 8 bytes or more in another one, in time linear in both. `Buffer.indexOf` alone takes seconds for some
- * long texts in 10 MiB: who makes the text of a credential may make the answer as well.
+ * Places of a text of 8 bytes or more in another one, which do not overlap, in time linear in both; undefined between them is
+ * a pause, where other work may have its turn. `Buffer.indexOf` alone takes seconds for some long texts in 10 MiB: the
+ * maker of a credential may make the answer as well.
  */
-export class Search {
-  readonly #text: Buffer;
-  readonly #wanted: Buffer;
-  readonly #anchor: Buffer;
-  #vain = 0;
-  #borders: Int32Array | undefined;
-
-  constructor(text: Buffer, wanted: Buffer) {
-    this.#text = text;
-    this.#wanted = wanted;
-    this.#anchor = wanted.subarray(0, anchorLength);
+export function* placesOf(text: Buffer, wanted: Buffer): Generator<number | undefined> {
+  const anchor = wanted.subarray(0, anchorLength);
+  let vain = 0;
+  for (let at = 0; vain < vainMost; ) {
+    const found = text.indexOf(anchor, at);
+    if (found < 0 || text.length - found < wanted.length) return;
+    const isWhole = wanted.equals(text.subarray(found, found + wanted.length));
+    if (isWhole) yield found;
+    else vain += 1;
+    at = found + (isWhole ? wanted.length : 1);
+    if (vain === vainMost) yield* stepwise(text, wanted, at);
   }
+}
 
-  /** The first place from `from` on; below zero: there is none. */
-  next(from: number): number {
-    for (let at = from; this.#vain < vainMost; at += 1) {
-      at = this.#text.indexOf(this.#anchor, at);
-      if (at < 0 || this.#text.length - at < this.#wanted.length) return -1;
-      if (this.#wanted.equals(this.#text.subarray(at, at + this.#wanted.length))) return at;
-      this.#vain += 1;
-    }
-    return this.#stepwise(from);
-  }
-
-  /** By Knuth, Morris and Pratt. */
-  #stepwise(from: number): number {
-    const [text, wanted] = [this.#text, this.#wanted];
-    const borders = (this.#borders ??= bordersOf(wanted));
-    let fits = 0;
-    for (let at = from; at < text.length; at += 1) {
+/** By Knuth, Morris and Pratt, from a place on. */
+function* stepwise(text: Buffer, wanted: Buffer, from: number): Generator<number | undefined> {
+  const borders = bordersOf(wanted);
+  let fits = 0;
+  for (let turn = from; turn < text.length; turn += bytesPerTurn) {
+    const until = Math.min(text.length, turn + bytesPerTurn);
+    for (let at = turn; at < until; at += 1) {
       const byte = text[at];
       while (fits > 0 && wanted[fits] !== byte) fits = borders[fits - 1] ?? 0;
       if (wanted[fits] === byte) fits += 1;
-      if (fits === wanted.length) return at + 1 - fits;
+      if (fits < wanted.length) continue;
+      yield at + 1 - fits;
+      fits = 0;
     }
-    return -1;
+    yield undefined;
   }
 }
 

@@ -1,4 +1,5 @@
-import { Search } from './search.ts';
+import { setImmediate } from 'node:timers/promises';
+import { placesOf } from './search.ts';
 import { type TextRange, unescapedJson } from './unescaped-json.ts';
 
 /** A shorter secret would take parts out of texts that do not hold it; a secret of so few characters is none. */
@@ -11,29 +12,35 @@ export const secretPlaces = 256;
 /**
  * A body without the secrets of the call that it answers, as they were sent and in each way in which JSON may write them:
  * servers escape different characters. Some send back what they got, and the caller of a tool never holds a credential (issue 13).
- * Undefined where one of them is there more than `secretPlaces` times: each place takes memory, and a body has room for millions.
+ * Other work has its turn between parts of the search. Undefined where one of them is there more than `secretPlaces` times:
+ * each place takes memory, and a body has room for millions.
  */
-export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer | undefined {
+export async function withoutSecrets(body: Buffer, secrets: readonly string[]): Promise<Buffer | undefined> {
   const hidden = secrets.filter((secret) => secret.length >= shortest).map((secret) => Buffer.from(secret));
   if (hidden.length === 0) return body;
-  const plain = found(body, hidden);
-  const unescaped = body.includes('\\') ? unescapedJson(body) : undefined;
-  const escaped = unescaped === undefined ? [] : found(unescaped.text, hidden);
-  if (plain === undefined || escaped === undefined) return undefined;
-  const originals = escaped.length === 0 ? [] : (unescaped?.placesOf(escaped) ?? []);
-  return marked(body, apart([...plain, ...originals]));
+  const plain = await found(body, hidden);
+  if (plain === undefined) return undefined;
+  const originals = body.includes('\\') ? await escaped(body, hidden) : [];
+  return originals === undefined ? undefined : marked(body, apart([...plain, ...originals]));
+}
+
+/** Places of the body whose escapes mean secrets. */
+async function escaped(body: Buffer, secrets: readonly Buffer[]): Promise<readonly TextRange[] | undefined> {
+  const unescaped = unescapedJson(body);
+  await setImmediate();
+  const places = await found(unescaped.text, secrets);
+  return places === undefined || places.length === 0 ? places : unescaped.placesOf(places);
 }
 
 /** Places of all secrets in their order, which do not overlap. */
-function found(text: Buffer, secrets: readonly Buffer[]): readonly TextRange[] | undefined {
+async function found(text: Buffer, secrets: readonly Buffer[]): Promise<readonly TextRange[] | undefined> {
   const places: TextRange[] = [];
   for (const secret of secrets) {
-    const search = new Search(text, secret);
     let count = 0;
-    for (let at = search.next(0); at >= 0; at = search.next(at + secret.length)) {
-      count += 1;
-      if (count > secretPlaces) return undefined;
-      places.push([at, at + secret.length]);
+    for (const at of placesOf(text, secret)) {
+      if (at === undefined) await setImmediate();
+      else places.push([at, at + secret.length]);
+      if (at !== undefined && (count += 1) > secretPlaces) return undefined;
     }
   }
   return apart(places);

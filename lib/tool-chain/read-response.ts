@@ -43,7 +43,8 @@ export async function readResponse(response: Response, { inTurn, signal }: Reade
   if (status < 200 || status > 299) throw new StepFailure(`the upstream answered with status ${status}`);
   const bytes = response.body.length;
   const cost = bytes / readingCosts.bytesPerMicrosecond;
-  const turn = async <T>(task: () => T): Promise<T> => (bytes <= smallBytes ? task() : inTurn({ cost, signal }, task));
+  const turn = async <T>(task: () => T | Promise<T>): Promise<T> =>
+    bytes <= smallBytes ? await task() : await inTurn({ cost, signal }, task);
   const body = secrets.length === 0 ? response.body : await turn(() => clean(response.body, secrets));
   const { value, values } = await turn(() => wholeOf({ ...response, body }));
   return {
@@ -60,8 +61,8 @@ export async function readResponse(response: Response, { inTurn, signal }: Reade
   };
 }
 
-function clean(body: Buffer, secrets: readonly string[]): Buffer {
-  const cleaned = withoutSecrets(body, secrets);
+async function clean(body: Buffer, secrets: readonly string[]): Promise<Buffer> {
+  const cleaned = await withoutSecrets(body, secrets);
   if (cleaned !== undefined) return cleaned;
   throw new StepFailure(`the response holds the credential of the call more than ${secretPlaces} times`);
 }

@@ -4,7 +4,7 @@ import { AppError, hasReason } from '../errors.ts';
 import { createFairPool } from '../fair-pool.ts';
 import { StepFailure } from './step-failure.ts';
 
-/** Reading of a response, which nothing interrupts. */
+/** Reading of a response, beside which no other one is read. */
 interface Reading {
   /** Processor time that it takes at most, in microseconds. */
   readonly cost: number;
@@ -12,7 +12,7 @@ interface Reading {
 }
 
 /** Runs the task in its turn. @throws StepFailure where no turn comes before the signal aborts; what the task throws. */
-export type ReadInTurn = <T>(reading: Reading, task: () => T) => Promise<T>;
+export type ReadInTurn = <T>(reading: Reading, task: () => T | Promise<T>) => Promise<T>;
 
 /** Gives turns of the event loop to the chains of all tenants. */
 export interface ReadingTurns {
@@ -37,7 +37,7 @@ export function createReadingTurns(clock: Clock): ReadingTurns {
         left = turnCost;
       }
       left -= reading.cost;
-      return task();
+      return await task();
     },
   };
 }
