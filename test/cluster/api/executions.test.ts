@@ -88,9 +88,14 @@ async function count(): Promise<number> {
 async function finished(id: string): Promise<Record<string, unknown>> {
   const { metadata } = await objectOf(id);
   await waitUntilFinished(world.kube, { namespace: world.tenant, name: metadata.name });
-  // The cache of a replica is a moment behind the cluster.
+  // The cache of each replica is a moment behind the cluster.
+  await finishedAt(1, id);
+  return await finishedAt(0, id);
+}
+
+async function finishedAt(replica: number, id: string): Promise<Record<string, unknown>> {
   for (;;) {
-    const execution = (await ask(`/${id}`)).json();
+    const execution = (await ask(`/${id}`, {}, replica)).json();
     if (execution['completed_at'] !== null) return execution;
   }
 }
