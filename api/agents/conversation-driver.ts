@@ -4,18 +4,21 @@ import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
 import { failure } from '../../lib/conversation/next.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { startDeadline } from '../../lib/deadline.ts';
 import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { halfJitter } from '../../lib/informer/backoff.ts';
 import { KubeError } from '../../lib/kube/index.ts';
+import { tryPaced } from '../../lib/retry.ts';
 import { Parked } from './approvals.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { conversationOf } from './conversation-of.ts';
 import { drive } from './conversation.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
-import { addressOf, handOverMs, isUnserved } from './driver-address.ts';
+import { addressOf, handOverMs, here, isServed } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { JudgeLater } from './judge-agents.ts';
 import { liveAddress, type LiveNews } from './live.ts';
@@ -28,11 +31,10 @@ import { Room, roomLimits, wantedFor } from './room.ts';
 import { openSignedCalls } from './serve-signed.ts';
 import type { SignedCalls } from './signed-calls.ts';
 
-const pingMs = 2_000;
-/** The answer of a replica that drives on. */
-const here = 'here';
 /** Time for the last record and the outcome of an execution that is out of time. */
 const lastWordMs = 30_000;
+/** Pauses of a conversation that was interrupted and does not advance: of all those that Kubernetes refuses at a time. */
+const interruptedPauses = { baseMs: 2_000, maxMs: 60_000 } as const;
 
 /** The conversation holds more than its room is for and can take; it is loaded again in one for so many bytes of text. */
 class Grown extends Error {
@@ -82,30 +84,46 @@ export class ConversationDriver {
   readonly #deps: DriversDeps;
   readonly #stream: TenantLogs;
   readonly #pool: FairPool;
+  /** This replica, in the records of the conversations that it takes over. */
+  readonly #id: string;
 
   constructor(deps: DriversDeps) {
     this.#deps = deps;
+    this.#id = deps.newId();
     this.#stream = deps.bus.logs(conversationLogs);
     this.#pool = createFairPool({ size: deps.poolBytes ?? roomLimits.poolBytes, clock: deps.clock });
   }
 
-  /** Never rejects: what fails here is tried again by the next scan, on whichever replica. */
+  /** Never rejects: what fails here is tried again after a pause, in which any other replica may try it. */
   async drive(execution: AgentExecution, driven: Driven): Promise<void> {
-    const { logger } = this.#deps;
-    const { namespace, name, uid } = execution.metadata;
-    try {
-      await this.#driveInTurns(execution, driven);
-    } catch (error) {
-      if (driven.cancel.signal.aborted || driven.leave.signal.aborted) return;
-      if (error instanceof Overtaken || error instanceof Stopped) return;
-      const bug = error instanceof AppError || error instanceof JudgeLater ? {} : { err: error };
-      logger.warn({ namespace, execution: name, uid, problem: messageOf(error), ...bug }, 'conversation interrupted');
-    }
+    const { clock, random } = this.#deps;
+    const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
+    let failures = 0;
+    const pauseAfter = (error: unknown): number => {
+      if (signal.aborted || error instanceof Overtaken || error instanceof Stopped) throw error;
+      this.#warn(execution, error);
+      failures = driven.hasAdvanced ? 1 : failures + 1;
+      driven.hasAdvanced = false;
+      return halfJitter(interruptedPauses, failures - 1, random());
+    };
+    const sleep: Clock['sleep'] = async (ms) => {
+      driven.pause = new AbortController();
+      await clock.sleep(ms, AbortSignal.any([signal, driven.pause.signal]));
+      driven.pause = undefined;
+    };
+    const pace = { clock: { sleep }, pauseAfter, signal };
+    // Each error behind which it is tried no more means that it is driven no more here.
+    await tryPaced(pace, () => this.#driveInTurns(execution, driven, signal)).catch(() => undefined);
   }
 
-  async #driveInTurns(execution: AgentExecution, driven: Driven): Promise<void> {
+  #warn({ metadata: { namespace, name, uid } }: AgentExecution, error: unknown): void {
+    const bug = error instanceof AppError || error instanceof JudgeLater ? {} : { err: error };
+    const problem = messageOf(error);
+    this.#deps.logger.warn({ namespace, execution: name, uid, problem, ...bug }, 'conversation interrupted');
+  }
+
+  async #driveInTurns(execution: AgentExecution, driven: Driven, signal: AbortSignal): Promise<void> {
     const { namespace = '', uid = '' } = execution.metadata;
-    const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
     let cost: number = roomLimits.unreadBytes;
     for (;;) {
       // A person may take days, and an agent that judges minutes: until then nothing is held for the conversation but this.
@@ -144,7 +162,7 @@ export class ConversationDriver {
     const { deadline, room } = within;
     const { uid = '' } = execution.metadata;
     // Before anything is read: most of those that another replica drives are looked at again and again.
-    if (await this.#isServed(uid)) throw new Stopped();
+    if (await isServed(bus, uid)) throw new Stopped();
     if (!(await this.#mayDrive(execution))) throw new Stopped();
     const { driven } = within;
     const giveUp = driven.giveUp.signal;
@@ -155,7 +173,7 @@ export class ConversationDriver {
       return 'done';
     }
     if (read instanceof Grown) return read;
-    if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
+    if (log.last > 0 && log.state.result === undefined && (await isServed(bus, uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = driven.leave.signal;
     const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
@@ -197,11 +215,15 @@ export class ConversationDriver {
     const { log, channel } = open.conversation;
     const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
     const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
+    let begun = Number.POSITIVE_INFINITY;
     try {
       // Served before anything is written: a replica that finds a record finds its driver as well.
       await Promise.race([responder.ready, aborted(AbortSignal.any([open.deadline.signal, open.driven.leave.signal]))]);
       const isTaken = log.last > 0 && log.state.result === undefined;
-      if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });
+      // A replica that is refused for long takes over again and again.
+      const isKnown = log.state.takenOverBy.has(this.#id);
+      if (isTaken && !isKnown) await log.append({ kind: 'taken_over', by: this.#id });
+      begun = log.last;
       signed.resume();
       await this.#converse(execution, { ...open, signed });
       return 'done';
@@ -211,6 +233,7 @@ export class ConversationDriver {
       if (error instanceof Parked) return 'parked';
       throw error;
     } finally {
+      open.driven.hasAdvanced ||= log.last > begun;
       channel.close();
       await signed.close();
       // The one that asks for the conversation waits for the end of this, not the other way round.
@@ -273,14 +296,5 @@ export class ConversationDriver {
     const tenant = tenants.tenantOf(namespace) ?? '';
     const whose = { tenant, executionId: uid, startedAt: status?.started_at };
     return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, ...signals });
-  }
-
-  async #isServed(uid: string): Promise<boolean> {
-    try {
-      const answer = await this.#deps.bus.request(addressOf(uid), 'ping', { timeoutMs: pingMs });
-      return Buffer.from(answer).toString() === here;
-    } catch (error) {
-      return !isUnserved(error);
-    }
   }
 }

@@ -25,6 +25,10 @@ export interface Driven extends Leaver {
   left: Promise<void>;
   /** A call that continues here, until its answer is taken. */
   outliving: Promise<void> | undefined;
+  /** Ends the pause behind an interruption. Undefined where it is in none. */
+  pause: AbortController | undefined;
+  /** A record was added since the last interruption, beside that this replica took over. */
+  hasAdvanced: boolean;
   ended: Promise<void>;
 }
 
@@ -40,6 +44,8 @@ export function newDriven(): Driven {
     moved: new AbortController(),
     left: Promise.resolve(),
     outliving: undefined,
+    pause: undefined,
+    hasAdvanced: false,
     ended: Promise.resolve(),
   };
 }

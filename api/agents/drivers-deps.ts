@@ -26,6 +26,8 @@ export interface DriversDeps extends BeginDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;
+  /** From 0 to 1, for the jitter of pauses. */
+  readonly random: () => number;
   readonly models: Models;
   readonly toolbox: Toolbox;
   readonly registered: RegisteredToolSource;

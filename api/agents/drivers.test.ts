@@ -6,7 +6,7 @@ import { createCallCounter } from '../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { DispatchResult, Tool, ToolAnswer } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
-import { executionOf, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
+import { executionOf, podTool, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
 import { useReplicas } from '../../test/agents/replicas.ts';
 import { storedEvents } from '../../test/nats/stored-events.ts';
 import { startTestBus } from '../../test/nats/test-bus.ts';
@@ -24,31 +24,9 @@ async function recordsOf(uid: string) {
 
 const result: DispatchResult = { exit_code: 0, stdout: 'out', stderr: '', duration_ms: 1, truncated: false };
 
-/** A tool that runs in the pod. */
 const withPod = (execution: AgentExecution, uid: string): AgentExecution => ({
   ...execution,
   status: { ...execution.status, pod: { name: uid, uid, attempt: 2 } },
-});
-
-const podTool = (isIdempotent: boolean): Tool => ({
-  name: 'fs.write',
-  description: 'writes',
-  input_schema: { type: 'object' },
-  skip_judge: true,
-  idempotent: isIdempotent,
-  fleet_capable: false,
-  run: {
-    kind: 'pod',
-    plan: () => ({
-      command: 'write',
-      args: [],
-      cwd: '/',
-      env_additions: {},
-      timeout_secs: 5,
-      max_output_bytes: 524_288,
-    }),
-    answer: (_caller, _args, { stdout }) => ({ content: stdout, isError: false }),
-  },
 });
 
 const apiTool = (run: () => Promise<string>, isIdempotent = true): Tool => ({

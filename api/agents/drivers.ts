@@ -104,7 +104,10 @@ class ConversationDrivers implements Drivers {
 
   /** Undefined where another replica drives it for now, or it ended meanwhile. */
   async #opened(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
-    const driven = this.#driven.get(execution.metadata.uid ?? '') ?? (await this.#takeOver(execution));
+    const known = this.#driven.get(execution.metadata.uid ?? '');
+    // Another replica may drive it by now where this one pauses.
+    const isHere = known !== undefined && known.pause === undefined;
+    const driven = isHere ? known : await this.#takeOver(execution);
     await Promise.race([driven?.settled, aborted(signal)]);
     return driven?.conversation;
   }
@@ -114,6 +117,7 @@ class ConversationDrivers implements Drivers {
     const { uid = '' } = execution.metadata;
     try {
       await this.#deps.bus.request(addressOf(uid), 'hand_over', { timeoutMs: handOverMs });
+      this.#driven.get(uid)?.pause?.abort();
     } catch (error) {
       if (!isUnserved(error)) return undefined;
     }

@@ -77,6 +77,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const admission = createSignedAdmission(parts);
   const drivers = createDrivers({
     ...parts,
+    random: Math.random,
     kube,
     models,
     toolbox,

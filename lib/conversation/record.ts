@@ -22,7 +22,10 @@ export type ConversationRecord = { readonly at: string } & (
       readonly input: string;
       readonly model: string;
     }
-  /** A replica takes the conversation over from one that is gone. */
+  /**
+   * A replica takes the conversation over from one that is gone, or anew after an interruption; once for each replica until
+   * another record follows.
+   */
   | { readonly kind: 'taken_over'; readonly by: string }
   | {
       readonly kind: 'iteration_started';

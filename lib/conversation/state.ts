@@ -28,6 +28,8 @@ interface Approval {
 /** The state that a log of records yields. `fold` alone writes it. */
 export interface ConversationState {
   started: RecordOf<'started'> | undefined;
+  /** Replicas that have taken the conversation over since any other record. */
+  readonly takenOverBy: Set<string>;
   /** Number of the iteration under way or ended last; 0 before the first. */
   iteration: number;
   /** The iteration under way has ended. */
@@ -69,6 +71,7 @@ export interface ConversationState {
 
 export const emptyState = (): ConversationState => ({
   started: undefined,
+  takenOverBy: new Set(),
   iteration: 0,
   isIterationOver: true,
   modelCalls: 0,
@@ -104,7 +107,7 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
     say(state, { role: 'system', content: record.system });
     say(state, { role: 'user', content: record.input });
   },
-  taken_over: () => undefined,
+  taken_over: (state, { by }) => void state.takenOverBy.add(by),
   iteration_started(state, { iteration, feedback }) {
     state.iteration = iteration;
     state.isIterationOver = false;
@@ -164,6 +167,7 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
 export function fold(state: ConversationState, record: ConversationRecord): void {
   // The kind picks the folder and the record together, which the type system cannot see through a union.
   const folder = folders[record.kind] as (state: ConversationState, record: ConversationRecord) => void;
+  if (record.kind !== 'taken_over') state.takenOverBy.clear();
   folder(state, record);
   if (state.unasked.length > 0 && mayBeAsked(state)) state.messages.push(...state.unasked.splice(0));
 }

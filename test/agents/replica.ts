@@ -10,7 +10,7 @@ import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execut
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import {
   createCallCounter,
   createCallsUnderWay,
@@ -164,6 +164,28 @@ export const replyOf = (
   output_tokens: 1,
 });
 
+/** A tool that runs in the pod. */
+export const podTool = (isIdempotent: boolean): Tool => ({
+  name: 'fs.write',
+  description: 'writes',
+  input_schema: { type: 'object' },
+  skip_judge: true,
+  idempotent: isIdempotent,
+  fleet_capable: false,
+  run: {
+    kind: 'pod',
+    plan: () => ({
+      command: 'write',
+      args: [],
+      cwd: '/',
+      env_additions: {},
+      timeout_secs: 5,
+      max_output_bytes: 524_288,
+    }),
+    answer: (_caller, _args, { stdout }) => ({ content: stdout, isError: false }),
+  },
+});
+
 interface ReplicaOptions {
   readonly bus: EventBus;
   readonly shared: SharedExecutions;
@@ -187,6 +209,8 @@ interface ReplicaOptions {
   readonly leaving?: LeavingTimes;
   /** Default: a list of its own. */
   readonly admission?: Pick<CallsUnderWay, 'enter'>;
+  /** Default: that of the machine. */
+  readonly clock?: Clock;
 }
 
 export interface Replica {
@@ -227,7 +251,8 @@ export function startReplica({
   isModelKnown = true,
   poolBytes,
   leaving = leavingTimesOf(20_000),
-  admission = createCallsUnderWay(systemClock),
+  clock = systemClock,
+  admission = createCallsUnderWay(clock),
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
   const kube: Pick<KubeClient, 'get' | 'mergePatch'> = {
@@ -245,15 +270,16 @@ export function startReplica({
       },
     },
     bus,
-    clock: systemClock,
+    clock,
+    random: () => 0.5,
     logger: silentLogger,
     newId,
     models: { ask, limitsOf: () => limits },
     toolbox,
     registered,
     calls: createCallCounter(bus),
-    claims: createClaims({ kube, bus, clock: systemClock, isKnown: () => isModelKnown }),
-    approvals: createApprovals({ kube, clock: systemClock, executions: shared.informer }),
+    claims: createClaims({ kube, bus, clock, isKnown: () => isModelKnown }),
+    approvals: createApprovals({ kube, clock, executions: shared.informer }),
     judges,
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
