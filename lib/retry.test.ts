@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../test/support/manual-clock.ts';
-import { firstAnswer, tryAgain, tryPaced } from './retry.ts';
+import { doublingWhile, firstAnswer, tryAgain, tryPaced } from './retry.ts';
 
 const passes = new Error('passes');
 const lasts = new Error('lasts');
@@ -73,6 +73,25 @@ describe('another attempt after a pause', () => {
       message: 'given up',
       cause: passes,
     });
+  });
+
+  it('comes after a pause that doubles up to its maximum, for as long as the failures may pass', async () => {
+    const clock = createManualClock(0);
+    const { attempt, heard } = failing(passes, passes, passes, passes, lasts);
+    const pauseAfter = doublingWhile({ baseMs: 100, maxMs: 300 }, (error) => error === passes);
+    const done = tryPaced({ clock, pauseAfter }, () => attempt(clock.now()));
+    const ended = expect(done).rejects.toBe(lasts);
+    await clock.advance(10_000);
+    await ended;
+    expect(heard).toEqual([0, 100, 300, 600, 900]);
+  });
+
+  it('is not made where its signal has aborted, and neither is a first one', async () => {
+    const clock = createManualClock(0);
+    const { attempt, heard } = failing();
+    const pace = { clock, pauseAfter: () => 100, signal: AbortSignal.abort(lasts) };
+    await expect(tryPaced(pace, () => attempt(1))).rejects.toBe(lasts);
+    expect(heard).toEqual([]);
   });
 
   it('does not follow an abort during the pause', async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { type BackoffLimits, exponential } from './informer/backoff.ts';
 
 /**
  * Tries again at once after a failure that `isWorthAnother`, up to `times` in all: for what another writer, or a name that is
@@ -33,6 +34,14 @@ export async function firstAnswer<T>(
   return undefined;
 }
 
+/** The pauses of `tryPaced` for as long as `mayPass` holds: each twice the one before, from the base up to the maximum. */
+export const doublingWhile =
+  (limits: BackoffLimits, mayPass: (error: unknown) => boolean) =>
+  (error: unknown, failures: number): number => {
+    if (!mayPass(error)) throw error;
+    return exponential(limits, failures - 1);
+  };
+
 interface Pace {
   readonly clock: Pick<Clock, 'sleep'>;
   /**
@@ -44,14 +53,17 @@ interface Pace {
   readonly signal?: AbortSignal;
 }
 
-/** Tries again after a pause for as long as `pauseAfter` names one. @throws what `pauseAfter` throws; the reason of `signal`. */
+/**
+ * Tries again after a pause for as long as `pauseAfter` names one; not at all where `signal` has aborted before.
+ * @throws what `pauseAfter` throws; the reason of `signal`.
+ */
 export async function tryPaced<T>({ clock, pauseAfter, signal }: Pace, attempt: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures += 1) {
+    signal?.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {
       await clock.sleep(pauseAfter(error, failures), signal);
-      signal?.throwIfAborted();
     }
   }
 }

@@ -4,14 +4,8 @@ import { openAsk } from '../../lib/decision/open-ask.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import {
-  findObject,
-  isConflict,
-  isRetryable,
-  type KubeClient,
-  KubeError,
-  refusesObject,
-} from '../../lib/kube/index.ts';
+import { findObject, isConflict, type KubeClient, mayPass } from '../../lib/kube/index.ts';
+import { doublingWhile, tryPaced } from '../../lib/retry.ts';
 import { Stopped } from './log.ts';
 
 /**
@@ -45,8 +39,8 @@ interface ApprovalsDeps {
   };
 }
 
-/** Pauses while the API server is away. */
-const retry = { firstMs: 100, mostMs: 5_000 } as const;
+/** Pauses while the API server is away, or refuses us: the execution is there, and ours to change. */
+const pauseAfter = doublingWhile({ baseMs: 100, maxMs: 5_000 }, mayPass);
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
   const waiting = new Map<string, Set<() => void>>();
@@ -61,22 +55,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         await changeOf(waiting, uid, (over) => deps.clock.sleep(leftMs, AbortSignal.any([signal, over])));
       }
     },
-    async settle(execution, ask, signal) {
-      for (let pauseMs: number = retry.firstMs; ; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
-        signal.throwIfAborted();
-        try {
-          return await settle(deps, execution, ask);
-        } catch (error) {
-          if (!mayPass(error)) throw error;
-        }
-        await deps.clock.sleep(pauseMs, signal);
-      }
-    },
+    settle: (execution, ask, signal) =>
+      tryPaced({ clock: deps.clock, pauseAfter, signal }, () => settle(deps, execution, ask)),
   };
 }
-
-/** A 401, 403 or 404 is as passing here as a server that is away: the execution is there, and ours to change. */
-const mayPass = (error: unknown): boolean => (error instanceof KubeError ? !refusesObject(error) : isRetryable(error));
 
 /** Milliseconds for which the execution may still wait for a person; 0 where it does not. */
 function askedMs({ clock, executions }: ApprovalsDeps, uid: string): number {

@@ -7,7 +7,7 @@ import { type Effect, failure, next } from '../../lib/conversation/next.ts';
 import { sizeOfAll } from '../../lib/conversation/state.ts';
 import { defined } from '../../lib/defined.ts';
 import { AppError } from '../../lib/errors.ts';
-import { KubeError, refusesObject } from '../../lib/kube/index.ts';
+import { KubeError, mayPass } from '../../lib/kube/index.ts';
 import { least } from '../../lib/least.ts';
 import { lengthOfDefinitions } from '../../lib/models/cost.ts';
 import { ModelError, type ModelReply } from '../../lib/models/models.ts';
@@ -54,8 +54,9 @@ function failureOf(error: unknown): string | undefined {
   if (error instanceof ModelError) return error.failure;
   if (error instanceof JudgeFailed) return 'ValidationFailed';
   if (error instanceof Overtaken || error instanceof Stopped) return undefined;
-  // Trouble of the cluster or of our account is none of the execution, which a later scan continues.
-  if (error instanceof KubeError && !refusesObject(error)) return undefined;
+  // Trouble of the cluster or of our account is none of the execution, which continues after a pause. One of the gateway or of a
+  // model has had its time before it comes here.
+  if (error instanceof KubeError && mayPass(error)) return undefined;
   return error instanceof AppError ? error.reason : undefined;
 }
 

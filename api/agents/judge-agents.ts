@@ -13,15 +13,7 @@ import { shortHash } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import {
-  findObject,
-  isNamespaceGone,
-  isQuotaExceeded,
-  isRetryable,
-  type KubeClient,
-  KubeError,
-  refusesObject,
-} from '../../lib/kube/index.ts';
+import { findObject, isRetryable, type KubeClient, mayPass } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { start, type StartAgentDeps } from '../routes/agent-executions/start.ts';
@@ -166,7 +158,7 @@ async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: str
     });
     return judge;
   } catch (error) {
-    if (error instanceof HttpError && !mayPass(error)) throw new JudgeFailed(messageOf(error), error);
+    if (error instanceof HttpError && !isLater(error)) throw new JudgeFailed(messageOf(error), error);
     throw error;
   }
 }
@@ -177,15 +169,14 @@ export class JudgeLater extends Error {
 }
 
 function throwLater(error: unknown): never {
-  throw mayPass(error) ? new JudgeLater(messageOf(error), { cause: error }) : error;
+  throw isLater(error) ? new JudgeLater(messageOf(error), { cause: error }) : error;
 }
 
 /** A full family may have room later, and the cluster may take then what it refused for a reason of its own. */
-function mayPass(error: unknown): boolean {
+function isLater(error: unknown): boolean {
   if (error instanceof JudgeFailed) return false;
-  if (error instanceof HttpError) return error.options.status === 429 || isRetryable(error) || mayPass(error.cause);
-  if (error instanceof KubeError) return !refusesObject(error) && !isQuotaExceeded(error) && !isNamespaceGone(error);
-  return isRetryable(error);
+  if (error instanceof HttpError) return error.options.status === 429 || isRetryable(error) || isLater(error.cause);
+  return mayPass(error);
 }
 
 /** A judge whose verdict nothing waits for. The first writer counts. */

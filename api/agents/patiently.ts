@@ -1,8 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import { startDeadline } from '../../lib/deadline.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
 import { isIdentityRefused } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { doublingWhile, tryPaced } from '../../lib/retry.ts';
 
 interface PatienceDeps {
   readonly clock: Clock;
@@ -16,7 +17,7 @@ interface PatienceDeps {
 }
 
 /** Pauses while the bus is away. */
-const retry = { firstMs: 100, mostMs: 2_000 } as const;
+const retry = { baseMs: 100, maxMs: 2_000 } as const;
 /** The next driver does what nothing stores: it finds the records before it. */
 const usualLastTriesMs = 5_000;
 
@@ -27,22 +28,21 @@ const usualLastTriesMs = 5_000;
 export async function patiently<T>(deps: PatienceDeps, call: () => Promise<T>): Promise<T> {
   const { clock, logger, signal } = deps;
   const requireTime = lastTries(deps);
-  for (let pauseMs: number = retry.firstMs; ; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
-    signal.throwIfAborted();
-    try {
-      return await call();
-    } catch (error) {
-      if (!mayPass(error)) throw error;
-      requireTime();
-      if (pauseMs >= retry.mostMs)
-        logger.warn({ problem: error.message }, 'conversation waits for the event bus or the API server');
-    }
-    await clock.sleep(pauseMs, signal);
-  }
+  const pauseAfter = (error: unknown, failures: number): number => {
+    const pauseMs = doubling(error, failures);
+    requireTime();
+    if (pauseMs >= retry.maxMs)
+      logger.warn({ problem: messageOf(error) }, 'conversation waits for the event bus or the API server');
+    return pauseMs;
+  };
+  return tryPaced({ clock, pauseAfter, signal }, call);
 }
 
-const mayPass = (error: unknown): error is AppError =>
-  isIdentityRefused(error) || (error instanceof AppError && error.code === 'unavailable');
+/** Any other answer of the bus or of the API server is an answer to the call. */
+const doubling = doublingWhile(
+  retry,
+  (error) => isIdentityRefused(error) || (error instanceof AppError && error.code === 'unavailable'),
+);
 
 /** Call after each failure. It throws the reason of `giveUp` where that has aborted and the last tries are over. */
 function lastTries({ clock, giveUp, lastTriesMs = usualLastTriesMs }: PatienceDeps): () => void {

@@ -1,7 +1,6 @@
-import { exponential } from '../../lib/informer/backoff.ts';
 import { isIdentityRefused } from '../../lib/kube/index.ts';
 import { onAbort } from '../../lib/on-abort.ts';
-import { tryPaced } from '../../lib/retry.ts';
+import { doublingWhile, tryPaced } from '../../lib/retry.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 
 /** Pauses while the API server refuses the identity of this replica. */
@@ -40,10 +39,7 @@ export function repeatableAsOurselves<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const pauseAfter = (error: unknown, failures: number): number => {
-    if (!isIdentityRefused(error)) throw error;
-    return exponential(refusedPauses, failures - 1);
-  };
+  const pauseAfter = doublingWhile(refusedPauses, isIdentityRefused);
   return repeatable(deps, signal, (until) =>
     tryPaced({ clock: deps.clock, pauseAfter, signal: until }, () => work(until)),
   );

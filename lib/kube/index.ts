@@ -30,6 +30,7 @@ export {
   isTooLarge,
   KubeError,
   lacksRights,
+  mayPass,
   refusesObject,
   type RequestName,
 } from './kube-error.ts';

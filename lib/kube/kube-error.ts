@@ -190,6 +190,15 @@ export function refusesObject(error: unknown): error is KubeError {
 }
 
 /**
+ * The same request may succeed later, without a change of the object by its author. Two refusals of our account count as lasting: a
+ * full quota, of which the author of the object must hear, and a namespace that is not there or ends, with all that is in it.
+ */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return isRetryable(error);
+  return !refusesObject(error) && !isQuotaExceeded(error) && !isNamespaceGone(error);
+}
+
+/**
  * The API server bounds a request, etcd an object, and the connection between them a message; the refusals of the latter
  * two come as trouble of the server. An object may be much larger there: `<` is written in six characters.
  */
