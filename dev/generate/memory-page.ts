@@ -35,8 +35,8 @@ export function memoryPage(): string {
     'Each process keeps all objects of the kinds that it works with, whole or in part. No pool bounds them, but the quota of each ' +
       'tenant does. The table has the most that the objects of one tenant at its default quota take: each as large as its kind permits, ' +
       'with text of which one character takes two bytes. N such tenants take N times as much. Ordinary objects take far less. Where ' +
-      'you expect more, give the process a larger memory limit: four thirds of what you add to its heap. Pods, tool calls and the parts ' +
-      'of hosts that relays keep are not counted.',
+      'you expect more, give the process a larger memory limit: four thirds of what you add to its heap. Pods and the parts of ' +
+      'hosts that relays keep are not counted.',
     cachedObjects(),
   ];
   return `${parts.join('\n\n')}\n`;

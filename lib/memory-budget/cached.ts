@@ -19,6 +19,7 @@ export const cachedTable = {
   // The gateway keeps those of CLI tools.
   WorkflowExecution: { count: 10_000, kibibytes: { api: 14, controllers: 22, gateway: 22 } },
   AgentExecution: { count: 10_000, kibibytes: apiAndControllers(19) },
+  ToolCall: { count: 10_000, kibibytes: apiAndControllers(5) },
   Workflow: { count: 1_000, kibibytes: { api: 29, controllers: 38 } },
   ControllerRevision: { count: 5_000, kibibytes: { controllers: 23 } },
   Agent: { count: 1_000, kibibytes: apiAndControllers(38) },
@@ -33,11 +34,6 @@ export const cachedTable = {
   FleetRun: { count: 5_000, kibibytes: apiAndControllers(5) },
   EdgeHost: { count: 10_000, kibibytes: apiAndControllers(30) },
 } as const satisfies Readonly<Record<string, CachedRow>>;
-
-/** Kinds that caches keep without a row, and why none is needed: the quota of a tenant bounds how many there are. */
-export const rowless: Readonly<Record<string, string>> = {
-  ToolCall: 'Windlass alone makes them, and caches keep neither arguments nor answers',
-};
 
 type CachedKind = keyof typeof cachedTable;
 

@@ -8,6 +8,7 @@ import { type ApiSpec, ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
 import { type GitBinding, GitBindingSpec } from '../../crds/schema/git-binding.ts';
 import { type StimulusRouter, StimulusRouterSpec } from '../../crds/schema/stimulus-router.ts';
+import { type ToolCall, ToolCallSpec, ToolCallStatus } from '../../crds/schema/tool-call.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { type Volume, VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
@@ -18,6 +19,7 @@ import { listedWorkflow } from '../../lib/workflow-lookup/index.ts';
 import { stripStrangers } from '../../lib/informer/index.ts';
 import type { ControllerRevision } from '../../lib/kube/index.ts';
 import { cachedTable, type MemoryProcess } from '../../lib/memory-budget/index.ts';
+import { slimToolCall } from '../../lib/tools/slim-tool-call.ts';
 import { claimKeysOf } from '../../lib/stimulus/claims.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes } from './support/kept-bytes.ts';
@@ -129,6 +131,18 @@ describe('definitions of one tenant, small ones that caches keep whole and large
     expect(kept.workflow).toBeLessThan(room('Workflow', 'controllers', 200));
     expect(kept.agent).toBeLessThan(room('Agent', 'controllers', 200));
     expect(kept.revision).toBeLessThan(room('ControllerRevision', 'controllers', 200));
+  });
+});
+
+describe('tool calls of one tenant, with every field at its limit and with full marks', () => {
+  it('take the API and the controllers what the table of caches says, at most', () => {
+    // Of the two texts that no cache keeps, a part is enough: JSON in full would outweigh the caches of this test.
+    const text = wide(4_096);
+    const spec = { ...(fullest(ToolCallSpec, undefined) as ToolCall['spec']), arguments: text };
+    const status = { ...(fullest(ToolCallStatus, undefined) as ToolCall['status']), result: { content: text } };
+    const call: ToolCall = { apiVersion, kind: 'ToolCall', metadata: fullMetadata, spec, status };
+    const kept = keptBytes(1_000, call, slimToolCall, { parentUid: ({ spec: { parent } }) => [parent.uid] });
+    for (const process of ['api', 'controllers'] as const) expect(kept).toBeLessThan(room('ToolCall', process, 1_000));
   });
 });
 
