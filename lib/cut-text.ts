@@ -21,3 +21,10 @@ export function cutText(text: string, length: number): string {
   const isHighSurrogate = last >= 0xd800 && last <= 0xdbff;
   return text.slice(0, isHighSurrogate ? length - 1 : length);
 }
+
+/** End of a text that `cutWithMark` cut. */
+export const cutMark = '…';
+
+/** The beginning of a longer text, with a mark. A part of a text keeps all of it in memory, unless it is copied. */
+export const cutWithMark = (text: string, length: number): string =>
+  text.length <= length ? text : Buffer.from(`${cutText(text, length)}${cutMark}`).toString('utf8');

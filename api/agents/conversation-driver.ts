@@ -113,7 +113,7 @@ export class ConversationDriver {
     };
     const pace = { clock: { sleep }, pauseAfter, signal };
     // Each error behind which it is tried no more means that it is driven no more here.
-    await tryPaced(pace, () => this.#driveInTurns(execution, driven, signal)).catch(() => undefined);
+    await tryPaced(pace, () => this.#driveUntilDone(execution, driven, signal)).catch(() => undefined);
   }
 
   #warn({ metadata: { namespace, name, uid } }: AgentExecution, error: unknown): void {
@@ -122,7 +122,7 @@ export class ConversationDriver {
     this.#deps.logger.warn({ namespace, execution: name, uid, problem, ...bug }, 'conversation interrupted');
   }
 
-  async #driveInTurns(execution: AgentExecution, driven: Driven, signal: AbortSignal): Promise<void> {
+  async #driveUntilDone(execution: AgentExecution, driven: Driven, signal: AbortSignal): Promise<void> {
     const { namespace = '', uid = '' } = execution.metadata;
     let cost: number = roomLimits.unreadBytes;
     for (;;) {

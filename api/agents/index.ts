@@ -2,7 +2,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import {
   createCallCounter,
   createEnvelopeProof,
-  createProofTurns,
+  createProofPool,
   createVouch,
   createSessions,
   type SealKey,
@@ -119,15 +119,15 @@ function sealDeps(
   { key, sessions, definitions }: Signed,
 ): Omit<SealDeps, 'admission' | 'calls' | 'container'> {
   const { cache, whole } = cluster.informers.agentExecutions;
-  const turns = createProofTurns({ clock, key });
+  const proofs = createProofPool({ clock, key });
   return {
     key,
-    turns,
+    proofs,
     toolbox,
     events: bus,
     newId,
     prove: createEnvelopeProof({ bus, clock, key, sessions }),
-    vouch: createVouch({ clock, key, sessions, turns }),
+    vouch: createVouch({ clock, key, sessions, proofs }),
     async callerOf({ execution_id: executionId, tenant }: SessionName) {
       const execution = cache.getByUid(executionId);
       if (execution === undefined || !needsDriving(execution)) return undefined;

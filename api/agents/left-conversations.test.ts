@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
-import { askedAtOnce, createLeftConversations, createTurnsByNamespace } from './left-conversations.ts';
+import { askedAtOnce, createLeftConversations, createPartsByNamespace } from './left-conversations.ts';
 
 const executions = (namespace: string, count: number): AgentExecution[] =>
   Array.from(
@@ -11,13 +11,13 @@ const executions = (namespace: string, count: number): AgentExecution[] =>
   );
 const idsOf = (all: readonly AgentExecution[]) => all.map(({ metadata }) => metadata.uid);
 
-describe('turns over the objects of many namespaces', () => {
+describe('parts of the objects of many namespaces', () => {
   it('take as many of each, and all of those that have few, and come to each object', () => {
-    const turns = createTurnsByNamespace<AgentExecution>(100);
+    const parts = createPartsByNamespace<AgentExecution>(100);
     const all = [...executions('mallory', 1_000), ...executions('ada', 3), ...executions('grace', 60)];
     const seen = new Set<string | undefined>();
     for (let turn = 0; turn < 25; turn += 1) {
-      const part = idsOf(turns.next(all));
+      const part = idsOf(parts.next(all));
       expect(new Set(part).size).toBe(part.length);
       expect(part.length).toBeLessThanOrEqual(100);
       expect(part.filter((id) => id?.startsWith('ada'))).toHaveLength(3);
@@ -25,7 +25,7 @@ describe('turns over the objects of many namespaces', () => {
       for (const id of part) seen.add(id);
     }
     expect(seen.size).toBe(all.length);
-    expect(turns.next([])).toEqual([]);
+    expect(parts.next([])).toEqual([]);
   });
 });
 

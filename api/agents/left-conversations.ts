@@ -21,19 +21,19 @@ interface LeftDeps {
 }
 
 const address = { service: 'agent.conversations' } as const;
-/** Executions of one turn: their ids are a message of 39 KiB. */
+/** Executions of one part: their ids are a message of 39 KiB. */
 export const askedAtOnce = 1_000;
 /** How long the others may take to answer. */
 const answerMs = 500;
 
-/** Objects that are looked at a part at a time, in turns. */
-interface TurnsByNamespace<T> {
+/** Objects that are looked at a part at a time. */
+interface PartsByNamespace<T> {
   /** The next part: of each namespace as many as of another, behind those of the part before, from the first again at the end. */
   next(objects: readonly T[]): readonly T[];
 }
 
-/** At most `most` objects a turn. */
-export function createTurnsByNamespace<T extends KubeObject>(most: number): TurnsByNamespace<T> {
+/** At most `most` objects a part. */
+export function createPartsByNamespace<T extends KubeObject>(most: number): PartsByNamespace<T> {
   /** Place of the next object of each namespace. */
   let places = new Map<string, number>();
   return {
@@ -56,12 +56,12 @@ export function createTurnsByNamespace<T extends KubeObject>(most: number): Turn
 }
 
 export function createLeftConversations({ bus, isDriven }: LeftDeps): LeftConversations {
-  const turns = createTurnsByNamespace<AgentExecution>(askedAtOnce);
+  const parts = createPartsByNamespace<AgentExecution>(askedAtOnce);
   return {
     serve: () =>
       bus.serve(address, async ({ body }) => JSON.stringify(idsOf(body).filter(isDriven)), { replicas: 'every' }),
     async among(executions) {
-      const asked = turns.next(executions);
+      const asked = parts.next(executions);
       if (asked.length === 0) return [];
       const ids = JSON.stringify(asked.map(({ metadata }) => metadata.uid ?? ''));
       const answers = await bus.requestAll(address, ids, { timeoutMs: answerMs });

@@ -55,7 +55,7 @@ export class ConversationLog {
   readonly #deps: LogDeps;
   #last = 0;
   /** Appends are made one after another: a judge and a pod may speak at one time. */
-  #turn: Promise<unknown> = Promise.resolve();
+  #tail: Promise<unknown> = Promise.resolve();
 
   constructor(deps: LogDeps) {
     this.#deps = deps;
@@ -124,15 +124,15 @@ export class ConversationLog {
   appendMade(make: () => NewRecord): Promise<number>;
   appendMade(make: () => NewRecord | undefined): Promise<number | undefined>;
   appendMade(make: () => NewRecord | undefined): Promise<number | undefined> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       const record = make();
       return record === undefined ? undefined : await this.#append(record);
     });
   }
 
-  #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(task);
-    this.#turn = done.catch(() => undefined);
+  #inOrder<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(task);
+    this.#tail = done.catch(() => undefined);
     return done;
   }
 

@@ -2,7 +2,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { aborted } from '../../lib/aborted.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, resultWithin } from '../../lib/clock.ts';
-import { shortened } from '../../lib/conversation/shorten.ts';
+import { fitToolContent } from '../../lib/conversation/fit-tool-content.ts';
 import { AppError } from '../../lib/errors.ts';
 import { onAbort } from '../../lib/on-abort.ts';
 import type { ToolAnswer } from '../../lib/tools/tool.ts';
@@ -130,7 +130,7 @@ async function ask(deps: OutlivingDeps, callId: string, signal: AbortSignal): Pr
 const isAskedAgain: ReadonlySet<string> = new Set(['RequestTimeout', 'EventBusUnavailable']);
 
 /** As the log keeps it, so that it fits a message: the content of an answer has at most as many bytes as a message. */
-const written = ({ content, isError }: ToolAnswer): string => (isError ? '!' : '=') + shortened(content);
+const written = ({ content, isError }: ToolAnswer): string => (isError ? '!' : '=') + fitToolContent(content);
 
 function readAnswer(body: Uint8Array): ToolAnswer {
   const text = Buffer.from(body).toString();

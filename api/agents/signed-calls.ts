@@ -1,6 +1,6 @@
 import { startDeadline } from '../../lib/deadline.ts';
 import type { SignedUnderWay } from '../../lib/conversation/state.ts';
-import { shortened } from '../../lib/conversation/shorten.ts';
+import { fitToolContent } from '../../lib/conversation/fit-tool-content.ts';
 import { AppError } from '../../lib/errors.ts';
 import { failure } from '../../lib/tools/answers.ts';
 import { isRefusal, type ToolArguments } from '../../lib/tools/tool.ts';
@@ -75,7 +75,7 @@ async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, closed: 
     const { answer, ...dispatch } = await answerOf(deps, call, closed);
     const args = call.arguments as ToolArguments;
     raiseStorageEvent(deps, { id: call_id, tool, args, outcome: answer.isError ? 'error' : 'ok' });
-    const content = shortened(answer.content);
+    const content = fitToolContent(answer.content);
     await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
   } catch (error) {
     if (closed.aborted || error instanceof Overtaken || error instanceof Stopped) return;

@@ -1,7 +1,7 @@
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import type { Budget } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
-import { shortened } from '../../lib/conversation/shorten.ts';
+import { fitToolContent } from '../../lib/conversation/fit-tool-content.ts';
 import { notYetMessage } from '../../lib/caller-error.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
@@ -145,7 +145,7 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     kind: 'tool_ended',
     call_id: call.id,
     tool: tool.name,
-    content: shortened(answer.content),
+    content: fitToolContent(answer.content),
     is_error: answer.isError,
     ran: true,
     ...dispatch,

@@ -43,7 +43,7 @@ import {
 } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
 import { bytesOf } from '../../lib/memory-budget/index.ts';
-import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { sourceKeysOf } from '../../lib/stimulus/source-claims.ts';
 import { slimToolCall } from '../../lib/tools/slim-tool-call.ts';
 import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import type { ExecutionListener } from './execution-feed.ts';
@@ -145,7 +145,7 @@ function routerInformer(deps: ReflectorDeps): Informers['routers'] {
     resource: stimulusRouters,
     parse: withSpec,
     strip: stripStrangers,
-    indexes: { namespace: namespaceOf, source: claimKeysOf },
+    indexes: { namespace: namespaceOf, source: sourceKeysOf },
   });
 }
 

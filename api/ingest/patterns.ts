@@ -8,7 +8,7 @@ import { stimulusRouters } from '../../lib/kinds.ts';
 import { isInvalid, type KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { ownMember } from '../../lib/own-member.ts';
-import { byAge } from '../../lib/stimulus/claims.ts';
+import { byAge } from '../../lib/stimulus/source-claims.ts';
 import { patternDiscovered } from '../../lib/stimulus/stimulus-events.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 

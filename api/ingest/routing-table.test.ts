@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StimulusRouter, StimulusRouterSpec } from '../../crds/schema/stimulus-router.ts';
 import { createCache } from '../../lib/informer/index.ts';
-import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { sourceKeysOf } from '../../lib/stimulus/source-claims.ts';
 import { createRoutingTable, type Destination, type RoutingTable } from './routing-table.ts';
 
 const namespaces: Readonly<Record<string, string>> = {
@@ -44,7 +44,7 @@ function aTable(known: readonly StimulusRouter[], late: readonly StimulusRouter[
   const routers = createCache<StimulusRouter, 'namespace' | 'source'>({
     indexes: {
       namespace: ({ metadata }) => [metadata.namespace ?? ''],
-      source: claimKeysOf,
+      source: sourceKeysOf,
     },
   });
   for (const object of known) routers.apply({ type: 'ADDED', object });

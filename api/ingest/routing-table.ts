@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { ownMember } from '../../lib/own-member.ts';
-import { byAge, claimantOf, claimKey, routerOfSource } from '../../lib/stimulus/claims.ts';
+import { byAge, claimantOf, sourceKey, routerOfSource } from '../../lib/stimulus/source-claims.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Routing } from './decide-route.ts';
 
@@ -63,7 +63,7 @@ function claimingTenant({ routers, tenants, systemTenant }: RoutingTableDeps, so
   const assigned = assignee === undefined ? undefined : tenants.tenantOf(assignee);
   if (assigned !== undefined) return assigned;
   const tenantOf = ({ metadata }: StimulusRouter): string | undefined => tenants.tenantOf(metadata.namespace ?? '');
-  const candidates = routers.byIndex('source', claimKey(source)).filter((router) => tenantOf(router) !== undefined);
+  const candidates = routers.byIndex('source', sourceKey(source)).filter((router) => tenantOf(router) !== undefined);
   const owner = claimantOf(source, candidates);
   return (owner === undefined ? undefined : tenantOf(owner)) ?? systemTenant;
 }

@@ -22,7 +22,7 @@ interface ScriptRowsDeps {
 }
 
 /** Requests to the API server at once, of all tenants. */
-const turns = 4;
+const readsAtOnce = 4;
 
 /**
  * Rows of the scripts of a namespace. Listed is metadata alone; a script is read whole once for each of its versions, since
@@ -30,7 +30,7 @@ const turns = 4;
  */
 export class ScriptRows {
   readonly #kube: ScriptRowsDeps['kube'];
-  readonly #turns: FairPool;
+  readonly #reads: FairPool;
   /** By namespace, and by uid and version. Two bytes a character, and an object. */
   readonly #rows = createSharedCache<ScriptRow>({
     maxBytes: bytesOf('script rows'),
@@ -41,11 +41,11 @@ export class ScriptRows {
 
   constructor({ kube, clock }: ScriptRowsDeps) {
     this.#kube = kube;
-    this.#turns = createFairPool({ size: turns, clock });
+    this.#reads = createFairPool({ size: readsAtOnce, clock });
   }
 
   async *of(namespace: string): AsyncGenerator<ScriptRow> {
-    const list = listPages((paged) => this.#turn(namespace, () => this.#kube.list(metadataOf(scripts), paged)), {
+    const list = listPages((paged) => this.#inPool(namespace, () => this.#kube.list(metadataOf(scripts), paged)), {
       namespace,
     });
     for await (const { items } of list) {
@@ -68,15 +68,15 @@ export class ScriptRows {
   }
 
   async #read(namespace: string, name: string): Promise<ScriptRow | undefined> {
-    const script = await this.#turn(namespace, () => findObject(this.#kube, scripts, { namespace, name }));
+    const script = await this.#inPool(namespace, () => findObject(this.#kube, scripts, { namespace, name }));
     if (script === undefined) return undefined;
     const row = rowOf(script);
     if (script.metadata.resourceVersion !== undefined) this.#rows.set(namespace, versionOf(script.metadata), row);
     return row;
   }
 
-  #turn<R>(tenant: string, task: () => Promise<R>): Promise<R> {
-    return this.#turns.run({ tenant }, task);
+  #inPool<R>(tenant: string, task: () => Promise<R>): Promise<R> {
+    return this.#reads.run({ tenant }, task);
   }
 }
 

@@ -6,7 +6,7 @@ import { namespaces, networkPolicies, resourceQuotas, roleBindings, serviceAccou
 import { isQuantity } from '../../lib/quantity.ts';
 import { keptOptions, type TenantFacts } from '../../lib/tenant/kept-options.ts';
 import { clusterNames, parseTenantSlug, tenantNamespace } from '../../lib/tenant/names.ts';
-import { type Subject, type TenantOptions, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
+import { type Subject, type TenantOptions, tenantManifests } from '../../lib/tenant/tenant-manifests.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run, repeatable } from '../launch.ts';
 import { printedList } from '../print-object.ts';
@@ -59,7 +59,7 @@ const create: Run<CreateOptions> = async (session, [slug = ''], options): Promis
   const { kube } = await session.cluster();
   const { namespace, existing } = await placeOf(kube, slug, session.options.namespace);
   const facts = existing === undefined ? {} : await factsOf(kube, namespace);
-  const objects = tenantObjects({ ...keptOptions(given, facts), namespace });
+  const objects = tenantManifests({ ...keptOptions(given, facts), namespace });
   const applied = await (existing === undefined ? applyOrUndo(kube, objects) : applyOver(kube, objects));
   if (!(await quotaCounted({ kube, clock: session.clock, interrupted: session.interrupted }, namespace)))
     session.terminal.note(uncounted);

@@ -2,7 +2,7 @@ import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { executionName } from '../../lib/stimulus/execution-fields.ts';
-import { routerOfSource } from '../../lib/stimulus/claims.ts';
+import { routerOfSource } from '../../lib/stimulus/source-claims.ts';
 import { workflowSource } from '../../lib/stimulus/workflow-source.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { finished } from '../../lib/execution/finished.ts';

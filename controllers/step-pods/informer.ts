@@ -26,7 +26,7 @@ export const podInformer: InformerSpec<Informer<Pod, PodIndex>> = {
           const owner = podOwner(pod);
           return owner === undefined ? [] : [ownedBy(owner.kind, owner.key)];
         },
-        claim: claimKeys,
+        claim: mountedClaimKeys,
       },
     }),
 };
@@ -34,7 +34,7 @@ export const podInformer: InformerSpec<Informer<Pod, PodIndex>> = {
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
 
 /** The claims that a pod mounts, as `namespace/name`. */
-export const claimKeys = ({ metadata, spec }: Pod): string[] =>
+export const mountedClaimKeys = ({ metadata, spec }: Pod): string[] =>
   (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) =>
     claim === undefined ? [] : [`${metadata.namespace}/${claim.claimName}`],
   );

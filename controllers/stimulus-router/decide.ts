@@ -1,7 +1,7 @@
 import { conditionTypes, type StimulusRouterReason, stimulusRouterReasons } from '../../crds/conditions.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import type { SourceClaim, StimulusRouter, StimulusRouterStatus } from '../../crds/schema/stimulus-router.ts';
-import { claimantOf, claimedAt, isWebhookSource, routerOfSource } from '../../lib/stimulus/claims.ts';
+import { claimantOf, claimedAt, isWebhookSource, routerOfSource } from '../../lib/stimulus/source-claims.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import { problemText } from '../runtime/problem-text.ts';
 

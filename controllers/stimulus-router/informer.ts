@@ -1,7 +1,7 @@
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { createInformer, type Informer, stripStrangers } from '../../lib/informer/index.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
-import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { sourceKeysOf } from '../../lib/stimulus/source-claims.ts';
 import { isWorkflowSource } from '../../lib/stimulus/workflow-source.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
@@ -21,7 +21,7 @@ export const routerInformer: InformerSpec<Informer<StimulusRouter, RouterIndex>>
       parse: withSpec,
       strip: stripStrangers,
       indexes: {
-        source: claimKeysOf,
+        source: sourceKeysOf,
         workflow: ({ spec }) => Object.values(spec.routes ?? {}),
         agent: ({ spec }) => (spec.router_agent === undefined ? [] : [spec.router_agent]),
         namespace: ({ metadata }) => (metadata.namespace === undefined ? [] : [metadata.namespace]),

@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
 import type { KubeClient, Namespace } from '../../lib/kube/index.ts';
-import { claimKey } from '../../lib/stimulus/claims.ts';
+import { sourceKey } from '../../lib/stimulus/source-claims.ts';
 import { assigneeIn, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { decideRouter, type RouterFacts, type RouteTarget } from './decide.ts';
@@ -38,7 +38,7 @@ export function createStimulusRouterReconcile(deps: StimulusRouterDeps): (key: s
 function observe(deps: StimulusRouterDeps, router: StimulusRouter): RouterFacts {
   const { namespace = '' } = router.metadata;
   const sources = Object.keys(router.spec.routes ?? {});
-  const rivals = new Set(sources.flatMap((source) => deps.routers.byIndex('source', claimKey(source))));
+  const rivals = new Set(sources.flatMap((source) => deps.routers.byIndex('source', sourceKey(source))));
   const assignees = sources.flatMap((source): [string, string][] => {
     const assignee = assigneeIn(deps.tenants, source);
     return assignee === undefined ? [] : [[source, assignee]];

@@ -2,7 +2,7 @@ import { globalNamespace } from '../../crds/labels.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { keyOf, type Namespace } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
-import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { sourceKeysOf } from '../../lib/stimulus/source-claims.ts';
 import { assignedClaims } from '../../lib/tenant/tenant-directory.ts';
 import type { Opened, Wakes } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
@@ -11,7 +11,7 @@ import { agentInformer } from '../agent/informer.ts';
 import { workflowInformer } from '../workflow/informers.ts';
 import { routerInformer } from './informer.ts';
 
-const claimsOf = (router: StimulusRouter | undefined): string[] => (router === undefined ? [] : claimKeysOf(router));
+const claimsOf = (router: StimulusRouter | undefined): string[] => (router === undefined ? [] : sourceKeysOf(router));
 const assignedTo = (namespace: Namespace | undefined): string[] =>
   namespace === undefined ? [] : assignedClaims(namespace);
 

@@ -1,7 +1,7 @@
 import type { ControllersConfig } from '../config.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself, wakeUnseen } from '../runtime/wakes.ts';
-import { claimKeys, podInformer } from '../step-pods/informer.ts';
+import { mountedClaimKeys, podInformer } from '../step-pods/informer.ts';
 import { claimInformer, volumeInformer, volumesOfClaim } from './informers.ts';
 import { createVolumeReconcile, type VolumeSettings } from './reconcile.ts';
 import { isDone } from './release-claim.ts';
@@ -16,7 +16,7 @@ export const volumeModule = defineModule({
     /** A step has mounted volumes, or has let them go and may be the last to hold a claim that is being deleted. */
     pods: ({ before, after }, { volumes }) => {
       if (after === undefined || (before?.status?.phase === after.status?.phase && !isDone(after))) return [];
-      return claimKeys(after).flatMap((key) => volumesOfClaim(key, volumes.cache));
+      return mountedClaimKeys(after).flatMap((key) => volumesOfClaim(key, volumes.cache));
     },
   },
   reconcile: ({ kube, clock, events, facts, config, informers: { volumes, claims, pods } }) =>

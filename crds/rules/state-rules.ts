@@ -1,4 +1,4 @@
-import { conditionKinds } from '../condition-kinds.ts';
+import { ruleConditionKinds } from '../rule-conditions.ts';
 import { prototypeKeys, reservedStepNames } from '../reserved-names.ts';
 import type { CelRule } from '../schema/parts.ts';
 import { stateKinds } from '../schema/state-kinds.ts';
@@ -8,7 +8,7 @@ import { celList } from './cel-text.ts';
  * Rules of a state of any kind: its conditions apply to its kind (AMB-062). One rule a condition, because the API
  * server cannot bound the cost of a message that quotes a found element.
  */
-export const stateRules: CelRule[] = Object.entries(conditionKinds)
+export const stateRules: CelRule[] = Object.entries(ruleConditionKinds)
   .filter(([, kinds]) => kinds.length < stateKinds.length)
   .map(([condition, kinds]) => ({
     rule: `self.kind in ${celList(kinds)} || !self.transitions.exists(t, has(t.condition) && t.condition == '${condition}')`,

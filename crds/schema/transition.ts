@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { type ConditionField, conditionFields } from '../condition-kinds.ts';
+import { type RuleConditionField, ruleConditionFields } from '../rule-conditions.ts';
 import { limits } from '../limits.ts';
 import { celList } from '../rules/cel-text.ts';
-import { conditionNames } from './condition-names.ts';
+import { ruleConditions } from './rule-condition-names.ts';
 import { cel, type CelRule, oneOf } from './parts.ts';
 
-const requiredFields: readonly ConditionField[] = ['threshold', 'value', 'expression', 'min', 'max'];
+const requiredFields: readonly RuleConditionField[] = ['threshold', 'value', 'expression', 'min', 'max'];
 
-const conditionsThatNeed = (field: ConditionField): string[] =>
-  Object.entries(conditionFields).flatMap(([condition, fields]) => (fields.includes(field) ? [condition] : []));
+const conditionsThatNeed = (field: RuleConditionField): string[] =>
+  Object.entries(ruleConditionFields).flatMap(([condition, fields]) => (fields.includes(field) ? [condition] : []));
 
 /** Rules of one transition: the fields that its condition cannot do without (AMB-063). */
 const transitionRules: CelRule[] = [
@@ -31,7 +31,7 @@ const transitionRules: CelRule[] = [
 /** One rule of a state; rules are tested from top to bottom and the first match wins (spec 1 §2.6.9). */
 export const Transition = Type.Object(
   {
-    condition: Type.Optional(oneOf(conditionNames, { description: 'When the rule matches. Absent: always.' })),
+    condition: Type.Optional(oneOf(ruleConditions, { description: 'When the rule matches. Absent: always.' })),
     target: Type.String({
       minLength: 1,
       maxLength: limits.nameLength,

@@ -7,7 +7,7 @@ import {
   type CallSender,
   type CallsUnderWay,
   type Envelope,
-  type ProofTurns,
+  type ProofPool,
   type ProveEnvelope,
   refusedCall,
   requireNamedTenant,
@@ -37,8 +37,7 @@ export interface InvokeDeps {
   readonly clock: Clock;
   readonly counter: CallCounter;
   readonly prove: ProveEnvelope;
-  /** Proofs take turns. */
-  readonly turns: ProofTurns;
+  readonly proofs: ProofPool;
   /** Counts a call once its signature is proved: before that, any caller could use up the share of a tenant. */
   readonly rateLimit: RateLimit;
   readonly registry: ToolRegistry;
@@ -73,7 +72,7 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     using deadline = startDeadline(deps.clock, callMs, call.signal);
     const { signal } = deadline;
     try {
-      const session = await deps.turns.run(envelope.token, { address, signal }, () => deps.prove(envelope));
+      const session = await deps.proofs.run(envelope.token, { address, signal }, () => deps.prove(envelope));
       await deps.rateLimit.take(session.tenant);
       requireNamedTenant(session, named);
       return await run(deps, { envelope, session, running, signal, via });

@@ -12,7 +12,7 @@ import {
   createEnvelopeProof,
   createRevocations,
   createSessions,
-  createProofTurns,
+  createProofPool,
   createVouch,
   issueToken,
   type Revocations,
@@ -85,8 +85,8 @@ async function startReplica(bus: EventBus): Promise<Replica> {
   const prove = createEnvelopeProof({ bus, clock: systemClock, key, sessions });
   const rateLimit = { take: async () => undefined };
   const counter = createCallCounter(bus);
-  const turns = createProofTurns({ clock: systemClock, key });
-  const lane = { calls, counter, prove, rateLimit, registry, securityOf, tenants, turns };
+  const proofs = createProofPool({ clock: systemClock, key });
+  const lane = { calls, counter, prove, rateLimit, registry, securityOf, tenants, proofs };
   const invoke = createInvoke({ ...deps, ...lane, audit });
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
@@ -96,7 +96,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
       ...createInvokeRoutes({
         noteRefusal: createAuditedRefusals({ audit, clock: systemClock }),
         invoke,
-        vouch: createVouch({ clock: systemClock, key, sessions, turns }),
+        vouch: createVouch({ clock: systemClock, key, sessions, proofs }),
         isBypass: false,
       }),
       ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),

@@ -8,7 +8,7 @@ import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
-  createProofTurns,
+  createProofPool,
   createRefusalNotes,
   createRevocations,
   createSessionProof,
@@ -139,7 +139,7 @@ interface ProofParts {
 
 /** Proofs of calls of tools, and of any other request, and their turns. */
 function createProofs({ bus, clock, config }: LaneDeps, { key, sessions, view }: ProofParts) {
-  const turns = createProofTurns({ clock, key: isBypass(config) ? undefined : key });
+  const proofs = createProofPool({ clock, key: isBypass(config) ? undefined : key });
   const prove: ProveEnvelope = isBypass(config)
     ? createBypassProof({ clock, sessions })
     : createEnvelopeProof({ bus, clock, key, sessions, known: (name) => view.of(name) });
@@ -148,8 +148,8 @@ function createProofs({ bus, clock, config }: LaneDeps, { key, sessions, view }:
     : createSessionProof({ clock, key, sessions });
   const vouch: Vouch = isBypass(config)
     ? async () => undefined
-    : createVouch({ clock, key, sessions, turns, known: (name) => view.of(name) });
-  return { prove, proveSession, turns, vouch };
+    : createVouch({ clock, key, sessions, proofs, known: (name) => view.of(name) });
+  return { prove, proveSession, proofs, vouch };
 }
 
 interface KeyHolder {

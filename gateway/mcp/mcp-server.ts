@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import {
   callIn,
   type CallSender,
-  type ProofTurns,
+  type ProofPool,
   type ProveSession,
   requireNamedTenant,
   type SealedRequest,
@@ -22,8 +22,7 @@ interface McpServerDeps extends ListDeps {
   readonly invoke: Invoke;
   readonly proveSession: ProveSession;
   readonly rateLimit: RateLimit;
-  /** Proofs take turns. */
-  readonly turns: ProofTurns;
+  readonly proofs: ProofPool;
 }
 
 /** A request of the protocol, of the right form; nothing of it is proved yet. */
@@ -61,7 +60,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       const { sealed, named, sender } = request;
       const { method } = sealed;
       if (method === 'tools/call') return answer(request, callHandlers(deps, request));
-      const session = await deps.turns.run(sealed.token, sender, () => deps.proveSession(sealed));
+      const session = await deps.proofs.run(sealed.token, sender, () => deps.proveSession(sealed));
       await deps.rateLimit.take(session.tenant);
       requireNamedTenant(session, named);
       return isServed(method) ? answer(request, listHandlers(deps, session)) : undefined;

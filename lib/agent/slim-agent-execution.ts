@@ -1,7 +1,8 @@
 import type { AgentAsk, AgentExecution, AgentResult, AgentSignal } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
 import { withOneText } from '../execution/one-text.ts';
-import { cutMark, shortened, slimCancel } from '../execution/slim-cancel.ts';
+import { cutMark, cutWithMark } from '../cut-text.ts';
+import { slimCancel } from '../execution/slim-cancel.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
 
@@ -51,7 +52,7 @@ const argumentsShown = 512;
 
 function slimAsk(ask: AgentAsk): AgentAsk {
   const { arguments: text } = ask;
-  return text.length <= argumentsShown ? ask : { ...ask, arguments: shortened(text, argumentsShown) };
+  return text.length <= argumentsShown ? ask : { ...ask, arguments: cutWithMark(text, argumentsShown) };
 }
 
 /** Arguments in full are JSON, which never ends so. */

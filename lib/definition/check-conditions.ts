@@ -1,6 +1,6 @@
-import { type ConditionField, conditionFields, conditionKinds } from '../../crds/condition-kinds.ts';
+import { type RuleConditionField, ruleConditionFields, ruleConditionKinds } from '../../crds/rule-conditions.ts';
 import { errorAt, type Place, type Problem, warningAt } from '../../crds/problem.ts';
-import type { ConditionName } from '../../crds/schema/condition-names.ts';
+import type { RuleCondition } from '../../crds/schema/rule-condition-names.ts';
 import type { Transition } from '../../crds/schema/transition.ts';
 import type { Definition } from './definition.ts';
 
@@ -20,26 +20,30 @@ export function checkConditions({ states }: Definition): readonly Problem[] {
   );
 }
 
-function checkKind(at: Place, condition: ConditionName, kind: (typeof conditionKinds)['always'][number]): Problem[] {
-  const fitting = conditionKinds[condition];
+function checkKind(
+  at: Place,
+  condition: RuleCondition,
+  kind: (typeof ruleConditionKinds)['always'][number],
+): Problem[] {
+  const fitting = ruleConditionKinds[condition];
   if (fitting.includes(kind)) return [];
   const message = `the condition ${condition} does not apply to kind ${kind}; it is for ${fitting.join(', ')}`;
   return [errorAt([...at, 'condition'], 'condition_kind', message)];
 }
 
-const missing = (at: Place, condition: ConditionName, rule: Transition): Problem[] =>
-  conditionFields[condition]
+const missing = (at: Place, condition: RuleCondition, rule: Transition): Problem[] =>
+  ruleConditionFields[condition]
     .filter((field) => rule[field] === undefined)
     .map((field) => errorAt([...at, field], 'required', `the condition ${condition} needs ${field}`));
 
 /** Fields that a condition reads when they are given, beside those that it needs (AMB-064). */
-const optionalFields: Partial<Readonly<Record<ConditionName, readonly ConditionField[]>>> = {
+const optionalFields: Partial<Readonly<Record<RuleCondition, readonly RuleConditionField[]>>> = {
   consensus: ['threshold', 'agreement'],
 };
-const allFields: readonly ConditionField[] = ['threshold', 'agreement', 'value', 'expression', 'min', 'max'];
+const allFields: readonly RuleConditionField[] = ['threshold', 'agreement', 'value', 'expression', 'min', 'max'];
 
-function idle(at: Place, condition: ConditionName, rule: Transition): Problem[] {
-  const read = [...conditionFields[condition], ...(optionalFields[condition] ?? [])];
+function idle(at: Place, condition: RuleCondition, rule: Transition): Problem[] {
+  const read = [...ruleConditionFields[condition], ...(optionalFields[condition] ?? [])];
   return allFields
     .filter((field) => rule[field] !== undefined && !read.includes(field))
     .map((field) => warningAt([...at, field], 'no_effect', `has no effect on the condition ${condition}`));

@@ -1,6 +1,6 @@
 import { type Place, type Problem, warningAt } from '../../crds/problem.ts';
 import type { State } from '../../crds/schema/state.ts';
-import type { ConditionName } from '../../crds/schema/condition-names.ts';
+import type { RuleCondition } from '../../crds/schema/rule-condition-names.ts';
 import type { Transition } from '../../crds/schema/transition.ts';
 import { isNo, isYes } from '../decision/answers.ts';
 import type { DefinitionCheck } from './definition.ts';
@@ -20,7 +20,7 @@ function shadowedRules(at: Place, { transitions }: State): Problem[] {
   });
 }
 
-const nameOf = ({ condition = 'always' }: Transition): ConditionName => condition;
+const nameOf = ({ condition = 'always' }: Transition): RuleCondition => condition;
 
 /** Scores and confidences lie between 0 and 1 (spec 1 §2.6.9). */
 function impossible(rule: Transition): string | undefined {
@@ -31,7 +31,7 @@ type Bound = (rule: Transition) => string | undefined;
 
 const nothingAbove: Bound = ({ threshold }) => (threshold === 1 ? 'nothing is above 1' : undefined);
 
-const bounds: Partial<Readonly<Record<ConditionName, Bound>>> = {
+const bounds: Partial<Readonly<Record<RuleCondition, Bound>>> = {
   score_above: nothingAbove,
   confidence_above: nothingAbove,
   score_below: ({ threshold }) => (threshold === 0 ? 'nothing is below 0' : undefined),
@@ -43,7 +43,7 @@ type Covers = (above: Transition, below: Transition) => boolean;
 const isExitCode: Covers = (_above, { condition, value }) => condition === 'exit_code' && value !== '0';
 
 /** Conditions that a condition shadows beside its own equal. */
-const wider: Partial<Readonly<Record<ConditionName, Covers>>> = {
+const wider: Partial<Readonly<Record<RuleCondition, Covers>>> = {
   on_success: (_above, below) => nameOf(below) === 'exit_code_zero' || isZero(below),
   on_failure: (above, below) => nameOf(below) === 'exit_code_non_zero' || isExitCode(above, below),
   exit_code_zero: (_above, below) => isZero(below),

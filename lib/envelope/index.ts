@@ -30,7 +30,7 @@ export {
   type ProveSession,
 } from './prove-envelope.ts';
 export { callIn, type Envelope, readEnvelope, readSealedRequest, type SealedRequest } from './read-envelope.ts';
-export { type CallSender, createProofTurns, type ProofTurns } from './proof-turns.ts';
+export { type CallSender, createProofPool, type ProofPool } from './proof-pool.ts';
 export { namedTenant, requireNamedTenant } from './named-tenant.ts';
 export { createRefusalNotes, type NoteRefusal, type RefusalEvent, refusedCall } from './refusal-notes.ts';
 export { createVouch, type Vouch } from './vouch.ts';

@@ -7,7 +7,7 @@ import { readEnvelope } from './read-envelope.ts';
 import type { SealKey } from './seal-key.ts';
 import type { SealSession } from './sessions.ts';
 import { issueToken, type SealClaims } from './token.ts';
-import { createProofTurns } from './proof-turns.ts';
+import { createProofPool } from './proof-pool.ts';
 import { createVouch } from './vouch.ts';
 
 const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fs.read', arguments: { path: 'a' } } };
@@ -56,9 +56,9 @@ describe('a signed call', () => {
     const claims = { jti: session?.session_id ?? '', scp: 'default', tenant_id: 'acme', iat, exp: iat + 60 };
     const envelope = Buffer.from(JSON.stringify(signed({ token: await tokenOf(claims, key) })));
     await sessions.revoke({ tenant: 'acme', execution_id: 'e-1' });
-    const turns = createProofTurns({ clock, key });
+    const proofs = createProofPool({ clock, key });
     const sender = { address: '192.0.2.1', signal: new AbortController().signal };
-    const vouched = createVouch({ clock, key, sessions, turns })(
+    const vouched = createVouch({ clock, key, sessions, proofs })(
       new Uint8Array(envelopeLimits.unprovedBytes + 1),
       sender,
       {

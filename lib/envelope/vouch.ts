@@ -2,7 +2,7 @@ import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { fieldTexts } from './outline.ts';
 import { proveToken, type ProofDeps, requireActive, requireTenant, sealProof, underSession } from './prove-envelope.ts';
-import type { CallSender, ProofTurns } from './proof-turns.ts';
+import type { CallSender, ProofPool } from './proof-pool.ts';
 import { textAt } from './read-envelope.ts';
 import type { HeardSession } from './sessions.ts';
 import { claimedTenant } from './token.ts';
@@ -22,12 +22,11 @@ interface Named {
 export type Vouch = (bytes: Uint8Array, sender: CallSender, named?: Named) => Promise<void>;
 
 interface VouchDeps extends Omit<ProofDeps, 'bus'> {
-  /** Proofs take turns. */
-  readonly turns: ProofTurns;
+  readonly proofs: ProofPool;
 }
 
 export function createVouch(deps: VouchDeps): Vouch {
-  const { sessions, turns, known = () => undefined } = deps;
+  const { sessions, proofs, known = () => undefined } = deps;
   const proof = sealProof(deps);
   const proveUnder = async (supposed: HeardSession | undefined, token: string): Promise<void> => {
     const session = await requireActive(proof, { token }, supposed);
@@ -51,7 +50,7 @@ export function createVouch(deps: VouchDeps): Vouch {
   return async (bytes, sender, named) => {
     if (bytes.byteLength <= envelopeLimits.unprovedBytes) return;
     const call = namedOf(named ?? namedIn(bytes));
-    await turns.run(call.token, sender, () => proveNamed(call));
+    await proofs.run(call.token, sender, () => proveNamed(call));
   };
 }
 

@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { BlobRef, CurrentState } from '../../crds/schema/workflow-execution-status.ts';
+import { cutWithMark } from '../cut-text.ts';
 import { defined } from '../defined.ts';
-import { shortened } from './slim-cancel.ts';
 import { briefStatus, slimExecution } from './slim-execution.ts';
 
 /** Characters of what a person is asked that a list shows: a tenant may have ten thousand executions that ask. */
@@ -35,7 +35,7 @@ function listedStatus(slim: Status, whole: CurrentState | undefined): Status {
 function listedPrompt({ prompt, prompt_ref: ref }: CurrentState): Pick<CurrentState, 'prompt' | 'prompt_ref'> {
   if (prompt === undefined) return {};
   if (prompt.length <= promptLength) return defined({ prompt, prompt_ref: ref });
-  return { prompt: shortened(prompt, promptLength), prompt_ref: ref ?? inStatus(prompt) };
+  return { prompt: cutWithMark(prompt, promptLength), prompt_ref: ref ?? inStatus(prompt) };
 }
 
 const inStatus = (prompt: string): BlobRef => ({

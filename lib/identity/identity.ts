@@ -1,6 +1,6 @@
 import { isTenantSlug } from '../tenant/names.ts';
 import type { Caller, Team } from './caller.ts';
-import { claimAt, listClaim, textClaim, validUntil } from './claims.ts';
+import { claimAt, listClaim, textClaim, validUntil } from './token-claims.ts';
 import { type RoleScopes, scopesOf } from './role-scopes.ts';
 import { isOperator } from './roles.ts';
 import type { TokenClaims } from './token-verifier.ts';

@@ -2,7 +2,7 @@ export { type SignatureAlgorithm } from './algorithms.ts';
 export { type Authentication, createAuthentication } from './authentication.ts';
 export { bearerToken } from './bearer-token.ts';
 export type { Caller } from './caller.ts';
-export { claimAt } from './claims.ts';
+export { claimAt } from './token-claims.ts';
 export { IdentityConfig, identityVariables } from './config.ts';
 export { type ClaimNames, type Identity, readIdentity } from './identity.ts';
 export { createOidcVerifier, type OidcVerifierOptions } from './oidc-verifier.ts';

@@ -2,7 +2,7 @@ import type { MemoryProcess } from './table.ts';
 
 /** A kind of which processes keep every object, whole or in part. */
 interface CachedRow {
-  /** Objects of the kind in the default quota of a tenant (`lib/tenant/tenant-objects.ts`). */
+  /** Objects of the kind in the default quota of a tenant (`lib/tenant/tenant-manifests.ts`). */
   readonly count: number;
   /** KiB of heap that one of them takes at most, in each process that keeps them. */
   readonly kibibytes: Partial<Readonly<Record<MemoryProcess, number>>>;

@@ -33,10 +33,10 @@ const tooHeavy =
   'shorten them, or register fewer operations';
 
 const refused = (problems: readonly Problem[]): OpenApiReading => ({
-  problems: problems.slice(0, openApiLimits.problems).map(shortened),
+  problems: problems.slice(0, openApiLimits.problems).map(cutProblem),
 });
 
-function shortened(problem: Problem): Problem {
+function cutProblem(problem: Problem): Problem {
   const { problemLength: length } = openApiLimits;
   const { path, at, message } = problem;
   const keys = at.map((key) => (typeof key === 'number' ? key : cutText(key, length)));

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject, NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
 import { keptOptions, type TenantFacts } from './kept-options.ts';
 import type { Egress } from './network-policies.ts';
-import { defaultQuota, type Subject, type TenantOptions, tenantObjects } from './tenant-objects.ts';
+import { defaultQuota, type Subject, type TenantOptions, tenantManifests } from './tenant-manifests.ts';
 
 /** Objects of a tenant that was made with these options. */
 function madeWith(options: Omit<TenantOptions, 'slug'>): TenantFacts {
-  const objects = tenantObjects({ slug: 'acme', ...options });
+  const objects = tenantManifests({ slug: 'acme', ...options });
   const find = <T extends KubeObject>(kind: string, name: string): T | undefined =>
     objects.find((object) => object.kind === kind && object.metadata.name === name) as T | undefined;
   return {
@@ -30,8 +30,8 @@ const made = madeWith({
 
 describe('making a tenant again', () => {
   it('without options changes nothing that it has', () => {
-    const again = tenantObjects(keptOptions({ slug: 'acme' }, made));
-    const before = tenantObjects({
+    const again = tenantManifests(keptOptions({ slug: 'acme' }, made));
+    const before = tenantManifests({
       slug: 'acme',
       quota: { ...defaultQuota, pods: '7', 'requests.cpu': '3' },
       egress: 'open',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { systemNamespace } from '../../crds/labels.ts';
 import type { NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
 import type { Egress } from './network-policies.ts';
-import { defaultQuota, type Subject, type TenantOptions } from './tenant-objects.ts';
+import { defaultQuota, type Subject, type TenantOptions } from './tenant-manifests.ts';
 
 /** Existing objects of a tenant; absent ones do not exist. */
 export interface TenantFacts {

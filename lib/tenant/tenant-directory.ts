@@ -1,7 +1,7 @@
 import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import { createInformer, type IndexFunction, type Informer, type ReflectorDeps } from '../informer/index.ts';
 import { type Namespace, namespaces } from '../kube/index.ts';
-import { claimKey, isWebhookSource } from '../stimulus/claims.ts';
+import { sourceKey, isWebhookSource } from '../stimulus/source-claims.ts';
 
 /** Finds the namespace of a tenant's objects. */
 export interface TenantDirectory {
@@ -50,12 +50,12 @@ function stripNamespace({ metadata }: Namespace): Namespace {
 /** The claims that an administrator assigned to a namespace, for the cache's index `assigned`. */
 export function assignedClaims({ metadata }: Namespace): string[] {
   const sources = metadata.annotations?.[annotations.webhookSources]?.split(',').map((source) => source.trim()) ?? [];
-  return [...new Set(sources.filter(isWebhookSource).map(claimKey))];
+  return [...new Set(sources.filter(isWebhookSource).map(sourceKey))];
 }
 
 /** The namespace that has a source by assignment; where several do, the oldest. */
 export function assigneeIn(namespaces: TenantDirectoryDeps['namespaces'], source: string): string | undefined {
-  return namespaces.byIndex('assigned', claimKey(source)).toSorted(byAge)[0]?.metadata.name;
+  return namespaces.byIndex('assigned', sourceKey(source)).toSorted(byAge)[0]?.metadata.name;
 }
 
 /** The slug on a namespace, for the cache's index `tenant`. */

@@ -21,7 +21,7 @@ import {
   type Role,
 } from '../../lib/kube/index.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
-import { type TenantOptions, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
+import { type TenantOptions, tenantManifests } from '../../lib/tenant/tenant-manifests.ts';
 import { type Access, accessOf, may } from './chart/access.ts';
 import { helmRelease, install, makeForeignNamespace, podsOf } from './chart/release.ts';
 import {
@@ -318,7 +318,7 @@ describe('the rendered chart', () => {
           return { ...object, metadata: { name: object.metadata.name, namespace: object.metadata.namespace, labels } };
         })
         .sort((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`));
-    expect(comparable(ours)).toEqual(comparable(tenantObjects({ ...tenant, releaseNamespace: 'ops' })));
+    expect(comparable(ours)).toEqual(comparable(tenantManifests({ ...tenant, releaseNamespace: 'ops' })));
   });
 
   it('spreads replicas over nodes and zones where it can, and takes affinity of one’s own beside that or instead', async () => {

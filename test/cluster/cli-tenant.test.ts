@@ -12,7 +12,7 @@ import {
   roleBindings,
 } from '../../lib/kube/index.ts';
 import { quantityValue } from '../../lib/quantity.ts';
-import { defaultQuota } from '../../lib/tenant/tenant-objects.ts';
+import { defaultQuota } from '../../lib/tenant/tenant-manifests.ts';
 import { bundleProgram, type Result, startProgram } from './cli/program.ts';
 import { connect, kubeconfigPath } from './harness/cluster.ts';
 import { projectDir } from './harness/project.ts';

@@ -45,7 +45,7 @@ function invokeWith(found: GatewayTool, append: Append, { clock = systemClock, .
     clock,
     counter: { take: async () => true },
     prove: async () => session,
-    turns: { run: (_token, _sender, proof) => proof() },
+    proofs: { run: (_token, _sender, proof) => proof() },
     rateLimit: { take: async () => undefined },
     registry: createToolRegistry([{ list: () => [found], find: () => found }]),
     securityOf: () => ({}),

@@ -10,7 +10,7 @@ import {
   type MemoryProcess,
   quotaMebibytes,
 } from '../../lib/memory-budget/index.ts';
-import { defaultQuota } from '../../lib/tenant/tenant-objects.ts';
+import { defaultQuota } from '../../lib/tenant/tenant-manifests.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 const mebibyte = 1_048_576;
@@ -130,7 +130,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'gateway/registry/registry.ts': 'requests to the API server',
   'lib/audit-chain/audit-record.ts': 'reads of the audit, three at once',
   'lib/bus/subscribe/nats-subscriber.ts': 'messages',
-  'lib/envelope/proof-turns.ts': 'proofs',
+  'lib/envelope/proof-pool.ts': 'proofs',
   'lib/envelope/token.ts': 'tokens of 1 MiB in all',
   'lib/fair-pool.ts': 'the pool itself',
   'lib/http/in-flight.ts': 'answers without an end',

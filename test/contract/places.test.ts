@@ -6,7 +6,7 @@ import { modules } from '../../controllers/modules.ts';
 import { kinds } from '../../crds/kinds.ts';
 import * as resources from '../../lib/kinds.ts';
 import { cachedTable } from '../../lib/memory-budget/index.ts';
-import { defaultQuota } from '../../lib/tenant/tenant-objects.ts';
+import { defaultQuota } from '../../lib/tenant/tenant-manifests.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -68,7 +68,7 @@ function placesWithout({ kind, plural }: Kind): string[] {
   const quota = `count/${plural}.windlass.dev`;
   const places: Readonly<Record<string, boolean>> = {
     'lib/kinds.ts': Object.values(resources).some((resource) => resource.kind === kind && resource.plural === plural),
-    'defaultQuota of lib/tenant/tenant-objects.ts': Object.hasOwn(defaultQuota, quota),
+    'defaultQuota of lib/tenant/tenant-manifests.ts': Object.hasOwn(defaultQuota, quota),
     'docs/concepts.md': read('docs/concepts.md').includes(`| \`${kind}\` |`),
     'docs/gitops.md': read('docs/gitops.md').includes(`\`${kind}\``),
     'the quota of docs/operating.md': read('docs/operating.md').includes(`\n${quota}: `),

@@ -8,7 +8,7 @@ import {
   createCallCounter,
   createEnvelopeProof,
   createSessions,
-  createProofTurns,
+  createProofPool,
   createVouch,
   issueSession,
   type SealKey,
@@ -74,14 +74,14 @@ async function startApi(bus: EventBus, key: SealKey) {
       return { content: '{}', isError: false };
     },
   };
-  const turns = createProofTurns({ clock: systemClock, key });
+  const proofs = createProofPool({ clock: systemClock, key });
   const routes = createSealInvokeRoutes({
     admission,
     audit: { record: () => undefined },
     clock: systemClock,
     prove: createEnvelopeProof({ bus, clock: systemClock, key, sessions }),
-    vouch: createVouch({ clock: systemClock, key, sessions, turns }),
-    turns,
+    vouch: createVouch({ clock: systemClock, key, sessions, proofs }),
+    proofs,
     rateLimit: { take: async () => undefined },
     toolbox: createToolbox({ builtin_dispatchers: [] }, { 'svc.tools.list': tool }),
     calls: createCallCounter(bus),

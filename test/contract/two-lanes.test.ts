@@ -4,7 +4,7 @@ import { createSealInvokeRoutes } from '../../api/routes/seal/invoke.ts';
 import { createInvoke } from '../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
-import { createCallsUnderWay, createEnvelopeProof, createProofTurns, createVouch } from '../../lib/envelope/index.ts';
+import { createCallsUnderWay, createEnvelopeProof, createProofPool, createVouch } from '../../lib/envelope/index.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { startTestServer, type TestServer } from '../support/http-server.ts';
 import { aSealWorld, aSigner, type Signer } from '../support/seal-world.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   token = (await base.begin(signer, { allowed_tool_patterns: ['fs.*'] })).security_token;
   const rateLimit = { take: async () => undefined };
   const audit = { append: async () => undefined, problem: () => undefined, close: async () => undefined };
-  const turns = createProofTurns(base);
+  const proofs = createProofPool(base);
   const invoke = createInvoke({
     audit,
     rateLimit,
@@ -30,7 +30,7 @@ beforeEach(async () => {
     calls: createCallsUnderWay(base.clock),
     counter: { take: unused },
     prove: createEnvelopeProof(base),
-    turns,
+    proofs,
     registry: createToolRegistry([]),
     securityOf: () => ({}),
     tenants: { namespaceOf: () => undefined },
@@ -41,8 +41,8 @@ beforeEach(async () => {
     clock: base.clock,
     admission: createCallsUnderWay(base.clock),
     prove: createEnvelopeProof(base),
-    turns,
-    vouch: createVouch({ ...base, turns }),
+    proofs,
+    vouch: createVouch({ ...base, proofs }),
     toolbox: createToolbox({ builtin_dispatchers: [] }, {}),
     calls: { take: unused },
     callerOf: unused,
@@ -56,7 +56,7 @@ beforeEach(async () => {
       createInvokeRoutes({
         noteRefusal: createAuditedRefusals({ audit, clock: base.clock }),
         invoke,
-        vouch: createVouch({ ...base, turns }),
+        vouch: createVouch({ ...base, proofs }),
         isBypass: false,
       }) as never,
     ),

@@ -20,7 +20,7 @@ import { stripStrangers } from '../../lib/informer/index.ts';
 import type { ControllerRevision } from '../../lib/kube/index.ts';
 import { cachedTable, type MemoryProcess } from '../../lib/memory-budget/index.ts';
 import { slimToolCall } from '../../lib/tools/slim-tool-call.ts';
-import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { sourceKeysOf } from '../../lib/stimulus/source-claims.ts';
 import { fullest } from './support/fullest.ts';
 import { keptBytes } from './support/kept-bytes.ts';
 
@@ -48,7 +48,7 @@ describe('the quota of one tenant, of kinds that caches keep whole', () => {
     const since = '2026-01-02T03:04:05.000Z';
     const claims = sources.map((_source, at) => ({ source: `a${at}`.padEnd(limits.nameLength, 'x'), since }));
     const router: StimulusRouter = { apiVersion, kind: 'StimulusRouter', metadata, spec, status: { claims } };
-    expect(keptBytes(200, router, stripStrangers, { source: claimKeysOf })).toBeLessThan(
+    expect(keptBytes(200, router, stripStrangers, { source: sourceKeysOf })).toBeLessThan(
       room('StimulusRouter', 'api', 200),
     );
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decideRouter } from '../../controllers/stimulus-router/decide.ts';
 import { limits } from '../../crds/limits.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import { claimantOf } from '../../lib/stimulus/claims.ts';
+import { claimantOf } from '../../lib/stimulus/source-claims.ts';
 import { restedMsOf } from './support/turns.ts';
 
 /**

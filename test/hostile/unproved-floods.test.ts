@@ -7,7 +7,7 @@ import {
   createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
-  createProofTurns,
+  createProofPool,
   createSessions,
   createVouch,
   issueSession,
@@ -87,14 +87,14 @@ afterEach(async () => {
 
 function startApi(bus: EventBus): Promise<TestServer> {
   const proof = { bus, clock: systemClock, key, sessions: createSessions(bus) };
-  const turns = createProofTurns(proof);
+  const proofs = createProofPool(proof);
   const routes = createSealInvokeRoutes({
     ...proof,
-    turns,
+    proofs,
     admission: createCallsUnderWay(systemClock),
     audit: { record: () => undefined },
     prove: createEnvelopeProof(proof),
-    vouch: createVouch({ ...proof, turns }),
+    vouch: createVouch({ ...proof, proofs }),
     rateLimit: { take: async () => undefined },
     toolbox: createToolbox(
       { builtin_dispatchers: [] },

@@ -29,7 +29,7 @@ import {
   createRevocations,
   createSessionProof,
   createSessions,
-  createProofTurns,
+  createProofPool,
   createVouch,
   type SealVerifier,
 } from '../../lib/envelope/index.ts';
@@ -231,15 +231,15 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const { prove, proveSession } = proofsOf({ bus, key, sessions, isBypass });
   const rateLimit = { take: async () => undefined };
   const counter = createCallCounter(bus);
-  const turns = createProofTurns({ clock: systemClock, key: isBypass ? undefined : key });
-  const lane = { calls, counter, prove, rateLimit, registry, securityOf, tenants, turns };
+  const proofs = createProofPool({ clock: systemClock, key: isBypass ? undefined : key });
+  const lane = { calls, counter, prove, rateLimit, registry, securityOf, tenants, proofs };
   const invoke = createInvoke({ ...deps, ...lane, audit });
   const running = [view.run(stop.signal), revocations.run(stop.signal)];
   await revocations.open(stop.signal);
-  const vouch = isBypass ? async () => undefined : createVouch({ ...deps, key, sessions, turns });
+  const vouch = isBypass ? async () => undefined : createVouch({ ...deps, key, sessions, proofs });
   const noteRefusal = createAuditedRefusals({ audit, clock: systemClock });
   const parts = { audit, noteRefusal, invoke, isBypass, vouch, registry, securityOf };
-  const mcp = createMcpServer({ ...parts, proveSession, rateLimit, turns });
+  const mcp = createMcpServer({ ...parts, proveSession, rateLimit, proofs });
   const sealKey = () => (isBypass ? undefined : key);
   const app = createHttpApp<Operator>({
     ...deps,

@@ -22,7 +22,7 @@ import {
   createEnvelopeProof,
   createRevocations,
   createSessions,
-  createProofTurns,
+  createProofPool,
   createVouch,
   type SealKey,
 } from '../../lib/envelope/index.ts';
@@ -61,8 +61,8 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const registry = createToolRegistry([sourceOf(tools)]);
   const contexts = new Map<string, SecurityContextSpec>([['default', {}]]);
   const securityOf = (_tenant: string | undefined, name: string) => contexts.get(name);
-  const turns = createProofTurns({ clock: systemClock, key });
-  const lane = { calls, counter: createCallCounter(bus), registry, securityOf, tenants, turns };
+  const proofs = createProofPool({ clock: systemClock, key });
+  const lane = { calls, counter: createCallCounter(bus), registry, securityOf, tenants, proofs };
   const prove = createEnvelopeProof({ ...deps, key, sessions });
   const invoke = createInvoke({ ...deps, ...lane, audit, prove, rateLimit: { take: async () => undefined } });
   const stop = new AbortController();
@@ -73,7 +73,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
     ...createInvokeRoutes({
       noteRefusal: createAuditedRefusals({ audit, clock: systemClock }),
       invoke,
-      vouch: createVouch({ ...deps, key, sessions, turns }),
+      vouch: createVouch({ ...deps, key, sessions, proofs }),
       isBypass: false,
     }),
     ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),

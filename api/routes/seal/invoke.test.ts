@@ -8,7 +8,7 @@ import {
   type CallsUnderWay,
   createCallsUnderWay,
   createEnvelopeProof,
-  createProofTurns,
+  createProofPool,
   createVouch,
   envelopeErrors,
   sessionKey,
@@ -63,15 +63,15 @@ let judged: string[];
 
 async function serve(take: (tenant: string) => Promise<void> = async () => undefined): Promise<void> {
   const prove = createEnvelopeProof(base);
-  const turns = createProofTurns(base);
+  const proofs = createProofPool(base);
   const toolbox = createToolbox({ builtin_dispatchers: [] }, runs);
   const routes = createSealInvokeRoutes({
     audit: { record: (entry) => void audited.push(entry) },
     clock: base.clock,
     prove,
     admission: underWay,
-    vouch: createVouch({ ...base, turns }),
-    turns,
+    vouch: createVouch({ ...base, proofs }),
+    proofs,
     rateLimit: { take },
     toolbox: {
       ...toolbox,

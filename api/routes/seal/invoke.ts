@@ -9,7 +9,7 @@ import {
   EnvelopeError,
   namedTenant,
   type NoteRefusal,
-  type ProofTurns,
+  type ProofPool,
   type ProveEnvelope,
   readEnvelope,
   refusedCall,
@@ -49,8 +49,7 @@ export interface SealInvokeDeps {
   readonly audit: AuditTrail;
   readonly clock: Clock;
   readonly prove: ProveEnvelope;
-  /** Proofs take turns. */
-  readonly turns: ProofTurns;
+  readonly proofs: ProofPool;
   /** Calls enter it before their session is read: a revocation waits for their end. */
   readonly admission: Pick<CallsUnderWay, 'enter'>;
   readonly vouch: Vouch;
@@ -151,7 +150,7 @@ interface Signals {
 async function invoke(deps: SealInvokeDeps, call: ReadCall, signals: Signals): Promise<Reply> {
   const { signal } = signals;
   const { envelope, named, sender } = call;
-  const session = await deps.turns.run(envelope.token, { ...sender, signal }, () => deps.prove(envelope));
+  const session = await deps.proofs.run(envelope.token, { ...sender, signal }, () => deps.prove(envelope));
   await deps.rateLimit.take(session.tenant);
   requireNamedTenant(session, named);
   const admitted = await admit(deps, { session, envelope });

@@ -1,5 +1,5 @@
 import type { Environment } from '../../../lib/config.ts';
-import { isWebhookSource } from '../../../lib/stimulus/claims.ts';
+import { isWebhookSource } from '../../../lib/stimulus/source-claims.ts';
 
 /** The secret of a source; undefined where none is configured. */
 export type WebhookSecrets = (source: string) => string | undefined;

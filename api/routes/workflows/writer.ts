@@ -32,13 +32,13 @@ const pauseMs = 10;
 
 export function createDefinitionWriter<V extends Versioned>(deps: WriterDeps<V>): DefinitionWriter<V> {
   const { kube, clock, register, remember, asRefusal } = deps;
-  const inTurn = createKeyedLock();
+  const locked = createKeyedLock();
   const keep = createKeepRevision(kube);
   const pause = (attempt: number): Promise<void> => clock.sleep(pauseMs * attempt);
   return async (definition, options) => {
     try {
       const key = `${options.namespace}/${definition.metadata.name}`;
-      const registration = await inTurn(key, () => register({ kube, keep, pause }, definition, options));
+      const registration = await locked(key, () => register({ kube, keep, pause }, definition, options));
       remember(registration.object);
       return registration;
     } catch (error) {

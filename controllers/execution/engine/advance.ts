@@ -15,7 +15,7 @@ import { parallelAgents } from '../states/parallel-agents.ts';
 import { parallelContainerRun } from '../states/parallel-container-run.ts';
 import { subworkflow } from '../states/subworkflow.ts';
 import { system } from '../states/system.ts';
-import { firstMatch } from './conditions.ts';
+import { firstMatch } from './first-match.ts';
 import type { Draft } from './draft.ts';
 import type { Failure } from './facts.ts';
 import { failureOf } from './failure-of.ts';

@@ -4,7 +4,7 @@ import type { StateOf } from '../../../crds/schema/state.ts';
 import { agreementOf, type ConsensusResult, consensusOf, thresholdOf } from '../../../lib/consensus/consensus.ts';
 import { readVerdict, type ReadVerdict } from '../../../lib/consensus/verdict.ts';
 import { defined } from '../../../lib/defined.ts';
-import type { ConsensusOutcome } from './conditions.ts';
+import type { ConsensusOutcome } from './first-match.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import type { AgentFact, Failure } from './facts.ts';
 import type { VisitOutcome } from './state-handler.ts';

@@ -1,6 +1,6 @@
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
-import type { ConsensusOutcome } from './conditions.ts';
+import type { ConsensusOutcome } from './first-match.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, StepOutcome } from './facts.ts';
 import type { CurrentVisit, VisitChange } from './reduce.ts';

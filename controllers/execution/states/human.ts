@@ -7,7 +7,7 @@ import { answersText, judge, namedAnswers } from '../../../lib/decision/answers.
 import { firstSignal } from '../../../lib/decision/first-signal.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { WorkBudgetExceeded } from '../../../lib/work/work.ts';
-import { firstMatch } from '../engine/conditions.ts';
+import { firstMatch } from '../engine/first-match.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import type { Draft } from '../engine/draft.ts';
 import type { Failure } from '../engine/facts.ts';

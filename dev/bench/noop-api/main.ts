@@ -9,7 +9,7 @@ import {
   createCallsUnderWay,
   createEnvelopeProof,
   createSessions,
-  createProofTurns,
+  createProofPool,
   createVouch,
 } from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
@@ -29,14 +29,14 @@ const deps = { bus, clock: systemClock, logger: silentLogger, newId };
 const sessions = createSessions(bus);
 const caller = aToolCaller();
 const proof = { clock: systemClock, key: verifierIn(setup), sessions };
-const turns = createProofTurns(proof);
+const proofs = createProofPool(proof);
 const routes = createSealInvokeRoutes({
   audit: createAuditTrail({ events: bus, clock: systemClock, newId }, 'api'),
   clock: systemClock,
   prove: createEnvelopeProof({ bus, ...proof }),
-  turns,
+  proofs,
   admission: createCallsUnderWay(systemClock),
-  vouch: createVouch({ ...proof, turns }),
+  vouch: createVouch({ ...proof, proofs }),
   rateLimit: createRateLimit(0),
   toolbox: createToolbox(
     { builtin_dispatchers: [] },

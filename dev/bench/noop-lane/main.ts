@@ -20,7 +20,7 @@ import {
   createEnvelopeProof,
   createRevocations,
   createSessions,
-  createProofTurns,
+  createProofPool,
   createVouch,
   type SessionName,
 } from '../../../lib/envelope/index.ts';
@@ -59,15 +59,15 @@ const audit = createAuditChain({ ...deps, key: generateKeyPairSync('ed25519').pr
 const view = createSessionView(deps);
 const revocations = createRevocations({ ...deps, sessions, calls });
 const proof = { clock: systemClock, key: verifierIn(setup), sessions, known: (name: SessionName) => view.of(name) };
-const turns = createProofTurns(proof);
-const vouch = createVouch({ ...proof, turns });
+const proofs = createProofPool(proof);
+const vouch = createVouch({ ...proof, proofs });
 const invoke = createInvoke({
   audit,
   calls,
   clock: systemClock,
   counter: createCallCounter(bus),
   prove: createEnvelopeProof({ bus, ...proof }),
-  turns,
+  proofs,
   rateLimit: createRateLimit(0),
   registry: createToolRegistry([setup.upstream === undefined ? noopSource : chainSource(audit, setup.upstream)]),
   securityOf: () => ({}),

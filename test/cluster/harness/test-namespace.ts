@@ -10,7 +10,7 @@ import {
   roleBindings,
   serviceAccounts,
 } from '../../../lib/kube/index.ts';
-import { tenantObjects } from '../../../lib/tenant/tenant-objects.ts';
+import { tenantManifests } from '../../../lib/tenant/tenant-manifests.ts';
 import { waitForNone } from './wait.ts';
 
 /** On every namespace that tests make, so that a later run can clear what a killed one left. */
@@ -49,7 +49,7 @@ export interface YoungNamespace extends TestNamespace {
 
 export async function makeYoungNamespace(kube: KubeClient, purpose: string): Promise<YoungNamespace> {
   const name = `test-${purpose}-${randomBytes(3).toString('hex')}`;
-  const objects = tenantObjects({ slug: name, namespace: name, quota: {}, egress: 'dns' });
+  const objects = tenantManifests({ slug: name, namespace: name, quota: {}, egress: 'dns' });
   const make = async (isWanted: (object: KubeObject) => boolean): Promise<void> => {
     for (const object of objects.filter(isWanted)) {
       const resource = resources[object.kind ?? ''];

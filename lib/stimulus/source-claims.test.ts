@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import { byAge, claimantOf, claimKey, isWebhookSource, routerOfSource } from './claims.ts';
+import { byAge, claimantOf, sourceKey, isWebhookSource, routerOfSource } from './source-claims.ts';
 
 interface RouterFields {
   readonly name: string;
@@ -102,7 +102,7 @@ describe('claimantOf', () => {
   it('keeps names apart that no webhook can have', () => {
     const routers = [aRouter({ name: 'a', sources: ['My.ci'] }), aRouter({ name: 'b', sources: ['My-ci'] })];
     expect(claimantOf('My-ci', routers)?.metadata.name).toBe('b');
-    expect(new Set(['My.ci', 'My-ci', 'my.ci', 'my-ci'].map(claimKey)).size).toBe(3);
+    expect(new Set(['My.ci', 'My-ci', 'my.ci', 'my-ci'].map(sourceKey)).size).toBe(3);
   });
 
   it('believes no claim that is older than its router', () => {

@@ -18,13 +18,13 @@ export interface CallSender {
  * Lets proofs of calls take turns, by a share that the sender cannot choose: that of the tenant whose token it holds, or else that
  * of its address, among strangers. A session that a call names counts for nothing before (ADR 0130).
  */
-export interface ProofTurns {
+export interface ProofPool {
   /** @throws AppError `unavailable` where no turn comes; the error of `proof`; the signal's reason. */
   run<T>(token: string, sender: CallSender, proof: () => Promise<T>): Promise<T>;
 }
 
 /** Without a key every sender is a stranger. */
-export function createProofTurns({ clock, key }: { clock: Clock; key: SealVerifier | undefined }): ProofTurns {
+export function createProofPool({ clock, key }: { clock: Clock; key: SealVerifier | undefined }): ProofPool {
   const held = createFairPool({ ...holders, clock });
   const strange = createFairPool({ ...strangers, clock });
   // Reading a token takes no store and less than its request took.

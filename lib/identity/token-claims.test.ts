@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimAt, listClaim, textClaim } from './claims.ts';
+import { claimAt, listClaim, textClaim } from './token-claims.ts';
 
 describe('a claim', () => {
   const claims = {

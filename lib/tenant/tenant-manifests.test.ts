@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import type { KubeObject, NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
 import { parseTenantSlug, tenantNamespace } from './names.ts';
 import type { Egress } from './network-policies.ts';
-import { defaultQuota, tenantObjects } from './tenant-objects.ts';
+import { defaultQuota, tenantManifests } from './tenant-manifests.ts';
 
 function one<T extends KubeObject>(objects: readonly KubeObject[], kind: string, name: string): T {
   const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
@@ -44,7 +44,7 @@ describe('the slug of a tenant', () => {
 
 describe('the objects of a tenant', () => {
   it('begin with a namespace that carries the slug and enforces Pod Security restricted', () => {
-    const [first] = tenantObjects({ slug: 'acme' });
+    const [first] = tenantManifests({ slug: 'acme' });
     expect(first).toMatchObject({
       kind: 'Namespace',
       metadata: {
@@ -59,14 +59,14 @@ describe('the objects of a tenant', () => {
   });
 
   it('are in the requested namespace', () => {
-    const [namespace, ...rest] = tenantObjects({ slug: 'acme', namespace: 'team-a' });
+    const [namespace, ...rest] = tenantManifests({ slug: 'acme', namespace: 'team-a' });
     expect(namespace?.metadata.name).toBe('team-a');
     expect(namespace?.metadata.labels?.['windlass.dev/tenant']).toBe('acme');
     expect(rest.map((object) => object.metadata.namespace)).toEqual(rest.map(() => 'team-a'));
   });
 
   it('bind the controllers, the API, the gateway and the relay of the release to a role each, and to nothing else', () => {
-    const bindings = tenantObjects({ slug: 'acme', releaseNamespace: 'ops' }).filter(
+    const bindings = tenantManifests({ slug: 'acme', releaseNamespace: 'ops' }).filter(
       (object) => object.kind === 'RoleBinding',
     ) as RoleBinding[];
     expect(bindings.map(({ roleRef, subjects }) => [roleRef.kind, roleRef.name, subjects])).toEqual([
@@ -86,7 +86,7 @@ describe('the objects of a tenant', () => {
   });
 
   it('bind people to the roles they are given', () => {
-    const objects = tenantObjects({
+    const objects = tenantManifests({
       slug: 'acme',
       viewers: [{ kind: 'Group', name: 'auditors' }],
       operators: [
@@ -106,9 +106,9 @@ describe('the objects of a tenant', () => {
   it('bound pods, claims and objects of ours by default, what is asked for otherwise, and nothing for an empty quota', () => {
     const hard = (objects: KubeObject[]): unknown =>
       one<ResourceQuota>(objects, 'ResourceQuota', 'windlass').spec?.hard;
-    expect(hard(tenantObjects({ slug: 'acme' }))).toEqual(defaultQuota);
-    expect(hard(tenantObjects({ slug: 'acme', quota: { pods: '3' } }))).toEqual({ pods: '3' });
-    expect(tenantObjects({ slug: 'acme', quota: {} }).map((object) => object.kind)).not.toContain('ResourceQuota');
+    expect(hard(tenantManifests({ slug: 'acme' }))).toEqual(defaultQuota);
+    expect(hard(tenantManifests({ slug: 'acme', quota: { pods: '3' } }))).toEqual({ pods: '3' });
+    expect(tenantManifests({ slug: 'acme', quota: {} }).map((object) => object.kind)).not.toContain('ResourceQuota');
   });
 
   it('bound every kind of ours, every kind that the ClusterRole edit may create, and the ports of nodes', () => {
@@ -147,7 +147,7 @@ describe('the objects of a tenant', () => {
   });
 
   it('deny all traffic of all pods, then let pods of steps out', () => {
-    const objects = tenantObjects({ slug: 'acme' });
+    const objects = tenantManifests({ slug: 'acme' });
     expect(one<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-default-deny').spec).toEqual({
       podSelector: {},
       policyTypes: ['Ingress', 'Egress'],
@@ -160,7 +160,7 @@ describe('the objects of a tenant', () => {
   it.each<Egress>(['dns', 'internet', 'open'])(
     'design §12 let pods of agents reach names and the API of the release alone, where egress is %s',
     (egress) => {
-      const objects = tenantObjects({ slug: 'acme', egress, releaseNamespace: 'ops' });
+      const objects = tenantManifests({ slug: 'acme', egress, releaseNamespace: 'ops' });
       const { spec } = one<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-agents');
       expect(spec?.podSelector).toEqual({
         matchExpressions: [{ key: 'windlass.dev/agent-execution', operator: 'Exists' }],
@@ -176,7 +176,7 @@ describe('the objects of a tenant', () => {
   );
 
   it('design §12 hold the account of agents, which nothing is bound to', () => {
-    const objects = tenantObjects({ slug: 'acme' });
+    const objects = tenantManifests({ slug: 'acme' });
     expect(one(objects, 'ServiceAccount', 'windlass-agent')).toMatchObject({ automountServiceAccountToken: false });
     const bound = objects.filter(({ kind }) => kind === 'RoleBinding');
     expect(JSON.stringify(bound)).not.toContain('windlass-agent');
@@ -187,7 +187,7 @@ describe('the objects of a tenant', () => {
     ['internet', { dns: true, internet: true, everything: false }],
     ['open', { dns: false, internet: false, everything: true }],
   ])('egress %s lets out %o', (egress, want) => {
-    const spec = one<NetworkPolicy>(tenantObjects({ slug: 'acme', egress }), 'NetworkPolicy', 'windlass-steps').spec;
+    const spec = one<NetworkPolicy>(tenantManifests({ slug: 'acme', egress }), 'NetworkPolicy', 'windlass-steps').spec;
     const text = (spec?.egress ?? []).map((rule) => JSON.stringify(rule));
     expect({
       dns: text.some((rule) => rule.includes('kube-dns') && rule.includes('"port":53')),
@@ -197,7 +197,7 @@ describe('the objects of a tenant', () => {
   });
 
   it('internet is what the internet is for everybody: no range of a cluster, no metadata service', () => {
-    const spec = one<NetworkPolicy>(tenantObjects({ slug: 'acme' }), 'NetworkPolicy', 'windlass-steps').spec;
+    const spec = one<NetworkPolicy>(tenantManifests({ slug: 'acme' }), 'NetworkPolicy', 'windlass-steps').spec;
     const block = new BlockList();
     for (const rule of (spec?.egress ?? []) as { to: { ipBlock?: { except?: string[] } }[] }[]) {
       for (const range of rule.to.flatMap(({ ipBlock }) => ipBlock?.except ?? [])) {
@@ -239,7 +239,7 @@ describe('the objects of a tenant', () => {
   });
 
   it('dns is that of the cluster alone, wherever it answers', () => {
-    const objects = tenantObjects({ slug: 'acme', egress: 'dns' });
+    const objects = tenantManifests({ slug: 'acme', egress: 'dns' });
     const [rule] = (one<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-steps').spec?.egress ?? []) as {
       to: unknown[];
       ports: unknown;
@@ -261,6 +261,6 @@ describe('the objects of a tenant', () => {
   });
 
   it('are the same each time', () => {
-    expect(tenantObjects({ slug: 'acme' })).toEqual(tenantObjects({ slug: 'acme' }));
+    expect(tenantManifests({ slug: 'acme' })).toEqual(tenantManifests({ slug: 'acme' }));
   });
 });

@@ -82,7 +82,7 @@ export const defaultQuota = {
  * the API, the tool gateway, the relay and people. Pure; applying it twice changes nothing. The chart's `tenants` values
  * render the same objects. Throws AppError `invalid` for a slug that is not valid.
  */
-export function tenantObjects(options: TenantOptions): KubeObject[] {
+export function tenantManifests(options: TenantOptions): KubeObject[] {
   const slug = parseTenantSlug(options.slug);
   const namespace = options.namespace ?? tenantNamespace(slug);
   return [

@@ -6,16 +6,16 @@ import { conversationLimits } from './limits.ts';
  * The answer of a tool within the bounds of a conversation, as characters and as JSON: control characters take six bytes
  * each there. A JSON object remains one: its longest texts lose their ends, each with a mark (spec 3 §10.5, AMB-137).
  */
-export function shortened(content: string): string {
+export function fitToolContent(content: string): string {
   if (fits(content)) return content;
-  return shortenedObject(content) ?? shortenedText(content);
+  return fitObject(content) ?? fitText(content);
 }
 
 const fits = (content: string): boolean =>
   content.length <= conversationLimits.toolContentLength &&
   Buffer.byteLength(JSON.stringify(content)) <= conversationLimits.toolContentBytes;
 
-function shortenedText(content: string): string {
+function fitText(content: string): string {
   for (let length: number = conversationLimits.toolContentLength; ; length = Math.floor(length / 2)) {
     const kept = head(content, length);
     if (fits(kept)) return kept;
@@ -23,7 +23,7 @@ function shortenedText(content: string): string {
 }
 
 /** Undefined for anything but an object whose texts make up what is too long. */
-function shortenedObject(content: string): string | undefined {
+function fitObject(content: string): string | undefined {
   const value = parsed(content);
   if (!isJsonObject(value)) return undefined;
   for (let length: number = conversationLimits.toolContentLength; length >= 1_024; length = Math.floor(length / 2)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { conditionFields, conditionKinds } from './condition-kinds.ts';
+import { ruleConditionFields, ruleConditionKinds } from './rule-conditions.ts';
 import { stateKinds } from './schema/state-kinds.ts';
-import { conditionNames } from './schema/condition-names.ts';
+import { ruleConditions } from './schema/rule-condition-names.ts';
 
 /** spec 1 §2.6.9, column "Applies to", turned round: the conditions of each kind. */
 const byKind = {
@@ -25,13 +25,13 @@ const byKind = {
 
 describe('conditionKinds', () => {
   it.each(stateKinds)('AMB-062 %s takes exactly its conditions', (kind) => {
-    expect(conditionNames.filter((name) => conditionKinds[name].includes(kind))).toEqual(byKind[kind]);
+    expect(ruleConditions.filter((name) => ruleConditionKinds[name].includes(kind))).toEqual(byKind[kind]);
   });
 
   it('AMB-063 names the fields that each condition needs', () => {
-    const needed = conditionNames
-      .filter((name) => conditionFields[name].length > 0)
-      .map((name) => [name, ...conditionFields[name]]);
+    const needed = ruleConditions
+      .filter((name) => ruleConditionFields[name].length > 0)
+      .map((name) => [name, ...ruleConditionFields[name]]);
     expect(needed).toEqual([
       ['exit_code', 'value'],
       ['score_above', 'threshold'],

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { conditionNames } from '../../../crds/schema/condition-names.ts';
+import { ruleConditions } from '../../../crds/schema/rule-condition-names.ts';
 import { LargeValue } from '../../../lib/template/large-value.ts';
 import { createScope } from '../../../lib/template/scope.ts';
-import { firstMatch, matches, type Rule, type StateOutcome } from './conditions.ts';
+import { firstMatch, matches, type Rule, type StateOutcome } from './first-match.ts';
 
 const scope = createScope({
   input: {},
@@ -208,7 +208,7 @@ describe('firstMatch', () => {
 
   it('WF-COND-26 agrees with testing every rule on its own', () => {
     const rule = fc.record({
-      condition: fc.constantFrom(...conditionNames),
+      condition: fc.constantFrom(...ruleConditions),
       threshold: fc.double({ min: 0, max: 1, noNaN: true }),
       value: fc.constantFrom('0', '1', 'yes'),
       expression: fc.constantFrom('true', 'false', 'build.output.exit_code == 2'),

@@ -1,5 +1,5 @@
 /** spec 1 §2.6.9, in its order. An absent condition means `always`. */
-export const conditionNames = [
+export const ruleConditions = [
   'always',
   'on_success',
   'on_failure',
@@ -18,4 +18,4 @@ export const conditionNames = [
   'input_equals_no',
   'custom',
 ] as const;
-export type ConditionName = (typeof conditionNames)[number];
+export type RuleCondition = (typeof ruleConditions)[number];

@@ -1,5 +1,5 @@
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
-import type { ConditionName } from '../../../crds/schema/condition-names.ts';
+import type { RuleCondition } from '../../../crds/schema/rule-condition-names.ts';
 import type { Transition } from '../../../crds/schema/transition.ts';
 import { isNo, isYes } from '../../../lib/decision/answers.ts';
 import { evaluate } from '../../../lib/expression/evaluate.ts';
@@ -52,7 +52,7 @@ export type Rule = Pick<Transition, 'condition' | 'threshold' | 'agreement' | 'v
 type Test = (rule: Rule, outcome: StateOutcome) => boolean;
 
 /** The conditions of spec 1 §2.6.9 but `custom`. A number that is missing on either side makes a condition false. */
-const tests: Readonly<Record<Exclude<ConditionName, 'custom'>, Test>> = {
+const tests: Readonly<Record<Exclude<RuleCondition, 'custom'>, Test>> = {
   always: () => true,
   on_success: (_rule, { failed }) => !failed,
   on_failure: (_rule, { failed }) => failed,

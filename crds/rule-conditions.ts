@@ -1,11 +1,11 @@
-import type { ConditionName } from './schema/condition-names.ts';
+import type { RuleCondition } from './schema/rule-condition-names.ts';
 import { type StateKind, stateKinds } from './schema/state-kinds.ts';
 
 const withOutcome = ['Agent', 'System', 'ContainerRun', 'ParallelContainerRun', 'Subworkflow'] as const;
 const withExitCode = ['System', 'ContainerRun'] as const;
 
 /** State kinds that a condition may be used on (spec 1 §2.6.9, "Applies to"; elsewhere it is refused, AMB-062). */
-export const conditionKinds: Readonly<Record<ConditionName, readonly StateKind[]>> = {
+export const ruleConditionKinds: Readonly<Record<RuleCondition, readonly StateKind[]>> = {
   always: stateKinds,
   on_success: withOutcome,
   on_failure: withOutcome,
@@ -26,10 +26,10 @@ export const conditionKinds: Readonly<Record<ConditionName, readonly StateKind[]
 };
 
 /** A field of a rule that only some conditions read. */
-export type ConditionField = 'threshold' | 'agreement' | 'value' | 'expression' | 'min' | 'max';
+export type RuleConditionField = 'threshold' | 'agreement' | 'value' | 'expression' | 'min' | 'max';
 
 /** Fields that a condition cannot do without (AMB-063). `consensus` falls back to the state's own numbers (AMB-064). */
-export const conditionFields: Readonly<Record<ConditionName, readonly ConditionField[]>> = {
+export const ruleConditionFields: Readonly<Record<RuleCondition, readonly RuleConditionField[]>> = {
   always: [],
   on_success: [],
   on_failure: [],

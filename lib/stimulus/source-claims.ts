@@ -16,7 +16,7 @@ export function isWebhookSource(source: string): boolean {
  * The form under which a source is claimed. `my-ci` and `my.ci` have one secret (AMB-044), so a sender that may sign
  * for one may sign for both: they are one claim, although each has a route of its own.
  */
-export function claimKey(source: string): string {
+export function sourceKey(source: string): string {
   return isWebhookSource(source) ? source.replaceAll('.', '-') : source;
 }
 
@@ -37,10 +37,10 @@ function bookOf(router: StimulusRouter): ClaimBook {
   const firstOfSource = new Map<string, string>();
   for (const { source, since } of router.status?.claims ?? []) {
     const time = notBefore(router, since);
-    keepFirst(firstOfKey, claimKey(source), time);
+    keepFirst(firstOfKey, sourceKey(source), time);
     keepFirst(firstOfSource, source, time);
   }
-  const keys = new Set(Object.keys(router.spec.routes ?? {}).map(claimKey));
+  const keys = new Set(Object.keys(router.spec.routes ?? {}).map(sourceKey));
   const book = { keys, firstOfKey, firstOfSource };
   books.set(router, book);
   return book;
@@ -57,7 +57,7 @@ function keepFirst(times: Map<string, string>, name: string, time: string): void
 }
 
 /** The claims that a router makes by its routes. */
-export const claimKeysOf = (router: StimulusRouter): string[] => [...bookOf(router).keys];
+export const sourceKeysOf = (router: StimulusRouter): string[] => [...bookOf(router).keys];
 
 /**
  * The router whose tenant gets the webhooks of a source; undefined where none of those given routes a source of that
@@ -66,7 +66,7 @@ export const claimKeysOf = (router: StimulusRouter): string[] => [...bookOf(rout
  * namespace and name.
  */
 export function claimantOf(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
-  const key = claimKey(source);
+  const key = sourceKey(source);
   return firstOf(
     routers,
     (router) => bookOf(router).keys.has(key),
