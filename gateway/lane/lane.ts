@@ -90,11 +90,11 @@ export function createLane(deps: LaneDeps): Lane {
   const sessions = createSessions(bus, cluster.tenants);
   const calls = createCallsUnderWay(clock);
   const view = createSessionView({ ...deps, isOrphan: (session) => isOrphaned(session, cluster.tenants) });
-  const isKnown = (uid: string): boolean => knows(cluster, uid);
+  const generationOf = (uid: string): number | undefined => generationIn(cluster, uid);
   const revocations = createRevocations({
     ...deps,
     sessions,
-    calls: withNews({ calls, clock, isKnown, hasSynced: () => cluster.hasSynced }),
+    calls: withNews({ calls, clock, generationOf, hasSynced: () => cluster.hasSynced }),
   });
   const builtin = createBuiltinSource(deps);
   const registry = createToolRegistry([createContainerSource(), builtin, ...toolSources]);
@@ -125,11 +125,19 @@ export function createLane(deps: LaneDeps): Lane {
   };
 }
 
-/** Whether a call could still use what was deleted. */
-const knows = ({ informers }: GatewayCluster, uid: string): boolean =>
-  [informers.apiSpecs, informers.toolWorkflows, informers.cliTools, informers.securityContexts].some(
-    ({ cache }) => cache.getByUid(uid) !== undefined,
-  );
+/** The generation of an object that a call would use now; undefined where none would. */
+function generationIn({ informers }: GatewayCluster, uid: string): number | undefined {
+  for (const { cache } of [
+    informers.apiSpecs,
+    informers.toolWorkflows,
+    informers.cliTools,
+    informers.securityContexts,
+  ]) {
+    const found = cache.getByUid(uid);
+    if (found !== undefined) return found.metadata.generation ?? 0;
+  }
+  return undefined;
+}
 
 interface ProofParts {
   readonly key: SealVerifier;

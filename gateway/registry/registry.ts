@@ -28,7 +28,7 @@ export interface Registry<T extends Object> {
   create(caller: TenantCaller, object: T): Promise<T>;
   /**
    * Resolves when no replica knows it any more.
-   * @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant; AppError as `ReplicaNews`.
+   * @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant, 503 as `ReplicaNews`.
    */
   remove(caller: TenantCaller, id: string): Promise<void>;
 }

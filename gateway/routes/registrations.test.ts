@@ -131,7 +131,7 @@ function depsOf(): RegistrationDeps {
     newId: randomUUID,
     openApi: reader,
     documents,
-    news: { made: async () => undefined, gone: async () => undefined },
+    news: { made: async () => undefined, gone: async () => undefined, written: async () => undefined },
     registrations: createRegistrationEvents({ ...parts, bus: bus as never, audit, tenants }),
     tenancy,
     cluster,

@@ -56,7 +56,7 @@ function setUp() {
     cache: createCache<ToolWorkflow, 'namespace'>({ indexes: { namespace: () => [] } }),
   };
   const routes = createRegistrationRoutes({
-    news: { made: async () => undefined, gone: async () => undefined },
+    news: { made: async () => undefined, gone: async () => undefined, written: async () => undefined },
     cluster: { informers: { toolWorkflows, apiSpecs: none, cliTools: none } },
     tenancy: { visibleTo: () => ['tenant-a'] },
     clock: systemClock,

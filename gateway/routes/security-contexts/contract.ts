@@ -22,7 +22,8 @@ export const createSecurityContext = defineContract({
   summary: 'Create or change a security context',
   description:
     'Replaces the one of the same name. Needs the role svc:admin without a tenant for a shared one, and the scope ' +
-    'svc.edge.fleet.manage for a tier other than user.',
+    'svc.edge.fleet.manage for a tier other than user. The answer comes once every replica of the gateway follows it; 503 ' +
+    'says that one may not yet, and the same request waits again.',
   access: 'bearer',
   body: {
     kind: 'json',

@@ -119,7 +119,8 @@ async function write({ kube, contexts, news }: ContextRoutesDeps, ref: Ref, spec
   const made = await createUnlessExists(kube, securityContexts, object);
   const written = made ?? (await replace(kube, ref, object));
   contexts.remember(written);
-  await news.made(written.metadata.uid ?? '');
+  // A change that takes a right away holds for the next call, whichever replica takes it.
+  await news.written(written);
   return written;
 }
 

@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SecurityContext } from '../../../crds/schema/security-context.ts';
+import { systemClock } from '../../../lib/clock.ts';
 import { createCache } from '../../../lib/informer/index.ts';
 import { KubeError, type KubeObject } from '../../../lib/kube/index.ts';
 import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
 import { namespaceIndex } from '../../cluster/cluster.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { createTenancy } from '../../identity/tenancy.ts';
+import { createReplicaNews } from '../../registry/replica-news.ts';
 import { createSecurityContextRoutes } from './index.ts';
 
 let server: TestServer;
 let stored: Map<string, KubeObject>;
 let mismatches: number;
 let refusal: KubeError | undefined;
+/** What the other replicas were asked. */
+let heard: string[];
+let isUnheard: boolean;
 
 const operators: Readonly<Record<string, Partial<Operator>>> = {
   acme: { tenant: 'acme' },
@@ -30,7 +35,8 @@ function kubeOf(onChange: () => void) {
     `${namespace}/${name}`;
   const store = (object: KubeObject) => {
     version += 1;
-    const metadata = { uid: randomUUID(), ...object.metadata, resourceVersion: `${version}` };
+    const generation = (object.metadata.generation ?? 0) + 1;
+    const metadata = { uid: randomUUID(), ...object.metadata, generation, resourceVersion: `${version}` };
     const made = { ...object, metadata };
     stored.set(keyOf(metadata), made);
     onChange();
@@ -61,6 +67,7 @@ beforeEach(async () => {
   stored = new Map();
   mismatches = 0;
   refusal = undefined;
+  isUnheard = false;
   const contexts = createCache<SecurityContext, 'namespace'>({ indexes: { namespace: namespaceIndex } });
   let version = 1_000;
   const follow = (): void => {
@@ -75,7 +82,12 @@ beforeEach(async () => {
     close: async () => undefined,
   };
   const tenancy = createTenancy({ audit, tenants: { namespaceOf: (slug) => places[slug] } });
-  const news = { made: async () => undefined, gone: async () => undefined };
+  heard = [];
+  const settled = async (key: string): Promise<void> => {
+    heard.push(key);
+    if (isUnheard) throw new Error('no answer');
+  };
+  const news = createReplicaNews({ settled }, systemClock);
   const routes = createSecurityContextRoutes({ contexts, kube: kubeOf(follow) as never, tenancy, news });
   server = await startTestServer(routes as never, {
     authenticate: (async ({ authorization = '' }: { readonly authorization?: string }) => ({
@@ -117,6 +129,23 @@ describe('/v1/security-contexts', () => {
     });
     expect(await ask('DELETE', '/desk', 'acme')).toEqual({ status: 200, body: { name: 'desk' } });
     for (const method of ['GET', 'DELETE']) expect((await ask(method, '/desk', 'acme')).status).toBe(404);
+  });
+
+  it('GW-OP-23 answers once every replica has heard of the new context, and of each change of it', async () => {
+    const { body } = await ask('POST', '', 'acme', { name: 'desk', tools: ['orders.*'] });
+    await ask('POST', '', 'acme', { name: 'desk', tools: [] });
+    expect(heard).toEqual([`written ${body.id} 1`, `written ${body.id} 2`]);
+  });
+
+  it('GW-OP-23 says what is done where a replica does not answer', async () => {
+    await ask('POST', '', 'acme', { name: 'desk', tools: [] });
+    isUnheard = true;
+    const changed = await ask('POST', '', 'acme', { name: 'desk', tools: ['a'] });
+    expect([changed.status, changed.body.message]).toEqual([503, expect.stringMatching(/^it is written; /)]);
+    expect((await ask('GET', '/desk', 'acme')).body.tools).toEqual(['a']);
+    const deleted = await ask('DELETE', '/desk', 'acme');
+    expect([deleted.status, deleted.body.message]).toEqual([503, expect.stringMatching(/^it is deleted; /)]);
+    expect((await ask('GET', '/desk', 'acme')).status).toBe(404);
   });
 
   it('ends a page of large contexts early, and lists each of them once', async () => {
