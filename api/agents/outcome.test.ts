@@ -26,7 +26,7 @@ function open(
   const write = (input: string, output: string) =>
     writeOutcome(
       {
-        clock: systemClock,
+        clock: { ...systemClock, sleep: async () => undefined },
         logger: { ...silentLogger, error: (fields: unknown) => void lines.push(fields) },
         kube: {
           get: async () => {
@@ -49,7 +49,19 @@ function open(
 }
 
 const unstorable = new KubeError(500, { message: 'etcdserver: request is too large' }, ref);
-const invalid = new KubeError(422, { reason: 'Invalid', message: 'spec.result.model: Too long' }, ref);
+const tooLong = { reason: 'FieldValueInvalid', field: 'spec.result.model', message: 'Too long' };
+const invalid = new KubeError(
+  422,
+  { reason: 'Invalid', message: 'spec.result.model: Too long', details: { causes: [tooLong] } },
+  ref,
+);
+/** The text is that of the API server. */
+const failedTest = () =>
+  new KubeError(
+    422,
+    { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
+    ref,
+  );
 
 describe('the outcome of an agent', () => {
   it('is stored on the phase that the writer knows, and on the one that the execution has by now', async () => {
@@ -57,12 +69,23 @@ describe('the outcome of an agent', () => {
     const waiting = { status: { ...executionOf('e').status, phase: 'waiting' as const } };
     const { write, sent } = open((_result, phase) => {
       phases.push(phase);
-      return phase === 'waiting' ? undefined : invalid;
+      return phase === 'waiting' ? undefined : failedTest();
     }, waiting);
     await write('in', 'out');
     expect(phases).toEqual(['running', 'waiting']);
     expect(sent.map(({ phase }) => phase)).toEqual(['completed', 'completed']);
   });
+
+  it.each([1, 18, 19])(
+    'is stored where the phase is back whenever it is looked up, %i times in a row',
+    async (flips) => {
+      let left = flips;
+      const { write, sent, lines } = open(() => (left-- > 0 ? failedTest() : undefined));
+      await write('in', 'out');
+      expect(sent.map(({ phase, output }) => [phase, output])).toEqual(Array(flips + 1).fill(['completed', 'out']));
+      expect(lines).toEqual([]);
+    },
+  );
 
   it('that Kubernetes stores in six characters each is a failure with the sizes, and is sent once', async () => {
     const { write, sent } = open(() => undefined);

@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { exponential } from '../../lib/informer/backoff.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { isConflict, isInvalid, isNotFound, isTooLarge, type KubeClient } from '../../lib/kube/index.ts';
+import { isConflict, isFailedTest, isInvalid, isNotFound, isTooLarge, type KubeClient } from '../../lib/kube/index.ts';
 import { storedBytes } from '../../lib/kube/stored-bytes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { tryPaced } from '../../lib/retry.ts';
@@ -100,7 +100,7 @@ async function storeOrRefuse(
   let phase = execution.status?.phase;
   const pauseAfter = (error: unknown, failures: number): number => {
     if (failures >= retry.times) throw error;
-    if (!isConflict(error))
+    if (!isConflict(error) && !isFailedTest(error))
       logger.warn({ namespace, execution: name, problem: messageOf(error) }, 'outcome not written yet');
     return exponential(retry, failures - 1);
   };
@@ -117,12 +117,11 @@ async function storeOrRefuse(
       if (isTooLarge(error)) return tooLarge(stored, result);
       // Another object of that name, another phase, or the outcome was written before: it is immutable.
       if (!isInvalid(error)) throw error;
-      const now = await phaseOfOpen({ kube, logger }, execution);
-      if (now === undefined) return undefined;
-      if (now === phase)
-        return { reason: 'Refused', message: `the API server refused the outcome: ${messageOf(error)}` };
-      phase = now;
-      throw error;
+      phase = await phaseOfOpen({ kube, logger }, execution);
+      if (phase === undefined) return undefined;
+      // The phase may be again the one that was tested: only a refusal that is no failed test judges the outcome.
+      if (isFailedTest(error)) throw error;
+      return { reason: 'Refused', message: `the API server refused the outcome: ${messageOf(error)}` };
     }
   });
 }

@@ -39,6 +39,7 @@ it.each([
   ['a body that is too large', refusal(413, 'limit is 3145728'), 2],
   ['invalid', refusal(422, 'spec.x'), 2],
   ['gone', refusal(404, 'not found'), 1],
+  ['of a call of another replica', refusal(422, 'the server rejected our request due to an error in our request'), 1],
 ])('a status that is %s is written once more at most', async (_what, error, want) => {
   expect(await triesWith(error, new AbortController())).toHaveLength(want);
 });

@@ -6,6 +6,7 @@ import {
   findAgain,
   findObject,
   isConflict,
+  isFailedTest,
   isInvalid,
   isNotFound,
   isTooLarge,
@@ -126,9 +127,9 @@ export async function writeStatus(
 
 /** The next write after one that failed; undefined: nothing more. */
 function afterRefusal(status: ToolCallStatus, wanted: ToolCallStatus, error: unknown): ToolCallStatus | undefined {
-  if (isNotFound(error)) return undefined;
+  // A failed test is of a call that is not ours any more.
+  if (isNotFound(error) || isFailedTest(error)) return undefined;
   if (!isInvalid(error) && !isTooLarge(error)) return wanted;
-  // A call that is not ours any more refuses the smaller one too.
   return wanted === status ? withoutAnswer(status, error.serverMessage) : undefined;
 }
 

@@ -99,7 +99,8 @@ export class SharedExecutions {
   requirePhase(name: string, phase: unknown): void {
     const stored = this.objects.get(name.replace('run-', ''))?.status?.phase;
     const ref = { verb: 'patch', resource: 'agentexecutions' };
-    if (stored !== phase) throw new KubeError(422, { reason: 'Invalid', message: 'the phase is another one' }, ref);
+    const message = 'the server rejected our request due to an error in our request';
+    if (stored !== phase) throw new KubeError(422, { reason: 'Invalid', message }, ref);
   }
 
   /** As the API server takes it: once. */
