@@ -12,7 +12,7 @@ import { executionOf, replyOf, SharedExecutions, specOf } from '../../test/agent
 import { useReplicas } from '../../test/agents/replicas.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import { createLineages, familyOf } from '../cluster/lineages.ts';
+import { familyOf } from '../cluster/lineages.ts';
 import { createJudgeAgents } from './judge-agents.ts';
 import { roomLimits } from './room.ts';
 
@@ -52,7 +52,6 @@ function judgesOn(shared: SharedExecutions, troubles: Error[] = []) {
       return found;
     },
   };
-  const none = { getByUid: () => undefined, byIndex: () => [] };
   return createJudgeAgents({
     kube,
     clock: systemClock,
@@ -60,7 +59,6 @@ function judgesOn(shared: SharedExecutions, troubles: Error[] = []) {
     newId: () => 'id',
     audit: { record: () => undefined },
     agents: { locate: async (_tenant: string, name: string) => (name === 'accuracy' ? accuracy : undefined) },
-    lineages: createLineages({ agentExecutions: cache as never, executions: none as never }),
     executions: { ...shared.informer, cache },
   } as never);
 }
@@ -249,6 +247,19 @@ describe('an agent that judges answers', () => {
     await vi.waitFor(() => expect(shared.outcomes).toHaveLength(3), until);
   });
 
+  it('ADR 0147 starts where the family of the judged agents is full of them', async () => {
+    const shared = new SharedExecutions();
+    startOn(shared);
+    const marks = { [annotations.agentRoot]: 'root', [annotations.agentDepth]: '1' };
+    for (let index = 0; index < limits.agentFamilyMax; index += 1) {
+      const member = executionOf(`member-${index}`);
+      shared.put({ ...member, metadata: { ...member.metadata, annotations: marks } });
+    }
+    for (const judge of await judges(shared, limits.agentFamilyMax)) end(shared, judge, verdict(1));
+    await vi.waitFor(() => expect(shared.outcomes).toHaveLength(limits.agentFamilyMax), until);
+    expect(new Set(shared.outcomes.map(({ phase }) => phase))).toEqual(new Set(['completed']));
+  });
+
   it.each<readonly [title: string, result: Partial<AgentResult>, words: RegExp]>([
     [
       'fails',
@@ -299,7 +310,6 @@ describe('an agent that judges answers', () => {
       'the route wraps such an answer',
       new HttpError({ code: 'internal', status: 500, cause: refused(409, 'Conflict') }),
     ],
-    ['its family has no room', new HttpError({ code: 'limit_exceeded', status: 429, error: 'agent_family_full' })],
   ])('is started by a later attempt where %s', async (title, trouble) => {
     const shared = new SharedExecutions();
     startOn(shared, { troubles: [trouble] });

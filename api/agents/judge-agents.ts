@@ -1,6 +1,6 @@
-import { labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { judgedExecution } from '../../lib/agent/judged-execution.ts';
 import { lineageOf } from '../../lib/agent/lineage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Budget } from '../../lib/conversation/budget.ts';
@@ -16,6 +16,7 @@ import { agentExecutions } from '../../lib/kinds.ts';
 import { findObject, isRetryable, type KubeClient, mayPass } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Cluster } from '../cluster/index.ts';
+import { marksOfJudge } from '../cluster/lineages.ts';
 import { start, type StartAgentDeps } from '../routes/agent-executions/start.ts';
 import { JudgeFailed, type JudgedAnswer } from './judge.ts';
 import { needsDriving } from './needs-driving.ts';
@@ -58,7 +59,6 @@ interface JudgeAgentsDeps extends Pick<StartAgentDeps, 'newId' | 'audit'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly agents: Pick<Cluster['agents'], 'locate'>;
-  readonly lineages: Cluster['lineages'];
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
     readonly cache: Pick<CacheReader<AgentExecution, 'family'>, 'get' | 'byIndex' | 'remember'>;
   };
@@ -67,7 +67,7 @@ interface JudgeAgentsDeps extends Pick<StartAgentDeps, 'newId' | 'audit'> {
 export function createJudgeAgents(deps: JudgeAgentsDeps): JudgeAgents {
   const wakes = new Map<string, PromiseWithResolvers<void>>();
   deps.executions.onChange(({ before, after }) => {
-    const judged = judgedBy(after ?? before);
+    const judged = judgedExecution(after ?? before);
     if (judged !== undefined && !isUnderWay(after)) wakes.get(judged)?.resolve();
     if (after !== undefined && before !== undefined && needsDriving(before) && !needsDriving(after))
       for (const judge of underWay(deps, after)) void cancel(deps, judge, after);
@@ -89,10 +89,6 @@ export function createJudgeAgents(deps: JudgeAgentsDeps): JudgeAgents {
 /** A change that was missed is found after so long. */
 const lookMs = 30_000;
 
-/** Uid of the execution whose answer this one judges: the label is written by our accounts alone. */
-const judgedBy = (execution: AgentExecution | undefined): string | undefined =>
-  execution?.spec.parent === undefined ? execution?.metadata.labels?.[labels.parentUid] : undefined;
-
 const isUnderWay = (execution: AgentExecution | undefined): boolean =>
   execution !== undefined &&
   execution.spec.result === undefined &&
@@ -101,7 +97,7 @@ const isUnderWay = (execution: AgentExecution | undefined): boolean =>
 
 function underWay({ executions }: JudgeAgentsDeps, judged: AgentExecution): readonly AgentExecution[] {
   const family = executions.cache.byIndex('family', lineageOf(judged).root);
-  return family.filter((one) => judgedBy(one) === judged.metadata.uid && isUnderWay(one));
+  return family.filter((one) => judgedExecution(one) === judged.metadata.uid && isUnderWay(one));
 }
 
 async function resultOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise<JudgeResult | undefined> {
@@ -122,7 +118,7 @@ async function judgeOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise<
   const known = deps.executions.cache.get(`${namespace}/${name}`);
   const found = known ?? (await findObject(deps.kube, agentExecutions, { namespace, name }));
   const judge = found ?? (await started(deps, question, name));
-  if (judgedBy(judge) === uid) return judge;
+  if (judgedExecution(judge) === uid) return judge;
   throw new JudgeFailed(`another execution named ${name} is in its way; delete that one`);
 }
 
@@ -142,10 +138,10 @@ async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: str
     );
   const agent = await deps.agents.locate(caller.tenant, asked);
   if (agent === undefined) throw new JudgeFailed(`there is no agent ${asked}; register it, or change validation.agent`);
-  const { namespace = '', uid = '' } = execution.metadata;
+  const { namespace = '' } = execution.metadata;
   const body = { agent_id: agent.metadata.uid ?? '', input };
   try {
-    const marks = deps.lineages.marksFor({ callingExecution: uid });
+    const marks = marksOfJudge(execution);
     const known = { name, request: canonicalHash(body) };
     const judge = await start(deps, { agent, body, caller, namespace, known, marks, serves: execution, budget });
     const data = { agent: agent.metadata.name, agent_id: body.agent_id };
@@ -163,7 +159,7 @@ async function started(deps: JudgeAgentsDeps, question: JudgeQuestion, name: str
   }
 }
 
-/** The API server had trouble, or the family was full: no failure of the execution, whose next attempt continues here. */
+/** The API server had trouble: no failure of the execution, whose next attempt continues here. */
 export class JudgeLater extends Error {
   override readonly name = 'JudgeLater';
 }
@@ -172,10 +168,10 @@ function throwLater(error: unknown): never {
   throw isLater(error) ? new JudgeLater(messageOf(error), { cause: error }) : error;
 }
 
-/** A full family may have room later, and the cluster may take then what it refused for a reason of its own. */
+/** The cluster may take later what it refused for a reason of its own. */
 function isLater(error: unknown): boolean {
   if (error instanceof JudgeFailed) return false;
-  if (error instanceof HttpError) return error.options.status === 429 || isRetryable(error) || isLater(error.cause);
+  if (error instanceof HttpError) return isRetryable(error) || isLater(error.cause);
   return mayPass(error);
 }
 

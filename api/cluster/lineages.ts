@@ -1,6 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { judgedExecution } from '../../lib/agent/judged-execution.ts';
 import { type Lineage, lineageMarks, lineageOf } from '../../lib/agent/lineage.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
@@ -23,18 +24,32 @@ interface LineagesDeps {
 
 export function createLineages({ agentExecutions, executions }: LineagesDeps): Lineages {
   const underWay = (root: string): number =>
-    agentExecutions.byIndex('family', root).length + executions.byIndex('family', root).length;
+    agentExecutions.byIndex('family', root).filter((one) => judgedExecution(one) === undefined).length +
+    executions.byIndex('family', root).length;
   return {
     marksFor({ callingExecution }) {
       if (callingExecution === undefined) return {};
       const starter = agentExecutions.getByUid(callingExecution) ?? executions.getByUid(callingExecution);
       if (starter === undefined) throw tooLate();
-      const lineage = lineageOf(starter);
-      if (lineage.depth >= limits.agentDepthMax) throw tooDeep(lineage);
-      if (underWay(lineage.root) >= limits.agentFamilyMax) throw tooMany();
-      return lineageMarks({ root: lineage.root, depth: lineage.depth + 1 });
+      const below = lineageBelow(starter);
+      if (underWay(below.root) >= limits.agentFamilyMax) throw tooMany();
+      return lineageMarks(below);
     },
   };
+}
+
+/**
+ * Annotations of the execution that judges an answer of this one. It needs no place in the family: those that fill it wait
+ * for their judges (ADR 0147).
+ * @throws HttpError where the judged execution is too far down its family.
+ */
+export const marksOfJudge = (judged: AgentExecution): Record<string, string> => lineageMarks(lineageBelow(judged));
+
+/** @throws HttpError */
+function lineageBelow(starter: AgentExecution | WorkflowExecution): Lineage {
+  const { root, depth } = lineageOf(starter);
+  if (depth >= limits.agentDepthMax) throw tooDeep(depth);
+  return { root, depth: depth + 1 };
 }
 
 /**
@@ -46,7 +61,7 @@ export function familyOf(execution: AgentExecution | WorkflowExecution): string[
   return depth > 0 && !finished(execution) ? [root] : [];
 }
 
-const tooDeep = ({ depth }: Lineage): HttpError =>
+const tooDeep = (depth: number): HttpError =>
   new HttpError({
     code: 'limit_exceeded',
     status: 422,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLineages, familyOf, type Lineages } from '../../api/cluster/lineages.ts';
-import { annotations } from '../../crds/labels.ts';
+import { createLineages, familyOf, type Lineages, marksOfJudge } from '../../api/cluster/lineages.ts';
+import { annotations, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
@@ -27,6 +27,15 @@ function addAgent(uid: string, marks: Readonly<Record<string, string>> = {}): vo
     metadata: metadataOf(uid, marks),
     spec: { agent: 'a' },
   });
+}
+
+/** A judge of the agent's answer, as ADR 0112 makes it. */
+function addJudge(judged: string): void {
+  const execution = agents.getByUid(judged);
+  if (execution === undefined) throw new Error(`there is no ${judged}`);
+  const metadata = metadataOf(`judge-of-${judged}`, marksOfJudge(execution));
+  const marked = { ...metadata, labels: { [labels.parentUid]: judged } };
+  setAgent({ apiVersion: 'windlass.dev/v1', kind: 'AgentExecution', metadata: marked, spec: { agent: 'a' } });
 }
 
 const setAgent = (object: AgentExecution) => agents.apply({ type: 'MODIFIED', object });
@@ -107,6 +116,29 @@ describe('agents that start agents', () => {
     expect(refusalOf('stranger')).toBeUndefined();
     endAgent('child1');
     expect(refusalOf('root')).toBeUndefined();
+  });
+
+  it('ADR 0147 are judged where they fill the family, and their judges take no place of it', () => {
+    addAgent('root');
+    for (let index = 1; index < limits.agentFamilyMax; index += 1) addAgent(`child${index}`, marksFor('root'));
+    for (let index = 1; index < limits.agentFamilyMax; index += 1) addJudge(`child${index}`);
+    expect(refusalOf('root')).toBeUndefined();
+    addAgent('last', marksFor('root'));
+    addJudge('last');
+    expect(refusalOf('root')).toEqual({ status: 429, error: 'agent_family_full' });
+    // The judge's own starts have a place each.
+    expect(refusalOf('judge-of-last')).toEqual({ status: 429, error: 'agent_family_full' });
+    endAgent('child1');
+    expect(refusalOf('judge-of-last')).toBeUndefined();
+  });
+
+  it('ADR 0147 are judged down to the depth at which they start nothing more', () => {
+    addAgent('d0');
+    for (let depth = 1; depth < limits.agentDepthMax; depth += 1) addAgent(`d${depth}`, marksFor(`d${depth - 1}`));
+    addJudge(`d${limits.agentDepthMax - 1}`);
+    const judge = `judge-of-d${limits.agentDepthMax - 1}`;
+    expect(depthOf(judge)).toBe(limits.agentDepthMax);
+    expect(() => addJudge(judge)).toThrow(HttpError);
   });
 
   it('stay within the bound when every one of them starts what it can', () => {
