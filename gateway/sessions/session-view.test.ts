@@ -180,6 +180,28 @@ describe('the sessions that a replica has heard of', () => {
     await expect(view.read()).rejects.toMatchObject(refused);
   });
 
+  it('GW-OP-13 are listed once the watch of the next connection has named all, and calls find them meanwhile', async () => {
+    const { clock, changes, view } = world();
+    changes.push({ kind: 'begin' }, { kind: 'put', name: 'a', value: session('a'), revision: 1 }, { kind: 'current' });
+    await view.run(AbortSignal.abort());
+    await view.read();
+    changes.splice(0, 3, { kind: 'lost' });
+    await view.run(AbortSignal.abort());
+    const early = view.read();
+    early.catch(() => undefined);
+    expect(view.of(session('a'))).toBeDefined();
+    await clock.advance(5_000);
+    await expect(early).rejects.toMatchObject({ code: 'unavailable', reason: 'SessionsUnread' });
+    const waiting = view.read();
+    changes.splice(0, 1, { kind: 'begin' }, { kind: 'put', name: 'b', value: session('b'), revision: 2 });
+    await view.run(AbortSignal.abort());
+    expect(await Promise.race([waiting, Promise.resolve('waits')])).toBe('waits');
+    changes.splice(0, 2, { kind: 'current' });
+    await view.run(AbortSignal.abort());
+    await waiting;
+    expect(ids(view)).toEqual(['b']);
+  });
+
   it('are heard of anew after a lost connection', async () => {
     const { changes, view } = world();
     const put = (id: string): KeyValueChange<SealSession> => ({

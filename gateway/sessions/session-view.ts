@@ -133,9 +133,11 @@ class FollowedSessions implements SessionView {
       this.#isCurrent = true;
       this.#current.resolve();
     }
-    if (change.kind !== 'begin') return;
+    if (change.kind !== 'begin' && change.kind !== 'lost') return;
     if (this.#isCurrent) this.#current = Promise.withResolvers();
     this.#isCurrent = false;
+    // Calls find what was heard until the next watch names it anew: they read the stored session too.
+    if (change.kind === 'lost') return;
     for (const sessions of this.#byTenant.values()) sessions.clear();
     this.#byTenant.clear();
   }

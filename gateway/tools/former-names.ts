@@ -104,8 +104,8 @@ function createView(): View {
     has: (named) => names.has(keyOf(named)),
     take(change) {
       if (change.kind === 'current') isCurrent = true;
+      if (change.kind === 'begin' || change.kind === 'lost') isCurrent = false;
       if (change.kind === 'begin') {
-        isCurrent = false;
         byNamespace.clear();
         names.clear();
       }

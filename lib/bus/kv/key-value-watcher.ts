@@ -2,7 +2,7 @@ import type { BucketDefinition } from './bucket-definition.ts';
 
 /**
  * An event of a bucket. `begin`: all that was known counts no more; every entry follows. `current`: all entries there
- * are have been named. `put` and `end` name a key by `bucketKey` of its text, which cannot be turned back: a value that
+ * are have been named. `lost`: the connection ended; what was named may be old by now, until the next `current`. `put` and `end` name a key by `bucketKey` of its text, which cannot be turned back: a value that
  * watchers look at names what it is about.
  */
 export type KeyValueChange<T> =
@@ -15,7 +15,8 @@ export type KeyValueChange<T> =
       /** Its time is over; false: a client freed the key. */
       readonly isExpired: boolean;
     }
-  | { readonly kind: 'current' };
+  | { readonly kind: 'current' }
+  | { readonly kind: 'lost' };
 
 /** Watches buckets. */
 export interface KeyValueWatcher {

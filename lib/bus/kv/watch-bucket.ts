@@ -34,6 +34,8 @@ export async function* watchBucket<T>(
     } catch (error) {
       logger.warn({ bucket: definition.name, problem: messageOf(error) }, 'watch interrupted');
     }
+    // The next connection may serve requests before it has a watch.
+    if (!signal.aborted) yield { kind: 'lost' };
     await clock.sleep(halfJitter(retry, failures, random()), signal);
   }
 }
