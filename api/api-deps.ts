@@ -11,7 +11,7 @@ import type { ToolRuns } from '../lib/tools/toolbox.ts';
 import type { AnswerRoom } from '../lib/tools/web/answer-room.ts';
 import type { ApiConfig } from './config.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
-import type { WebhookSecrets } from './routes/webhooks/index.ts';
+import type { WebhookSecrets } from './routes/webhooks/secrets.ts';
 
 /** Parts of one replica of the API. */
 export interface ApiDeps {

@@ -26,7 +26,7 @@ import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
 import { readDocsScript } from '../lib/http/docs/read-docs-script.ts';
 import { createServerMetrics } from '../lib/process/server-metrics.ts';
-import { secretsFromEnvironment } from './routes/webhooks/index.ts';
+import { secretsFromEnvironment } from './routes/webhooks/secrets.ts';
 import { runApi } from './run-api.ts';
 
 // Objects of a request die with it. Where a burst lets V8 believe otherwise, it puts them among the old ones from

@@ -7,8 +7,7 @@ import { contracts as discovery } from './discovery/index.ts';
 import { contracts as executions } from './executions/index.ts';
 import { contracts as humanApprovals } from './human-approvals/index.ts';
 import { contracts as service } from '../../lib/http/service/index.ts';
-import { contracts as signedCalls } from './seal/contract.ts';
-import { issueSealToken } from './seal/token-contract.ts';
+import { contracts as seal } from './seal/index.ts';
 import { submitStimulus } from './stimuli/contract.ts';
 import { contracts as volumes } from './volumes/index.ts';
 import { receiveWebhook } from './webhooks/contract.ts';
@@ -25,8 +24,7 @@ export const contracts: readonly Contract[] = [
   submitStimulus,
   receiveWebhook,
   ...edge,
-  issueSealToken,
-  ...signedCalls,
+  ...seal,
   ...billing,
   ...service,
   ...discovery,

@@ -28,11 +28,11 @@ import { createEdgeRoutes, type EdgeRoutesDeps } from './edge/index.ts';
 import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from '../../lib/http/service/index.ts';
-import { createSealInvokeRoutes, type SealInvokeDeps } from './seal/invoke.ts';
-import { createSealTokenRoute, type SealTokenDeps } from './seal/token.ts';
-import { createStimuliRoutes } from './stimuli/handler.ts';
+import { createSealRoutes, type SealRoutesDeps } from './seal/index.ts';
+import { createStimuliRoutes } from './stimuli/index.ts';
 import { createVolumeRoutes } from './volumes/index.ts';
-import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
+import { createWebhookRoutes } from './webhooks/index.ts';
+import type { WebhookSecrets } from './webhooks/secrets.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
 
 /** Dependencies of the routes of the public listener. Each area adds what it needs. */
@@ -56,7 +56,7 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */
   readonly edge: EdgeRoutesDeps['edge'];
-  readonly seal: Omit<SealInvokeDeps, 'audit' | 'clock' | 'rateLimit'> & Pick<SealTokenDeps, 'key'>;
+  readonly seal: Omit<SealRoutesDeps, 'audit' | 'clock' | 'newId' | 'rateLimit' | 'tenants'>;
 }
 
 /** The routes of the public listener. */
@@ -83,8 +83,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),
-    createSealInvokeRoutes({ ...deps.seal, audit: deps.audit, clock, rateLimit }),
-    createSealTokenRoute({ ...deps, key: deps.seal.key, tenants: cluster.tenants }),
+    createSealRoutes({ ...deps, ...deps.seal, rateLimit, tenants: cluster.tenants }),
     createHealthRoutes<Caller>(),
     createDiscoveryRoutes<Caller>(deps),
     createDocsRoutes<Caller>({ ...deps, title: 'Windlass API', openApiDocument }),

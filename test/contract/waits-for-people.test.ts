@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSignalRoute, type SignalDeps } from '../../api/routes/executions/signal/handler.ts';
+import { createSignalRoute, type SignalDeps } from '../../api/routes/executions/signal/index.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { Volume } from '../../crds/schema/volume.ts';

@@ -6,7 +6,7 @@ import { readOrder } from '../../billing/order.ts';
 import type { PaymentProvider } from '../../billing/payment-provider.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
-import type { createCheckout } from './contracts.ts';
+import type { createCheckout } from './contract.ts';
 
 interface CheckoutDeps {
   readonly provider: PaymentProvider;

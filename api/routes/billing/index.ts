@@ -4,7 +4,7 @@ import { defineRoute, type Route } from '../../../lib/http/route.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Billing } from '../../billing/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
-import { createCheckout, listInvoices, listPrices, openPortal, readSubscription } from './contracts.ts';
+import { createCheckout, listInvoices, listPrices, openPortal, readSubscription } from './contract.ts';
 import { handleCreateCheckout } from './create-checkout.ts';
 import { handleListInvoices } from './list-invoices.ts';
 import { handleListPrices } from './list-prices.ts';

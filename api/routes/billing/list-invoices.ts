@@ -3,7 +3,7 @@ import { invalidField } from '../../../lib/http/request-errors.ts';
 import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
 import type { Customers, Records } from '../../billing/payment-provider.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
-import type { listInvoices } from './contracts.ts';
+import type { listInvoices } from './contract.ts';
 
 interface InvoicesDeps {
   readonly customers: Pick<Customers, 'find'>;

@@ -5,7 +5,7 @@ import type { Customers, ProviderSessions } from '../../billing/payment-provider
 import { addressProblem } from '../../billing/web-address.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
-import type { openPortal } from './contracts.ts';
+import type { openPortal } from './contract.ts';
 
 interface PortalDeps {
   readonly provider: { readonly customers: Customers; readonly sessions: ProviderSessions };

@@ -3,7 +3,7 @@ import type { Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { issueEnrollmentToken } from './enrollment-tokens/contract.ts';
-import { createIssueRoute, type IssueDeps } from './enrollment-tokens/issue.ts';
+import { createIssueRoute, type IssueDeps } from './enrollment-tokens/index.ts';
 import { contracts as fleetContracts } from './fleet/contract.ts';
 import { createFleetRoutes } from './fleet/index.ts';
 import type { FleetDeps } from './fleet/ports.ts';

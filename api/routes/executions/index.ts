@@ -1,17 +1,17 @@
 import type { Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
-import { type AgainDeps, createAgainRoutes } from './again/handler.ts';
-import { type CancelDeps, createCancelRoute } from './cancel/handler.ts';
-import { createDeleteRoute, type DeleteDeps } from './delete/handler.ts';
+import { type AgainDeps, createAgainRoutes } from './again/index.ts';
+import { type CancelDeps, createCancelRoute } from './cancel/index.ts';
+import { createDeleteRoute, type DeleteDeps } from './delete/index.ts';
 import type { ArchivedExecutions } from '../archived.ts';
-import { createListRoute } from './list/handler.ts';
-import { createLogsRoute, type LogsDeps } from './logs/handler.ts';
-import { createReadRoute, type ReadDeps } from './read/handler.ts';
-import { createSignalRoute, type SignalDeps } from './signal/handler.ts';
-import { createStartRoute, type StartDeps } from './start/handler.ts';
-import { createStreamRoute, type StreamDeps } from './stream/handler.ts';
+import { createListRoute } from './list/index.ts';
+import { createLogsRoute, type LogsDeps } from './logs/index.ts';
+import { createReadRoute, type ReadDeps } from './read/index.ts';
+import { createSignalRoute, type SignalDeps } from './signal/index.ts';
+import { createStartRoute, type StartDeps } from './start/index.ts';
+import { createStreamRoute, type StreamDeps } from './stream/index.ts';
 
-export { contracts } from './contracts.ts';
+export { contracts } from './contract.ts';
 
 type ExecutionRoutesDeps = StartDeps &
   ReadDeps &

@@ -6,8 +6,8 @@ import type { Route } from '../../../lib/http/route.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { anExecution } from '../../../test/builders/execution-builder.ts';
 import { findExecution } from './find-execution.ts';
-import { createListRoute } from './list/handler.ts';
-import { createReadRoute } from './read/handler.ts';
+import { createListRoute } from './list/index.ts';
+import { createReadRoute } from './read/index.ts';
 
 const hash = 'a'.repeat(40);
 const made = (name: string, workflow: string, label = workflow): WorkflowExecution => {

@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
+import { timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
-import { envelopeBody, envelopeErrors } from '../../../lib/envelope/index.ts';
+import { envelopeBody, envelopeErrors, envelopeLimits } from '../../../lib/envelope/index.ts';
 import { transportError } from '../../../lib/envelope/rpc-error.ts';
+import { operatorRoles } from '../../../lib/identity/index.ts';
+import { unknownTenant } from '../not-found.ts';
 
 const result = Type.Object({
   jsonrpc: Type.Literal('2.0'),
@@ -36,4 +39,58 @@ const invoke = {
 export const invokeTool = defineContract({ ...invoke, operationId: 'invokeTool', path: '/v1/seal/invoke' });
 export const invokeToolAlias = defineContract({ ...invoke, operationId: 'invokeToolAlias', path: '/v1/invoke' });
 
-export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
+const longestSeconds = envelopeLimits.longestSessionMs / 1_000;
+const defaultSeconds = envelopeLimits.sessionMs / 1_000;
+
+/** The token that an operator gives to the tool gateway with a new session (spec 3 §2.3, ADR 0083). */
+export const issueSealToken = defineContract({
+  operationId: 'issueSealToken',
+  method: 'post',
+  path: '/v1/seal/tokens',
+  tag: 'Service',
+  summary: 'Issue a token for a session of the tool gateway',
+  description:
+    'A token of the SEAL issuer for the tenant of the call. `POST /v1/seal/sessions` of the tool gateway takes it; alone it ' +
+    'permits nothing. Needs the role `svc:operator` or `svc:admin`. The token is shown here and nowhere else.',
+  access: 'bearer',
+  body: {
+    kind: 'json',
+    schema: Type.Object(
+      {
+        security_context: Type.String({
+          minLength: 1,
+          maxLength: 253,
+          description: 'Name of the security context that bounds the session.',
+        }),
+        ttl_seconds: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: longestSeconds,
+            default: defaultSeconds,
+            description: 'Seconds for which calls may be signed with it.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    example: { security_context: 'desk', ttl_seconds: 3_600 },
+  },
+  success: {
+    kind: 'json',
+    description: 'The token.',
+    schema: Type.Object(
+      {
+        security_token: Type.String({ description: 'A JWT.' }),
+        expires_at: timestamp({ description: 'When it can be used no more.' }),
+      },
+      { additionalProperties: false },
+    ),
+    example: { security_token: 'eyJhbGciOiJFZERTQSJ9.eyJqdGkiOiIxIn0.c2ln', expires_at: '2026-11-02T10:25:00.000Z' },
+  },
+  errors: [
+    { status: 403, error: 'forbidden', when: 'The caller is no operator.', needs: operatorRoles },
+    unknownTenant,
+  ],
+});
+
+export const contracts: readonly Contract[] = [issueSealToken, invokeTool, invokeToolAlias];

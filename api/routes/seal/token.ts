@@ -6,7 +6,7 @@ import { requireOperator, type Caller } from '../../../lib/identity/index.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import { notFound, unknownTenant } from '../not-found.ts';
-import { issueSealToken } from './token-contract.ts';
+import { issueSealToken } from './contract.ts';
 
 export interface SealTokenDeps {
   readonly clock: Pick<Clock, 'now'>;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
-import { defineContract } from '../../../lib/http/contract.ts';
+import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../not-found.ts';
 import { nextCursor, pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
 import { notAnOperator, operatorsAlone, operatorsForGlobal, quotaExceeded } from './errors.ts';
@@ -229,3 +229,13 @@ export const demoteWorkflow = defineContract({
   success: moved,
   errors: moveErrors,
 });
+
+export const contracts: readonly Contract[] = [
+  registerWorkflow,
+  listWorkflows,
+  readWorkflow,
+  listWorkflowVersions,
+  deleteWorkflow,
+  promoteWorkflow,
+  demoteWorkflow,
+];

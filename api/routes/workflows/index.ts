@@ -2,12 +2,12 @@ import type { Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import { createDeleteRoute } from './delete.ts';
 import { createListRoute } from './list.ts';
-import { createMoveRoutes } from './move/routes.ts';
+import { createMoveRoutes } from './move/index.ts';
 import { createReadRoute } from './read.ts';
 import { createRegisterRoute, createWriter, type RegisterDeps } from './register.ts';
 import { createVersionsRoute } from './versions.ts';
 
-export { contracts } from './contracts.ts';
+export { contracts } from './contract.ts';
 
 /** Routes of workflow definitions (spec 1 §4.9). */
 export function createWorkflowRoutes(deps: RegisterDeps): Route<Caller>[] {

@@ -3,8 +3,8 @@ import type { Signal, WorkflowExecution } from '../../../../crds/schema/workflow
 import type { AuditEntry } from '../../../../lib/bus/index.ts';
 import { after, anExecution } from '../../../../test/builders/execution-builder.ts';
 import { createManualClock } from '../../../../test/support/manual-clock.ts';
-import { createCancelRoute } from '../cancel/handler.ts';
-import { createSignalRoute, type SignalDeps } from './handler.ts';
+import { createCancelRoute } from '../cancel/index.ts';
+import { createSignalRoute, type SignalDeps } from './index.ts';
 
 const uid = '00000000-0000-4000-8000-000000000001';
 const waiting = anExecution().now({ state: 'ask', kind: 'Human', visit: 1 });

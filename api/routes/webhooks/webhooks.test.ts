@@ -16,7 +16,7 @@ import {
 } from '../../../test/support/http-server.ts';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import type { Submission } from '../../ingest/index.ts';
-import { createWebhookRoutes } from './handler.ts';
+import { createWebhookRoutes } from './index.ts';
 import { secretsFromEnvironment } from './secrets.ts';
 
 const secrets = secretsFromEnvironment({ SVC_WEBHOOK_SECRET_CI: 'secret', SVC_WEBHOOK_SECRET_OTHER: 'secret' });

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../../../lib/bus/index.ts';
 import { canonicalHash } from '../../../../lib/definition/canonical.ts';
 import { KubeError } from '../../../../lib/kube/index.ts';
 import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
-import { createStartRoute, type StartDeps } from './handler.ts';
+import { createStartRoute, type StartDeps } from './index.ts';
 
 const workflow = (() => {
   const built = aWorkflow('hello').state('end', anEnd()).build();

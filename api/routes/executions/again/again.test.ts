@@ -4,7 +4,7 @@ import type { WorkflowExecution } from '../../../../crds/schema/workflow-executi
 import { ownerKey } from '../../../../lib/workflow-lookup/index.ts';
 import { KubeError } from '../../../../lib/kube/index.ts';
 import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
-import { type AgainDeps, createAgainRoutes } from './handler.ts';
+import { type AgainDeps, createAgainRoutes } from './index.ts';
 
 const origin: WorkflowExecution = {
   apiVersion: 'windlass.dev/v1',
