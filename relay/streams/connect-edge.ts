@@ -54,14 +54,13 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
   // One listener for all streams: a signal looks through those that it has for each one more or less.
   deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
-    const { stream, messages, place } = await opened(deps, pipe);
+    const { stream, place } = await opened(deps, pipe);
     open.add(stream);
     if (deps.draining.aborted) stop(stream);
     try {
       await deps.streams.begin(stream);
       stream.confirmed = confirm(deps, stream);
-      // Each turn has a frame of its own: a stream that waits keeps nothing of the message before.
-      for (let isOpen = true; isOpen; ) isOpen = await turn(deps, stream, messages);
+      await pipe.each((message) => take(deps, stream, message));
     } finally {
       open.delete(stream);
       place.leave();
@@ -90,12 +89,10 @@ function isCredentialOf(host: StoredHost, { facts }: LiveStream, overlapMs: numb
 
 const ofCommands: ReadonlySet<string> = new Set(['commandResult', 'commandProgress']);
 
-/** Takes the next message; false where the daemon has said all. */
-async function turn(deps: OpenDeps, stream: LiveStream, messages: AsyncIterator<Buffer>): Promise<boolean> {
+/** Takes a message that came after the Hello. */
+async function take(deps: OpenDeps, stream: LiveStream, message: Buffer): Promise<void> {
   const { interruption } = stream;
-  const next = await messages.next();
-  if (next.done === true) return false;
-  const received = readEdgeEvent(next.value);
+  const received = readEdgeEvent(message);
   await stream.accept(received);
   // That a daemon lives is heard at once. Its words about commands count when the server has said whose stream this is.
   if (ofCommands.has(received.event.$case)) {
@@ -103,7 +100,6 @@ async function turn(deps: OpenDeps, stream: LiveStream, messages: AsyncIterator<
     await interruption.during(stream.confirmed);
   }
   await interruption.during(takeEvent(deps, stream, received.event));
-  return true;
 }
 
 const drainOrder = { command: { $case: 'drain', value: {} }, resultAck: undefined } as const;
@@ -115,14 +111,17 @@ interface Opening {
   readonly claims: NodeClaims;
 }
 
-type Opened = Pick<Opening, 'messages'> & { readonly stream: LiveStream; readonly place: PoolPart };
+interface Opened {
+  readonly stream: LiveStream;
+  readonly place: PoolPart;
+}
 
 /** Counts the stream to the share of its tenant, whom the token names, until it is over. */
 async function opened(deps: OpenDeps, pipe: Pipe): Promise<Opened> {
   const opening = await proven(deps, pipe);
   const place = deps.shares.enter(opening.claims.tid);
   try {
-    return { stream: await openInTime(deps, opening), messages: opening.messages, place };
+    return { stream: await openInTime(deps, opening), place };
   } catch (error) {
     place.leave();
     throw error;

@@ -12,6 +12,12 @@ export interface MessagePipe<In, Out> {
    */
   readonly messages: AsyncIterable<In>;
   /**
+   * Hands on the messages that are left, one after the other, as `messages` gives them. Resolves when the peer has said all; rejects
+   * as they throw, and as `take` rejects. It waits for every message with the same promise: a message of a quiet stream leaves
+   * nothing behind.
+   */
+  each(take: TakeMessage<In>): Promise<void>;
+  /**
    * Resolves when the message has left for the connection: a peer that does not read leaves one message of each sender
    * here, whatever its size. Throws GrpcError `cancelled` when the stream is over, and
    * `limit_exceeded` when the peer has read nothing for `grpcLimits.sendMs`, which ends the stream.
@@ -20,6 +26,9 @@ export interface MessagePipe<In, Out> {
   /** Has the reader fail with this problem once it has read what is here, and in place of a wait; the first one counts. */
   interrupt(problem: Error): void;
 }
+
+/** The next message is handed on when the answer has resolved. */
+type TakeMessage<In> = (message: In) => Promise<void>;
 
 /** Common methods of the package's calls of both sides. */
 interface MessageDuplex<Out> {
@@ -47,9 +56,48 @@ export function createMessagePipe<In, Out>(duplex: MessageDuplex<Out>, deps: Pip
 
 const nothing = (): void => undefined;
 
+type Read<In> = IteratorResult<In, void> | Promise<IteratorResult<In, void>>;
+
 interface Reader<In> {
-  readonly resolve: (result: IteratorResult<In, void> | Promise<IteratorResult<In, void>>) => void;
+  resolve(result: Read<In>): void;
+  reject(error: unknown): void;
+}
+
+interface Waits<In> {
+  wait(reader: Reader<In>): void;
+}
+
+interface Over {
+  readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** Reads all messages. It is made once a stream, and has a frame only while a message is under way. */
+class EachMessage<In> implements Reader<In> {
+  readonly #pipe: Waits<In>;
+  readonly #take: TakeMessage<In>;
+  readonly #over: Over;
+
+  constructor(pipe: Waits<In>, take: TakeMessage<In>, over: Over) {
+    this.#pipe = pipe;
+    this.#take = take;
+    this.#over = over;
+  }
+
+  resolve(result: Read<In>): void {
+    this.#handOn(result).catch((error: unknown) => this.reject(error));
+  }
+
+  reject(error: unknown): void {
+    this.#over.reject(error);
+  }
+
+  async #handOn(result: Read<In>): Promise<void> {
+    const { done, value } = await result;
+    if (done === true) return this.#over.resolve();
+    await this.#take(value);
+    this.#pipe.wait(this);
+  }
 }
 
 /**
@@ -91,10 +139,17 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
 
   /** One at a time. */
   next(): Promise<IteratorResult<In, void>> {
-    return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject };
-      this.#read();
-    });
+    return new Promise((resolve, reject) => this.wait({ resolve, reject }));
+  }
+
+  each(take: TakeMessage<In>): Promise<void> {
+    return new Promise((resolve, reject) => this.wait(new EachMessage(this, take, { resolve, reject })));
+  }
+
+  /** Gives the reader the next message. */
+  wait(reader: Reader<In>): void {
+    this.#reader = reader;
+    this.#read();
   }
 
   interrupt(problem: Error): void {
@@ -118,7 +173,7 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
   }
 
   /** Undefined where the peer has said nothing more yet. */
-  #take(): IteratorResult<In, void> | Promise<IteratorResult<In, void>> | undefined {
+  #take(): Read<In> | undefined {
     const message: unknown = this.#isEnded ? null : this.#duplex.read();
     if (message !== null) {
       this.#deps.onRead(this.#duplex);

@@ -109,6 +109,10 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
     return this.#pipe.messages;
   }
 
+  each(take: (message: In) => Promise<void>): Promise<void> {
+    return this.#pipe.each(take);
+  }
+
   get signal(): AbortSignal {
     return this.#life.signal;
   }

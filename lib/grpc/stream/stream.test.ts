@@ -1,4 +1,5 @@
 import { type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2';
+import { type HeapProfiler, Session } from 'node:inspector/promises';
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from 'node:net';
 import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -302,6 +303,12 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
+/** Bytes in use that the functions of a file have allocated, or what they called. */
+function keptBy(file: string, node: HeapProfiler.SamplingHeapProfileNode, isWithin = false): number {
+  const isOfFile = isWithin || node.callFrame.url.endsWith(file);
+  return node.children.reduce((sum, child) => sum + keptBy(file, child, isOfFile), isOfFile ? node.selfSize : 0);
+}
+
 describe('back-pressure', () => {
   it('waits for its next message with one promise beside those of its handler', async () => {
     const promises = (): number => queryObjects(Promise, { format: 'count' });
@@ -321,6 +328,28 @@ describe('back-pressure', () => {
     await eventually(() => waiting === many + 1);
     // That of the handler, of the call around it, and `ended` of this test.
     expect((promises() - before) / many).toBeLessThan(4.5);
+  });
+
+  it('hands on one message after the other, and leaves nothing of its waits behind', async () => {
+    const many = 50;
+    let taken = 0;
+    handle = (stream) => stream.each(async () => void (taken += 1));
+    const on = client();
+    const calls = Array.from({ length: many }, () => talk(on).call);
+    const say = async (all: number): Promise<void> => {
+      for (const call of calls) call.write('x');
+      await eventually(() => taken === all);
+    };
+    await say(many);
+    const inspector = new Session();
+    inspector.connect();
+    await inspector.post('HeapProfiler.startSampling', { samplingInterval: 16 });
+    await say(2 * many);
+    collectGarbage();
+    const { profile } = await inspector.post('HeapProfiler.stopSampling');
+    inspector.disconnect();
+    // A promise for each wait, with its functions, takes 260.
+    expect(keptBy('message-pipe.ts', profile.head) / many).toBeLessThan(130);
   });
 
   it('slows down a client whose messages no handler reads', async () => {
