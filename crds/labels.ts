@@ -92,6 +92,19 @@ export const archiveFinalizer = 'windlass.dev/archive';
 /** Held by a fleet run while its commands may be under way (ADR 0104). */
 export const commandsFinalizer = 'windlass.dev/commands';
 
+export const ourFinalizers: readonly string[] = [
+  archiveFinalizer,
+  captureFinalizer,
+  commandsFinalizer,
+  outputsFinalizer,
+];
+export const ourLabels: readonly string[] = Object.values(labels);
+/** Also that of `kubectl apply`, which counts as none of the user's own. */
+export const ourAnnotations: readonly string[] = [
+  ...Object.values(annotations),
+  'kubectl.kubernetes.io/last-applied-configuration',
+];
+
 /** Namespace of workflows, agents and registered tools that all tenants share (design §3). It belongs to no tenant. */
 export const globalNamespace = 'windlass-global';
 export const systemNamespace = 'windlass-system';

@@ -126,6 +126,9 @@ export const limits = {
   answersListed: 20,
   answerLength: 128,
   mapEntries: 200,
+  /** Finalizers and owners of an object of ours or of the pod of a step, beside our own finalizers (ADR 0141). */
+  finalizers: 16,
+  owners: 16,
   /** requirements AMB-178: labels and annotations of a manifest, as JSON, where Kubernetes refuses one of them. */
   givenMetadataBytes: 32 * 1024,
   /** Kubernetes: keys and values of all annotations of one object. */

@@ -41,7 +41,8 @@ export function markRules(marks: Marks, may: string, writer: string): readonly A
   }));
 }
 
-const ownersOf = (object: string): string =>
+/** CEL: the owners of an object. */
+export const ownersOf = (object: string): string =>
   `(has(${object}.metadata.ownerReferences) ? ${object}.metadata.ownerReferences : [])`;
 /** CEL: one of our kinds owns the object. */
 export const isOwned = (object: string): string =>

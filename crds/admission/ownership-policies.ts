@@ -8,7 +8,7 @@ import {
 import { celList } from '../rules/cel-text.ts';
 import { uidPattern } from '../uid.ts';
 import { accountVariables, type Identities } from './accounts.ts';
-import { keptOwners, type Marks, markRules, markVariables, mayUpdateAll } from './marks.ts';
+import { isOwned, keptOwners, type Marks, markRules, markVariables, mayUpdateAll } from './marks.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
 const name = "(has(object.metadata.name) ? object.metadata.name : '')";
@@ -202,5 +202,27 @@ export const volumePolicy = (identities: Identities): AdmissionPolicy => ({
   rules: [
     ...markRules(volumeMarks, 'variables.isController', 'the Windlass controllers'),
     keptOwners(`variables.isController || ${mayUpdateAll('volumes')}`),
+  ],
+});
+
+/** CEL: may write all claims, as the garbage collector and programs that restore backups may. */
+const mayAllClaims = "authorizer.group('').resource('persistentvolumeclaims').check('update').allowed()";
+
+/** The reference to its Volume says that a claim was made for it, and is deleted with it. */
+export const claimPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'volume-claims',
+  api: { group: '', version: 'v1' },
+  resources: ['persistentvolumeclaims'],
+  namespaceLabel: labels.tenant,
+  operations: ['CREATE', 'UPDATE'],
+  variables: { ...accountVariables(identities), may: `variables.isController || ${mayAllClaims}` },
+  rules: [
+    keptOwners('variables.may'),
+    {
+      expression: `variables.may || oldObject != null || !${isOwned('object')}`,
+      message:
+        "'metadata.ownerReferences: a claim of a Volume is made by the Windlass controllers only, not by ' + variables.user",
+      reason: 'Forbidden',
+    },
   ],
 });

@@ -14,10 +14,12 @@ import {
 import {
   agentIdentityPolicy,
   agentRevisionPolicy,
+  claimPolicy,
   revisionPolicy,
   volumePolicy,
   workflowIdentityPolicy,
 } from './ownership-policies.ts';
+import { metadataPolicy } from './metadata-policy.ts';
 import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
 import { contextSecretsPolicy, gitBindingPolicy } from './secret-policies.ts';
@@ -65,6 +67,7 @@ const ofAccounts = [
   agentTokenPolicy,
   agentSecretPolicy,
   volumePolicy,
+  claimPolicy,
   edgeHostPolicy,
   apiSpecPolicy,
   toolIdentityPolicy,
@@ -87,6 +90,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     toolStepPolicy,
     toolSchemaPolicy,
     eventPolicy,
+    metadataPolicy,
     servicePolicy,
     warningPolicy,
     toolPatternPolicy,

@@ -1,6 +1,7 @@
 import { annotations, captureFinalizer, labels } from '../labels.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { keptOwners, type Marks, markRules, markVariables } from './marks.ts';
+import { countVariables, metadataBounds } from './metadata-policy.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
 const stepMarks: Marks = {
@@ -51,6 +52,7 @@ export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
   variables: {
     ...accountVariables(identities),
     ...markVariables(stepMarks),
+    ...countVariables,
     part: "has(request.subResource) ? request.subResource : ''",
     mayAllPods,
   },
@@ -60,6 +62,7 @@ export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
     kept('spec', (object) => `${object}.spec`),
     kept('metadata.finalizers', holds),
     keptOwners('variables.isController || variables.mayAllPods'),
+    ...metadataBounds,
   ],
 });
 
@@ -123,6 +126,6 @@ export const podBindingPolicy = (identities: Identities): AdmissionPolicy => ({
   api: core,
   resources: ['bindings', 'pods/binding'],
   operations: ['CREATE'],
-  variables: { ...accountVariables(identities), ...markVariables(stepMarks) },
-  rules: markRules(stepMarks, 'variables.isController', 'the Windlass controllers'),
+  variables: { ...accountVariables(identities), ...markVariables(stepMarks), ...countVariables },
+  rules: [...markRules(stepMarks, 'variables.isController', 'the Windlass controllers'), ...metadataBounds],
 });

@@ -1,12 +1,4 @@
-import {
-  archiveFinalizer,
-  annotations as notes,
-  captureFinalizer,
-  commandsFinalizer,
-  group,
-  labels,
-  outputsFinalizer,
-} from '../../crds/labels.ts';
+import { annotations as notes, group, labels, ourFinalizers, ourLabels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { defined } from '../defined.ts';
 import type { KubeObject, ObjectMeta } from '../kube/index.ts';
@@ -63,7 +55,7 @@ const labelsOf = (keys: readonly string[]): KnownKeys => new Map(keys.map((key) 
 const notesOf = (names: readonly Note[]): KnownKeys => new Map(names.map((name) => [notes[name], noteLengths[name]]));
 
 const ourMarks: Marks = {
-  labels: labelsOf(Object.values(labels)),
+  labels: labelsOf(ourLabels),
   annotations: notesOf(Object.keys(noteLengths) as Note[]),
 };
 
@@ -94,9 +86,7 @@ export const executionMarks: Marks = {
 };
 
 /** Each with the text that is held for all objects. */
-const ourFinalizers: ReadonlyMap<string, string> = new Map(
-  [archiveFinalizer, captureFinalizer, commandsFinalizer, outputsFinalizer].map((finalizer) => [finalizer, finalizer]),
-);
+const heldTexts: ReadonlyMap<string, string> = new Map(ourFinalizers.map((finalizer) => [finalizer, finalizer]));
 /** Finalizers whose places are kept: a finalizer is removed by its place (`finalizerPlace`). */
 export const finalizersKept = 100;
 /** Owners that are kept, and those of them with their texts; an object that Windlass makes has one. */
@@ -131,10 +121,10 @@ export function slimMetadata(metadata: ObjectMeta, known = ourMarks): ObjectMeta
 
 /** One of ours is kept behind any number of others, though without its place: readers decide by whether it is there. */
 function slimFinalizers(finalizers: readonly string[]): readonly string[] {
-  const placed = finalizers.slice(0, finalizersKept).map((finalizer) => ourFinalizers.get(finalizer) ?? '');
+  const placed = finalizers.slice(0, finalizersKept).map((finalizer) => heldTexts.get(finalizer) ?? '');
   if (finalizers.length <= finalizersKept) return placed;
   const behind = new Set(finalizers.slice(finalizersKept));
-  return [...placed, ...[...ourFinalizers.values()].filter((finalizer) => behind.has(finalizer))];
+  return [...placed, ...ourFinalizers.filter((finalizer) => behind.has(finalizer))];
 }
 
 /** A controller that is not ours tells that the object is not ours either. */

@@ -1,3 +1,4 @@
+import { ourAnnotations, ourLabels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import { isJsonObject } from '../json-object.ts';
@@ -16,9 +17,23 @@ export function checkLabels(metadata: Readonly<Record<string, unknown>>): Proble
         : [errorAt(['metadata', 'labels', name], 'label', 'must be empty or up to 63 letters, digits, -, _ or .')]),
     ]),
     ...Object.keys(annotations).flatMap((name) => checkKey('annotations', name)),
+    ...checkCount('labels', labels, ourLabels),
+    ...checkCount('annotations', annotations, ourAnnotations),
     ...checkKept(givenMetadata(maps)),
     ...checkSize(annotations),
   ];
+}
+
+/** As the policy `metadata-bounds` counts them. */
+function checkCount(
+  field: keyof MetadataMaps,
+  map: Readonly<Record<string, string>>,
+  ours: readonly string[],
+): Problem[] {
+  const count = Object.keys(map).filter((key) => !ours.includes(key)).length;
+  if (count <= limits.mapEntries) return [];
+  const message = `must have at most ${limits.mapEntries} entries beside those of Windlass, not ${count}`;
+  return [errorAt(['metadata', field], 'too_large', message)];
 }
 
 /** Labels and annotations of a manifest: any texts, as far as its object has room for them (requirements AMB-178). */

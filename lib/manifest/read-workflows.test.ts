@@ -26,6 +26,9 @@ spec:
   initial_state: a
   states: {a: {kind: System, command: finalize, transitions: []}}
 `;
+const manyNotes = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`note-${index}`, '']));
+const ourNotes = { 'windlass.dev/force': 'true', 'kubectl.kubernetes.io/last-applied-configuration': '' };
 const first = (text: string): ReadWorkflow => {
   const [read] = readWorkflows(text);
   if (read === undefined) throw new Error('the text holds no document');
@@ -102,6 +105,10 @@ describe('problems have path, line and column', () => {
       text: resource.replace('namespace: team', 'labels: {team: "a b"}'),
       want: ['5:12 metadata.labels.team: must be empty or up to 63 letters, digits, -, _ or .'],
     },
+    'AMB-178 more annotations of the custom resource than the API server takes': {
+      text: resource.replace('namespace: team', `annotations: ${JSON.stringify({ ...manyNotes(201), ...ourNotes })}`),
+      want: ['5:3 metadata.annotations: must have at most 200 entries beside those of Windlass, not 201'],
+    },
     'WF-MAN-08 an annotation with a number': {
       text: manifest.replace('version: 1.0.0', 'version: 1.0.0\n  annotations: {a: 1}'),
       want: ['6:17 metadata.annotations.a: must be a string, not the number 1'],
@@ -125,6 +132,11 @@ describe('problems have path, line and column', () => {
   it.each(Object.entries(cases))('%s', (_name, { text, want }) => {
     expect(problemsOf(text)).toEqual(want);
     expect(first(text).workflow).toBeUndefined();
+  });
+
+  it.each([199, 200])('AMB-178 %i annotations of the custom resource and those of Windlass are taken', (count) => {
+    const annotations = JSON.stringify({ ...manyNotes(count), ...ourNotes });
+    expect(problemsOf(resource.replace('namespace: team', `annotations: ${annotations}`))).toEqual([]);
   });
 
   it('a warning keeps no workflow back', () => {

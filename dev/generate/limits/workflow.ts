@@ -11,7 +11,9 @@ export const definition: LimitGroup = {
     items('`storage.shared_volumes`', 'sharedVolumes'),
     items('`command`', 'commandElements'),
     entries('`env`, `context`, `output_template`', 'mapEntries'),
-    entries('`labels` of a manifest, and `annotations`', 'mapEntries'),
+    entries('`labels` of a manifest, and `annotations`; those of an object of ours, beside our own', 'mapEntries'),
+    entries('`finalizers` of an object of ours or of the pod of a step, beside our own', 'finalizers'),
+    entries('`ownerReferences` of an object of ours or of the pod of a step', 'owners'),
     row(
       '`labels` and `annotations` of a manifest as JSON, where Kubernetes refuses one of them',
       'givenMetadataBytes',

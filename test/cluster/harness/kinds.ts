@@ -1,5 +1,6 @@
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { EdgeGroup } from '../../../crds/schema/edge-group.ts';
 import type { FleetRun } from '../../../crds/schema/fleet-run.ts';
 import type { EdgeHost } from '../../../crds/schema/edge-host.ts';
@@ -21,6 +22,7 @@ export const volumes = row<Volume>('Volume', 'volumes');
 export const stimulusRouters = row<StimulusRouter>('StimulusRouter', 'stimulusrouters');
 export const agents = row<Agent>('Agent', 'agents');
 export const agentExecutions = row<AgentExecution>('AgentExecution', 'agentexecutions');
+export const apiSpecs = row<ApiSpec>('ApiSpec', 'apispecs');
 export const toolWorkflows = row<ToolWorkflow>('ToolWorkflow', 'toolworkflows');
 export const edgeGroups = row<EdgeGroup>('EdgeGroup', 'edgegroups');
 export const fleetRuns = row<FleetRun>('FleetRun', 'fleetruns');

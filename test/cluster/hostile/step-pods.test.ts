@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { annotations, apiVersion, captureFinalizer, labels } from '../../../crds/labels.ts';
+import { limits } from '../../../crds/limits.ts';
 import type { State } from '../../../crds/schema/state.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
-import {
-  configMaps,
-  defineResource,
-  events,
-  type ObjectRef,
-  type Pod,
-  pods,
-  type Role,
-  roleBindings,
-} from '../../../lib/kube/index.ts';
+import { configMaps, events, type ObjectRef, type Pod, pods } from '../../../lib/kube/index.ts';
 import { createBlob } from '../../../lib/output-store/blob.ts';
 import { blobName, createConfigMapStore } from '../../../lib/output-store/config-map-store.ts';
 import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { type Answer, createSend, type Send } from '../admission/api.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
+import { giveEveryRight } from '../harness/every-right.ts';
 import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { workflowExecutions } from '../harness/kinds.ts';
 import { type UsedControllers, useControllers } from '../harness/used-controllers.ts';
@@ -27,27 +20,13 @@ import { waitForNone, waitForObject, waitForView } from '../harness/wait.ts';
  * Mallory administers the namespace of a tenant: a role there gives her every verb on everything, subresources of pods
  * among them. A colleague's step runs there. She would have it end as she likes, or say why it does not begin.
  */
-const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
-const roles = defineResource<Role>({ ...rbac, plural: 'roles', kind: 'Role', namespaced: true });
-
 let world: UsedControllers;
 let send: Send;
 
 beforeAll(async () => {
   world = await useControllers('step-pods');
   send = await createSend(kubeconfigPath());
-  const { kube, namespace } = world;
-  const metadata = { name: 'mallory', namespace };
-  const rbacVersion = `${rbac.group}/${rbac.version}`;
-  const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
-  await kube.create(roles, { apiVersion: rbacVersion, kind: 'Role', metadata, rules });
-  await kube.create(roleBindings, {
-    apiVersion: rbacVersion,
-    kind: 'RoleBinding',
-    metadata,
-    roleRef: { apiGroup: rbac.group, kind: 'Role', name: 'mallory' },
-    subjects: [{ apiGroup: rbac.group, kind: 'User', name: 'mallory' }],
-  });
+  await giveEveryRight(world.kube, world.namespace, 'mallory');
 });
 afterAll(() => world?.release());
 
@@ -111,6 +90,24 @@ describe('Mallory and the pod of a step that runs', () => {
     const type = 'metadata' in change || part === '/status' ? mergePatch : 'application/strategic-merge-patch+json';
     const { status, message } = await asMallory('PATCH', podPath(pod.metadata.name ?? '', part), change, type);
     expect([status, message]).toEqual([403, expect.stringContaining('step-pods.windlass.dev')]);
+  });
+
+  it.each<[field: 'finalizers' | 'labels' | 'annotations', most: number]>([
+    ['finalizers', limits.finalizers],
+    ['labels', limits.mapEntries],
+    ['annotations', limits.mapEntries],
+  ])('she fills its %s up to %i beside those of Windlass', async (field, most) => {
+    const fill = (count: number): Promise<Answer> => {
+      const keys = Array.from({ length: count }, (_, at) => `mallory.example/k${at}`);
+      const map = Object.fromEntries(keys.map((key) => [key, '']));
+      const filled = field === 'finalizers' ? [...keys, captureFinalizer] : map;
+      const dryRun = `${podPath(pod.metadata.name ?? '')}?dryRun=All`;
+      return asMallory('PATCH', dryRun, { metadata: { [field]: filled } }, mergePatch);
+    };
+    expect((await fill(most - 1)).message).toBe('');
+    expect((await fill(most)).message).toBe('');
+    const { status, message } = await fill(most + 1);
+    expect([status, message]).toEqual([422, expect.stringContaining(`${field}: must have at most ${most} entries`)]);
   });
 
   it('she writes a label of her own, through the pod and through its status', async () => {
