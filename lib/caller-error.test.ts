@@ -47,6 +47,7 @@ describe('what the API server answers us', () => {
     ['a webhook that does not answer', 500, 'failed calling webhook "w"', { code: 'unavailable' }],
     ['an object that is too large', 500, 'etcdserver: request is too large', { code: 'limit_exceeded' }],
     ['a kind that is not there', 404, 'the server could not find the requested resource', { code: 'unavailable' }],
+    ['a proxy in place of the server', 404, '404 page not found', { code: 'unavailable' }],
     ['an object that is not there', 404, 'apispecs.windlass.dev "x" not found', { code: 'not_found' }],
     ['a namespace that is ending', 403, 'x is forbidden: because it is being terminated', { code: 'not_found' }],
     ['a full quota', 403, 'x is forbidden: exceeded quota: q', { code: 'limit_exceeded' }],
@@ -64,7 +65,8 @@ describe('what the API server answers us', () => {
     ],
     ['a write of another in between', 409, 'the object has been modified', { code: 'conflict' }],
   ])('means for callers: %s', (_, status, text, want) => {
-    expect(callerError(refused(status, text, reasons[status]))).toMatchObject(want);
+    const reason = text === '404 page not found' ? '' : reasons[status];
+    expect(callerError(refused(status, text, reason))).toMatchObject(want);
   });
 
   it('is nothing of a new tenant where any other error is thrown', () => {

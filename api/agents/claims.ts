@@ -3,7 +3,7 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { findObject, isConflict, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { findObject, isAbsent, isConflict, type KubeClient } from '../../lib/kube/index.ts';
 import { firstAnswer } from '../../lib/retry.ts';
 
 /** Which installation drives an execution: its conversation is in the event bus of one alone (ADR 0087). */
@@ -58,7 +58,7 @@ async function claim({ kube }: Pick<ClaimsDeps, 'kube'>, execution: AgentExecuti
       await kube.mergePatch(agentExecutions, { name, namespace }, { metadata });
       return true;
     } catch (error) {
-      if (isNotFound(error)) return false;
+      if (isAbsent(error)) return false;
       if (!isConflict(error)) throw error;
     }
     latest = await findObject(kube, agentExecutions, { name, namespace });

@@ -130,6 +130,14 @@ describe('the outcome of an agent', () => {
     expect([sent.length, lines.length]).toEqual([2, 2]);
   });
 
+  it('is sent again where a proxy answers in place of the API server', async () => {
+    const { write, sent } = open(() =>
+      sent.length > 1 ? undefined : new KubeError(404, { message: 'Not Found' }, ref),
+    );
+    await write('in', 'out');
+    expect(sent.map(({ phase }) => phase)).toEqual(['completed', 'completed']);
+  });
+
   it.each<[string, Partial<AgentExecution> | 'gone']>([
     ['has an outcome', { spec: { agent: 'worker', result } }],
     ['has ended otherwise', { status: { phase: 'cancelled' } }],

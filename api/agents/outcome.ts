@@ -5,7 +5,15 @@ import { messageOf } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { exponential } from '../../lib/informer/backoff.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
-import { isConflict, isFailedTest, isInvalid, isNotFound, isTooLarge, type KubeClient } from '../../lib/kube/index.ts';
+import {
+  findObject,
+  isAbsent,
+  isConflict,
+  isFailedTest,
+  isInvalid,
+  isTooLarge,
+  type KubeClient,
+} from '../../lib/kube/index.ts';
 import { storedBytes } from '../../lib/kube/stored-bytes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { tryPaced } from '../../lib/retry.ts';
@@ -113,7 +121,7 @@ async function storeOrRefuse(
       ]);
       return undefined;
     } catch (error) {
-      if (isNotFound(error)) return undefined;
+      if (isAbsent(error)) return undefined;
       if (isTooLarge(error)) return tooLarge(stored, result);
       // Another object of that name, another phase, or the outcome was written before: it is immutable.
       if (!isInvalid(error)) throw error;
@@ -129,10 +137,7 @@ async function storeOrRefuse(
 /** The phase of the execution as it is stored; undefined where it is gone, or has an outcome or another end. */
 async function phaseOfOpen({ kube, logger }: Omit<OutcomeDeps, 'clock'>, { metadata }: AgentExecution) {
   const { name, namespace = '', uid } = metadata;
-  const found = await kube.get(agentExecutions, { name, namespace }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  const found = await findObject(kube, agentExecutions, { name, namespace });
   if (found === undefined || found.metadata.uid !== uid || found.spec.result !== undefined) return undefined;
   const phase = found.status?.phase ?? 'pending';
   if (!finished(found)) return phase;

@@ -24,8 +24,12 @@ async function triesWith(error: KubeError, over: AbortController, overAfter = Nu
   return tried;
 }
 
-const refusal = (status: number, message: string) =>
-  new KubeError(status, { message }, { verb: 'patch', resource: 'toolcalls/status' });
+const refusal = (status: number, message: string, reason = '') =>
+  new KubeError(status, { message, reason }, { verb: 'patch', resource: 'toolcalls/status' });
+
+it('a status that a proxy refuses in place of the API server is written again', async () => {
+  expect(await triesWith(refusal(404, '404 page not found'), new AbortController(), 3)).toHaveLength(14);
+});
 
 it.each([0, 1, 40])('tries of a write end soon after its call is over, which is so after %i tries', async (after) => {
   const over = new AbortController();
@@ -38,7 +42,7 @@ it.each([
   ['too large', refusal(500, 'etcdserver: request is too large'), 2],
   ['a body that is too large', refusal(413, 'limit is 3145728'), 2],
   ['invalid', refusal(422, 'spec.x'), 2],
-  ['gone', refusal(404, 'not found'), 1],
+  ['gone', refusal(404, 'not found', 'NotFound'), 1],
   ['of a call of another replica', refusal(422, 'the server rejected our request due to an error in our request'), 1],
 ])('a status that is %s is written once more at most', async (_what, error, want) => {
   expect(await triesWith(error, new AbortController())).toHaveLength(want);

@@ -5,10 +5,10 @@ import { toolCalls } from '../../lib/kinds.ts';
 import {
   findAgain,
   findObject,
+  isAbsent,
   isConflict,
   isFailedTest,
   isInvalid,
-  isNotFound,
   isTooLarge,
   type KubeClient,
 } from '../../lib/kube/index.ts';
@@ -75,7 +75,7 @@ async function tryToClaim(
   try {
     return await kube.mergePatchStatus(toolCalls, refOf(call), patch);
   } catch (error) {
-    if (isNotFound(error)) return 'nothing';
+    if (isAbsent(error)) return 'nothing';
     if (isConflict(error)) return undefined;
     throw error;
   }
@@ -128,7 +128,7 @@ export async function writeStatus(
 /** The next write after one that failed; undefined: nothing more. */
 function afterRefusal(status: ToolCallStatus, wanted: ToolCallStatus, error: unknown): ToolCallStatus | undefined {
   // A failed test is of a call that is not ours any more.
-  if (isNotFound(error) || isFailedTest(error)) return undefined;
+  if (isAbsent(error) || isFailedTest(error)) return undefined;
   if (!isInvalid(error) && !isTooLarge(error)) return wanted;
   return wanted === status ? withoutAnswer(status, error.serverMessage) : undefined;
 }

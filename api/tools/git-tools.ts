@@ -13,10 +13,10 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import { gitBindings } from '../../lib/kinds.ts';
 import {
   findWanted,
+  isAbsent,
   isAlreadyExists,
   isConflict,
   isInvalid,
-  isNotFound,
   type KubeClient,
   listPages,
 } from '../../lib/kube/index.ts';
@@ -222,7 +222,7 @@ async function ask(deps: OperatingDeps, binding: GitBinding, request: Request, s
       ]);
       return;
     } catch (error) {
-      if (isNotFound(error)) throw unknown(binding.metadata.uid ?? '');
+      if (isAbsent(error)) throw unknown(binding.metadata.uid ?? '');
       if (!isConflict(error)) throw asRefusal(error, name);
     }
   }
@@ -283,7 +283,7 @@ async function remove({ kube }: GitToolsDeps, { metadata }: GitBinding): Promise
     await kube.delete(gitBindings, { name, namespace }, { uid, propagation: 'Background' });
     return true;
   } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return false;
+    if (isConflict(error)) return false;
     throw error;
   }
 }

@@ -10,14 +10,7 @@ import { HttpError } from '../../lib/http/http-error.ts';
 import { holdsWords } from '../../lib/http/paging.ts';
 import { shortHash } from '../../lib/ids.ts';
 import { scripts } from '../../lib/kinds.ts';
-import {
-  findWanted,
-  isAlreadyExists,
-  isConflict,
-  isInvalid,
-  isNotFound,
-  type KubeClient,
-} from '../../lib/kube/index.ts';
+import { findWanted, isAbsent, isAlreadyExists, isConflict, isInvalid, type KubeClient } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
 import { writeRefusal } from '../routes/write-refusal.ts';
@@ -115,7 +108,7 @@ function updates(deps: Deps): Give {
         { op: 'replace', path: '/spec', value: spec },
       ])
       .catch((error: unknown) => {
-        throw isNotFound(error) ? unknown(uid) : asRefusal(error, spec.name);
+        throw isAbsent(error) ? unknown(uid) : asRefusal(error, spec.name);
       });
     audit.record({ type: 'ScriptUpdated', by: caller, subject: uid, data: { script: name } });
     return rowOf(changed);
@@ -130,7 +123,7 @@ function deletes(deps: ScriptToolsDeps): Give {
     try {
       await kube.delete(scripts, { name, namespace }, { uid, propagation: 'Background' });
     } catch (error) {
-      if (isNotFound(error) || isConflict(error)) throw unknown(uid);
+      if (isConflict(error)) throw unknown(uid);
       throw error;
     }
     audit.record({ type: 'ScriptDeleted', by: caller, subject: uid, act: 'delete', data: { script: name } });

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../lib/kube/index.ts';
-import { isForbidden, isNotFound } from '../../lib/kube/kube-error.ts';
+import { isAbsent, isForbidden } from '../../lib/kube/kube-error.ts';
 import { resourceQuotas } from '../../lib/kube/resource.ts';
 
 /** Limits nothing: no kind has this name. */
@@ -17,6 +17,6 @@ export async function recount(kube: Pick<KubeClient, 'mergePatch'>, namespace: s
       await kube.mergePatch(resourceQuotas, ref, patch, { fieldManager: 'windlass-cli' });
     }
   } catch (error) {
-    if (!isForbidden(error) && !isNotFound(error)) throw error;
+    if (!isForbidden(error) && !isAbsent(error)) throw error;
   }
 }

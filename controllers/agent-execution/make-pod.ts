@@ -1,14 +1,7 @@
 import { labels } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import {
-  isForbidden,
-  isNotFound,
-  isQuotaExceeded,
-  isQuotaUncounted,
-  KubeError,
-  type Pod,
-} from '../../lib/kube/index.ts';
+import { isForbidden, isQuotaExceeded, isQuotaUncounted, KubeError, type Pod } from '../../lib/kube/index.ts';
 import { rejectionOf } from '../step-pods/create-pod.ts';
 import { makeOwnPod, type OwnPodDeps } from '../step-pods/own-pod.ts';
 import { type AgentPodSettings, buildAgentPod } from './agent-pod.ts';
@@ -70,7 +63,7 @@ const lacksRuntimeClass = /RuntimeClass "[^"]*" not found/;
 function refused(error: unknown): MadePod {
   const rejection = rejectionOf(error);
   if (rejection !== undefined) return { kind: 'failed', why: rejection };
-  if (!(error instanceof KubeError) || isNotFound(error)) throw error;
+  if (!(error instanceof KubeError)) throw error;
   const { serverMessage: message } = error;
   const isFull = isQuotaExceeded(error) || isQuotaUncounted(error);
   if (isFull) return { kind: 'waits', why: { reason: 'QuotaExceeded', message }, inLine: isQuotaExceeded(error) };

@@ -19,7 +19,7 @@ import { takenUid } from './linked.ts';
 const execution = anExecution('demo-1').build();
 const { namespace = '', uid = '' } = execution.metadata;
 
-const kubeError = (status: number, message = 'why', reason = ''): KubeError =>
+const kubeError = (status: number, message = 'why', reason = status === 404 ? 'NotFound' : ''): KubeError =>
   new KubeError(status, { message, reason } as never, { verb: 'x', resource: 'y' });
 const exists = kubeError(409, 'why', 'AlreadyExists');
 

@@ -3,7 +3,7 @@ import { outputsFinalizer } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { type CacheReader, finalizerPlace } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
-import { isNotFound, type JsonPatchOperation, type KubeClient } from '../../lib/kube/index.ts';
+import { isAbsent, type JsonPatchOperation, type KubeClient } from '../../lib/kube/index.ts';
 import type { BlobOwner, OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { whileThere } from '../runtime/write-status.ts';
@@ -46,7 +46,7 @@ export async function releaseOutputs(deps: OutputsDeps, execution: WorkflowExecu
   try {
     await patch(deps, execution, [{ op: 'remove', path: `/metadata/finalizers/${place}` }]);
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!isAbsent(error)) throw error;
   }
 }
 

@@ -2,9 +2,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import {
   findObject,
+  isAbsent,
   isAlreadyExists,
   isConflict,
-  isNotFound,
   type KubeClient,
   type Lease,
   leases,
@@ -179,7 +179,7 @@ class Election implements ResumableElection {
     try {
       return await this.#renew(lease);
     } catch (error) {
-      if (!isConflict(error) && !isNotFound(error)) throw error;
+      if (!isConflict(error) && !isAbsent(error)) throw error;
     }
     const newest = await this.#resight();
     return newest === undefined ? false : this.#renew(newest);

@@ -35,6 +35,11 @@ describe('a change of an execution', () => {
     await expect(change).rejects.toMatchObject({ code: 'not_found', reason: 'Deleted' });
   });
 
+  it('is no deletion where a proxy answers in place of the server', async () => {
+    const proxy = answer(404, '404 page not found', '');
+    await expect(updateExecution(contended(proxy, proxy), execution, () => ({}))).rejects.toBe(proxy);
+  });
+
   it('is given up when another client writes in between every time', async () => {
     await expect(updateExecution(contended(execution), execution, () => ({}))).rejects.toBe(conflict);
   });

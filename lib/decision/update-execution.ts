@@ -3,7 +3,7 @@ import { deleted } from '../execution/execution-error.ts';
 import { workflowExecutions } from '../kinds.ts';
 import { findAgain } from '../kube/find-object.ts';
 import type { KubeClient } from '../kube/index.ts';
-import { isConflict, isInvalid, isNotFound } from '../kube/kube-error.ts';
+import { isAbsent, isConflict, isInvalid } from '../kube/kube-error.ts';
 
 export type ExecutionWriter = Pick<KubeClient, 'get' | 'mergePatch'>;
 
@@ -45,5 +45,5 @@ export async function newest(kube: Pick<KubeClient, 'get'>, execution: WorkflowE
 
 /** A merge patch on a stale object answers 409, on one that is gone 404; an append-only rule may answer 422 first. */
 function raced(error: unknown): boolean {
-  return isConflict(error) || isInvalid(error) || isNotFound(error);
+  return isConflict(error) || isInvalid(error) || isAbsent(error);
 }

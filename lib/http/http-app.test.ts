@@ -94,7 +94,7 @@ const echo = async ({ params, query, headers, body, caller }: Record<string, unk
 const failures: Readonly<Record<string, () => unknown>> = {
   plain: () => new Error('secret of ours'),
   unavailable: () => new AppError('unavailable', 'connect 10.0.0.1'),
-  lost: () => new KubeError(404, {}, { verb: 'get', resource: 'configmaps' }),
+  lost: () => new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'configmaps' }),
   decided: () => new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', details: [] }),
   string: () => 'thrown text',
 };

@@ -312,6 +312,11 @@ describe('errors', () => {
     expect(await client.delete(pods, ref)).toBe(false);
   });
 
+  it('delete where a proxy answers in place of the server is not done', async () => {
+    const { client } = await setUp((_, response) => void response.writeHead(404).end('404 page not found'));
+    await expect(client.delete(pods, ref)).rejects.toMatchObject({ status: 404, reason: 'Http404' });
+  });
+
   it('no server at all is unavailable', async () => {
     const { client, peer } = await setUp((_, response) => answerJson(response, 200, pod));
     await peer.close();

@@ -17,7 +17,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.ts';
-import { isGone, isNotFound } from './kube-error.ts';
+import { isAbsent, isGone } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
 import { acceptOf, patchTypes } from './media-types.ts';
 import type { KubeList, KubeObject, ObjectRef } from './objects.ts';
@@ -153,7 +153,7 @@ class HttpKubeClient implements KubeClient {
       await this.#call(resource, { verb: 'delete', method: 'DELETE', ref, body: deletionOf(options) }, options);
       return true;
     } catch (error) {
-      if (isNotFound(error)) return false;
+      if (isAbsent(error)) return false;
       throw error;
     }
   }

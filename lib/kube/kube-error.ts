@@ -64,10 +64,12 @@ const racedForQuota = /^Operation cannot be fulfilled on resourcequotas "/;
 
 function codeOf(status: number, reason: string): ErrorCode {
   if (reason === 'AlreadyExists') return 'already_exists';
+  // A proxy in place of the server has looked for nothing.
+  if (reason === 'Http404') return 'unavailable';
   return codeOfStatus[status] ?? (status >= 500 ? 'internal' : 'invalid');
 }
 
-/** The object, or the subresource, is not there. */
+/** Any answer with this status, also of a proxy that has looked for nothing. See `isAbsent`. */
 export function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 404;
 }

@@ -22,6 +22,7 @@ describe('a write to what was read before', () => {
       'a race for a quota',
       refused(409, 'Operation cannot be fulfilled on resourcequotas "windlass": changed', 'Conflict'),
     ],
+    ['a proxy in place of the server', refused(404, '404 page not found')],
     ['a server in trouble', refused(503, 'etcd is away')],
   ])('is not done where it meets %s', async (_title, error) => {
     await expect(unlessChanged(Promise.reject(error))).rejects.toBe(error);

@@ -1,4 +1,4 @@
-import { isConflict, isFailedTest, isNotFound } from './kube-error.ts';
+import { isAbsent, isConflict, isFailedTest } from './kube-error.ts';
 
 /**
  * Awaits a write to an object that was read before. Gone, changed, or another object under the same name (a failed `test`
@@ -8,6 +8,6 @@ export async function unlessChanged(write: Promise<unknown>): Promise<void> {
   try {
     await write;
   } catch (error) {
-    if (!isNotFound(error) && !isConflict(error) && !isFailedTest(error)) throw error;
+    if (!isAbsent(error) && !isConflict(error) && !isFailedTest(error)) throw error;
   }
 }

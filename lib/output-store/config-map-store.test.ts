@@ -107,6 +107,13 @@ describe('WF-CR-19 an output whose ConfigMap is there already', () => {
     expect(Buffer.from(await store.get(owner.namespace, locatorOf(blob))).toString()).toBe('the truth');
   });
 
+  it('is not given up where a proxy answers in place of the server when another execution takes it over', async () => {
+    const { kube } = setUp();
+    const proxy = new KubeError(404, { message: '404 page not found' }, { verb: 'patch', resource: 'configmaps' });
+    const store = createConfigMapStore({ ...kube, strategicPatch: () => Promise.reject(proxy) });
+    await expect(store.adopt({ ...owner, uid: 'u-other' }, [locatorOf(blob)])).rejects.toBe(proxy);
+  });
+
   it('is stored where another release has packed the same bytes otherwise', async () => {
     const { store, maps, holding } = setUp();
     const packed = Buffer.from(await pack(blob.data));

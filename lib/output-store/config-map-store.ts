@@ -2,7 +2,7 @@ import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { hasReason } from '../errors.ts';
 import type { ConfigMap, KubeClient } from '../kube/index.ts';
-import { configMaps, createUnlessExists, findObject, isNotFound, metadataOf } from '../kube/index.ts';
+import { configMaps, createUnlessExists, findObject, isAbsent, metadataOf } from '../kube/index.ts';
 import type { Blob, BlobLocator } from './blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, OutputNameTaken, type OutputStore } from './output-store.ts';
 import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
@@ -90,7 +90,7 @@ async function adopt(kube: ConfigMapPort, owner: BlobOwner, locator: BlobLocator
     try {
       await kube.strategicPatch(metadataOf(configMaps), { namespace, name }, patch);
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!isAbsent(error)) throw error;
       return index > 0;
     }
   }

@@ -18,6 +18,34 @@ it('a registration that is written has succeeded, also where its version could n
   expect([kind, object.metadata.name]).toEqual(['created', workflow.metadata.name]);
 });
 
+it.each([
+  ['the API server has none any more', 'NotFound', 'created'],
+  ['a proxy answers in place of the server', '', 'not written'],
+])('a registration meets a 404: %s', async (_title, reason, want) => {
+  const existing: Workflow = { ...workflow, metadata: { ...workflow.metadata, namespace: 'team', uid: 'u' } };
+  const lost = new KubeError(404, { message: 'x', reason }, { verb: 'update', resource: 'workflows' });
+  let isThere = true;
+  const kube = {
+    get: async () => {
+      if (isThere) return existing;
+      throw new KubeError(404, { reason: 'NotFound' }, request);
+    },
+    list: async () => ({ items: [], metadata: {} }),
+    create: async (_: unknown, object: Workflow) => object,
+    replace: () => {
+      isThere = false;
+      return Promise.reject(lost);
+    },
+  };
+  const wanted = { ...workflow, spec: { ...workflow.spec, version: '2.0.0' } };
+  const registered = registerWorkflow({ kube: kube as never }, wanted, { namespace: 'team', force: false });
+  const ended = registered.then(
+    ({ kind }) => kind,
+    (error: unknown) => (error === lost ? 'not written' : error),
+  );
+  expect(await ended).toBe(want);
+});
+
 describe('WF-API-11 a version is fixed by the content that was accepted under it', () => {
   const ready = (status: 'True' | 'False') => [
     { type: 'Ready', status, reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },

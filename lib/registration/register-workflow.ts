@@ -2,7 +2,7 @@ import type { Agent } from '../../crds/schema/agent.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { AppError } from '../errors.ts';
 import { agents, workflows } from '../kinds.ts';
-import { findObject, isAlreadyExists, isConflict, isNotFound, type KubeClient, type Resource } from '../kube/index.ts';
+import { findObject, isAbsent, isAlreadyExists, isConflict, type KubeClient, type Resource } from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
 import type { KeepRevision } from './keep-revision.ts';
 import { planRegistration, type Registration } from './plan-registration.ts';
@@ -99,7 +99,7 @@ async function write<V extends Versioned>(
     await keep?.(written, { isChecked: true }).catch(() => undefined);
     return written;
   } catch (error) {
-    const isGone = kind === 'updated' && isNotFound(error);
+    const isGone = kind === 'updated' && isAbsent(error);
     if (isGone || isConflict(error) || isAlreadyExists(error)) return undefined;
     throw error;
   }

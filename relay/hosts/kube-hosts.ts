@@ -6,8 +6,8 @@ import { edgeHosts } from '../../lib/kinds.ts';
 import {
   createUnlessExists,
   findObject,
+  isAbsent,
   isConflict,
-  isNotFound,
   type KubeClient,
   type ListOptions,
   listPages,
@@ -87,7 +87,7 @@ function createWrites(kube: KubeHostsDeps['kube'], tenants: KubeHostsDeps['tenan
       try {
         return { tenant, object: await kube.replaceStatus(edgeHosts, { ...object, status }) };
       } catch (error) {
-        if (isConflict(error) || isNotFound(error)) return undefined;
+        if (isConflict(error) || isAbsent(error)) return undefined;
         throw error;
       }
     },

@@ -5,7 +5,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
-import { findObject, isConflict, isNotFound, type KubeClient, whileRaced } from '../../../lib/kube/index.ts';
+import { findObject, isAbsent, isConflict, type KubeClient, whileRaced } from '../../../lib/kube/index.ts';
 import type { Cluster, TenantObjects } from '../../cluster/index.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
 import { cancelAgentExecution, deleteAgentExecution } from './contract.ts';
@@ -49,7 +49,7 @@ async function cancel(
       { op: 'add', path: '/spec/cancel', value: wanted },
     ]);
     return write.catch((error: unknown) => {
-      throw isNotFound(error) ? notFound(unknownExecution, { cause: error }) : error;
+      throw isAbsent(error) ? notFound(unknownExecution, { cause: error }) : error;
     });
   });
 }
@@ -69,8 +69,8 @@ export function createDeleteRoute({ kube, cluster, audit }: CancelDeps): Route<C
     try {
       await kube.delete(agentExecutions, { name, namespace }, { uid, propagation: 'Background' });
     } catch (error) {
-      // Gone already, or another one has its name by now.
-      if (isNotFound(error) || isConflict(error)) throw notFound(unknownExecution, { cause: error });
+      // Another one has its name by now.
+      if (isConflict(error)) throw notFound(unknownExecution, { cause: error });
       throw error;
     }
     audit.record({ type: 'AgentExecutionDeleted', by: caller, subject: uid, act: 'delete', data: { execution: name } });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { ErrorContract } from '../../../lib/http/contract.ts';
 import type { Resource } from '../../../lib/kube/index.ts';
-import { findObject, isNotFound, type KubeClient, type KubeObject, whileRaced } from '../../../lib/kube/index.ts';
+import { findObject, isAbsent, type KubeClient, type KubeObject, whileRaced } from '../../../lib/kube/index.ts';
 import { sameJson } from '../../../lib/same-json.ts';
 import { notFound } from '../not-found.ts';
 
@@ -38,7 +38,7 @@ export async function changeSpec<S, T extends ObjectWithSpec<S>>(
     return sameJson(spec, latest.spec) ? latest : replaceSpec(kube, resource, latest, spec);
   });
   return write.catch((error: unknown) => {
-    if (isNotFound(error)) throw notFound(unknown, { cause: error });
+    if (isAbsent(error)) throw notFound(unknown, { cause: error });
     throw error;
   });
 }

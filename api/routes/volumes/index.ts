@@ -7,7 +7,6 @@ import {
   findWanted,
   isConflict,
   isGone,
-  isNotFound,
   type KubeClient,
   type KubeObject,
   listPages,
@@ -92,8 +91,8 @@ async function remove({ kube, audit }: VolumeRoutesDeps, caller: Caller, { metad
   try {
     await kube.delete(volumes, { name, namespace }, { uid, propagation: 'Background' });
   } catch (error) {
-    // Gone already, or another one has its name by now.
-    if (isNotFound(error) || isConflict(error)) throw notFound(unknownVolume, { cause: error });
+    // Another one has its name by now.
+    if (isConflict(error)) throw notFound(unknownVolume, { cause: error });
     throw error;
   }
   audit.record({ type: 'VolumeDeleted', by: caller, subject: uid, act: 'delete', data: { volume: name } });

@@ -1,7 +1,7 @@
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { workflowExecutions } from '../../../../lib/kinds.ts';
-import { isConflict, isNotFound, type KubeClient } from '../../../../lib/kube/index.ts';
+import { isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
@@ -21,8 +21,8 @@ export function createDeleteRoute({ kube, cluster, audit }: DeleteDeps): Route<C
     try {
       await kube.delete(workflowExecutions, { name, namespace }, { uid, propagation: 'Background' });
     } catch (error) {
-      // Gone already, or another one has its name by now.
-      if (isNotFound(error) || isConflict(error)) throw notFound(unknownExecution, { cause: error });
+      // Another one has its name by now.
+      if (isConflict(error)) throw notFound(unknownExecution, { cause: error });
       throw error;
     }
     audit.record({ type: 'ExecutionDeleted', by: caller, subject: uid, act: 'delete', data: { execution: name } });
