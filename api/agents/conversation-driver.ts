@@ -18,7 +18,7 @@ import { conversationOf } from './conversation-of.ts';
 import { drive } from './conversation.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
-import { addressOf, handOverMs, here, isServed } from './driver-address.ts';
+import { addressOf, createDriverLooks, handOverMs, here } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
 import { JudgeLater } from './judge-agents.ts';
 import { liveAddress, type LiveNews } from './live.ts';
@@ -84,12 +84,14 @@ export class ConversationDriver {
   readonly #deps: DriversDeps;
   readonly #stream: TenantLogs;
   readonly #pool: FairPool;
+  readonly #looks: ReturnType<typeof createDriverLooks>;
   /** This replica, in the records of the conversations that it takes over. */
   readonly #id: string;
 
   constructor(deps: DriversDeps) {
     this.#deps = deps;
     this.#id = deps.newId();
+    this.#looks = createDriverLooks(deps.bus);
     this.#stream = deps.bus.logs(conversationLogs);
     this.#pool = createFairPool({ size: deps.poolBytes ?? roomLimits.poolBytes, clock: deps.clock });
   }
@@ -158,13 +160,11 @@ export class ConversationDriver {
   }
 
   async #driveWithin(execution: AgentExecution, within: Omit<Opened, 'conversation'>): Promise<Driving> {
-    const { bus } = this.#deps;
-    const { deadline, room } = within;
+    const { driven, deadline, room } = within;
     const { uid = '' } = execution.metadata;
     // Before anything is read: most of those that another replica drives are looked at again and again.
-    if (await isServed(bus, uid)) throw new Stopped();
+    if (await this.#looks.isServed(uid)) throw new Stopped();
     if (!(await this.#mayDrive(execution))) throw new Stopped();
-    const { driven } = within;
     const giveUp = driven.giveUp.signal;
     const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
     const read = await readInto(room, log).catch(isLost);
@@ -173,8 +173,8 @@ export class ConversationDriver {
       return 'done';
     }
     if (read instanceof Grown) return read;
-    if (log.last > 0 && log.state.result === undefined && (await isServed(bus, uid))) throw new Stopped();
-    const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
+    if (log.last > 0 && log.state.result === undefined && (await this.#looks.isServed(uid))) throw new Stopped();
+    const tell = (news: LiveNews): void => this.#deps.bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = driven.leave.signal;
     const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
     const channel = new PodChannel({

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { systemClock } from '../../lib/clock.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
@@ -42,6 +43,18 @@ const script =
     replies[messages.filter(({ role }) => role === 'assistant').length] ?? replyOf('the end');
 
 const never = new AbortController().signal;
+
+/** The bus of a process that answers nothing from `freeze` on, while the server of NATS still knows its addresses. */
+function freezable(bus: EventBus) {
+  let isFrozen = false;
+  const serve: EventBus['serve'] = (address, handle, options) =>
+    bus.serve(address, (request) => (isFrozen ? new Promise(() => undefined) : handle(request)), options);
+  const get = (target: EventBus, name: string | symbol): unknown => {
+    const value: unknown = name === 'serve' ? serve : Reflect.get(target, name);
+    return typeof value === 'function' ? value.bind(target) : value;
+  };
+  return { bus: new Proxy(bus, { get }), freeze: () => void (isFrozen = true) };
+}
 
 describe('drivers on a real NATS server', () => {
   it('drive an execution to its outcome, with the instruction and the input as the first messages', async () => {
@@ -352,6 +365,26 @@ describe('drivers on a real NATS server', () => {
       void stuck;
     },
   );
+
+  it('continue where the driver is frozen and its connection lasts, and it writes nothing more once it wakes', async () => {
+    const shared = new SharedExecutions();
+    const frozen = freezable(replicas.connect());
+    const answer = Promise.withResolvers<ModelReply>();
+    const woken = replicas.start({ bus: frozen.bus, shared, ask: () => answer.promise });
+    shared.put(executionOf('frozen'));
+    await vi.waitFor(async () => expect((await recordsOf('frozen')).at(-1)?.kind).toBe('model_asked'), {
+      timeout: 10_000,
+    });
+    frozen.freeze();
+    const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) };
+    replicas.start({ shared, clock, ask: async () => replyOf('done by the other') });
+    await outcomes(shared);
+    answer.resolve(replyOf('done by the frozen one'));
+    await woken.stop();
+    expect(shared.outcomes).toMatchObject([{ phase: 'completed', output: 'done by the other' }]);
+    const kinds = (await recordsOf('frozen')).map(({ kind }) => kind);
+    expect(kinds.slice(2)).toEqual(['model_asked', 'taken_over', 'model_replied', 'iteration_completed', 'ended']);
+  });
 
   it('wait out a NATS server that is away, and lose nothing', async () => {
     const own = await startTestBus();

@@ -17,7 +17,8 @@ export interface Holders {
   isLost(holder: string): Promise<boolean>;
 }
 
-const addressOf = (holder: string) => ({ service: 'api.tool-calls', key: holder });
+/** Where a replica says that it lives. */
+export const holderAddress = (holder: string) => ({ service: 'api.tool-calls', key: holder });
 const pingMs = 2_000;
 
 /**
@@ -42,13 +43,16 @@ interface Missing {
 export function createHolders({ bus, clock }: HoldersDeps): Holders {
   const missing = new LRUCache<string, Missing>({ max: remembered });
   const asked = new Map<string, Promise<boolean>>();
-  /** That this replica cannot ask says nothing of the other one. */
+  /**
+   * Also one whose address the server of NATS still knows, as that of a frozen process. That this replica cannot ask says
+   * nothing of the other one.
+   */
   const isMissing = async (holder: string): Promise<boolean> => {
     try {
-      await bus.request(addressOf(holder), 'ping', { timeoutMs: pingMs });
+      await bus.request(holderAddress(holder), 'ping', { timeoutMs: pingMs });
       return false;
     } catch (error) {
-      return hasReason(error, 'NoResponders');
+      return hasReason(error, 'NoResponders') || hasReason(error, 'RequestTimeout');
     }
   };
   const look = async (holder: string): Promise<boolean> => {
@@ -63,7 +67,7 @@ export function createHolders({ bus, clock }: HoldersDeps): Holders {
     return now - since >= lostAfterMs;
   };
   return {
-    serve: (holder) => bus.serve(addressOf(holder), async () => 'here'),
+    serve: (holder) => bus.serve(holderAddress(holder), async () => 'here'),
     // A replica may have many calls, which are all looked at together.
     isLost(holder) {
       const looking = asked.get(holder) ?? look(holder).finally(() => asked.delete(holder));

@@ -503,6 +503,7 @@ describe('the event bus of the chart', () => {
   it('is one server by default, which needs the password and uses nine tenths of its volume', async () => {
     const text = config(await render({ nats: { enabled: true } }));
     expect(text).toContain('password: $PASSWORD');
+    expect(text).toMatch(/^ping_interval: 5s\nping_max: 2\nwrite_deadline: 10s$/m);
     expect(text).toContain(`max_file_store: ${Math.floor((10 * 1024 ** 3 * 9) / 10)}`);
     expect(text).not.toContain('cluster');
   });

@@ -4,7 +4,7 @@ import { createRegisteredTools } from '../../api/agents/registered/registered-to
 import { createToolSessions } from '../../api/agents/registered/tool-sessions.ts';
 import { callerOf } from '../../api/tool-calls/caller-of.ts';
 import { execute } from '../../api/tool-calls/execute.ts';
-import { createHolders, lostAfterMs, scanMs } from '../../api/tool-calls/holders.ts';
+import { createHolders, holderAddress, lostAfterMs, scanMs } from '../../api/tool-calls/holders.ts';
 import { createToolCalls } from '../../api/tool-calls/tool-calls.ts';
 import { limits } from '../../crds/limits.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
@@ -511,6 +511,14 @@ describe('whether a replica is lost', () => {
     await clock.advance(scanMs);
     expect(await holders.isLost(gone)).toBe(true);
   });
+
+  it('one that is frozen, whose address the server of NATS still knows, is lost as one that is gone', async () => {
+    const frozen = await nats.connected();
+    const responder = frozen.serve(holderAddress(gone), () => new Promise<string>(() => undefined));
+    await responder.ready;
+    expect(await lookFor(lostAfterMs)).toBe(true);
+    await responder.close(0);
+  }, 60_000);
 
   it.each([
     [2 * scanMs, true],

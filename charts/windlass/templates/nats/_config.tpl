@@ -7,6 +7,10 @@ http: 127.0.0.1:8222
 pid_file: /tmp/nats.pid
 lame_duck_grace_period: 5s
 lame_duck_duration: 30s
+# A process that is frozen or cut off loses its connection, and so its addresses, within 20 s. By default it takes 8 minutes.
+ping_interval: 5s
+ping_max: 2
+write_deadline: 10s
 authorization {
   user: {{ .Values.nats.auth.user | quote }}
   password: $PASSWORD
