@@ -11,86 +11,8 @@ import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.
 import { withBenchCluster } from './bench-cluster.ts';
 import { machineLine } from './machine.ts';
 import { isLocal, type Program, type Row, type Sample } from './program.ts';
-import { agentPanel, agentRuns } from './programs/agents.ts';
-import { agentTurn, tokenDelay, waitingMemoryRow } from './programs/agent-model.ts';
-import { apiMemory, apiMemoryGrowth } from './programs/api-memory.ts';
-import { apiRead } from './programs/api-read.ts';
-import { besideWorst, besideWorstTime } from './programs/beside-worst.ts';
-import { burst } from './programs/burst.ts';
-import { chain } from './programs/chain.ts';
-import {
-  edgeFleet,
-  edgeHeartbeats,
-  edgeMemory,
-  edgeQuiet,
-  edgeRate,
-  edgeReconnect,
-  edgeReconnectWrites,
-} from './programs/edge.ts';
-import { eventDelivery, streamMemory } from './programs/event-stream.ts';
-import { fanOut } from './programs/fan-out.ts';
-import { gatewayMemory } from './programs/gateway-memory.ts';
-import { hostileApi, hostileControllers, hostileRefused } from './programs/hostile-memory.ts';
-import { idle } from './programs/idle.ts';
-import {
-  apiInvocations,
-  chainInvocations,
-  chainLatency,
-  invocationMemory,
-  laneInvocations,
-} from './programs/invocations.ts';
-import { manyApi, manyControllers } from './programs/many-executions.ts';
-import { memory } from './programs/memory.ts';
-import { podless, podlessWrites } from './programs/podless.ts';
-import { quotaInVain, quotaShares } from './programs/quota-shares.ts';
-import { webhooks, webhooksShared } from './programs/webhooks.ts';
-import { writes } from './programs/writes.ts';
-import { type BenchEntry, entryOf, tableLine, withTable } from './report.ts';
-
-const programs: readonly Program[] = [
-  chain,
-  burst,
-  fanOut,
-  podless,
-  podlessWrites,
-  writes,
-  memory,
-  manyControllers,
-  manyApi,
-  hostileControllers,
-  hostileApi,
-  hostileRefused,
-  idle,
-  apiRead,
-  apiMemory,
-  apiMemoryGrowth,
-  webhooks,
-  webhooksShared,
-  eventDelivery,
-  streamMemory,
-  besideWorst,
-  besideWorstTime,
-  quotaShares,
-  quotaInVain,
-  apiInvocations,
-  laneInvocations,
-  chainInvocations,
-  chainLatency,
-  invocationMemory,
-  gatewayMemory,
-  edgeMemory,
-  edgeHeartbeats,
-  edgeFleet,
-  edgeRate,
-  edgeReconnect,
-  edgeReconnectWrites,
-  edgeQuiet,
-  agentRuns,
-  agentPanel,
-  tokenDelay,
-  agentTurn,
-  waitingMemoryRow,
-];
+import { programs } from './programs/all.ts';
+import { type BenchEntry, entryOf, tableLine, tableLines, withTable } from './report.ts';
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
 
@@ -162,13 +84,9 @@ async function store(entries: readonly BenchEntry[]): Promise<void> {
   const merged = programs.flatMap(
     ({ name }) => entries.find((entry) => entry.name === name) ?? known.find((entry) => entry.name === name) ?? [],
   );
-  const lines = merged.flatMap((entry) => {
-    const program = programs.find(({ name }) => name === entry.name);
-    return program === undefined ? [] : [tableLine(program, entry)];
-  });
   const page = await readFile(pagePath, 'utf8').catch(() => '# Benchmarks\n');
   await writeFile(jsonPath, `${JSON.stringify(merged, null, 2)}\n`);
-  await writeFile(pagePath, withTable(page, [...lines, '', `Measured on ${machineLine()}.`]));
+  await writeFile(pagePath, withTable(page, [...tableLines(programs, merged), '', `Measured on ${machineLine()}.`]));
 }
 
 async function run(): Promise<boolean> {

@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { projectDir } from '../../test/cluster/harness/project.ts';
 import type { Bar, Program, Sample } from './program.ts';
-import { entryOf, tableLine, withTable } from './report.ts';
+import { programs } from './programs/all.ts';
+import { type BenchEntry, entryOf, tableLine, tableLines, withTable } from './report.ts';
 
 const program = (bar: Bar): Program => ({
   name: 'chain',
@@ -42,6 +46,21 @@ describe('tableLine', () => {
     expect(tableLine(row.program, entryOf(row, 'now'))).toBe(
       '| Chain | 6 s | 20 s | 0.4 | 0.2 to 0.45 | ratio ≤ 0.45 | yes |',
     );
+  });
+});
+
+describe('the table of the page', () => {
+  it('has a line for each program that make bench runs, in its order, with a stored run or without', async () => {
+    const page = await readFile(join(projectDir, 'docs', 'benchmarks.md'), 'utf8');
+    const entries = JSON.parse(await readFile(join(projectDir, 'docs', 'benchmarks.json'), 'utf8')) as BenchEntry[];
+    const lines = tableLines(programs, entries);
+    expect(lines).toHaveLength(programs.length);
+    expect(page).toContain(`\n${lines.join('\n')}\n`);
+  });
+
+  it('says of a row without a stored run that it has none', () => {
+    const [line] = tableLines([program({ of: 'ratio', atMost: 3 })], []);
+    expect(line).toBe('| Chain | no stored run |  |  |  | ratio ≤ 3 |  |');
   });
 });
 

@@ -71,6 +71,15 @@ export function tableLine(program: Pick<Program, 'title' | 'unit'>, entry: Bench
   return `| ${cells.join(' | ')} |`;
 }
 
+/** A line for each program: a row without a stored run says so. */
+export const tableLines = (programs: readonly Program[], entries: readonly BenchEntry[]): string[] =>
+  programs.map((program) => {
+    const entry = entries.find(({ name }) => name === program.name);
+    return entry === undefined
+      ? `| ${program.title} | no stored run |  |  |  | ${barText(program.bar)} |  |`
+      : tableLine(program, entry);
+  });
+
 const tableHead = ['| Work | Windlass | baseline | ratio | spread | bar | met |', '|---|---|---|---|---|---|---|'];
 
 const marks = { begin: '<!-- table: written by make bench -->', end: '<!-- end of table -->' };
