@@ -8,7 +8,8 @@
 //   {
 //     "rules": [
 //       {
-//         "when": { "model": "m", "system_includes": "…", "last_user_includes": "…", "tool_result_includes": "…", "turn": 1 },
+//         "when": { "model": "m", "system_includes": "…", "last_user_includes": "…", "tool_result_includes": "…",
+//                   "answer_includes": "…", "turn": 1 },
 //         "reply": { "content": "…" }
 //       },
 //       { "reply": { "tool_calls": [{ "name": "fs.read", "arguments": { "path": "/workspace/a" } }] } }
@@ -16,8 +17,9 @@
 //   }
 //
 // The first rule whose conditions all hold answers; one without conditions always does. `turn` counts the model's own
-// answers in the conversation, this one included. `tool_result_includes` looks at results since the last answer. A reply
-// may also have `usage` {prompt_tokens, completion_tokens}, `finish_reason`, and, in place of an answer, `status` with
+// answers in the conversation, this one included. `tool_result_includes` looks at results since the last answer.
+// `answer_includes` looks at the answer that a judge is asked about: the last message of the user repeats task and input
+// beside it. A reply may also have `usage` {prompt_tokens, completion_tokens}, `finish_reason`, and, in place of an answer, `status` with
 // `message` and `retry_after` in seconds. With `from_input` the first message of the user is a JSON list of replies, one for
 // each turn; the last one stays. With `together` the rule answers once so many of its requests wait at a time, and with
 // status 503 where they do not come within `together_seconds` (default 30): so a script shows what runs in parallel.
@@ -38,14 +40,40 @@ function textOf({ content }) {
 
 const lastIndex = (messages, role) => messages.findLastIndex((message) => message.role === role);
 
+/** The last message of the user; empty where there is none. */
+const lastUserText = (messages) => textOf(messages[lastIndex(messages, 'user')] ?? {});
+
+/** `answer` of the JSON object that a judge of answers is sent; empty in any other message. */
+function judgedAnswer(messages) {
+  try {
+    const answer = JSON.parse(lastUserText(messages))?.answer;
+    return typeof answer === 'string' ? answer : '';
+  } catch {
+    return '';
+  }
+}
+
 const conditions = {
   model: ({ model }, wanted) => model === wanted,
   system_includes: ({ messages }, text) => messages.some((each) => each.role === 'system' && textOf(each).includes(text)),
-  last_user_includes: ({ messages }, text) => textOf(messages[lastIndex(messages, 'user')] ?? {}).includes(text),
+  last_user_includes: ({ messages }, text) => lastUserText(messages).includes(text),
   tool_result_includes: ({ messages }, text) =>
     messages.slice(lastIndex(messages, 'assistant') + 1).some((each) => each.role === 'tool' && textOf(each).includes(text)),
-  turn: ({ messages }, wanted) => messages.filter(({ role }) => role === 'assistant').length + 1 === wanted,
+  answer_includes: ({ messages }, text) => judgedAnswer(messages).includes(text),
+  turn: ({ messages }, wanted) => turnOf(messages) === wanted,
 };
+
+const turnOf = (messages) => messages.filter(({ role }) => role === 'assistant').length + 1;
+
+/** Enough of a text for its reader to write a rule. */
+const quoted = (text) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+
+/** Says what no rule answers, in the words of the conditions. */
+function unanswered({ model, messages }) {
+  const system = messages.filter(({ role }) => role === 'system').map(textOf).join('');
+  const asked = `turn ${turnOf(messages)} of model ${quoted(String(model))}`;
+  return `no rule of the script answers this request: ${asked}, system ${quoted(system)}, last user ${quoted(lastUserText(messages))}`;
+}
 
 /** Requests that wait for others of their rule, by the conditions of the rule; each with the function that lets it go. */
 const waiting = new Map();
@@ -88,8 +116,7 @@ async function replyOf({ when, reply }, request) {
 function replyOfInput({ messages }) {
   const replies = JSON.parse(textOf(messages.find(({ role }) => role === 'user') ?? {}));
   if (!Array.isArray(replies)) throw new Error('the input must be a JSON list of replies');
-  const answered = messages.filter(({ role }) => role === 'assistant').length;
-  return replies[Math.min(answered, replies.length - 1)];
+  return replies[Math.min(turnOf(messages), replies.length) - 1];
 }
 
 const plain = (name) => name.replaceAll(/[^A-Za-z0-9]/g, '_');
@@ -169,7 +196,7 @@ function sendWhole(response, { head, content, calls, finish, usage }) {
 
 async function complete(response, script, request) {
   const rule = ruleFor(script, request);
-  if (rule === undefined) return sendError(response, 400, 'no rule of the script answers this request');
+  if (rule === undefined) return sendError(response, 400, unanswered(request));
   const reply = await replyOf(rule, request);
   if (reply.status !== undefined) {
     const headers = reply.retry_after === undefined ? {} : { 'retry-after': String(reply.retry_after) };

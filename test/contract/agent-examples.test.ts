@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { judgeAnswer, judgeCall } from '../../api/agents/judge.ts';
 import { givenAnswers } from '../../cli/simulate/given-answers.ts';
 import { simulate } from '../../cli/simulate/simulation.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { checkAgent } from '../../lib/agent/check-agent.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createModels } from '../../lib/models/create-models.ts';
+import { readNodeConfig } from '../../lib/node-config/index.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 const folder = join(import.meta.dirname, '../../examples/agents');
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
@@ -31,12 +36,14 @@ describe('the authors of manifests', () => {
 });
 
 let server: ChildProcessByStdio<null, Readable, null>;
+let endpoint = '';
 let address = '';
 beforeAll(async () => {
   const [program, script] = ['scripted-model.mjs', 'script.json'].map((file) => join(folder, file));
   server = spawn(process.execPath, [program ?? '', script ?? '', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(server.stdout, 'data')) as [Buffer];
-  address = `${line.toString().trim()}/chat/completions`;
+  endpoint = line.toString().trim();
+  address = `${endpoint}/chat/completions`;
 });
 afterAll(() => server.kill());
 
@@ -100,5 +107,22 @@ describe('the example of agents', () => {
     const again = renderings.find(({ state, visit }) => state === 'write' && visit === 2);
     expect(again?.input).toContain('Nothing warns that slow requests fail.');
     expect(finalOutput).toMatchObject({ title: 'A shorter default timeout', notes: expect.stringMatching(/^Second/) });
+  });
+});
+
+describe('the judges with rules of our own', () => {
+  const question = { alias: 'default', budget: {}, withinMs: 30_000, signal: new AbortController().signal };
+  const deps = () => {
+    const models = [{ alias: 'default', model: 'demo' }];
+    const provider = { name: 'scripted', type: 'openai', api_key: 'env:KEY', endpoint, models };
+    const config = readNodeConfig(JSON.stringify({ spec: { llm_providers: [provider] } }), { KEY: 'none' });
+    return { tenant: 'a', models: createModels({ clock: systemClock, logger: silentLogger, random: () => 0 }, config) };
+  };
+
+  it('find a verdict in the script, which accepts an answer that no rule judges', async () => {
+    const answer = { task: 'You write tales. First draft', input: '[]', criteria: 'Short.', answer: 'Once.' };
+    expect(await judgeAnswer(deps(), answer, question)).toMatchObject({ score: 0.9 });
+    const call = { task: 'You write tales.', tool: 'fs.read', arguments: {} };
+    expect(await judgeCall(deps(), call, question)).toMatchObject({ allowed: true });
   });
 });

@@ -19,6 +19,7 @@ const script = {
       when: { system_includes: 'count', last_user_includes: 'lines', turn: 1 },
       reply: { content: 'I look.', tool_calls: [{ name: 'fs.read', arguments: { path: '/workspace/notes' } }] },
     },
+    { when: { answer_includes: 'draft' }, reply: { content: 'It is a draft.' } },
     { when: { system_includes: 'Repeat.' }, reply: { from_input: true } },
     { when: { model: 'pair' }, reply: { together: 2, content: 'Both are here.' } },
     { when: { model: 'lone' }, reply: { together: 2, together_seconds: 0, content: 'Both are here.' } },
@@ -69,9 +70,21 @@ describe('the scripted model of the examples', () => {
     });
     const results = [system, user, { role: 'assistant', content: '' }, { role: 'tool', content: 'eleven of them' }];
     expect(await reply('any', results)).toMatchObject({ choices: [{ message: { content: 'There are eleven.' } }] });
-    expect(await reply('none', results.slice(0, 3))).toEqual({
-      error: { message: 'no rule of the script answers this request', type: 'scripted', code: null },
-    });
+  });
+
+  it('shows the texts that no rule answers, in the words of the conditions', async () => {
+    const long = { role: 'user', content: 'x'.repeat(81) };
+    const answered = { role: 'assistant', content: '' };
+    const message = `no rule of the script answers this request: turn 2 of model "none", system "You count.", last user "${'x'.repeat(80)}…"`;
+    expect(await reply('none', [system, long, answered])).toEqual({ error: { message, type: 'scripted', code: null } });
+  });
+
+  it('tells the answer that a judge is asked about from the task and the input beside it', async () => {
+    const judged = (texts: object) => reply('none', [{ role: 'user', content: JSON.stringify(texts) }]);
+    expect(await judged({ task: 'a', input: 'b', answer: 'first draft' })).toHaveProperty('choices');
+    expect(await judged({ task: 'draft', input: 'draft', answer: 'done' })).toHaveProperty('error');
+    expect(await judged(['draft'])).toHaveProperty('error');
+    expect(await judged({ answer: 1 })).toHaveProperty('error');
   });
 
   it('says what its input says, turn by turn, and the last reply from then on', async () => {
