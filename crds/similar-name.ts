@@ -2,6 +2,20 @@ const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '
 
 const reversed = (text: string): string => Array.from(text).toReversed().join('');
 
+/** Names that are looked at for one hint: a tenant may have many. */
+const namesMax = 200;
+
+/** The name that is probably meant, as the end of a sentence; empty where none is near. */
+export function meantBy(written: string, known: Iterable<string>): string {
+  let looked = 0;
+  for (const name of known) {
+    if (isSimilar(name, written)) return `; did you mean ${name}?`;
+    looked += 1;
+    if (looked === namesMax) break;
+  }
+  return '';
+}
+
 /** Whether a name is probably another one mistyped: equal but for case, dashes and underscores, or one slip of a key. */
 export function isSimilar(known: string, written: string): boolean {
   // Texts of any length are compared with names; a name has few dashes to be left out.

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pointerKeys } from './json-pointer.ts';
 import { patternText } from './pattern-text.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
-import { isSimilar } from './similar-name.ts';
+import { meantBy } from './similar-name.ts';
 import { variantsOf } from './union-errors.ts';
 
 /** An ajv error in this project's words. `at` is the place of the value, or of the missing or unknown field. */
@@ -46,13 +46,13 @@ const explanations: Readonly<Record<string, Explain>> = {
   enum: (error, at) => {
     const allowed = param(error, 'allowedValues');
     const isOnly = Array.isArray(allowed) && allowed.length === 1;
-    const hint = isOnly ? '' : meantBy(error.data, allowed);
+    const hint = isOnly ? '' : hintOf(error.data, allowed);
     return { at, rule: 'enum', message: `must be ${oneOfList(allowed)}${hint}` };
   },
   discriminator: (error, at) => wrongTag(error, at),
   anyOf: (error, at) => {
     const kinds = `must be ${variantsOf(error).map(variantText).join(', or ')}, not ${describe(error.data)}`;
-    return { at, rule: 'type', message: `${kinds}${meantBy(error.data, variantsOf(error).flatMap(wordsOf))}` };
+    return { at, rule: 'type', message: `${kinds}${hintOf(error.data, variantsOf(error).flatMap(wordsOf))}` };
   },
   type: (error, at) => {
     const type = String(param(error, 'type'));
@@ -93,14 +93,14 @@ function wrongTag(error: ErrorObject, at: Place): Finding {
   return {
     at: [...at, tag],
     rule: isMissing ? 'required' : 'enum',
-    message: `${isMissing ? 'is required and ' : ''}must be ${oneOfList(kinds)}${meantBy(value, kinds)}`,
+    message: `${isMissing ? 'is required and ' : ''}must be ${oneOfList(kinds)}${hintOf(value, kinds)}`,
   };
 }
 
 function unknownField(name: string, error: ErrorObject, at: Place): Finding {
   const known = namesOf(error);
   const isChoice = choice(error, at) !== undefined;
-  const hint = meantBy(name, known) || (isChoice ? `; there are ${known.join(', ')}` : '');
+  const hint = hintOf(name, known) || (isChoice ? `; there are ${known.join(', ')}` : '');
   return { at: [...at, name], rule: 'unknown_field', message: `unknown field${hint}` };
 }
 
@@ -116,10 +116,12 @@ function choice(error: ErrorObject, at: Place): Finding | undefined {
 }
 
 /** The probable meaning of a mistyped word, as the end of a sentence. */
-function meantBy(written: unknown, allowed: unknown): string {
+function hintOf(written: unknown, allowed: unknown): string {
   if (typeof written !== 'string' || !Array.isArray(allowed)) return '';
-  const similar = allowed.find((candidate) => typeof candidate === 'string' && isSimilar(candidate, written));
-  return similar === undefined ? '' : `; did you mean ${String(similar)}?`;
+  return meantBy(
+    written,
+    allowed.filter((candidate) => typeof candidate === 'string'),
+  );
 }
 
 /** The way to mend a value of the wrong type, where there is one way, as the end of a sentence. */

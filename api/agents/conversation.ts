@@ -1,4 +1,5 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import { judgeAlias } from '../../lib/agent/asked-aliases.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
 import { answerBound } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
@@ -183,8 +184,8 @@ function judgedAnswer({ caller, task }: ConversationDeps, answer: string): Judge
 async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal) {
   const { models, caller } = deps;
   const { spec } = caller.agent;
-  const alias = spec.execution?.validation?.model ?? modelAliasOf(spec);
-  const question = { alias, budget: effect.budget, withinMs: judgeMs };
+  const { model } = spec.execution?.validation ?? {};
+  const question = { ...judgeAlias(spec, 'answers', model), budget: effect.budget, withinMs: judgeMs };
   const { reply, ...verdict } = await repeatable(deps, signal, (until) =>
     judgeAnswer({ models, tenant: caller.tenant }, judgedAnswer(deps, effect.answer), { ...question, signal: until }),
   );

@@ -14,6 +14,8 @@ interface JudgeDeps {
 
 interface Question {
   readonly alias: string;
+  /** Field of the agent that names the alias, where it is not that of the agent's own model. */
+  readonly field?: string;
   /** The rest of the execution's bounds. The question and its verdict take their part of it. */
   readonly budget: Budget;
   /** Milliseconds of the verdict, from the provider's turn on: a judge that waits for others has not begun. */
@@ -91,13 +93,14 @@ function verdictIn({ score, feedback, reasoning }: Readonly<Record<string, unkno
 
 /** The judged text is one JSON string among others, so that it ends where it ends. */
 async function ask(deps: JudgeDeps, rules: string, data: object, question: Question) {
-  const { alias, budget, withinMs, signal } = question;
+  const { alias, field, budget, withinMs, signal } = question;
   const messages = [
     { role: 'system', content: rules },
     { role: 'user', content: JSON.stringify(data) },
   ] as const;
   const limits = deps.models.limitsOf(alias);
-  const bound = defined({ maxOutputTokens: answerBound(budget, { units: sizeOfAll(messages), alias, limits }) });
+  const maxOutputTokens = answerBound(budget, { units: sizeOfAll(messages), alias, limits });
+  const bound = defined({ field, maxOutputTokens });
   let reply: ModelReply;
   try {
     reply = await deps.models.ask({ alias, tenant: deps.tenant, messages, tools: [], withinMs, signal, ...bound });

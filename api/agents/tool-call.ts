@@ -1,4 +1,4 @@
-import { modelAliasOf } from '../../lib/agent/model-alias.ts';
+import { judgeAlias } from '../../lib/agent/asked-aliases.ts';
 import type { Budget } from '../../lib/conversation/budget.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { fitToolContent } from '../../lib/conversation/fit-tool-content.ts';
@@ -104,12 +104,11 @@ async function askJudge(
 ): Promise<string | undefined> {
   const { spec } = deps.caller.agent;
   const validation = spec.execution?.tool_validation;
-  const alias = validation?.model ?? modelAliasOf(spec);
   const withinMs = (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000;
   const asked = { task: deps.task.system, tool: call.name, arguments: args };
   const { allowed, reason, reply } = await repeatable(deps, signal, (until) =>
     judgeCall({ models: deps.models, tenant: deps.caller.tenant }, asked, {
-      alias,
+      ...judgeAlias(spec, 'calls', validation?.model),
       budget,
       withinMs,
       signal: until,

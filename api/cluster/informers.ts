@@ -136,7 +136,7 @@ function workflowInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): I
       isWhole: isWholeWorkflow,
       keptBytes: keptBytes.workflows,
     }),
-    indexes: { ...workflowIndexes, namespace: namespaceOf },
+    indexes: workflowIndexes,
   });
 }
 

@@ -9,6 +9,7 @@ import type { Route } from '../../lib/http/route.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { NodeConfig } from '../../lib/node-config/index.ts';
 import type { Billing } from '../billing/index.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
@@ -47,6 +48,7 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
   readonly audit: AuditTrail;
   readonly newId: NewId;
   readonly manifests: ManifestReader;
+  readonly nodeConfig: NodeConfig;
   readonly outputs: OutputReader;
   readonly archived: ArchivedObjects;
   readonly stimuli: Stimuli;

@@ -1,4 +1,4 @@
-import { isSimilar } from '../../crds/similar-name.ts';
+import { meantBy } from '../../crds/similar-name.ts';
 import type { LocatedProblem } from '../../lib/manifest/index.ts';
 import type { SourceDocument } from '../../lib/manifest/yaml-document.ts';
 import { type FilePort, shown } from '../files.ts';
@@ -79,10 +79,10 @@ function registrationOf(
 
 function wrongKind(named: string, wanted: GatewayKind | undefined): string {
   const known = gatewayKinds.find((one) => one.kind === named);
-  const similar = gatewayKinds.find((one) => isSimilar(one.kind, named));
-  const meant = similar === undefined ? '' : `; did you mean ${similar.kind}?`;
-  const hint = known === undefined ? meant : `; register it with windlass gateway ${known.word} register`;
-  const wish = wanted === undefined ? `one of ${gatewayKinds.map((one) => one.kind).join(', ')}` : wanted.kind;
+  const kinds = gatewayKinds.map((one) => one.kind);
+  const hint =
+    known === undefined ? meantBy(named, kinds) : `; register it with windlass gateway ${known.word} register`;
+  const wish = wanted === undefined ? `one of ${kinds.join(', ')}` : wanted.kind;
   return `kind is ${named}, and must be ${wish}${hint}`;
 }
 

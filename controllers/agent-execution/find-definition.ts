@@ -2,9 +2,8 @@ import { readyOf } from '../../crds/ready.ts';
 import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { judgeNameOf, noSuchJudge } from '../../lib/agent/judge-name.ts';
-import { cachedAgent } from '../../lib/agent/find-agent.ts';
+import { cachedAgent, type KnownAgents, meantAgent } from '../../lib/agent/find-agent.ts';
 import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
 import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
 import type { Reasoned } from './decide.ts';
 import { isAgentThere } from './confirm-missing.ts';
@@ -17,7 +16,7 @@ type Found =
 
 interface FindDeps {
   readonly kube: RevisionReader;
-  readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
+  readonly agents: KnownAgents;
 }
 
 const waits = (reason: Reasoned['reason'], message: string): Found => ({ kind: 'waits', why: { reason, message } });
@@ -29,7 +28,7 @@ export async function findDefinition(deps: FindDeps, execution: AgentExecution, 
   if (agent === undefined) {
     const why = {
       reason: 'AgentNotFound' as const,
-      message: `no agent ${spec.agent} is here or in the global namespace`,
+      message: `no agent ${spec.agent} is here or in the global namespace${meantAgent(deps.agents, metadata.namespace ?? '', spec.agent)}`,
     };
     return missing(deps, execution, { agent: spec.agent, why, now });
   }
@@ -84,8 +83,8 @@ async function pinned({ kube }: FindDeps, agent: Agent, version: string, revisio
 /** Before the first question to a model: a judge that is missing would be found only when the work is done. */
 async function withJudge(deps: FindDeps, execution: AgentExecution, found: Found, now: number): Promise<Found> {
   const judge = found.kind === 'found' ? judgeNameOf(found.spec) : undefined;
-  if (judge === undefined || cachedAgent(deps.agents, execution.metadata.namespace ?? '', judge) !== undefined)
-    return found;
-  const message = `${noSuchJudge(judge)}; register it, or change validation.agent`;
+  const namespace = execution.metadata.namespace ?? '';
+  if (judge === undefined || cachedAgent(deps.agents, namespace, judge) !== undefined) return found;
+  const message = `${noSuchJudge(judge)}${meantAgent(deps.agents, namespace, judge)}; register it, or change validation.agent`;
   return missing(deps, execution, { agent: judge, why: { reason: 'AgentNotFound', message }, now });
 }

@@ -119,7 +119,9 @@ function world(given: Given = {}) {
   const revision = revisionOf(agent);
   const executions = held(anExecution(given.spec ?? {}));
   const pods = held<Pod>();
-  const agents = createCache<Agent>();
+  const agents = createCache<Agent, 'namespace'>({
+    indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+  });
   if (given.isThere !== false) agents.replaceAll([agent], '1');
   const [made, asked]: [Pod[], string[]] = [[], []];
   const opened: NetworkPolicy[] = [];

@@ -1,9 +1,10 @@
 import { mountsOf } from '../../lib/agent/mounts.ts';
 import { labels } from '../../crds/labels.ts';
-import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { needsPod } from '../../lib/agent/needs-pod.ts';
+import type { KnownAgents } from '../../lib/agent/find-agent.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { withMounts } from '../../lib/agent/slim-agent-execution.ts';
 import { parseDuration } from '../../lib/duration.ts';
@@ -42,7 +43,7 @@ interface AgentExecutionDeps extends AfterwardsDeps {
   readonly executions: Pick<CacheReader<AgentExecution>, 'get' | 'remember'>;
   /** The execution with what its cache leaves out; undefined where it is gone. */
   readonly whole: (execution: AgentExecution) => Promise<AgentExecution | undefined>;
-  readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
+  readonly agents: KnownAgents;
   readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
   readonly volumes: Pick<CacheReader<Volume>, 'get'>;
   readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;

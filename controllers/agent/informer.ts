@@ -14,7 +14,7 @@ const keptBytes = bytesOf('whole agents');
  * Slim: a version in full is read by `whole` and `use`. Found by `cachedAgent`; `judge`: name or uid of the agent that judges
  * the answers.
  */
-export const agentInformer: InformerSpec<Informer<Agent, 'judge'>> = {
+export const agentInformer: InformerSpec<Informer<Agent, 'judge' | 'namespace'>> = {
   name: 'agents',
   kind: 'Agent',
   open: (deps) =>
@@ -30,6 +30,7 @@ export const agentInformer: InformerSpec<Informer<Agent, 'judge'>> = {
         keptBytes,
       }),
       indexes: {
+        namespace: ({ metadata }) => [metadata.namespace ?? ''],
         judge({ spec }) {
           const judge = judgeNameOf(spec);
           return judge === undefined ? [] : [judge];

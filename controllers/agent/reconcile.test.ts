@@ -4,9 +4,10 @@ import type { Agent, AgentStatus } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
-import { emptyNodeConfig, type NodeConfig } from '../../lib/node-config/index.ts';
+import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { revisionOf } from '../../lib/registration/index.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
+import { aNodeConfig } from '../../test/builders/node-config-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { agentRevisionKey } from '../agent-execution/informer.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
@@ -25,10 +26,12 @@ const stored = (agent: Agent): ControllerRevision => {
   return { ...made, metadata: { ...made.metadata, uid: `of-${made.metadata.name}`, resourceVersion: '5' } };
 };
 
+const known = aNodeConfig('default', 'fast');
+
 /** Reconciles `tenant-a/reviewer`, and says what was stored, deleted and written into the status. */
-async function reconciled({ agents = [], revisions = [], executions = [], nodeConfig = emptyNodeConfig }: World) {
+async function reconciled({ agents = [], revisions = [], executions = [], nodeConfig = known }: World) {
   const caches = {
-    agents: createCache<Agent>({}),
+    agents: createCache<Agent, 'namespace'>({ indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] } }),
     revisions: createCache<ControllerRevision, 'agentUid' | 'agentKey'>({
       indexes: {
         agentUid: ({ metadata }) => [`${metadata.namespace}/${metadata.labels?.['windlass.dev/agent-uid']}`],
@@ -110,9 +113,25 @@ describe('the controller of agents', () => {
     expect(ready(status)?.message).toMatch(/^spec\.output_schema/);
   });
 
-  it('AGENT-13 takes any model alias: the API has the node configuration', async () => {
-    const { status } = await reconciled({ agents: [anAgent('reviewer', { runtime: { model: 'of-tomorrow' } })] });
+  it('AGENT-13 takes any model alias, and warns of each field whose alias no provider defines', async () => {
+    const execution = {
+      validation: { threshold: 1, model: 'fsat' },
+      tool_validation: { enabled: true, model: 'fast' },
+    };
+    const { status } = await reconciled({ agents: [anAgent('reviewer', { runtime: { model: 'gpt-9' }, execution })] });
     expect(ready(status)).toMatchObject({ reason: 'Accepted' });
+    const end =
+      'defined: default, fast; until an operator adds it to spec.llm_providers, no execution of this agent can ask it';
+    expect(status?.warnings).toEqual([
+      `spec.runtime.model: the model alias gpt-9 is not defined; ${end}`,
+      `spec.execution.validation.model: the model alias fsat is not defined; did you mean fast?; ${end}`,
+    ]);
+  });
+
+  it('AGENT-13 warns of the default alias where no provider is configured', async () => {
+    const { runtime: _, ...spec } = anAgent().spec;
+    const { status } = await reconciled({ agents: [{ ...anAgent(), spec }], nodeConfig: aNodeConfig() });
+    expect(status?.warnings).toEqual([expect.stringContaining('alias default is not defined; no alias is; until')]);
   });
 
   it('says in status.warnings what is legal and hardly ever meant', async () => {
@@ -127,34 +146,21 @@ describe('the controller of agents', () => {
     expect(status?.warnings).toEqual([
       expect.stringMatching(/^spec\.execution\.validation\.agent: no agent strickt, .* fail with AgentNotFound$/),
     ]);
+    const near = anAgent('strict', {}, { uid: 'uid-of-near' });
+    expect((await reconciled({ agents: [judged, near] })).status?.warnings?.[0]).toContain(
+      '; did you mean strict?; until',
+    );
     const judge = anAgent('strickt', {}, { uid: 'uid-of-judge' });
     expect((await reconciled({ agents: [judged, judge] })).status).not.toHaveProperty('warnings');
   });
 
   const priced = { input_per_million: 0, output_per_million: 0 };
-  const nodeConfig: NodeConfig = {
-    ...emptyNodeConfig,
-    llm_providers: [
-      {
-        name: 'cloud',
-        type: 'openai',
-        max_concurrency: 8,
-        models: ['big', 'small', 'judge'].map((alias) => ({
-          alias,
-          model: `${alias}-1`,
-          capabilities: [],
-          max_output_tokens: 1_000,
-        })),
-      },
-    ],
-    prices: { 'small-1': priced },
-  };
+  const nodeConfig = { ...aNodeConfig('big', 'small', 'judge'), prices: { 'small-1': priced } };
   const judged = { enabled: true, model: 'judge' };
 
   it.each<[string, Agent['spec']['runtime'], Agent['spec']['execution'], readonly string[]]>([
     ['has no price', { model: 'big' }, { max_cost_usd: 1 }, ['big']],
     ['has a price', { model: 'small' }, { max_cost_usd: 1 }, []],
-    ['is not known', { model: 'of-tomorrow' }, { max_cost_usd: 1 }, []],
     ['has no price, without max_cost_usd', { model: 'big' }, { max_tokens: 9 }, []],
     [
       'judges answers',

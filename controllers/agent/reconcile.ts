@@ -1,8 +1,8 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
-import { judgeWarnings } from '../../lib/agent/judge-name.ts';
+import { agentWarnings } from '../../lib/agent/agent-warnings.ts';
+import type { KnownAgents } from '../../lib/agent/find-agent.ts';
 import { modelAliasOf } from '../../lib/agent/model-alias.ts';
-import { priceWarnings } from '../../lib/agent/price-warnings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { agents } from '../../lib/kinds.ts';
@@ -33,7 +33,7 @@ const agentCollection = ({ kube, revisions, executions }: AgentRevisions): Colle
 interface AgentDeps extends AgentRevisions {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
-  readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid' | 'remember'>;
+  readonly agents: KnownAgents & Pick<CacheReader<Agent>, 'remember'>;
   readonly wholeAgent: (agent: Agent) => Promise<Agent | undefined>;
   readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
   /** Whether a namespace is being deleted: Kubernetes clears it by itself. */
@@ -46,7 +46,7 @@ interface AgentDeps extends AgentRevisions {
 
 /**
  * Judges an agent as workflows are judged, and deletes revisions that nothing needs any more (design §4). A model
- * alias is taken as it is: the API says at the start of an execution what is missing.
+ * alias that is not defined is a warning alone: an operator may define it later.
  */
 export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<void> {
   const collection = agentCollection(deps);
@@ -57,11 +57,7 @@ export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<
     collection,
     refusals: createLastingRefusals(deps.clock),
     revisionsOfUid: (key: string) => deps.revisions.byIndex('agentUid', key),
-    problemsOf: async (agent: Agent) => [
-      ...problemsOf(agent),
-      ...judgeWarnings(deps.agents, agent),
-      ...priceWarnings(deps.nodeConfig, agent.spec),
-    ],
+    problemsOf: async (agent: Agent) => [...problemsOf(agent), ...agentWarnings(deps, agent)],
     ownStatus: ({ spec }: Agent) => ({ model: modelAliasOf(spec) }),
   };
   return async (key) => {

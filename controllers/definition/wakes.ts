@@ -1,6 +1,7 @@
+import { globalNamespace } from '../../crds/labels.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader, InformerChange } from '../../lib/informer/index.ts';
-import type { ControllerRevision, KubeObject } from '../../lib/kube/index.ts';
+import { type ControllerRevision, keyOf, type KubeObject } from '../../lib/kube/index.ts';
 import type { Versioned } from '../../lib/registration/index.ts';
 
 /** Where the definitions of one kind and their revisions are. */
@@ -33,6 +34,24 @@ export function wakeOfRun<V extends Versioned, E extends KubeObject & Parameters
   const ended = unlessThere(deps, revision);
   // It may have been the last that could run again a version that was replaced by force.
   return after === undefined ? [...ended, ...unlessListed(deps, revision)] : ended;
+}
+
+/** Definitions whose warnings appear or end with one object. Many would be more work than a warning is worth. */
+const mostNaming = 100;
+
+/** Definitions that name an object which has come or gone: their warnings say what is not there. */
+export function wakeNaming<T extends KubeObject>(
+  { before, after }: Pick<InformerChange<T>, 'before' | 'after'>,
+  naming: (object: T) => readonly KubeObject[],
+): string[] {
+  const changed = before === undefined ? after : after === undefined ? before : undefined;
+  if (changed === undefined) return [];
+  const { namespace } = changed.metadata;
+  const named = naming(changed)
+    .filter(({ metadata }) => namespace === globalNamespace || metadata.namespace === namespace)
+    .slice(0, mostNaming)
+    .map(keyOf);
+  return [...new Set(named)];
 }
 
 type Owner<V extends Versioned> = Pick<WakesDeps<V, never>, 'definitions' | 'definitionKey'>;

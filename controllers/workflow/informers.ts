@@ -1,6 +1,7 @@
 import { labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { workflowIndexes } from '../../lib/workflow-lookup/index.ts';
+import { namesIn } from '../../lib/definition/check-named.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
 import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
 import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
@@ -16,7 +17,7 @@ const ours = `${labels.managedBy}=windlass`;
 /** Bytes of heap for whole versions, by kind: those used last spare a request. */
 const keptBytes = { revisions: bytesOf('whole revisions'), workflows: bytesOf('whole workflows') } as const;
 
-export const workflowInformer: InformerSpec<Informer<Workflow, keyof typeof workflowIndexes>> = {
+export const workflowInformer: InformerSpec<Informer<Workflow, keyof typeof workflowIndexes | 'names'>> = {
   name: 'workflows',
   kind: 'Workflow',
   open: (deps) =>
@@ -31,7 +32,8 @@ export const workflowInformer: InformerSpec<Informer<Workflow, keyof typeof work
         isWhole: ({ spec }) => Object.keys(spec.states).length > 0,
         keptBytes: keptBytes.workflows,
       }),
-      indexes: workflowIndexes,
+      // A large definition has no states here: nothing wakes it, and its status warns of no name.
+      indexes: { ...workflowIndexes, names: ({ spec }) => namesIn(spec).map(({ kind, name }) => `${kind}/${name}`) },
     }),
 };
 

@@ -1,12 +1,17 @@
 import { expect, it } from 'vitest';
+import type { Agent } from '../../crds/schema/agent.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../../lib/workflow-lookup/index.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
+import { anAgent } from '../../test/builders/agent-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
+import { silentLogger } from '../../test/support/silent-logger.ts';
 import { createTurnGate } from '../runtime/turn-gate.ts';
+import { workflowInformer } from './informers.ts';
+import { workflowWakes } from './module.ts';
 import { createWorkflowReconcile } from './reconcile.ts';
 
 const named = (name: string, workflow: Workflow): Workflow => ({
@@ -28,6 +33,7 @@ function besideWorkflows() {
     }),
     isEnding: () => false,
     turns: createTurnGate(),
+    agents: createCache<Agent, 'namespace'>({ indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] } }),
   };
 }
 
@@ -136,4 +142,73 @@ it('a definition is stored where only a server that has just begun refused the r
   const { ends, reasons } = await judgedAfter(1, [0, 3_000]);
   expect(ends).toEqual([['NotATenant', 3_000], 'done']);
   expect(reasons).not.toContain('NotATenant');
+});
+
+const asking = named(
+  'asking',
+  aWorkflow('asking')
+    .state('ask', { kind: 'Agent', agent: 'clrk', transitions: [{ target: 'call' }] })
+    .state('call', {
+      kind: 'Subworkflow',
+      workflow_id: 'other',
+      mode: 'fire_and_forget',
+      transitions: [{ target: 'end' }],
+    })
+    .state('end', anEnd())
+    .build(),
+);
+
+/** Warnings in the status of `asking`, where these others are there; the cache has it as `cached`. */
+async function warningsOf(others: readonly (Agent | Workflow)[], cached = asking) {
+  const beside = besideWorkflows();
+  const workflows = createCache({ indexes: workflowIndexes });
+  beside.agents.replaceAll(
+    others.filter((each): each is Agent => each.kind === 'Agent'),
+    '5',
+  );
+  workflows.replaceAll([cached, ...others.filter((each): each is Workflow => each.kind === 'Workflow')], '5');
+  let warnings: readonly string[] = [];
+  const reconcile = createWorkflowReconcile({
+    kube: {
+      create: async (_resource: unknown, object: object) => object,
+      jsonPatchStatus: async (_resource: unknown, _ref: unknown, patch: readonly { value?: Workflow['status'] }[]) => {
+        warnings = patch.flatMap(({ value }) => value?.warnings ?? []);
+        return asking;
+      },
+    } as never,
+    clock: createManualClock(),
+    workflows,
+    wholeWorkflow: async () => asking,
+    ...beside,
+  });
+  await reconcile('default/asking');
+  return warnings;
+}
+
+it('says in status.warnings which agents and workflows are not there, as long as they are not', async () => {
+  const here = { namespace: 'default' };
+  expect(await warningsOf([anAgent('clerk', {}, here), anAgent('clrk', {}, { namespace: 'elsewhere' })])).toEqual([
+    expect.stringMatching(/^spec\.states\.ask\.agent: no agent clrk .*; did you mean clerk\?; this state fails/),
+    expect.stringMatching(/^spec\.states\.call\.workflow_id: no workflow other /),
+  ]);
+  expect(await warningsOf([anAgent('clrk', {}, here), small('other')])).toEqual([]);
+});
+
+it('warns of no name in a large definition, which nothing wakes when the name appears', async () => {
+  const { spec } = asking;
+  expect(await warningsOf([], { ...asking, spec: { ...spec, states: {} } })).toEqual([]);
+});
+
+it('wakes the workflows of its namespace that name an agent or a workflow which has come or gone', async () => {
+  const informer = workflowInformer.open({ kube: {}, clock: createManualClock(), logger: silentLogger } as never);
+  informer.cache.remember(asking);
+  const caches = { workflows: informer } as never;
+  const agent = anAgent('clrk', {}, { namespace: 'default' });
+  const change = (before: unknown, after: unknown) => ({ key: 'default/x', own: true, before, after }) as never;
+  expect(workflowWakes.agents?.(change(undefined, agent), caches)).toEqual(['default/asking']);
+  expect(workflowWakes.agents?.(change(agent, undefined), caches)).toEqual(['default/asking']);
+  expect(workflowWakes.agents?.(change(agent, agent), caches)).toEqual([]);
+  expect(workflowWakes.agents?.(change(undefined, anAgent('clrk')), caches)).toEqual([]);
+  expect(workflowWakes.workflows?.(change(undefined, small('other')), caches)).toEqual(['default/asking']);
+  expect(workflowWakes.workflows?.(change(undefined, small('clrk')), caches)).toEqual([]);
 });

@@ -1,12 +1,26 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { cachedWorkflow, workflowUser, type WorkflowCache } from '../../lib/workflow-lookup/index.ts';
+import {
+  cachedWorkflow,
+  isWholeWorkflow,
+  knownNames,
+  workflowUser,
+  type WorkflowCache,
+} from '../../lib/workflow-lookup/index.ts';
+import type { KnownAgents } from '../../lib/agent/find-agent.ts';
+import { checkNamed } from '../../lib/definition/check-named.ts';
 import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 import { checkChildren, type FindSpec } from '../../lib/definition/check-children.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { workflows } from '../../lib/kinds.ts';
-import { type ControllerRevision, createLastingRefusals, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
+import {
+  type ControllerRevision,
+  createLastingRefusals,
+  keyOf,
+  type KubeClient,
+  refOfKey,
+} from '../../lib/kube/index.ts';
 import { collectRevisions, type CollectDeps } from '../definition/collect-revisions.ts';
 import { judge } from '../definition/judge.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
@@ -16,6 +30,7 @@ interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly workflows: WorkflowCache;
+  readonly agents: KnownAgents;
   readonly wholeWorkflow: (workflow: Workflow) => Promise<Workflow | undefined>;
   readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
   /** Revisions by the `namespace/uid` of their workflow, and by its `namespace/name`. */
@@ -50,7 +65,8 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
 }
 
 /** The children that it names are those that are known now. */
-async function problemsOf(deps: WorkflowDeps, { metadata, spec }: Workflow): Promise<readonly Problem[]> {
+async function problemsOf(deps: WorkflowDeps, workflow: Workflow): Promise<readonly Problem[]> {
+  const { metadata, spec } = workflow;
   const found = checkDefinition(spec);
   if (found.some(({ severity }) => severity === 'error')) return found;
   const user = workflowUser({ metadata });
@@ -60,7 +76,10 @@ async function problemsOf(deps: WorkflowDeps, { metadata, spec }: Workflow): Pro
     const child = cachedWorkflow(deps.workflows, { ...place, nameOrUid });
     return child && (await deps.wholeWorkflow(child))?.spec;
   };
-  return [...found, ...(await checkChildren(spec, find))];
+  // Nothing wakes a large definition when a name of it appears: its warning would outlive its cause.
+  const isWoken = isWholeWorkflow(deps.workflows.get(keyOf(workflow)) ?? workflow);
+  const missing = isWoken ? checkNamed(spec, knownNames(deps, workflow)) : [];
+  return [...found, ...(await checkChildren(spec, find)), ...missing];
 }
 
 interface WorkflowRevisions {

@@ -1,5 +1,6 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
+import { meantBy } from '../../crds/similar-name.ts';
 import { isUid } from '../../crds/uid.ts';
 import type { CacheReader } from '../informer/index.ts';
 
@@ -17,6 +18,18 @@ export function cachedAgent<A extends Agent>(
     return found !== undefined && isVisible(found, namespace) ? found : undefined;
   }
   return cache.get(`${namespace}/${nameOrUid}`) ?? cache.get(`${globalNamespace}/${nameOrUid}`);
+}
+
+/** A cache of agents that also says which there are in a namespace. */
+export type KnownAgents = Pick<CacheReader<Agent, 'namespace'>, 'get' | 'getByUid' | 'byIndex'>;
+
+/** The agent that a name is probably mistyped for, as the end of a sentence. */
+export function meantAgent(cache: Pick<KnownAgents, 'byIndex'>, namespace: string, written: string): string {
+  const names = [namespace, globalNamespace].flatMap((place) => cache.byIndex('namespace', place));
+  return meantBy(
+    written,
+    names.map(({ metadata }) => metadata.name ?? ''),
+  );
 }
 
 /** Whether executions of a namespace may run the agent. */

@@ -2,7 +2,7 @@ import { kinds } from '../../crds/kinds.ts';
 import { group } from '../../crds/labels.ts';
 import { errorAt } from '../../crds/problem.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { isSimilar } from '../../crds/similar-name.ts';
+import { meantBy } from '../../crds/similar-name.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkKind } from './check-kind.ts';
 import type { WorkflowForm } from './form-names.ts';
@@ -68,7 +68,9 @@ function isForeign({ apiVersion, kind }: Fields): boolean {
 
 function unknownKind(kind: string | undefined) {
   if (kind === undefined) return errorAt(['kind'], 'required', 'is required');
-  const similar = kinds.find((one) => isSimilar(one.kind, kind));
-  const hint = similar === undefined ? '' : `; did you mean ${similar.kind}?`;
+  const hint = meantBy(
+    kind,
+    kinds.map((one) => one.kind),
+  );
   return errorAt(['kind'], 'unknown', `is no kind of ${group}${hint}`);
 }

@@ -208,12 +208,16 @@ describe('createModels', () => {
       const { ask } = world([cloud('one', model('fast')), cloud('two')]);
       await expect(ask({ alias: 'smart' })).rejects.toMatchObject({
         failure: 'UnknownAlias',
-        message: 'the model alias smart is not defined; add it to spec.llm_providers',
+        message:
+          'the model alias smart is not defined; defined: default, fast; change spec.runtime.model of the agent, or have an operator add the alias to spec.llm_providers',
       });
       await expect(ask({ alias: 'fast', provider: 'two' })).rejects.toMatchObject({
         failure: 'UnknownAlias',
         message: expect.stringContaining('by the provider two'),
       });
+      await expect(ask({ alias: 'fsat', field: 'spec.execution.validation.model' })).rejects.toThrow(
+        'the model alias fsat is not defined; did you mean fast?; defined: default, fast; change spec.execution.validation.model',
+      );
       await expect(ask({ alias: 'toString' })).rejects.toMatchObject({ failure: 'UnknownAlias' });
     });
   });

@@ -26,6 +26,8 @@ export interface ModelTool {
 export interface ModelRequest {
   /** Model alias (spec 1 §2.7). */
   readonly alias: string;
+  /** Field of the agent that names the alias, for messages; absent: `spec.runtime.model`. */
+  readonly field?: string;
   /** Provider that served this execution before; it is kept (requirements LLM-19, AMB-090). */
   readonly provider?: string;
   /** Whose turn and whose account it is. */

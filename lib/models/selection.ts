@@ -1,3 +1,4 @@
+import { meantBy } from '../../crds/similar-name.ts';
 import type { LlmProvider, NodeConfig, NodeModel } from '../node-config/node-config.ts';
 import { ModelError } from './models.ts';
 
@@ -11,6 +12,8 @@ export interface ModelTarget {
 interface Wanted {
   readonly alias: string;
   readonly provider?: string;
+  /** Field of the agent that names the alias. */
+  readonly field?: string;
 }
 
 /** Inputs of a choice besides the configuration. */
@@ -27,9 +30,9 @@ export interface SelectionState {
  * @throws ModelError `UnknownAlias` or `ProviderGone` (AMB-090).
  */
 export function selectTargets(config: NodeConfig, wanted: Wanted, state: SelectionState): readonly ModelTarget[] {
-  if (wanted.provider !== undefined) return [pinnedTarget(config, wanted.alias, wanted.provider)];
+  if (wanted.provider !== undefined) return [pinnedTarget(config, wanted, wanted.provider)];
   const targets = targetsOf(config, wanted.alias);
-  if (targets.length === 0) throw unknownAlias(wanted.alias);
+  if (targets.length === 0) throw unknownAlias(config, wanted);
   return orders[config.llm_selection.strategy](targets, config, state);
 }
 
@@ -71,16 +74,36 @@ export function targetsOf({ llm_providers }: NodeConfig, alias: string): readonl
   });
 }
 
-function pinnedTarget(config: NodeConfig, alias: string, name: string): ModelTarget {
+function pinnedTarget(config: NodeConfig, wanted: Wanted, name: string): ModelTarget {
+  const { alias } = wanted;
   const provider = config.llm_providers.find((each) => each.name === name);
   if (provider === undefined) {
     const message = `the provider ${name}, which served this execution with the model alias ${alias}, is no longer configured`;
     throw new ModelError('ProviderGone', message);
   }
   const model = provider.models.find((each) => each.alias === alias);
-  if (model === undefined) throw unknownAlias(alias, ` by the provider ${name}, which served this execution`);
+  if (model === undefined) {
+    throw unknownAlias({ llm_providers: [provider] }, wanted, ` by the provider ${name}, which served this execution`);
+  }
   return { provider, model };
 }
 
-const unknownAlias = (alias: string, by = ''): ModelError =>
-  new ModelError('UnknownAlias', `the model alias ${alias} is not defined${by}; add it to spec.llm_providers`);
+const unknownAlias = (config: Providers, { alias, field = 'spec.runtime.model' }: Wanted, by = ''): ModelError =>
+  new ModelError(
+    'UnknownAlias',
+    `${undefinedAlias(config, alias, by)}; change ${field} of the agent, or have an operator add the alias to spec.llm_providers`,
+  );
+
+type Providers = Pick<NodeConfig, 'llm_providers'>;
+
+/** Most aliases that a message lists. */
+const aliasesListed = 10;
+
+/** Says that no provider defines the alias, and names those that there are. `by` names the one provider that counts. */
+export function undefinedAlias({ llm_providers }: Providers, alias: string, by = ''): string {
+  const known = [...new Set(llm_providers.flatMap(({ models }) => models.map((model) => model.alias)))].toSorted();
+  const others = known.length > aliasesListed ? ` and ${known.length - aliasesListed} others` : '';
+  const listed = `${known.slice(0, aliasesListed).join(', ')}${others}`;
+  const hint = `${meantBy(alias, known)}${known.length === 0 ? '; no alias is' : `; defined: ${listed}`}`;
+  return `the model alias ${alias} is not defined${by}${hint}`;
+}

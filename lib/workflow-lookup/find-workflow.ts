@@ -7,13 +7,14 @@ import { formerIdsOf } from './former-ids.ts';
 import { noUser, workflowUser, type WorkflowScope, scopeOf, scopes } from './scope.ts';
 
 /** Indexes that every cache of workflows has, so that a name means the same everywhere. */
-export const workflowIndexes: Readonly<Record<'name' | 'formerId', IndexFunction<Workflow>>> = {
+export const workflowIndexes: Readonly<Record<'name' | 'formerId' | 'namespace', IndexFunction<Workflow>>> = {
   name: (workflow) => {
     const owner = workflowUser(workflow);
     if (owner === noUser) return [];
     return [nameKey(workflow.metadata.namespace ?? '', owner, workflowName(workflow.metadata))];
   },
   formerId: formerIdsOf,
+  namespace: ({ metadata }) => [metadata.namespace ?? ''],
 };
 export type WorkflowCache = CacheReader<Workflow, keyof typeof workflowIndexes>;
 
@@ -34,7 +35,10 @@ export interface WantedWorkflow {
  * The workflow that a name or uid means: the user's own hides one of the tenant, and that hides a global one. A
  * workflow of another tenant or user is not found, whatever is asked for.
  */
-export function cachedWorkflow(cache: WorkflowCache, wanted: WantedWorkflow): Workflow | undefined {
+export function cachedWorkflow(
+  cache: Pick<CacheReader<Workflow, 'name' | 'formerId'>, 'getByUid' | 'byIndex'>,
+  wanted: WantedWorkflow,
+): Workflow | undefined {
   const { namespace, user, nameOrUid } = wanted;
   const byUid = cache.getByUid(nameOrUid);
   if (byUid !== undefined && isVisible(byUid, wanted)) return byUid;

@@ -125,4 +125,12 @@ describe('the judges with rules of our own', () => {
     const call = { task: 'You write tales.', tool: 'fs.read', arguments: {} };
     expect(await judgeCall(deps(), call, question)).toMatchObject({ allowed: true });
   });
+
+  it('name the field of the agent and the known aliases where their own is not defined', async () => {
+    const answer = { task: 'You write tales.', input: '', answer: 'Once.' };
+    const lost = { ...question, alias: 'defualt', field: 'spec.execution.validation.model' };
+    await expect(judgeAnswer(deps(), answer, lost)).rejects.toThrow(
+      'the model alias defualt is not defined; did you mean default?; defined: default; change spec.execution.validation.model',
+    );
+  });
 });

@@ -23,6 +23,7 @@ const apiParts = partsOf([
   'logger',
   'manifests',
   'newId',
+  'nodeConfig',
   'outputs',
   'rateLimit',
   'readDocsScript',

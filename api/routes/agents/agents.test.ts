@@ -3,9 +3,11 @@ import { globalNamespace } from '../../../crds/labels.ts';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AuditEntry } from '../../../lib/bus/index.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
+import { createCache } from '../../../lib/informer/index.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { agentReadingOf } from '../../../lib/manifest/reading.ts';
 import { anAgent } from '../../../test/builders/agent-builder.ts';
+import { aNodeConfig } from '../../../test/builders/node-config-builder.ts';
 import { manifestExample } from './examples.ts';
 import { createAgentRoutes } from './index.ts';
 import type { RegisterAgentDeps } from './register.ts';
@@ -24,7 +26,12 @@ function world(...agents: Agent[]) {
     [place(tenant), globalNamespace]
       .flatMap((namespace) => agents.filter(({ metadata }) => metadata.namespace === namespace))
       .find(({ metadata }) => metadata.name === nameOrUid || metadata.uid === nameOrUid);
+  const cache = createCache<Agent, 'namespace'>({
+    indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+  });
+  cache.replaceAll(agents, '1');
   const deps = {
+    nodeConfig: aNodeConfig('default', 'smart'),
     kube: {
       get: async ({ kind }: { kind: string }, { namespace, name }: { namespace: string; name: string }) => {
         const own = agents.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
@@ -58,6 +65,7 @@ function world(...agents: Agent[]) {
         remember: () => undefined,
         forgotten: async () => undefined,
       },
+      informers: { agents: { cache } },
     },
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     manifests: { read: async (text: string) => agentReadingOf(text), close: async () => undefined },
@@ -152,6 +160,33 @@ describe('registering an agent', () => {
       details: expect.arrayContaining([expect.objectContaining({ path: 'spec.task.instruction' })]),
     });
     expect(written).toEqual([]);
+  });
+
+  it('AGENT-13 warns of a model and of a judge that are not there, and takes the agent', async () => {
+    const { call, written } = world(mine, shared, theirs);
+    const body = `apiVersion: windlass.dev/v1
+kind: Agent
+metadata: { name: new, version: 1.0.0 }
+spec:
+  runtime: { model: smrat }
+  task: { instruction: Write. }
+  execution: { validation: { agent: jugde, threshold: 0.5 } }
+`;
+    expect(await call('registerAgent', { body, query })).toMatchObject({
+      registration: 'created',
+      warnings: [
+        { path: 'spec.execution.validation.agent', message: expect.stringContaining('; did you mean judge?; until') },
+        {
+          path: 'spec.runtime.model',
+          message: expect.stringContaining('; did you mean smart?; defined: default, smart'),
+        },
+      ],
+    });
+    expect(written).toHaveLength(1);
+    const right = body.replace('smrat', 'smart').replace('jugde', 'judge').replace('name: new', 'name: other');
+    expect(await call('registerAgent', { body: right, query })).not.toHaveProperty('warnings');
+    const spying = right.replace('agent: judge', 'agent: spy').replace('name: other', 'name: third');
+    expect(await call('registerAgent', { body: spying, query })).toHaveProperty('warnings');
   });
 
   it('AGENT-10 replaces a version that exists with force alone', async () => {

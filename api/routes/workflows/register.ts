@@ -1,14 +1,17 @@
+import type { Problem } from '../../../crds/problem.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { canonicalHash } from '../../../lib/definition/canonical.ts';
 import { checkChildren, type FindSpec } from '../../../lib/definition/check-children.ts';
+import { checkNamed, missingNames } from '../../../lib/definition/check-named.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import { shortHash } from '../../../lib/ids.ts';
 import type { KubeClient, KubeObject } from '../../../lib/kube/index.ts';
 import type { ManifestReader } from '../../../lib/manifest/index.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { registerWorkflow, type Versioned } from '../../../lib/registration/index.ts';
+import { knownNames } from '../../../lib/workflow-lookup/index.ts';
 import { callsFleetTools } from '../../../lib/tools/fleet-rights.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { type Caller, requireFleetScope, requireOperator } from '../../../lib/identity/index.ts';
@@ -22,7 +25,7 @@ import { createDefinitionWriter, type DefinitionWriter } from './writer.ts';
 export interface RegisterDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
-  readonly cluster: Pick<Cluster, 'tenants' | 'workflows'>;
+  readonly cluster: Pick<Cluster, 'tenants' | 'workflows' | 'agents' | 'informers'>;
   readonly audit: AuditTrail;
   readonly manifests: ManifestReader;
 }
@@ -34,8 +37,9 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
     const { form, workflow, warnings: own } = await readWorkflowBody(deps.manifests, body, caller.tenant);
     if (callsFleetTools(workflow.spec)) requireFleetScope(caller, 'spec.states: a workflow that calls tools of hosts');
     const children = await checkChildren(workflow.spec, childrenOf(deps.cluster, caller));
-    const warnings = [...own, ...children.map(({ path, message }) => ({ path, message }))];
     const { kind, object } = await write(inScope(workflow, scope, caller), { namespace, force });
+    const missing = await missingIn(deps.cluster, { workflow, object, caller });
+    const warnings = [...own, ...[...children, ...missing].map(({ path, message }) => ({ path, message }))];
     const identity = presentIdentity(object);
     const { workflow_id: subject, name, version } = identity;
     const data = { workflow: name, version, scope: identity.scope };
@@ -48,6 +52,27 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
       ...(warnings.length > 0 && { warnings }),
     });
   });
+}
+
+interface Registered {
+  readonly workflow: Workflow;
+  /** The object of it, which says where it is deployed. */
+  readonly object: Workflow;
+  readonly caller: Caller;
+}
+
+/** Another replica may have registered a moment ago what the caches lack: the server is asked, and fills them. */
+async function missingIn(
+  { agents, workflows, informers }: RegisterDeps['cluster'],
+  { workflow: { spec }, object, caller }: Registered,
+): Promise<readonly Problem[]> {
+  const known = knownNames({ agents: informers.agents.cache, workflows: informers.workflows.cache }, object);
+  const asked = missingNames(spec, known).map(({ kind, name }) =>
+    kind === 'agent' ? agents.locate(caller.tenant, name) : workflows.locate(caller, name),
+  );
+  // The workflow is registered by now, and no failure of a look changes that.
+  await Promise.allSettled(asked);
+  return checkNamed(spec, known);
 }
 
 /** Definitions that a Subworkflow of the caller's may mean, as far as the cache knows them. */
