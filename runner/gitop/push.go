@@ -18,10 +18,13 @@ func push(ctx context.Context, w *work) (*result, error) {
 		return nil, err
 	}
 	if g.state.Branch == "" {
-		return nil, fail(errRequest, "ref: names no branch, so there is none to push to")
+		return nil, noBranch()
 	}
 	if g.state.Commit == g.state.Remote {
 		return resultOf(g, false), nil
+	}
+	if err := w.sameBranch(ctx, g); err != nil {
+		return nil, err
 	}
 	commit, err := w.pushFollowing(ctx, g)
 	if err != nil {
@@ -35,6 +38,26 @@ func push(ctx context.Context, w *work) (*result, error) {
 		return nil, err
 	}
 	return resultOf(g, true), nil
+}
+
+func noBranch() error {
+	return fail(errRequest, "ref: names no branch, so there is none to push to")
+}
+
+// sameBranch asks the server which branch the ref of the request means. The state is on the volume, where each tenant of it
+// may write another one, and the right that was asked for is that to push to this one.
+func (w *work) sameBranch(ctx context.Context, g *generation) error {
+	found, err := w.find(ctx)
+	if err != nil {
+		return err
+	}
+	if found.branch == "" {
+		return noBranch()
+	}
+	if found.branch != g.state.Branch {
+		return fail(errRejected, "the commits are for the branch %q, and ref means the branch %q; make the binding again", g.state.Branch, found.branch)
+	}
+	return nil
 }
 
 // pushFollowing pushes, and replays the commits where the branch has moved meanwhile. It answers what the server has then.

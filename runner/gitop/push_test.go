@@ -1,6 +1,7 @@
 package gitop
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -167,5 +168,39 @@ func TestPushDoesNotTryARuleOfTheServerAgain(t *testing.T) {
 	g.mine("Mine", map[string]string{"a.txt": "mine\n"})
 	if refused := g.bad("push", errRejected); !strings.Contains(refused.message, "a rule of the server") || pushes != 1 {
 		t.Errorf("%v after %d pushes", refused, pushes)
+	}
+}
+
+func TestPushGoesToTheBranchOfItsRequestWhateverTheVolumeSays(t *testing.T) {
+	for _, ref := range []string{"", "main", "v1"} {
+		for _, branch := range []string{"release", "v1", "new"} {
+			g := newRig(t)
+			g.request.Ref = ref
+			g.serve(g.backend())
+			g.host("-C", g.bare, "branch", "release", "main")
+			g.host("-C", g.bare, "tag", "v1", "main")
+			g.good("sync")
+			g.mine("Mine", map[string]string{"a.txt": "mine\n"})
+			refs := g.host("-C", g.bare, "for-each-ref")
+
+			file := filepath.Join(g.generation(), gitFolder, stateFile)
+			raw, err := os.ReadFile(file)
+			must(t, err)
+			var found state
+			must(t, json.Unmarshal(raw, &found))
+			found.Branch = branch
+			raw, err = json.Marshal(found)
+			must(t, err)
+			must(t, os.WriteFile(file, raw, 0o644))
+
+			want := errRejected
+			if ref == "v1" {
+				want = errRequest
+			}
+			g.bad("push", want)
+			if now := g.host("-C", g.bare, "for-each-ref"); now != refs {
+				t.Errorf("ref %q, branch %q: the server has %s, want %s", ref, branch, now, refs)
+			}
+		}
 	}
 }
