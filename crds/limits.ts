@@ -92,6 +92,8 @@ export const limits = {
   /** requirements, appendix C: items a page of a list, by default and at most. */
   pageSizeDefault: 50,
   pageSizeMax: 200,
+  /** Ours: characters of the words that a list is searched for. */
+  searchLength: 256,
   /** Networks of a SecurityContext, and ports of each (ADR 0100; our own). */
   listedNetworks: 50,
   listedPorts: 16,

@@ -7,6 +7,7 @@ import type { ManifestReader, ManifestReading } from '../../lib/manifest/index.t
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
 import type { Tool, ToolCaller } from '../../lib/tools/tool.ts';
+import { rowsHolding } from '../../lib/word-search.ts';
 import { type Give, invalid, textArgument } from './give.ts';
 
 export interface InstallationToolsDeps {
@@ -31,13 +32,15 @@ export function installationTools(deps: InstallationToolsDeps): Record<string, G
 
 function aboutTools(deps: InstallationToolsDeps): Record<string, Give> {
   const listed = async (caller: ToolCaller, query: unknown, signal: AbortSignal) => {
-    const words = (typeof query === 'string' ? query : '').toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
+    const words = typeof query === 'string' ? query : undefined;
     const registered = await registeredOrProblem(deps, caller, signal);
     const builtIn = callable(deps, caller).flatMap(({ name }) => catalogue.get(name) ?? []);
-    const tools = [...builtIn, ...registered.tools]
-      .filter(({ name, description }) => fits(`${name} ${description}`))
-      .map(({ name, description, input_schema }) => ({ name, description, input_schema }));
+    const found = await rowsHolding<Listed>(
+      [...builtIn, ...registered.tools],
+      words,
+      ({ name, description }) => `${name} ${description}`,
+    );
+    const tools = found.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
     return { ...registered, tools };
   };
   return {

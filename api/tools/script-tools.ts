@@ -7,12 +7,12 @@ import type { AuditTrail } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
-import { holdsWords } from '../../lib/http/paging.ts';
 import { shortHash } from '../../lib/ids.ts';
 import { scripts } from '../../lib/kinds.ts';
 import { findWanted, isAbsent, isAlreadyExists, isConflict, isInvalid, type KubeClient } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
+import { createWordSearch } from '../../lib/word-search.ts';
 import { writeRefusal } from '../routes/write-refusal.ts';
 import { type Give, given, invalid, textArgument } from './give.ts';
 import { rowOf, ScriptRows } from './script-rows.ts';
@@ -154,11 +154,12 @@ const most = 500;
 /** TOOL-RULE-15: `tag` is one of theirs, `q` is in name and description. */
 function lists(deps: Deps): Give {
   return async (caller, { tag, q }) => {
+    const isHolding = createWordSearch(typeof q === 'string' ? q : undefined);
     const rows = [];
     for await (const row of deps.rows.of(namespaceOf(deps.tenants, caller))) {
       const { name, description = '', tags = [] } = row;
       const isTagged = typeof tag !== 'string' || tags.includes(tag);
-      if (!isTagged || !holdsWords(`${name} ${description}`, typeof q === 'string' ? q : '')) continue;
+      if (!isTagged || !(await isHolding(`${name} ${description}`))) continue;
       if (rows.length === most) return { scripts: rows, truncated: true };
       rows.push(row);
     }

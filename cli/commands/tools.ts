@@ -34,7 +34,7 @@ export function toolsCommand(launch: CliLaunch): Command {
           'Lists the tools that the tenant sees: built-in ones, tool workflows, CLI tools and those of MCP servers. READY is ' +
             'the verdict of the controllers on a tool workflow or CLI tool, with the reason where it is not True.',
         )
-        .option('--query <words>', 'only tools with this in their name or description')
+        .option('--query <words>', 'only tools whose name and description hold each of these words')
         .option('--source <source>', 'only tools of this source: workflow, cli, builtin or mcp')
         .option('--security-context <name>', 'only tools that this security context permits')
         .addHelpText('after', examples('windlass tools list', 'windlass tools list --source workflow -o wide'))

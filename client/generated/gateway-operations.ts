@@ -802,7 +802,7 @@ export interface ListToolsRequest {
   readonly limit?: number;
   /** `next_cursor` of the page before. */
   readonly cursor?: string;
-  /** Text in the name or description. */
+  /** Only tools whose name and description hold each of these words. */
   readonly q?: string;
   readonly source?: "workflow" | "cli" | "builtin" | "mcp";
   /** Only tools that this security context permits. */

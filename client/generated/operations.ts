@@ -2285,7 +2285,7 @@ export interface ListWorkflowsRequest {
   readonly scope?: "user" | "tenant" | "global";
   /** Only those with these labels: `key=value`, up to 20 with commas between them. */
   readonly label?: string;
-  /** Only workflows whose name or description holds each of these words. */
+  /** Only workflows whose name and description hold each of these words. */
   readonly q?: string;
   /** Workflows a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -2488,7 +2488,7 @@ export type LookupAgentReply = LookupAgentAnswer;
 
 /** Arguments of {@link Operations.listAgents}. */
 export interface ListAgentsRequest {
-  /** Only agents whose name or description holds each of these words. */
+  /** Only agents whose name and description hold each of these words. */
   readonly q?: string;
   /** Agents a page; more than 200 counts as 200. */
   readonly limit?: number;

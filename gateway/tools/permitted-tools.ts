@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { createLoopTurns } from '../../lib/loop-turns.ts';
 import type { GatewayTool } from './tool-source.ts';
 
 /** How a list picks from the tools of a tenant. */
@@ -19,15 +19,11 @@ export async function permittedTools(
   { patterns, isPermitted, count = Number.POSITIVE_INFINITY }: Choice,
 ): Promise<GatewayTool[]> {
   const found: GatewayTool[] = [];
-  let left = testsPerTurn;
+  const spend = createLoopTurns(testsPerTurn);
   for (const tool of tools) {
     if (found.length >= count) break;
-    if (left <= 0) {
-      await setImmediate();
-      left = testsPerTurn;
-    }
-    left -= patterns + 1;
     if (isPermitted(tool)) found.push(tool);
+    await spend(patterns + 1);
   }
   return found;
 }

@@ -22,17 +22,11 @@ export const pageQuery = (rows: string, defaultLimit: number = limits.pageSizeDe
 /** The query parameter of a list that can be searched. */
 export const wordsQuery = (rows: string) =>
   Type.Optional(
-    Type.String({ maxLength: 256, description: `Only ${rows} whose name or description holds each of these words.` }),
+    Type.String({
+      maxLength: limits.searchLength,
+      description: `Only ${rows} whose name and description hold each of these words.`,
+    }),
   );
-
-/** Whether a text holds each of the words, whatever their letters' case; no words are in every text. */
-export function holdsWords(text: string, words: string | undefined): boolean {
-  const known = text.toLowerCase();
-  return (words ?? '')
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => known.includes(word));
-}
 
 export const nextCursor = Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' });
 

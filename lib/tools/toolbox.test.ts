@@ -67,11 +67,16 @@ describe('required arguments', () => {
 
   it.each<[id: string, name: string, field: string, values: { right: unknown[]; wrong: unknown[] }]>([
     ['TOOL-RULE-12', 'svc.runtime.list', 'language', { right: ['python', 'cobol'], wrong: [7] }],
-    ['TOOL-RULE-13', 'svc.tools.search', 'query', { right: ['file', ''], wrong: [7] }],
+    [
+      'TOOL-RULE-13',
+      'svc.tools.search',
+      'query',
+      { right: ['file', '', 'x'.repeat(255), 'x'.repeat(256)], wrong: [7, 'x'.repeat(257)] },
+    ],
     ['TOOL-RULE-14', 'svc.git.list', 'page', { right: [1, 2], wrong: [0, -1, 1.5, 'one'] }],
     ['TOOL-RULE-14', 'svc.git.list', 'limit', { right: [1, 2, 199, 200], wrong: [0, 201, 1.5, 'ten'] }],
     ['TOOL-RULE-15', 'svc.script.list', 'tag', { right: ['x'], wrong: [1, ['x']] }],
-    ['TOOL-RULE-15', 'svc.script.list', 'q', { right: ['x', ''], wrong: [1] }],
+    ['TOOL-RULE-15', 'svc.script.list', 'q', { right: ['x', '', 'x'.repeat(256)], wrong: [1, 'x'.repeat(257)] }],
   ])('%s %s may have %s: %j', (_id, name, field, { right, wrong }) => {
     const verdicts = (values: readonly unknown[]) =>
       values.map((one) => verdict(aToolCaller(), name, { [field]: one }));

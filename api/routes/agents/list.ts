@@ -3,7 +3,8 @@ import { isLabelName } from '../../../crds/label-name.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import { createListCursor, holdsWords, pageOf } from '../../../lib/http/paging.ts';
+import { createListCursor, pageOf } from '../../../lib/http/paging.ts';
+import { rowsHolding } from '../../../lib/word-search.ts';
 import { listAgents } from './contract.ts';
 import { presentIdentity } from './present.ts';
 
@@ -18,13 +19,13 @@ const byName = {
   compare: (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1),
 };
 
+const textOf = ({ metadata, spec }: Agent): string => `${metadata.name} ${spec.description ?? ''}`;
+
 type ListDeps = { readonly cluster: Pick<Cluster, 'agents' | 'tenants'> };
 
 export function createListRoute({ cluster: { agents, tenants } }: ListDeps): Route<Caller> {
   return defineRoute<typeof listAgents, Caller>(listAgents, async ({ query: { q, limit, cursor }, caller }) => {
-    const wanted = agents
-      .list(caller.tenant)
-      .filter(({ metadata, spec }) => holdsWords(`${metadata.name} ${spec.description ?? ''}`, q));
+    const wanted = await rowsHolding(agents.list(caller.tenant), q, textOf);
     const { rows, next } = pageOf(wanted, byName, { limit, after: cursors.decode(cursor) });
     return json({
       agents: rows.map((agent) => presentIdentity(tenants, agent)),

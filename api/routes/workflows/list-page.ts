@@ -1,17 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
 import { annotations } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { byName, type WorkflowScope, scopeOf, scopes } from '../../../lib/workflow-lookup/index.ts';
 import { isObjectLabel, keptLabels, workflowName } from '../../../lib/manifest/index.ts';
+import { createLoopTurns } from '../../../lib/loop-turns.ts';
 import { ownMember } from '../../../lib/own-member.ts';
-import {
-  type Cursor,
-  createListCursor,
-  holdsWords,
-  type Page,
-  type PageOptions,
-  pageOf,
-} from '../../../lib/http/paging.ts';
+import { rowsHolding } from '../../../lib/word-search.ts';
+import { type Cursor, createListCursor, type Page, type PageOptions, pageOf } from '../../../lib/http/paging.ts';
 
 /** The place of a workflow in a list. A caller sees at most one of a name in each scope. */
 interface ListKey {
@@ -31,18 +25,17 @@ export async function listPage<W extends Workflow>(
   { labels, words, ...page }: ListQuery,
 ): Promise<Page<W, ListKey>> {
   const hasLabels = labelFilter(labels);
-  const wanted: W[] = [];
-  let read = 0;
+  const spend = createLoopTurns(keptPerTurn);
+  const labelled: W[] = [];
   for (const workflow of all) {
-    const { metadata, spec } = workflow;
-    if (hasLabels(metadata) && holdsWords(`${workflowName(metadata)} ${spec.description ?? ''}`, words)) {
-      wanted.push(workflow);
-    }
-    // Kept labels may take 32 KiB of each workflow; other requests are served in between.
-    if (keepsMetadata(workflow) && (read += 1) % keptPerTurn === 0) await setImmediate();
+    if (hasLabels(workflow.metadata)) labelled.push(workflow);
+    // Kept labels may take 32 KiB of each workflow.
+    if (keepsMetadata(workflow)) await spend(1);
   }
-  return pageOf(wanted, { keyOf, compare: byName }, page);
+  return pageOf(await rowsHolding(labelled, words, textOf), { keyOf, compare: byName }, page);
 }
+
+const textOf = ({ metadata, spec }: Workflow): string => `${workflowName(metadata)} ${spec.description ?? ''}`;
 
 const keptPerTurn = 10;
 

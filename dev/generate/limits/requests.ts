@@ -1,4 +1,4 @@
-import { type LimitGroup, row } from './row.ts';
+import { characters, type LimitGroup, row } from './row.ts';
 
 export const requests: LimitGroup = {
   title: 'A request to the HTTP API',
@@ -19,5 +19,6 @@ export const requests: LimitGroup = {
     ),
     row('An idempotency key', 'idempotencyKeyLength', 'characters', 'characters; at most … are allowed'),
     row('Items a page', 'pageSizeMax', 'items', 'more than … counts as …'),
+    characters('Words that a list is searched for', 'searchLength'),
   ],
 };

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
-import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
+import { nextCursor, pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
 
 const source = Type.Union([
   Type.Literal('workflow'),
@@ -39,7 +39,7 @@ export const listTools = defineContract({
   access: 'bearer',
   query: Type.Object({
     ...pageQuery('Tools'),
-    q: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Text in the name or description.' })),
+    q: wordsQuery('tools'),
     source: Type.Optional(source),
     security_context: Type.Optional(
       Type.String({ minLength: 1, maxLength: 253, description: 'Only tools that this security context permits.' }),

@@ -4,6 +4,7 @@ import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
 import { readPage } from '../../../lib/http/read-page.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { contextProblem, patternsOf } from '../../../lib/tools/name-policy.ts';
+import { rowsHolding } from '../../../lib/word-search.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { SecurityOf } from '../../lane/security-of.ts';
 import { permittedTools } from '../../tools/permitted-tools.ts';
@@ -35,14 +36,13 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
           message: `security_context: there is no security context ${context}; GET /v1/security-contexts lists them`,
         });
       registry.requireRead(caller.tenant);
-      const wanted = q?.toLowerCase();
       const after = nameCursor.decode(cursor);
       const rows = registry
         .list(caller.tenant)
         .filter((tool) => after === undefined || tool.name > after)
-        .filter((tool) => source === undefined || tool.source === source)
-        .filter((tool) => wanted === undefined || `${tool.name}\n${tool.description}`.toLowerCase().includes(wanted));
-      const permitted = await permittedTools(rows, {
+        .filter((tool) => source === undefined || tool.source === source);
+      const found = await rowsHolding(rows, q, ({ name, description }) => `${name} ${description}`);
+      const permitted = await permittedTools(found, {
         patterns: security === undefined ? 0 : patternsOf(security),
         count: Math.min(limit, limits.pageSizeMax) + 1,
         isPermitted: ({ name }) => security === undefined || contextProblem(security, name) === undefined,

@@ -1,4 +1,4 @@
-import { flag, row, text, type ToolRow, whole } from './row.ts';
+import { flag, row, text, type ToolRow, whole, words } from './row.ts';
 
 /** Tools about agents, their executions and the installation (spec 3 §10.1, §10.2). */
 export const platformTools: readonly ToolRow[] = [
@@ -43,7 +43,7 @@ export const platformTools: readonly ToolRow[] = [
   row({
     name: 'svc.agent.search',
     description: 'Finds agents whose name and description hold each of the words.',
-    required: { query: text('Words to search for.') },
+    required: { query: words('Words to search for.') },
     optional: { limit: whole('Entries at most.', { minimum: 1, maximum: 200, default: 50 }) },
     marks: ['repeatable'],
   }),
@@ -131,7 +131,7 @@ export const platformTools: readonly ToolRow[] = [
   row({
     name: 'svc.tools.search',
     description: 'Finds tools by words of their name and description.',
-    optional: { query: text('Words to search for.') },
+    optional: { query: words('Words to search for.') },
     marks: ['repeatable'],
   }),
   row({

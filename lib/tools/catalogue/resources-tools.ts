@@ -1,4 +1,4 @@
-import { pathText, row, text, type ToolRow, whole } from './row.ts';
+import { pathText, row, text, type ToolRow, whole, words } from './row.ts';
 
 const target = { type: 'object', description: 'Exactly one of Node, Group, Selector and All.' };
 
@@ -154,7 +154,7 @@ export const resourcesTools: readonly ToolRow[] = [
   row({
     name: 'svc.script.list',
     description: 'Lists scripts, without their code, at most 500.',
-    optional: { tag: text('Tag to list alone.'), q: text('Words that name and description hold.') },
+    optional: { tag: text('Tag to list alone.'), q: words('Words that name and description hold.') },
     marks: ['repeatable'],
   }),
   row({

@@ -8,6 +8,8 @@ type Schema = Readonly<Record<string, unknown>>;
 
 export const text = (description: string): Schema => ({ type: 'string', description });
 export const pathText = (description: string): Schema => ({ ...text(description), maxLength: limits.toolPathLength });
+/** Words that rows of a list are searched for. */
+export const words = (description: string): Schema => ({ ...text(description), maxLength: limits.searchLength });
 export const choice = (values: readonly string[], description: string): Schema => ({
   type: 'string',
   enum: values,

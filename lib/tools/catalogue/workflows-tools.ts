@@ -1,4 +1,4 @@
-import { anything, choice, flag, pathText, row, text, type ToolRow, whole } from './row.ts';
+import { anything, choice, flag, pathText, row, text, type ToolRow, whole, words } from './row.ts';
 
 /** Tools about workflows and their executions (spec 3 §10.1, §10.2). */
 export const workflowsTools: readonly ToolRow[] = [
@@ -63,7 +63,7 @@ export const workflowsTools: readonly ToolRow[] = [
   row({
     name: 'svc.workflow.search',
     description: 'Finds workflows whose name and description hold each of the words.',
-    required: { query: text('Words to search for.') },
+    required: { query: words('Words to search for.') },
     optional: { limit: whole('Entries at most.', { minimum: 1, maximum: 200, default: 50 }) },
     marks: ['repeatable'],
   }),

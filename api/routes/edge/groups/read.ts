@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { createLoopTurns } from '../../../../lib/loop-turns.ts';
 import type { EdgeGroup } from '../../../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
 import { isUid, uidPattern } from '../../../../crds/uid.ts';
@@ -59,13 +59,8 @@ export function createListRoute(deps: ReadGroupDeps): Route<Caller> {
 /** Many groups over many hosts take long; other requests are served in between. */
 async function countMembers(groups: readonly EdgeGroup[], hosts: readonly EdgeHost[]): Promise<readonly number[]> {
   const counter = createMemberCounter(groups.map(({ spec }) => spec));
-  let work = 0;
-  for (const host of hosts) {
-    work += counter.add(fleetHostOf(host));
-    if (work < workPerTurn) continue;
-    work = 0;
-    await setImmediate();
-  }
+  const spend = createLoopTurns(workPerTurn);
+  for (const host of hosts) await spend(counter.add(fleetHostOf(host)));
   return counter.counts;
 }
 
