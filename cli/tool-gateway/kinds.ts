@@ -18,6 +18,13 @@ interface Page {
   readonly next_cursor?: string | null;
 }
 
+/** Answer of a registration. */
+interface Made {
+  readonly id: string;
+  readonly name: string;
+  readonly warnings?: readonly string[];
+}
+
 /** A kind that operators register at the tool gateway, and its operations. */
 export interface GatewayKind {
   /** Name in commands: `spec`. */
@@ -30,7 +37,7 @@ export interface GatewayKind {
   /** Objects of this kind are found by their name, which is what the operations take. */
   readonly isNamed?: true;
   readonly columns: readonly Column<GatewayRow>[];
-  register(client: GatewayClient, body: Body): Promise<{ readonly id: string; readonly name: string }>;
+  register(client: GatewayClient, body: Body): Promise<Made>;
   list(client: GatewayClient, cursor: string | undefined): Promise<Page>;
   read(client: GatewayClient, idOrName: string): Promise<object>;
   delete(client: GatewayClient, idOrName: string): Promise<unknown>;

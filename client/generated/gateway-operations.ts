@@ -245,6 +245,13 @@ export type RegisterToolWorkflowBody = {
   readonly tenant_id?: string;
 };
 
+export type RegisterToolWorkflowAnswer = {
+  readonly id: string;
+  readonly name: string;
+  /** Parts of templates that are legal and probably mistakes. */
+  readonly warnings?: readonly string[];
+};
+
 export type ListToolWorkflowsAnswer = {
   readonly items: readonly ({
     readonly id: string;
@@ -715,7 +722,7 @@ export interface RegisterToolWorkflowRequest {
 }
 
 /** Body of the answer of {@link Operations.registerToolWorkflow}. */
-export type RegisterToolWorkflowReply = RegisterApiSpecAnswer;
+export type RegisterToolWorkflowReply = RegisterToolWorkflowAnswer;
 
 /** Arguments of {@link Operations.readToolWorkflow}. */
 export interface ReadToolWorkflowRequest {

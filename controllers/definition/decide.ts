@@ -2,10 +2,10 @@ import { conditionTypes, type WorkflowReason } from '../../crds/conditions.ts';
 import { limits } from '../../crds/limits.ts';
 import type { AgentStatus } from '../../crds/schema/agent.ts';
 import type { WorkflowStatus } from '../../crds/schema/workflow.ts';
-import { cutText } from '../../lib/cut-text.ts';
 import type { Versioned } from '../../lib/registration/index.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import { problemText } from '../runtime/problem-text.ts';
+import { shownWarnings, warningsText } from '../runtime/warnings.ts';
 
 /** A stored version of a definition: an immutable ControllerRevision (design §4). */
 export interface StoredRevision {
@@ -65,10 +65,6 @@ export function decideDefinition(facts: DefinitionFacts, now: number): Definitio
   };
 }
 
-function warningsText({ length }: readonly string[]): string {
-  return length === 0 ? '' : `; status.warnings has ${length} warning${length === 1 ? '' : 's'}`;
-}
-
 /** The status where the API server lets us store nothing beside it: each tenant grants that right itself. */
 export function withoutRights(facts: DefinitionFacts, now: number): DefinitionStatus {
   const { namespace } = facts.definition.metadata;
@@ -95,7 +91,7 @@ interface Verdict {
 function statusOf(facts: DefinitionFacts, now: number, { reason, message, accepted }: Verdict): DefinitionStatus {
   const { definition, revisionName } = facts;
   const { warnings: _before, ...known } = definition.status ?? {};
-  const warnings = facts.warnings.slice(0, limits.warnings).map((text) => cutText(text, limits.warningLength));
+  const warnings = shownWarnings(facts.warnings);
   const time = new Date(now).toISOString();
   const verdict = { type: conditionTypes.ready, status: accepted ? 'True' : 'False', reason, message } as const;
   return {

@@ -12,10 +12,12 @@ import { readyOf as readyConditionOf } from '../../crds/ready.ts';
 import { toolWorkflows } from '../../lib/kinds.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
+import { bodyWarnings } from '../../lib/tool-chain/body-warnings.ts';
 import { checkToolWorkflow } from '../../lib/tool-chain/check-tool-workflow.ts';
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
+import { shownWarnings, warningsText } from '../runtime/warnings.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { claimants, inhabitants, seers } from './wakes.ts';
@@ -55,11 +57,14 @@ export const toolWorkflowModule = defineModule({
       const verdict =
         placeVerdict(workflow, rivals, isCallable(namespace, tenants)) ??
         (await judgeToolWorkflow(documents, workflow, apiSpec));
+      const warnings = warningsOf(workflow, verdict);
+      const message = `${verdict.message}${warningsText(warnings)}`;
       const status = {
         observedGeneration: workflow.metadata.generation ?? 0,
-        conditions: [readyOf(workflow, verdict, clock.now())],
+        conditions: [readyOf(workflow, { ...verdict, message }, clock.now())],
         steps: workflow.spec.steps.length,
         ...(apiSpec && { api_spec: keyOf(apiSpec) }),
+        ...(warnings.length > 0 && { warnings }),
       };
       await writeStatus({ kube, resource: toolWorkflows, cache: workflows.cache }, workflow, status);
     };
@@ -73,6 +78,13 @@ export const toolWorkflowModule = defineModule({
     };
   },
 });
+
+/** Of a definition that was refused its problems say enough. */
+function warningsOf({ spec }: ToolWorkflow, { reason }: ReadyVerdict): readonly string[] {
+  return reason === 'Accepted'
+    ? shownWarnings(bodyWarnings(spec).map(({ path, message }) => `${path}: ${message}`))
+    : [];
+}
 
 export async function judgeToolWorkflow(
   documents: Pick<ApiDocuments, 'indexOf'>,

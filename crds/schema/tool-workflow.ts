@@ -75,6 +75,12 @@ export const ToolWorkflowStatus = Type.Object(
     conditions: Type.Optional(Conditions),
     api_spec: Type.Optional(Type.String({ description: 'Namespace and name of the ApiSpec, with / between them.' })),
     steps: Type.Optional(Type.Integer({ minimum: 0, description: 'How many steps it has.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.warningLength }), {
+        maxItems: limits.warnings,
+        description: 'Parts of templates that are legal and probably mistakes.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

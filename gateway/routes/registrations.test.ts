@@ -353,6 +353,14 @@ describe('/v1/workflows', () => {
     expect(events).toEqual([{ type: 'WorkflowRegistered', tenant: 'acme', subject: 'me', data }]);
   });
 
+  it('AMB-129 warns of a value that never is there, and registers', async () => {
+    const api = await specId();
+    const steps = [aStep({ body_template: '{"sku":"{{state.other.sku}}"}' })];
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { steps }));
+    const warning = 'steps[0].body_template: reads state.other, and no step before this one has that name';
+    expect([status, body.warnings]).toEqual([200, [warning]]);
+  });
+
   it.each([{ delay: '5s' }, { wait_seconds: 5 }, { poll: { until: '$.ready' } }, { retry: { backoff: '1s' } }])(
     'GW-WF-34 has no step that waits, delays or polls: %j',
     async (field) => {

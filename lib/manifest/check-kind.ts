@@ -3,12 +3,14 @@ import type { KindDefinition } from '../../crds/kind-definition.ts';
 import { errorAt, formatPlace, type Problem } from '../../crds/problem.ts';
 import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
+import type { ToolWorkflowSpec } from '../../crds/schema/tool-workflow.ts';
 import { createValidator, type Validator } from '../../crds/validators.ts';
 import { builtInNameProblems } from '../api-spec/registered.ts';
 import { credentialProblems, credentialTargetProblems } from '../api-spec/credential-problems.ts';
 import { checkCliTool } from '../cli-tool/check-cli-tool.ts';
 import { isJsonObject } from '../json-object.ts';
 import { readOpenApi } from '../openapi-document/index.ts';
+import { bodyWarnings } from '../tool-chain/body-warnings.ts';
 import { checkToolWorkflow } from '../tool-chain/check-tool-workflow.ts';
 import { checkResource } from './check-resource.ts';
 
@@ -45,13 +47,18 @@ const meanings: Readonly<Partial<Record<string, (spec: unknown) => readonly Prob
   CliTool: (spec) => [...nameProblems(spec), ...checkCliTool(spec as CliToolSpec)],
   ToolWorkflow: (spec) => [
     ...nameProblems(spec),
-    ...checkToolWorkflow(spec, { isObject: true }).map((problem) => ({
+    ...toolWorkflowProblems(spec).map((problem) => ({
       ...problem,
       at: ['spec', ...problem.at],
       path: problem.path === formatPlace(problem.at) ? formatPlace(['spec', ...problem.at]) : `spec.${problem.path}`,
     })),
   ],
 };
+
+function toolWorkflowProblems(spec: unknown): readonly Problem[] {
+  const problems = checkToolWorkflow(spec, { isObject: true });
+  return problems.length > 0 ? problems : bodyWarnings(spec as ToolWorkflowSpec);
+}
 
 const nameProblems = (spec: unknown): Problem[] => {
   const name = isJsonObject(spec) && typeof spec['name'] === 'string' ? spec['name'] : '';

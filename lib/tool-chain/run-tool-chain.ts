@@ -211,7 +211,10 @@ class Chain {
       JSON.parse(text);
       return text;
     } catch (error) {
-      const why = error instanceof AppError ? messageOf(error) : 'the text is not valid JSON; escape quotes in inputs';
+      const why =
+        error instanceof AppError
+          ? messageOf(error)
+          : 'the text is not valid JSON; look at its braces, commas and quotes, and at quotes in the inputs';
       throw new AppError('invalid', `step '${name}': body_template did not render valid JSON: ${why}`, {
         reason: 'Validation',
       });

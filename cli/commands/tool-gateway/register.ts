@@ -53,17 +53,25 @@ async function register(
   one: Registration,
 ): Promise<object> {
   const { kind, body } = one;
-  const { id, name } = await kind
+  const {
+    id,
+    name,
+    warnings = [],
+  } = await kind
     .register(client, await withSpecId(client, kind, body))
     .catch((error: unknown) => Promise.reject(refusedIn(error, one)));
   if (format === undefined || format === 'wide')
     terminal.out(`${kind.noun} ${name} registered${kind.isNamed ? '' : ` as ${id}`}`);
   if (format === 'name') terminal.out(name);
+  for (const warning of warnings) terminal.note(`warning: ${kind.noun} ${name}: ${warning}`);
   return { kind: kind.kind, id, name };
 }
 
 function isUsable({ terminal }: CommandSession, found: readonly FileRegistration[]): boolean {
-  const problems = found.flatMap(({ file, problems: own }) => own.map((problem) => problemLine(file, problem)));
+  // The gateway says its warnings with its answer.
+  const problems = found.flatMap(({ file, problems: own }) =>
+    own.filter(({ severity }) => severity === 'error').map((problem) => problemLine(file, problem)),
+  );
   for (const line of problems) terminal.note(line);
   if (problems.length > 0) terminal.note(`error: ${problems.length} problem${problems.length === 1 ? '' : 's'} found`);
   return problems.length === 0;

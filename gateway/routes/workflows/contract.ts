@@ -33,6 +33,15 @@ const Registration = Type.Object(
   { additionalProperties: false },
 );
 
+const Registered = Type.Object(
+  {
+    ...Creation.properties,
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'Parts of templates that are legal and probably mistakes.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
 const Summary = Type.Object(
   {
     ...recordFields,
@@ -86,7 +95,7 @@ export const registerToolWorkflow = defineContract({
   success: {
     kind: 'json',
     description: 'It is registered.',
-    schema: Creation,
+    schema: Registered,
     example: { id: identity.id, name: identity.name },
   },
   invalidBody: invalidRegistration.error,

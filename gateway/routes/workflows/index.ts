@@ -10,6 +10,7 @@ import { pageOf } from '../../../lib/http/paging.ts';
 import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { toolWorkflows } from '../../../lib/kinds.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
+import { bodyWarnings } from '../../../lib/tool-chain/body-warnings.ts';
 import { checkToolWorkflow } from '../../../lib/tool-chain/check-tool-workflow.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
@@ -50,7 +51,8 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
     await checkOperations(deps, caller, workflow);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created);
-    return json({ id: created.metadata.uid, name: definition.name });
+    const warnings = bodyWarnings(workflow.spec).map(({ path, message }) => `${path}: ${message}`);
+    return json({ id: created.metadata.uid, name: definition.name, ...(warnings.length > 0 && { warnings }) });
   });
   return ofOwnTenant(tenancy, route);
 }

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../crds/limits.ts';
+import { bodyWarnings } from './body-warnings.ts';
+
+const step = (name: string, body_template: string) => ({
+  name,
+  operation_id: 'op',
+  body_template,
+  extractors: { sku: '$.sku' },
+  on_error: 'AbortWorkflow' as const,
+});
+const warningsOf = (last: string): string[] =>
+  bodyWarnings({ steps: [step('good', '{}'), step('order', last)] }).map(({ path, message, severity }) => {
+    expect([path, severity]).toEqual(['steps[1].body_template', 'warning']);
+    return message;
+  });
+
+const neverJson = expect.stringContaining('is no JSON');
+
+describe('warnings of body templates', () => {
+  it.each([
+    '{}',
+    '{"sku":"{{state.good.sku}}","all":{{state.good}},"from":"{{input.a.b}}","too":"{{state.input.x}}"}',
+    '{{input.body}}',
+    '{ {{input.members}} }',
+    '[{{#each input.list}}{"n":"{{name}}","i":{{@index}}},{{/each}}0]',
+    '{{#if input.a}}{"a":1}{{else}}{}{{/if}}',
+    '{{#with state.good}}{"s":"{{sku}}"}{{/with}}',
+    '{"a":"{{this.any}}","b":"{{@root.input.c}}","c":"{{lookup input "d"}}"}',
+  ])('has none for %s', (template) => expect(warningsOf(template)).toEqual([]));
+
+  it.each([
+    ['{"a":"{{state.god.sku}}"}', 'reads state.god, and no step before this one has that name; did you mean good?'],
+    ['{"a":"{{state.order.sku}}"}', 'reads state.order, and no step before this one has that name'],
+    ['{"a":"{{state.good.sko}}"}', "reads state.good.sko, and step 'good' extracts no such variable"],
+    [
+      '{{#if sku}}{}{{else}}{}{{/if}}',
+      'reads {{sku}}, which never has a value; values are input.FIELD and state.STEP.VARIABLE',
+    ],
+    ['{"a":"{{lookup state.x input.a}}"}', 'reads state.x, and no step before this one has that name'],
+  ])('GW-WF-14 AMB-129 has one for %s', (template, warning) => expect(warningsOf(template)).toEqual([warning]));
+
+  it.each(['{"sku":"{{input.sku}}"', '{"a":{{input.a}},}', 'sku={{input.sku}}', '{"a":1'])(
+    'GW-WF-08 has one for %s, which is never JSON',
+    (template) => expect(warningsOf(template)).toEqual([neverJson]),
+  );
+
+  it('has as many as a status may hold', () => {
+    const many = (count: number): string =>
+      `{"a":"${Array.from({ length: count }, (_, at) => `{{x${at}}}`).join('')}"}`;
+    for (const count of [limits.warnings - 1, limits.warnings, limits.warnings + 1]) {
+      expect(warningsOf(many(count))).toHaveLength(Math.min(count, limits.warnings));
+    }
+  });
+});
