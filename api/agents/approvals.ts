@@ -103,7 +103,11 @@ async function settle(
  * between.
  */
 async function shows(deps: ApprovalsDeps, latest: AgentExecution, ask: AgentAsk | undefined): Promise<boolean> {
-  if (latest.spec.ask?.id === ask?.id) return true;
+  if (latest.spec.ask?.id === ask?.id) {
+    // The cache may be older, and then nothing would be waited for.
+    if (ask !== undefined) deps.executions.cache.remember(latest);
+    return true;
+  }
   const { name, namespace = '', uid, resourceVersion } = latest.metadata;
   const patch = { metadata: { uid, resourceVersion }, spec: { ask: ask ?? null } };
   try {

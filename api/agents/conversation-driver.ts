@@ -9,7 +9,7 @@ import { conversationLogs } from '../../lib/conversation/record.ts';
 import { startDeadline } from '../../lib/deadline.ts';
 import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
-import { halfJitter } from '../../lib/informer/backoff.ts';
+import { exponential, halfJitter } from '../../lib/informer/backoff.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import { tryPaced } from '../../lib/retry.ts';
 import { Parked } from './approvals.ts';
@@ -20,6 +20,7 @@ import { DeadlineSignal } from './deadline-signal.ts';
 import { type Driven, type OpenConversation, withdraw } from './driven.ts';
 import { addressOf, createDriverLooks, handOverMs, here } from './driver-address.ts';
 import type { DriversDeps } from './drivers-deps.ts';
+import { Grown, readInto } from './grown.ts';
 import { JudgeLater } from './judge-agents.ts';
 import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
@@ -35,22 +36,10 @@ import type { SignedCalls } from './signed-calls.ts';
 const lastWordMs = 30_000;
 /** Pauses of a conversation that was interrupted and does not advance: of all those that Kubernetes refuses at a time. */
 const interruptedPauses = { baseMs: 2_000, maxMs: 60_000 } as const;
-
-/** The conversation holds more than its room is for and can take; it is loaded again in one for so many bytes of text. */
-class Grown extends Error {
-  readonly textBytes: number;
-
-  constructor(textBytes: number) {
-    super();
-    this.textBytes = textBytes;
-  }
-}
-
-/** Reads the whole log as far as there is room for it. Where it gives up, how much more is stored is not known. */
-async function readInto(room: Room, log: ConversationLog): Promise<Grown | undefined> {
-  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return new Grown(2 * log.state.bytes);
-  return room.fits(log.state.bytes) ? undefined : new Grown(log.state.bytes);
-}
+/** Pauses of a conversation that waits for what the cache does not show. */
+const unseenPauses = { baseMs: 1_000, maxMs: 30_000 } as const;
+/** A judge that is started adds no record. */
+const parkedAtOnce = 2;
 
 /** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
 type Driving = 'done' | 'parked' | Grown;
@@ -101,11 +90,12 @@ export class ConversationDriver {
     const { clock, random } = this.#deps;
     const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
     let failures = 0;
+    let { advances } = driven;
     const pauseAfter = (error: unknown): number => {
       if (signal.aborted || error instanceof Overtaken || error instanceof Stopped) throw error;
       this.#warn(execution, error);
-      failures = driven.hasAdvanced ? 1 : failures + 1;
-      driven.hasAdvanced = false;
+      failures = driven.advances > advances ? 1 : failures + 1;
+      advances = driven.advances;
       return halfJitter(interruptedPauses, failures - 1, random());
     };
     const sleep: Clock['sleep'] = async (ms) => {
@@ -127,13 +117,18 @@ export class ConversationDriver {
   async #driveUntilDone(execution: AgentExecution, driven: Driven, signal: AbortSignal): Promise<void> {
     const { namespace = '', uid = '' } = execution.metadata;
     let cost: number = roomLimits.unreadBytes;
+    let parked = 0;
     for (;;) {
       // A person may take days, and an agent that judges minutes: until then nothing is held for the conversation but this.
       await this.#deps.approvals.idle(uid, signal);
       await this.#deps.judges.idle(execution, signal);
+      const { advances } = driven;
       const outcome = await this.#driveInPlace(execution, driven, { tenant: namespace, cost, signal });
       if (outcome === 'done') return;
       if (outcome instanceof Grown) cost = wantedFor(outcome.textBytes);
+      parked = outcome === 'parked' && driven.advances === advances ? parked + 1 : 0;
+      if (parked >= parkedAtOnce)
+        await this.#deps.clock.sleep(exponential(unseenPauses, parked - parkedAtOnce), signal);
     }
   }
 
@@ -233,7 +228,7 @@ export class ConversationDriver {
       if (error instanceof Parked) return 'parked';
       throw error;
     } finally {
-      open.driven.hasAdvanced ||= log.last > begun;
+      if (log.last > begun) open.driven.advances += 1;
       channel.close();
       await signed.close();
       // The one that asks for the conversation waits for the end of this, not the other way round.

@@ -27,8 +27,8 @@ export interface Driven extends Leaver {
   outliving: Promise<void> | undefined;
   /** Ends the pause behind an interruption. Undefined where it is in none. */
   pause: AbortController | undefined;
-  /** A record was added since the last interruption, beside that this replica took over. */
-  hasAdvanced: boolean;
+  /** Turns in which a record was added, beside that this replica took over. */
+  advances: number;
   ended: Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function newDriven(): Driven {
     left: Promise.resolve(),
     outliving: undefined,
     pause: undefined,
-    hasAdvanced: false,
+    advances: 0,
     ended: Promise.resolve(),
   };
 }

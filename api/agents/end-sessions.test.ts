@@ -11,7 +11,7 @@ import { toolSessionId } from './registered/tool-sessions.ts';
 /** Sessions in real NATS, and a watch that a test plays. */
 let nats: TestBus;
 let sessions: Sessions;
-let tell: (change: Pick<InformerChange<AgentExecution>, 'before' | 'after'>) => void;
+let tell: (change: Pick<InformerChange<AgentExecution>, 'before' | 'after'> & { readonly own?: boolean }) => void;
 let stop: AbortController;
 let running: Promise<void>;
 let next = 0;
@@ -104,6 +104,13 @@ describe('the sessions of an execution of an agent', () => {
   it('are revoked for an execution that had ended before this process began', async () => {
     const [pod] = await begin();
     tell({ before: undefined, after: anExecution({ status: { phase: 'completed' } }) });
+    await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
+  });
+
+  it('are revoked where this process read the end before the watch brought it', async () => {
+    const [pod] = await begin();
+    const ended = anExecution({ spec: { cancel: { by: 'ada' } } });
+    tell({ before: ended, after: ended, own: true });
     await expect.poll(() => isRevoked(pod), { timeout: 20_000 }).toBe(true);
   });
 

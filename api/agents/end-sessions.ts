@@ -54,9 +54,10 @@ export function createEndSessions(deps: EndSessionsDeps): EndSessions {
     if (waiting.size > waitingMax && oldest !== undefined) waiting.delete(oldest);
     wake();
   };
-  executions.onChange(({ before, after }) => {
-    if (after === undefined || (isOver(after) && (before === undefined || !isOver(before))))
-      note((after ?? before)?.metadata);
+  executions.onChange(({ before, after, own }) => {
+    // A version that this process remembered is held before its event comes.
+    const isKnown = !own && before !== undefined && isOver(before);
+    if (after === undefined || (isOver(after) && !isKnown)) note((after ?? before)?.metadata);
   });
   return {
     async run(stop) {
