@@ -251,7 +251,9 @@ describe('a tool call that waits for a person, on a real NATS server', () => {
         },
       });
       shared.put(executionOf(trouble));
-      await vi.waitFor(async () => expect((await recordsOf(trouble)).at(-1)?.kind).toBe('approval_asked'));
+      await vi.waitFor(async () => expect((await recordsOf(trouble)).at(-1)?.kind).toBe('approval_asked'), {
+        timeout: 20_000,
+      });
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(shared.objects.get(trouble)?.spec.ask).toBeUndefined();
       shared[trouble] = false;

@@ -56,6 +56,7 @@ export class ConversationLog {
   #last = 0;
   /** Appends are made one after another: a judge and a pod may speak at one time. */
   #tail: Promise<unknown> = Promise.resolve();
+  #appended = Promise.withResolvers<void>();
 
   constructor(deps: LogDeps) {
     this.#deps = deps;
@@ -64,6 +65,11 @@ export class ConversationLog {
   /** Place of the last record; 0 where there is none. */
   get last(): number {
     return this.#last;
+  }
+
+  /** Resolves with the next record that is stored here. */
+  get appended(): Promise<void> {
+    return this.#appended.promise;
   }
 
   /**
@@ -146,6 +152,8 @@ export class ConversationLog {
     if (sequence === undefined) throw new Overtaken();
     this.#last = sequence;
     fold(this.state, record);
+    this.#appended.resolve();
+    this.#appended = Promise.withResolvers();
     return sequence;
   }
 }

@@ -53,6 +53,8 @@ interface PodChannelDeps {
 export class PodChannel {
   readonly #deps: PodChannelDeps;
   readonly #offers = new Map<string, Offer>();
+  /** Hashes of results that the driver has, by the id of the dispatch: their ends may not be written down yet. */
+  readonly #reported = new Map<string, string>();
   #isClosed = false;
   /** Wakes those that wait for an offer or for the end. */
   #changed = Promise.withResolvers<void>();
@@ -112,35 +114,37 @@ export class PodChannel {
   }
 
   /**
-   * Takes the result of a command. The same result again changes nothing (requirements AMB-038). A driver that has just
-   * taken the conversation over may not offer the command yet: the result waits for it.
+   * Takes the result of a command. Resolves once the end of the command is written down: a pod that knows its result taken runs
+   * the command again where a later driver offers it. The same result again changes nothing (requirements AMB-038). A driver that
+   * has just taken the conversation over may not offer the command yet: the result waits for it.
    * @throws AppError `not_found` for an unknown id, `conflict` for another result of a command that has ended.
    */
   async report(dispatchId: string, result: DispatchResult, signal: AbortSignal): Promise<void> {
     const resultHash = hashOf(result);
     const gone = aborted(signal);
     for (;;) {
-      const changed = this.#changed.promise;
-      if (this.#take(dispatchId, result, resultHash)) return;
+      const changed = Promise.race([this.#changed.promise, this.#deps.log.appended]);
+      if (this.#isTaken(dispatchId, result, resultHash)) return;
       if (this.#isClosed || signal.aborted) throw new AppError('unavailable', 'the conversation moves; send it again');
       await Promise.race([changed, gone]);
     }
   }
 
-  /** False where the driver is yet to offer the command. */
-  #take(dispatchId: string, result: DispatchResult, resultHash: string): boolean {
+  /** False where the driver is yet to offer the command, or to write its end down. */
+  #isTaken(dispatchId: string, result: DispatchResult, resultHash: string): boolean {
     const { dispatches } = this.#deps.log.state;
     if (!dispatches.has(dispatchId)) throw unknownDispatch();
     const offer = [...this.#offers.values()].find((one) => one.dispatchId === dispatchId);
     if (offer !== undefined) {
       this.#offers.delete(offer.callId);
+      this.#reported.set(dispatchId, resultHash);
       offer.settle({ result, dispatch_id: dispatchId, result_hash: resultHash });
-      return true;
     }
-    const known = dispatches.get(dispatchId);
-    if (known === resultHash) return true;
-    if (known !== undefined || !this.#isUnderWay(dispatchId)) throw resultConflict();
-    return false;
+    const known = dispatches.get(dispatchId) ?? this.#reported.get(dispatchId);
+    if (known !== undefined && known !== resultHash) throw resultConflict();
+    if (this.#isUnderWay(dispatchId)) return false;
+    if (known === undefined) throw resultConflict();
+    return true;
   }
 
   #isUnderWay(dispatchId: string): boolean {
