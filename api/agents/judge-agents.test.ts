@@ -19,10 +19,18 @@ import { roomLimits } from './room.ts';
 const replicas = useReplicas();
 const refused = (status: number, reason: string): KubeError =>
   new KubeError(status, { reason, message: reason }, { verb: 'get', resource: 'agentexecutions' });
+const failedTest = new KubeError(
+  422,
+  { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
+  { verb: 'patch', resource: 'agentexecutions' },
+);
 const accuracy = anAgent('accuracy', {}, { namespace: 'acme' });
 
-/** The port of one replica on the objects that all share. Each create fails with the next of `troubles` first. */
-function judgesOn(shared: SharedExecutions, troubles: Error[] = []) {
+/**
+ * The port of one replica on the objects that all share. Each create fails with the next of `troubles` first, each patch with the
+ * next of `patchTroubles`.
+ */
+function judgesOn(shared: SharedExecutions, troubles: Error[] = [], patchTroubles: Error[] = []) {
   const all = () => [...shared.objects.values()];
   const byName = (name: string) => all().find(({ metadata }) => metadata.name === name);
   const cache = {
@@ -46,6 +54,8 @@ function judgesOn(shared: SharedExecutions, troubles: Error[] = []) {
       return found;
     },
     async jsonPatch(_: unknown, { name }: { name: string }, patch: readonly { path: string; value: never }[]) {
+      const trouble = patchTroubles.shift();
+      if (trouble !== undefined) throw trouble;
       const found = byName(name) as AgentExecution;
       const cancel = patch.find(({ path }) => path === '/spec/cancel')?.value;
       if (cancel !== undefined) shared.put({ ...found, spec: { ...found.spec, cancel } });
@@ -135,10 +145,11 @@ interface More {
   readonly poolBytes?: number;
   readonly bus?: EventBus;
   readonly troubles?: Error[];
+  readonly patchTroubles?: Error[];
 }
 
-function startOn(shared: SharedExecutions, { agent = 'accuracy', most, troubles, ...rest }: More = {}) {
-  const judges = judgesOn(shared, troubles);
+function startOn(shared: SharedExecutions, { agent = 'accuracy', most, troubles, patchTroubles, ...rest }: More = {}) {
+  const judges = judgesOn(shared, troubles, patchTroubles);
   return replicas.start({ shared, spec: judgedBy(agent, most), judges, ask: answers, ...rest });
 }
 
@@ -319,18 +330,47 @@ describe('an agent that judges answers', () => {
     expect(await outcome(shared)).toMatchObject({ phase: 'completed', output: 'answer 1', score: 1 });
   });
 
-  it('is cancelled where the execution that it judges is', async () => {
+  const cancelled = (execution: AgentExecution | undefined): AgentExecution => {
+    if (execution === undefined) throw new Error('there is no execution');
+    return { ...execution, spec: { ...execution.spec, cancel: { by: 'ada', at: '2026-01-31T12:00:00Z' } } };
+  };
+  const ourCancel = { by: 'windlass', reason: expect.stringContaining('ended') as string };
+
+  it.each<readonly [title: string, troubles: Error[]]>([
+    ['at once', []],
+    ['although it changes meanwhile', [failedTest]],
+    ['once the API server takes it', [refused(503, 'ServiceUnavailable'), refused(401, 'Unauthorized')]],
+  ])('is cancelled with the execution that it judges %s', async (title, patchTroubles) => {
     const shared = new SharedExecutions();
-    startOn(shared);
-    shared.put(executionOf('cancelled'));
+    startOn(shared, { patchTroubles });
+    shared.put(executionOf(title));
     await judges(shared, 1);
-    const execution = shared.objects.get('cancelled') as AgentExecution;
-    shared.put({ ...execution, spec: { ...execution.spec, cancel: { by: 'ada', at: '2026-01-31T12:00:00Z' } } });
-    await vi.waitFor(() => {
-      expect(judgesIn(shared)[0]?.spec.cancel).toMatchObject({
-        by: 'windlass',
-        reason: expect.stringContaining('ended'),
-      });
-    }, until);
+    shared.put(cancelled(shared.objects.get(title)));
+    await vi.waitFor(() => expect(judgesIn(shared)[0]?.spec.cancel).toMatchObject(ourCancel), until);
+  });
+
+  it('is cancelled by the next replica where one died between both ends', async () => {
+    const before = new SharedExecutions();
+    startOn(before);
+    before.put(executionOf('orphan'));
+    const [judge] = await judges(before, 1);
+    const shared = new SharedExecutions();
+    for (const one of [cancelled(before.objects.get('orphan')), judge])
+      shared.objects.set(one?.metadata.uid ?? '', one as AgentExecution);
+    judgesOn(shared);
+    shared.put(cancelled(before.objects.get('orphan')));
+    await vi.waitFor(() => expect(judgesIn(shared)[0]?.spec.cancel).toMatchObject(ourCancel), until);
+  });
+
+  it('is cancelled where it shows after the end of the execution that it judges', async () => {
+    const before = new SharedExecutions();
+    startOn(before);
+    before.put(executionOf('late-judge'));
+    const [judge] = await judges(before, 1);
+    const shared = new SharedExecutions();
+    judgesOn(shared);
+    shared.put(cancelled(before.objects.get('late-judge')));
+    shared.put(judge as AgentExecution);
+    await vi.waitFor(() => expect(judgesIn(shared)[0]?.spec.cancel).toMatchObject(ourCancel), until);
   });
 });

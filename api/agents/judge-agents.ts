@@ -1,13 +1,11 @@
 import { limits } from '../../crds/limits.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { judgedExecution } from '../../lib/agent/judged-execution.ts';
-import { lineageOf } from '../../lib/agent/lineage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Budget } from '../../lib/conversation/budget.ts';
 import { defined } from '../../lib/defined.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { finished } from '../../lib/execution/finished.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { shortHash } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -19,7 +17,7 @@ import type { Cluster } from '../cluster/index.ts';
 import { marksOfJudge } from '../cluster/lineages.ts';
 import { start, type StartAgentDeps } from '../routes/agent-executions/start.ts';
 import { JudgeFailed, type JudgedAnswer } from './judge.ts';
-import { needsDriving } from './needs-driving.ts';
+import { createCancelUnwanted, isUnderWay, judgesUnderWay } from './unwanted-judges.ts';
 import type { AgentCaller } from './registered/index.ts';
 
 /** An answer that an agent is to judge. */
@@ -60,22 +58,22 @@ interface JudgeAgentsDeps extends Pick<StartAgentDeps, 'newId' | 'audit'> {
   readonly logger: Logger;
   readonly agents: Pick<Cluster['agents'], 'locate'>;
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
-    readonly cache: Pick<CacheReader<AgentExecution, 'family'>, 'get' | 'byIndex' | 'remember'>;
+    readonly cache: Pick<CacheReader<AgentExecution, 'family'>, 'get' | 'getByUid' | 'byIndex' | 'remember'>;
   };
 }
 
 export function createJudgeAgents(deps: JudgeAgentsDeps): JudgeAgents {
   const wakes = new Map<string, PromiseWithResolvers<void>>();
+  const cancelUnwanted = createCancelUnwanted(deps);
   deps.executions.onChange(({ before, after }) => {
     const judged = judgedExecution(after ?? before);
     if (judged !== undefined && !isUnderWay(after)) wakes.get(judged)?.resolve();
-    if (after !== undefined && before !== undefined && needsDriving(before) && !needsDriving(after))
-      for (const judge of underWay(deps, after)) void cancel(deps, judge, after);
+    if (after !== undefined) cancelUnwanted(after);
   });
   return {
     async idle(execution, signal) {
       const { uid = '' } = execution.metadata;
-      while (!signal.aborted && underWay(deps, execution).length > 0) {
+      while (!signal.aborted && judgesUnderWay(deps, execution).length > 0) {
         const wake = wakes.get(uid) ?? Promise.withResolvers<void>();
         wakes.set(uid, wake);
         await Promise.race([wake.promise, deps.clock.sleep(lookMs, signal)]);
@@ -88,17 +86,6 @@ export function createJudgeAgents(deps: JudgeAgentsDeps): JudgeAgents {
 
 /** A change that was missed is found after so long. */
 const lookMs = 30_000;
-
-const isUnderWay = (execution: AgentExecution | undefined): boolean =>
-  execution !== undefined &&
-  execution.spec.result === undefined &&
-  execution.metadata.deletionTimestamp === undefined &&
-  !finished(execution);
-
-function underWay({ executions }: JudgeAgentsDeps, judged: AgentExecution): readonly AgentExecution[] {
-  const family = executions.cache.byIndex('family', lineageOf(judged).root);
-  return family.filter((one) => judgedExecution(one) === judged.metadata.uid && isUnderWay(one));
-}
 
 async function resultOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise<JudgeResult | undefined> {
   const judge = await judgeOf(deps, question);
@@ -173,20 +160,4 @@ function isLater(error: unknown): boolean {
   if (error instanceof JudgeFailed) return false;
   if (error instanceof HttpError) return isRetryable(error) || isLater(error.cause);
   return mayPass(error);
-}
-
-/** A judge whose verdict nothing waits for. The first writer counts. */
-async function cancel(deps: JudgeAgentsDeps, { metadata }: AgentExecution, judged: AgentExecution): Promise<void> {
-  const { name, namespace = '', uid } = metadata;
-  const at = new Date(deps.clock.now()).toISOString();
-  const reason = `the execution ${judged.metadata.name}, whose answer it judges, has ended`;
-  try {
-    await deps.kube.jsonPatch(agentExecutions, { namespace, name }, [
-      { op: 'test', path: '/metadata/uid', value: uid },
-      { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
-      { op: 'add', path: '/spec/cancel', value: { by: 'windlass', at, via: 'api', reason } },
-    ]);
-  } catch (error) {
-    deps.logger.debug({ namespace, execution: name, problem: messageOf(error) }, 'judge not cancelled');
-  }
 }
