@@ -9,6 +9,7 @@ import { type GatewayStage, openGatewayStage } from '../gateway/stage.ts';
 import { isNativeCluster } from '../harness/cluster.ts';
 import { agentExecutions, agents } from '../harness/kinds.ts';
 import { waitForObject } from '../harness/wait.ts';
+import { attestAsPod } from './node-config/attested-pod.ts';
 import { type Change, configure, restore } from './node-config/configure.ts';
 import { type ModelServers, startModelServers, type Wish } from './node-config/model-servers.ts';
 
@@ -24,6 +25,13 @@ const agentsOfTest: Readonly<Record<string, AgentSpec>> = {
   fast: scripted({ runtime: { model: 'fast' } }),
   house: scripted({ runtime: { model: 'house-own' } }),
   asks: scripted({ tools: [list], approval: { tools: [list.name], timeout_seconds: 3_600 } }),
+  signs: scripted({
+    tools: [...judged, { name: 'fs.read' }],
+    approval: { tools: [list.name] },
+    execution: { tool_validation: { enabled: true } },
+    // No registry has it: no runner takes the session of the pod before the test does.
+    runtime: { image: 'registry.invalid/absent:1' },
+  }),
   judged: scripted({ tools: judged, execution: { tool_validation: { enabled: true } } }),
 };
 const looks = { name: list.name, arguments: {} };
@@ -138,6 +146,15 @@ describe.runIf(isNativeCluster())('an installation whose node configuration chan
       const session = await stage.session({ context: 'open' });
       const args = { name: 'by-signer', code };
       const called = await stage.call(session, { tool: 'svc.script.save', args, path: '/v1/seal/invoke' });
+      expect(called).toMatchObject({ status: 200, result: { isError: false } });
+    });
+
+    it('TOOL-RULE-03 no judge sees the same call that the pod of an agent signs itself', async () => {
+      const id = await start('signs', { calls: [looks] });
+      const execution = await until(id, ({ status }) => status?.phase === 'waiting' && status.pod?.uid !== undefined);
+      const session = await attestAsPod(stage.kube, stage.api.replace(/\d+$/, '8081'), execution);
+      const call = { tool: 'svc.script.save', args: { name: 'by-pod', code }, path: '/v1/seal/invoke' } as const;
+      const called = await stage.call(session, call, stage.api);
       expect(called).toMatchObject({ status: 200, result: { isError: false } });
     });
 
