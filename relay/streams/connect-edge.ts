@@ -13,7 +13,7 @@ import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-str
 import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 import { createAlikeCapabilities } from './alike-capabilities.ts';
-import { heldToken, type HeldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
+import { createKeyReader, heldToken, type HeldToken, hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
 import { createBusTurns, takeEvent, type TakeEventDeps } from './take-event.ts';
 import { createOpenings, createTenantStreams, type Openings, type TenantStreams } from './tenant-streams.ts';
@@ -35,6 +35,7 @@ interface OpenDeps extends ConnectDeps, Pick<TakeEventDeps, 'turns'> {
   readonly shares: TenantStreams;
   readonly openings: Openings;
   readonly alike: ReturnType<typeof createAlikeCapabilities>;
+  readonly readKey: ReturnType<typeof createKeyReader>;
 }
 
 /** How long a client has for its Hello, from the first byte of its stream on. */
@@ -48,6 +49,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
     turns: createBusTurns(parts.clock),
     openings: createOpenings(),
     alike: createAlikeCapabilities(),
+    readKey: createKeyReader(),
   };
   const open = new Set<LiveStream>();
   const stop = (stream: LiveStream): void => stream.end(relayStops());

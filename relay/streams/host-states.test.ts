@@ -5,7 +5,7 @@ import { createMemoryHosts, type MemoryHosts } from '../../test/support/memory-h
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
 import { HostStates } from './host-states.ts';
-import { LiveStream } from './live-stream.ts';
+import { createKeyReader, LiveStream } from './live-stream.ts';
 
 const capabilities = { os: 'linux', arch: 'amd64', local_tools: [], mount_points: [], labels: {} };
 
@@ -15,7 +15,12 @@ function streamOf(host: StoredHost, nodeId: string): LiveStream {
     token: { text: '', jti: '', keyHash: '', ends: Number.POSITIVE_INFINITY },
     streamId: randomUUID(),
     beganAt: Date.now(),
-    deps: { clock: systemClock, hosts: { find: async () => undefined }, relayKey: generateKeyPairSync('ed25519') },
+    deps: {
+      clock: systemClock,
+      hosts: { find: async () => undefined },
+      relayKey: generateKeyPairSync('ed25519'),
+      readKey: createKeyReader(),
+    },
     pipe: { send: async () => undefined, interrupt: () => undefined },
   };
   return new LiveStream(facts, host, capabilities);

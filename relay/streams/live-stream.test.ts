@@ -1,9 +1,10 @@
 import { createHook } from 'node:async_hooks';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { queryObjects } from 'node:v8';
 import { expect, it } from 'vitest';
 import { openEdgeCommand } from '../../lib/edge/index.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
-import { LiveStream } from './live-stream.ts';
+import { createKeyReader, LiveStream } from './live-stream.ts';
 
 /** Signatures that were made or verified in a thread of the pool while the work ran: those alone call back. */
 async function pooledSignatures(work: () => Promise<unknown>): Promise<number> {
@@ -19,13 +20,37 @@ async function pooledSignatures(work: () => Promise<unknown>): Promise<number> {
   return jobs;
 }
 
+const readKey = createKeyReader();
+/** To make a pair takes a hundred times as long as to make up a public key; below 2^249 it is in canonical form. */
+const keyText = (): string => Buffer.concat([randomBytes(31), Buffer.of(1)]).toString('base64');
+
+it.each([
+  [1_023, true],
+  [1_024, false],
+  [1_025, false],
+])('a relay that has heard %d other hosts since has the key of a host still parsed: %s', (others, isParsed) => {
+  const read = createKeyReader();
+  const text = keyText();
+  const key = read(text);
+  for (let host = 0; host < others; host += 1) read(keyText());
+  expect(read(text) === key).toBe(isParsed);
+});
+
+it('a relay keeps the parsed keys of 1,024 hosts, whatever the number of its streams', () => {
+  const read = createKeyReader();
+  const kept = (): number => queryObjects(readKey(keyText()).constructor as new () => unknown, { format: 'count' });
+  const before = kept();
+  for (let host = 0; host < 2_000; host += 1) read(keyText());
+  expect(kept() - before).toBeLessThan(1_100);
+});
+
 it('EDGE-FLOW-06 seals messages in their order, without a thread of the pool for any of them', async () => {
   const relayKey = generateKeyPairSync('ed25519');
   const written: Uint8Array[] = [];
   const pipe = { send: async (bytes: Uint8Array) => void written.push(bytes), interrupt: () => undefined };
   const [nodeId, streamId] = ['n', 's'];
   const token = { text: 't', jti: 'j', keyHash: 'k', ends: 0 };
-  const deps = { clock: { now: () => Date.now() }, hosts: { find: async () => undefined }, relayKey };
+  const deps = { clock: { now: () => Date.now() }, hosts: { find: async () => undefined }, relayKey, readKey };
   const host = { tenant: 'acme', object: { metadata: { uid: 'u' } } } as unknown as StoredHost;
   const facts = { nodeId, token, streamId, beganAt: 0, deps, pipe };
   const stream = new LiveStream(facts, host, {
