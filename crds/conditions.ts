@@ -97,7 +97,8 @@ export const agentExecutionReasons = {
   ContextTooLong: 'The conversation is longer than the model takes.',
   BudgetExceeded: 'The execution used up max_tokens or max_cost_usd.',
   PriceUnknown: 'The agent has max_cost_usd, and the node configuration has no price of its model.',
-  NotAccepted: 'None of max_iterations answers was accepted by the judge or by output_schema.',
+  NotAccepted:
+    'Each of max_iterations answers had a score below validation.threshold, or broke output_schema; the message has the last score.',
   ValidationFailed: 'The judge of an answer or of a tool call gave no verdict.',
   ConversationTooLarge: 'The conversation holds more text than is kept of one.',
   ConversationLost:

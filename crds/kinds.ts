@@ -130,6 +130,8 @@ const agentExecution: KindDefinition = {
     { name: 'Tools', type: 'integer', jsonPath: '.status.tool_calls' },
     age,
     ...whyColumns,
+    { name: 'Asked', type: 'string', jsonPath: '.spec.agent', priority: 1 },
+    { name: 'Owner', type: 'string', jsonPath: '.metadata.ownerReferences[0].name', priority: 1 },
   ],
 };
 

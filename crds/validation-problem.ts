@@ -118,10 +118,21 @@ function choice(error: ErrorObject, at: Place): Finding | undefined {
 /** The probable meaning of a mistyped word, as the end of a sentence. */
 function hintOf(written: unknown, allowed: unknown): string {
   if (typeof written !== 'string' || !Array.isArray(allowed)) return '';
-  return meantBy(
-    written,
-    allowed.filter((candidate) => typeof candidate === 'string'),
-  );
+  const words = allowed.filter((candidate) => typeof candidate === 'string');
+  return meantBy(written, words) || ofFamily(written, words);
+}
+
+/** Most words that a hint lists. */
+const wordsMeant = 3;
+
+/** A few words that begin as the written one does up to its first underscore: `score_over` is one of `score_…`. */
+function ofFamily(written: string, words: readonly string[]): string {
+  const end = written.indexOf('_') + 1;
+  const family = words.filter((word) => end > 0 && word.startsWith(written.slice(0, end)));
+  if (family.length === 0 || family.length > wordsMeant) return '';
+  const last = family.at(-1) ?? '';
+  const others = family.slice(0, -1).join(', ');
+  return `; did you mean ${others === '' ? last : `${others} or ${last}`}?`;
 }
 
 /** The way to mend a value of the wrong type, where there is one way, as the end of a sentence. */

@@ -78,6 +78,10 @@ describe('the validators', () => {
         'spec.states.a.transitions[0].condition: must be one of always, on_success, on_failure, exit_code_zero, exit_code_non_zero, exit_code, score_above, score_below, score_between, confidence_above, consensus, all_approved, any_rejected, input_equals, input_equals_yes, input_equals_no, custom; did you mean on_success?',
       ],
     },
+    'a word that shares its beginning with few others is named with them': {
+      spec: state({ kind: 'System', command: 'true', transitions: [{ condition: 'score_over', target: 'a' }] }),
+      want: [expect.stringMatching(/, custom; did you mean score_above, score_below or score_between\?$/)],
+    },
     'a value of the wrong type is mended by the message': {
       spec: state({
         kind: 'ContainerRun',

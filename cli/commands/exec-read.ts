@@ -63,7 +63,9 @@ const list: Run<ListOptions> = async (session, _, { agent, phase: status, archiv
   }
   if (rows.length === 0)
     session.terminal.note(`no ${archived === true ? 'archived ' : ''}executions of agents ${backend.words.place}`);
-  else for (const line of tableLines(columnsAt(session.clock.now()), rows)) session.terminal.out(line);
+  else
+    for (const line of tableLines(columnsAt(session.clock.now()), rows, session.format === 'wide'))
+      session.terminal.out(line);
   return ok;
 };
 
@@ -73,6 +75,7 @@ const columnsAt = (now: number): Column<Row>[] => [
   { heading: 'STATUS', cell: ({ status }) => status },
   { heading: 'ITERATIONS', cell: ({ iterations }) => iterations },
   { heading: 'TOOL CALLS', cell: ({ tool_calls: calls }) => calls },
+  { heading: 'COST USD', cell: ({ cost_usd: cost }) => cost, wide: true },
   { heading: 'AGE', cell: ({ created_at: at }) => formatAge(at, now) },
   { heading: 'ID', cell: ({ execution_id: id }) => id },
 ];
@@ -82,6 +85,9 @@ const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
   const execution = await backend.agentRuns().readAgentExecution({ execution_id: id });
   if (session.format === 'name') session.terminal.out(execution.execution_id);
   else if (!(await printedValue(session, execution))) session.terminal.out(await serialised(execution, 'yaml'));
+  const { model, output_tokens: tokens = 0, cost_usd: cost } = execution;
+  if (model !== undefined && tokens > 0 && cost === undefined)
+    session.terminal.note(`cost unknown: the node configuration has no price of ${model}`);
   return ok;
 };
 

@@ -14,10 +14,11 @@ const completed = (output: string) => ({ type: 'execution_completed', data: { fi
 interface Scenario {
   readonly events?: readonly ShownEvent[];
   readonly files?: Readonly<Record<string, string>>;
+  readonly execution?: object;
 }
 
 /** Output and exit code of a command, against an API that streams these events. */
-async function ran(argv: readonly string[], { events = [], files = {} }: Scenario = {}) {
+async function ran(argv: readonly string[], { events = [], files = {}, execution = {} }: Scenario = {}) {
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
   const backend = {
     kind: 'http',
@@ -31,6 +32,7 @@ async function ran(argv: readonly string[], { events = [], files = {} }: Scenari
       },
     },
     agentRuns: () => ({
+      readAgentExecution: async () => execution,
       startAgentExecution: async ({ body }: { body: unknown }) => {
         asked.push(body);
         return { execution_id: 'x1' };
@@ -144,5 +146,18 @@ describe('windlass agent', () => {
     const { out } = await ran(['agent', 'list']);
     expect(out[0]).toMatch(/^NAME +ID +OWNER$/);
     expect(out[1]).toBe(`reviewer   ${agentId}   acme`);
+  });
+});
+
+describe('windlass exec get', () => {
+  it.each([
+    [{ model: 'big-1', output_tokens: 1 }, ['cost unknown: the node configuration has no price of big-1']],
+    [{ model: 'big-1', output_tokens: 1, cost_usd: 0 }, []],
+    [{ model: 'big-1', output_tokens: 0 }, []],
+    [{ output_tokens: 1 }, []],
+  ])('says of %j why it has no cost: %j', async (execution, want) => {
+    const { notes, out } = await ran(['exec', 'get', 'x1'], { execution });
+    expect(notes).toEqual(want);
+    expect(out.join('\n')).toContain('output_tokens: ');
   });
 });

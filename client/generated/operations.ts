@@ -1181,7 +1181,7 @@ export type ListAgentExecutionsAnswer = {
     readonly input_tokens?: number;
     /** Tokens that the model wrote. */
     readonly output_tokens?: number;
-    /** By the prices of the node configuration. */
+    /** By the prices of the node configuration; absent where its model has none. */
     readonly cost_usd?: number;
     /** This is read from the archive; the execution itself may be gone. */
     readonly archived: boolean;
@@ -1218,7 +1218,7 @@ export type ReadAgentExecutionAnswer = {
   readonly input_tokens?: number;
   /** Tokens that the model wrote. */
   readonly output_tokens?: number;
-  /** By the prices of the node configuration. */
+  /** By the prices of the node configuration; absent where its model has none. */
   readonly cost_usd?: number;
   /** This is read from the archive; the execution itself may be gone. */
   readonly archived: boolean;

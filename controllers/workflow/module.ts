@@ -22,9 +22,9 @@ const workflowInformers = {
 /** Workflows that name an object by its name or its uid. */
 const naming = (
   workflows: Pick<CacheReader<Workflow, 'names'>, 'byIndex'>,
-  kind: 'agent' | 'workflow',
+  what: 'agent' | 'workflow',
   ...names: readonly (string | undefined)[]
-): readonly Workflow[] => names.flatMap((name) => workflows.byIndex('names', `${kind}/${name}`));
+): readonly Workflow[] => names.flatMap((name) => workflows.byIndex('names', `${what}/${name}`));
 
 /**
  * A revision without its workflow is deleted when no execution runs it any more: checked when it is seen and when a

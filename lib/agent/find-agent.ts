@@ -33,5 +33,5 @@ export function meantAgent(cache: Pick<KnownAgents, 'byIndex'>, namespace: strin
 }
 
 /** Whether executions of a namespace may run the agent. */
-export const isVisible = ({ metadata }: Pick<Agent, 'metadata'>, namespace: string): boolean =>
+const isVisible = ({ metadata }: Pick<Agent, 'metadata'>, namespace: string): boolean =>
   metadata.namespace === namespace || metadata.namespace === globalNamespace;

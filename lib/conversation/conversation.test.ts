@@ -261,6 +261,9 @@ describe('a conversation', () => {
     const world = new World([{ content: 'a', calls: 0 }], [0.2]);
     const { result } = world.run(specOf({ max_iterations: 1, validation: { threshold: 0.5 } }));
     expect(result).toMatchObject({ reason: 'NotAccepted', output: 'a', score: 0.2 });
+    expect(result?.message).toMatch(
+      /^none of 1 answers was accepted \(max_iterations\); the last one has the score 0\.2, below the validation\.threshold 0\.5: /,
+    );
   });
 
   it.each([

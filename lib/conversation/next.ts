@@ -71,11 +71,18 @@ function betweenIterations(state: ConversationState, spec: AgentSpec): Effect {
   if (completed.accepted) return { kind: 'end', result: accepted(state, completed.output, completed.score) };
   const most = spec.execution?.max_iterations ?? iterationsDefault;
   if (iteration >= most) {
-    const message = `none of ${most} answers was accepted; the last one: ${completed.feedback ?? 'no reason given'}`;
+    const message = `none of ${most} answers was accepted (max_iterations); the last one${scoreOf(completed, spec)}: ${completed.feedback ?? 'no reason given'}`;
     return { kind: 'end', result: { ...failure(state, 'NotAccepted', message), ...lastAnswer(completed) } };
   }
   const feedback = `The answer was not accepted. ${completed.feedback ?? ''}\nAnswer again, in full.`;
   return { kind: 'begin_iteration', iteration: iteration + 1, action: 'refine', feedback };
+}
+
+/** An answer that breaks `output_schema` is judged by no score. */
+function scoreOf({ score }: { readonly score?: number }, { execution }: AgentSpec): string {
+  const threshold = execution?.validation?.threshold;
+  if (score === undefined || threshold === undefined || score >= threshold) return '';
+  return ` has the score ${score}, below the validation.threshold ${threshold}`;
 }
 
 const lastAnswer = ({ output, score }: { readonly output: string; readonly score?: number }) =>

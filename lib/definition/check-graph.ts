@@ -9,18 +9,16 @@ export function checkGraph(definition: Definition): readonly Problem[] {
     ...(initial !== undefined && stateNames.size > 0 && !stateNames.has(initial)
       ? [errorAt(['spec', 'initial_state'], 'unknown_state', unknownState(definition, initial))]
       : []),
-    ...states.flatMap((named) => [...checkTargets(named, definition), ...checkOrder(named)]),
+    ...checkTargets(definition),
+    ...states.flatMap(checkOrder),
     ...unreachable(definition),
   ];
 }
 
-function checkTargets({ at, state }: NamedState, definition: Definition): Problem[] {
-  return state.transitions.flatMap(({ target }, index) =>
-    definition.stateNames.has(target)
-      ? []
-      : [errorAt([...at, 'transitions', index, 'target'], 'unknown_state', unknownState(definition, target))],
-  );
-}
+const checkTargets = (definition: Definition): Problem[] =>
+  definition.targets
+    .filter(({ target }) => !definition.stateNames.has(target))
+    .map(({ at, target }) => errorAt(at, 'unknown_state', unknownState(definition, target)));
 
 function unknownState({ hints, stateNames }: Definition, written: string): string {
   const meant = hints.meant(() => stateNames, written);

@@ -14,6 +14,12 @@ export interface NamedState {
   readonly state: State;
 }
 
+/** A state that a rule leads to. */
+interface NamedTarget {
+  readonly at: Place;
+  readonly target: string;
+}
+
 /** Names that are looked at for one hint. */
 const namesMax = 200;
 
@@ -46,6 +52,8 @@ export interface Definition {
   /** Names of all states, also of those with a slip. */
   readonly stateNames: ReadonlySet<string>;
   readonly states: readonly NamedState[];
+  /** Targets of all rules that are texts, also of rules and states with a slip. */
+  readonly targets: readonly NamedTarget[];
   /** Whether every state satisfies the schema; only then is it known what leads where. */
   readonly isComplete: boolean;
   /** Probable meanings of mistyped names in it. */
@@ -75,8 +83,18 @@ export function soundParts(spec: unknown, problems: readonly Problem[]): Definit
     states: names
       .filter((name) => !brokenStates.has(name))
       .map((name) => ({ name, at: ['spec', 'states', name], state: states[name] as State })),
+    targets: Object.entries(states).flatMap(([name, state]) => targetsOf(state, ['spec', 'states', name])),
     isComplete: names.length > 0 && brokenStates.size === 0,
     hints: new Hints(),
     templates: new CheckedTemplates(),
   };
+}
+
+function targetsOf(state: unknown, at: Place): readonly NamedTarget[] {
+  const rules: unknown = isJsonObject(state) ? state['transitions'] : undefined;
+  if (!Array.isArray(rules)) return [];
+  return rules.flatMap((rule: unknown, index) => {
+    const target = isJsonObject(rule) ? rule['target'] : undefined;
+    return typeof target === 'string' ? [{ at: [...at, 'transitions', index, 'target'], target }] : [];
+  });
 }

@@ -101,6 +101,13 @@ describe('problems have path, line and column', () => {
         '9:16 spec.states.a.kind: must be one of Agent, System, Human, ParallelAgents, ContainerRun, ParallelContainerRun, Subworkflow; did you mean System?',
       ],
     },
+    'WF-MAN-16 a target beside another mistake of its state': {
+      text: resource.replace('transitions: []', 'transitions: [{ condition: on_sucess, target: aa }, { target: a }]'),
+      want: [
+        expect.stringMatching(/^9:\d+ spec\.states\.a\.transitions\[0\]\.condition: .*; did you mean on_success\?$/),
+        expect.stringMatching(/^9:\d+ spec\.states\.a\.transitions\[0\]\.target: 'aa' is not a key of states/),
+      ],
+    },
     'AMB-178 a label of the custom resource that Kubernetes refuses': {
       text: resource.replace('namespace: team', 'labels: {team: "a b"}'),
       want: ['5:12 metadata.labels.team: must be empty or up to 63 letters, digits, -, _ or .'],

@@ -36,7 +36,12 @@ export const AgentExecutionSummary = Type.Object(
     tool_calls: count('Tool calls that ran.'),
     input_tokens: count('Tokens that the model read.'),
     output_tokens: count('Tokens that the model wrote.'),
-    cost_usd: Type.Optional(Type.Number({ minimum: 0, description: 'By the prices of the node configuration.' })),
+    cost_usd: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description: 'By the prices of the node configuration; absent where its model has none.',
+      }),
+    ),
     archived: Type.Boolean({ description: 'This is read from the archive; the execution itself may be gone.' }),
   },
   { additionalProperties: false },
