@@ -308,20 +308,24 @@ describe('sessions of operators', () => {
     },
   );
 
-  it.each<[string, object]>([
-    ['GW-SESS-04 a PEM', { public_key_b64: pair.publicKey.export({ format: 'pem', type: 'spki' }) }],
-    ['AMB-142 a key of small order', { public_key_b64: Buffer.alloc(32).toString('base64') }],
-    ['AMB-116 a time that is over', { expires_at: '2020-01-01T00:00:00Z' }],
-    ['a time without its zone', { expires_at: '2030-01-01T00:00:00' }],
-    ['GW-SESS-06 a day that does not exist', { expires_at: '2030-02-30T00:00:00Z' }],
-    ['GW-SESS-05 a token of another key', { security_token: 'a.b.c' }],
-    ['AMB-119 a token of another context', { security_context: 'other' }],
-    ['GW-SESS-01 no execution_id', { execution_id: undefined }],
-    ['GW-SESS-02 no agent_id', { agent_id: undefined }],
-    ['GW-SESS-03 no security_context', { security_context: undefined }],
-    ['a field of no meaning', { color: 'red' }],
-  ])('are refused with 400: %s', async (_name, change) => {
-    expect((await register(change))[0]).toBe(400);
+  it.each<[string, field: string, change: object]>([
+    ['GW-SESS-04 a PEM', 'public_key_b64', { public_key_b64: pair.publicKey.export({ format: 'pem', type: 'spki' }) }],
+    ['AMB-142 a key of small order', 'public_key_b64', { public_key_b64: Buffer.alloc(32).toString('base64') }],
+    ['AMB-116 a time that is over', 'body.expires_at', { expires_at: '2020-01-01T00:00:00Z' }],
+    ['a time without its zone', 'body.expires_at', { expires_at: '2030-01-01T00:00:00' }],
+    ['GW-SESS-06 a day that does not exist', 'body.expires_at', { expires_at: '2030-02-30T00:00:00Z' }],
+    ['GW-SESS-05 a token of another key', 'body.security_token', { security_token: 'a.b.c' }],
+    ['AMB-119 a token of another context', 'body.security_token', { security_context: 'other' }],
+    ['GW-SESS-01 no execution_id', 'body.execution_id', { execution_id: undefined }],
+    ['GW-SESS-01 an empty execution_id', 'body.execution_id', { execution_id: '' }],
+    ['GW-SESS-02 no agent_id', 'body.agent_id', { agent_id: undefined }],
+    ['GW-SESS-02 an empty agent_id', 'body.agent_id', { agent_id: '' }],
+    ['GW-SESS-03 no security_context', 'body.security_context', { security_context: undefined }],
+    ['GW-SESS-03 an empty security_context', 'body.security_context', { security_context: '' }],
+    ['a field of no meaning', 'body.color', { color: 'red' }],
+  ])('are refused with 400, which names the field: %s', async (_name, field, change) => {
+    const [status, body] = await register(change);
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(field)]);
   });
 
   it.each<[string, string, () => Promise<object>]>([

@@ -203,6 +203,7 @@ function open(scene: Scene = {}) {
   const shadow = { ...api, metadata: { ...api.metadata, ...ofCaller } };
   const apis = [...(scene.isApiGone === true ? [] : [api]), ...(scene.isShadowed === true ? [shadow] : [])];
   let isListed = true;
+  let now = workflow;
   const secret: Secret = {
     metadata: {
       name: 'key',
@@ -237,7 +238,7 @@ function open(scene: Scene = {}) {
     tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', globalNamespace] : [globalNamespace]) },
     objects: {
       byIndex: (_index, place) => [
-        ...(isListed && place === namespace ? [workflow] : []),
+        ...(isListed && place === namespace ? [now] : []),
         ...(scene.rivals ?? []).filter(({ metadata }) => metadata.namespace === place),
       ],
     },
@@ -277,7 +278,10 @@ function open(scene: Scene = {}) {
   const remove = (): void => {
     isListed = false;
   };
-  return { source, call, remove, events, types: () => events.map(({ type }) => type) };
+  const change = (steps: ToolWorkflow['spec']['steps']): void => {
+    now = { ...workflow, spec: { ...workflow.spec, steps } };
+  };
+  return { source, call, remove, change, events, types: () => events.map(({ type }) => type) };
 }
 
 describe('a tool workflow as a tool', () => {
@@ -435,6 +439,20 @@ describe('a tool workflow as a tool', () => {
     expect(types().at(-1)).toBe('WorkflowInvocationCompleted');
     await expect(call()).rejects.toMatchObject({ code: 'not_found', reason: 'NotFound' });
     expect(sent).toHaveLength(2);
+  });
+
+  it('GW-WF-30 ADR 0116 finishes a call as it began when kubectl changes it, and takes the next one as it is now', async () => {
+    const { call, change } = open();
+    const { promise, resolve: answerNow } = Promise.withResolvers<void>();
+    gate = promise;
+    const answer = call();
+    await expect.poll(() => sent.map(({ url }) => url)).toEqual(['/items']);
+    change([step('order', 'order')]);
+    answerNow();
+    expect(await answer).toMatchObject({ isError: false, structured: { state: { 'find.id': 'GET-1' } } });
+    expect(sent.map(({ url }) => url)).toEqual(['/items', '/orders']);
+    expect(await call()).toMatchObject({ isError: false, structured: { state: {} } });
+    expect(sent.map(({ url }) => url).slice(2)).toEqual(['/orders']);
   });
 
   it('that a stopping gateway gives up answers which steps were sent, and events tell why it ended', async () => {
