@@ -103,6 +103,20 @@ describe('a signed call', () => {
     expect(await verdict(signed({ token: await issueToken(key, right) }))).toBe('acme');
   });
 
+  it.each([
+    [59_999, 'acme'],
+    [60_000, 'token_invalid'],
+    [60_001, 'token_invalid'],
+  ])('GW-INV-12 with a token of a minute that was proved before, after %i ms: %s', async (ms, want) => {
+    const { verdict, signed, key, seconds, sessions, clock } = await world();
+    const { session_id: jti = '' } = (await sessions.find({ tenant: 'acme', execution_id: 'e-1' })) ?? {};
+    const claims = { jti, scp: 'default', tenant_id: 'acme', iat: seconds(), exp: seconds() + 60 };
+    const token = await issueToken(key, claims);
+    expect(await verdict(signed({ token }))).toBe('acme');
+    await clock.advance(ms);
+    expect(await verdict(signed({ token, timestamp: seconds() }))).toBe(want);
+  });
+
   it.each<[string, object, string]>([
     ['another tenant', { tenant_id: 'globex' }, 'session_inactive'],
     ['no tenant', { tenant_id: ' ' }, 'token_invalid'],
