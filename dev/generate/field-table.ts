@@ -8,7 +8,7 @@ interface FieldRow {
   readonly notes: string;
 }
 
-/** A markdown table of all fields below a schema; unions are left to sections of their own. */
+/** A markdown table of all fields below a schema; unions of list items and map values are left to sections of their own. */
 export function fieldTable(schema: SourceSchema, base = ''): string {
   const rows = fieldRows(schema, base);
   if (rows.length === 0) return '';
@@ -27,8 +27,33 @@ function fieldRows(schema: SourceSchema, base: string): FieldRow[] {
       required: schema.required?.includes(name) ?? false,
       notes: notesOf(field),
     };
-    return [row, ...fieldRows(...inner(field, path))];
+    return [row, ...(isByKind(field) ? kindRows(field.anyOf, path) : fieldRows(...inner(field, path)))];
   });
+}
+
+type ByKind = SourceSchema & { readonly anyOf: readonly SourceSchema[] };
+
+const kindOf = (variant: SourceSchema) => variant.properties?.['kind']?.enum?.[0];
+
+/** Whether a field holds one of several objects, each with a `kind` of its own. */
+const isByKind = (field: SourceSchema): field is ByKind =>
+  field.anyOf !== undefined && field.anyOf.every((variant) => kindOf(variant) !== undefined);
+
+/** One row for `kind`, and one for each other field, with the kinds that have it. */
+function kindRows(variants: readonly SourceSchema[], base: string): FieldRow[] {
+  const kinds = variants.map((variant) => `\`${String(kindOf(variant))}\``);
+  const rows = variants.flatMap((variant, index) =>
+    fieldRows(variant, base).map((row) => ({ ...row, kind: kinds[index] ?? '' })),
+  );
+  const paths = [...new Set(rows.map(({ path }) => path))].filter((path) => path !== `${base}.kind`);
+  const others = paths.flatMap((path): FieldRow[] => {
+    const same = rows.filter((row) => row.path === path);
+    const [first] = same;
+    return first === undefined
+      ? []
+      : [{ ...first, notes: `${first.notes} Kinds: ${same.map(({ kind }) => kind).join(', ')}.` }];
+  });
+  return [{ path: `${base}.kind`, type: kinds.join(', '), required: true, notes: '' }, ...others];
 }
 
 /** The schema whose fields are listed under a field, and the path that they hang on. */
@@ -40,6 +65,7 @@ function inner(field: SourceSchema, path: string): [SourceSchema, string] {
 }
 
 function typeOf(field: SourceSchema): string {
+  if (isByKind(field)) return 'object';
   if (field.enum) return field.enum.map((value) => `\`${value}\``).join(', ');
   if (field.items) return `list of ${plural(field.items)}`;
   if (field.additionalProperties) return `map of ${plural(field.additionalProperties)}`;

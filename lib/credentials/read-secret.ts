@@ -40,7 +40,8 @@ export async function readSecret(deps: SecretReader, ref: SecretRef): Promise<Se
     version: `${uid}/${resourceVersion}`,
     value(key) {
       const encoded = secret.data?.[key];
-      if (encoded === undefined) throw credentialFailed(`Secret ${ref.name} lacks the key ${key}`);
+      if (encoded === undefined)
+        throw credentialFailed(`Secret ${ref.name} in the namespace ${ref.namespace} lacks the key '${key}'; add it`);
       // A line feed at the end is what editors and echo leave.
       const text = Buffer.from(encoded, 'base64')
         .toString('utf8')

@@ -220,7 +220,7 @@ describe('an OpenAPI document is refused', () => {
   });
 
   it.each([
-    ['a list', '[]', 'the document must be an object'],
+    ['a list', '[]', 'must be the text of an OpenAPI document, an object in JSON or YAML'],
     ['no text at all', '', 'the text holds no document'],
     ['two documents', `${yaml}---\n${yaml}`, 'the text holds 2 YAML documents; send one'],
     ['JSON that ends early', '{"openapi":', 'is not valid JSON'],

@@ -19,7 +19,8 @@ export function readOpenApi(text: string, serverUrl?: string): OpenApiReading {
   const parsed = parseText(text);
   if ('problems' in parsed) return refused(parsed.problems);
   const document = mapOf(parsed.value);
-  if (document === undefined) return refused([errorAt([], 'document', 'the document must be an object')]);
+  if (document === undefined)
+    return refused([errorAt([], 'document', 'must be the text of an OpenAPI document, an object in JSON or YAML')]);
   const version = versionProblem(document);
   if (version !== undefined) return refused([version]);
   const reader = new DocumentReader(document, serverUrl);
