@@ -66,6 +66,17 @@ describe('a conversation that Kubernetes refuses for long', () => {
     expect(paused()).toEqual([1_500, 3_000, 6_000, 12_000, 24_000, 45_000, 45_000, 45_000]);
   });
 
+  it('is driven anew after the same pauses where its outcome is refused, and so is the failure in its place', async () => {
+    const shared = new SharedExecutions();
+    shared.outcomesRefused = 6;
+    const { clock, paused } = shortSleeps();
+    replicas.start({ shared, clock, ask: async () => replyOf('the answer') });
+    shared.put(executionOf('unstored'));
+    await outcomes(shared);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'the answer' });
+    expect(paused()).toEqual([1_500, 3_000, 6_000]);
+  });
+
   it('is written down as taken over once by each of the replicas that try in turn', async () => {
     const shared = new SharedExecutions();
     const judges = judgesAfter(8);

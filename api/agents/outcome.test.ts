@@ -124,9 +124,9 @@ describe('the outcome of an agent', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('whose failure is refused as well is logged, and not sent for ever', async () => {
+  it('whose failure is refused as well is logged, and left to a later attempt', async () => {
     const { write, sent, lines } = open(() => invalid);
-    await write('in', 'out');
+    await expect(write('in', 'out')).rejects.toMatchObject({ code: 'unavailable', reason: 'OutcomeRefused' });
     expect([sent.length, lines.length]).toEqual([2, 2]);
   });
 

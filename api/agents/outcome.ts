@@ -1,7 +1,7 @@
 import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { exponential } from '../../lib/informer/backoff.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
@@ -34,6 +34,8 @@ const messageLength = 2_048;
  * leaves it to the next one. An outcome that Kubernetes does not store is replaced by a failure which says so. An execution
  * that has ended otherwise keeps its end: nothing is written then. `inputBytes`: where `execution` comes from a cache, which
  * leaves its input out.
+ * @throws KubeError where Kubernetes is away for long; AppError `OutcomeRefused` where it refuses the failure as well. A later
+ * attempt may do what neither could.
  */
 export async function writeOutcome(
   deps: OutcomeDeps,
@@ -47,11 +49,12 @@ export async function writeOutcome(
   if (problem === undefined) return;
   logger.error({ namespace, execution: name, ...problem }, 'outcome refused by the Kubernetes API');
   const again = await storeOrRefuse(deps, { execution, inputBytes }, failureOf(result, problem));
-  if (again !== undefined)
-    logger.error(
-      { namespace, execution: name, ...again },
-      'outcome refused by the Kubernetes API, and so is its failure',
-    );
+  if (again === undefined) return;
+  logger.error(
+    { namespace, execution: name, ...again },
+    'outcome refused by the Kubernetes API, and so is its failure',
+  );
+  throw new AppError('unavailable', `no outcome can be stored: ${again.message}`, { reason: 'OutcomeRefused' });
 }
 
 interface Problem {
