@@ -1,7 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type CallCounter, createCallCounter } from '../../lib/envelope/index.ts';
 import { KubeError } from '../../lib/kube/index.ts';
-import { executionOf, podTool, replyOf, SharedExecutions, specOf } from '../../test/agents/replica.ts';
+import type { ModelRequest } from '../../lib/models/models.ts';
+import type { Tool, ToolAnswer } from '../../lib/tools/tool.ts';
+import { executionOf, podTool, replyOf, SharedExecutions, specOf, startReplica } from '../../test/agents/replica.ts';
 import { useReplicas } from '../../test/agents/replicas.ts';
 import { type JudgeAgents, JudgeLater } from './judge-agents.ts';
 import { createConversationFeed } from './live.ts';
@@ -140,4 +143,29 @@ describe('a conversation that Kubernetes refuses for long', () => {
     expect(judges.result).toHaveBeenCalledTimes(1);
     expect(await replica.drivers.open(execution, AbortSignal.abort())).toBeUndefined();
   });
+});
+
+it('AMB-195 a call is counted once where its replica dies behind the count, and another one makes it', async () => {
+  const shared = new SharedExecutions();
+  const bus = replicas.connect();
+  const counter = createCallCounter(bus);
+  const take: CallCounter['take'] = async (...call) => {
+    const isTaken = await counter.take(...call);
+    // The process is gone: its connection is, and nothing of it writes any more.
+    await bus.close(0);
+    return isTaken;
+  };
+  const ask = async ({ messages }: ModelRequest) =>
+    messages.some(({ role }) => role === 'tool') ? replyOf('ok') : replyOf('', [['count', {}]]);
+  const run = vi.fn<() => Promise<ToolAnswer>>(async () => ({ content: '7', isError: false }));
+  const tools: Tool[] = [{ ...podTool(true), name: 'count', run: { kind: 'api', run } }];
+  const options = { shared, ask, tools, security: { max_calls: 1 } };
+  startReplica({ ...options, bus, calls: { take } });
+  shared.put(executionOf('counted'));
+  await vi.waitFor(async () => expect((await kindsOf('counted')).at(-1)).toBe('model_replied'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(bus.problem()).toBeDefined(), { timeout: 10_000 });
+  replicas.start(options);
+  await outcomes(shared);
+  expect(run).toHaveBeenCalledTimes(1);
+  expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'ok', tool_calls: 1 });
 });

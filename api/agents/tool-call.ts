@@ -131,7 +131,7 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
   const isAgain = deps.log.state.underWay?.call_id === call.id;
   if (!isAgain) {
     const most = deps.caller.security.max_calls;
-    if (most !== undefined && !(await counts(deps, most, signal))) {
+    if (most !== undefined && !(await counts(deps, call.id, most, signal))) {
       return refuse(deps, running.effect, `${refusalText(callsSpent(most))}; answer without tools`);
     }
     await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
@@ -155,10 +155,15 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
 /** Whether a process that made a call of it may still have its answer. */
 const isOnceOnly = ({ run, idempotent }: Tool): boolean => run.kind === 'api' && !idempotent;
 
-/** Signed calls of the execution share this count. */
-function counts({ calls, clock, logger, caller, giveUp }: ConversationDeps, most: number, signal: AbortSignal) {
+/** Signed calls of the execution share this count. A replica that dies behind it leaves the call to another one. */
+function counts(
+  { calls, clock, logger, caller, giveUp }: ConversationDeps,
+  callId: string,
+  most: number,
+  signal: AbortSignal,
+) {
   const account = { execution_id: caller.executionId ?? '', tenant: caller.tenant };
-  return patiently({ clock, logger, signal, giveUp }, () => calls.take(account, most));
+  return patiently({ clock, logger, signal, giveUp }, () => calls.take(account, most, callId));
 }
 
 async function answerOf(

@@ -70,7 +70,7 @@ async function prepare(deps: ExecuteDeps, call: ToolCall, signal: AbortSignal): 
     return failedCall('ToolRefused', `NotInContainer: ${tool.name} runs in the container of an agent alone`);
   const { max_calls: most } = caller.security;
   const account = { execution_id: call.spec.parent.uid, tenant: caller.tenant };
-  if (most !== undefined && !(await retried(() => calls.take(account, most))))
+  if (most !== undefined && !(await retried(() => calls.take(account, most, call.metadata.uid))))
     return failedCall('ToolRefused', refusalText(callsSpent(most)));
   return { caller, tool, args };
 }

@@ -68,6 +68,15 @@ describe('the count of calls', () => {
     expect(await counter.take(account('row'), 3)).toBe(false);
   });
 
+  it('takes a call of a name once, whichever replica counts it again', async () => {
+    const [one, other] = [createCallCounter(bus), createCallCounter(await nats.connected())];
+    const take = (counter: typeof one, callId: string) => counter.take(account('named'), 3, callId);
+    expect(await Promise.all([take(one, 'a'), take(one, 'b')])).toEqual([true, true]);
+    expect(await Promise.all([take(other, 'b'), take(other, 'c'), take(other, 'd')])).toEqual([true, true, false]);
+    expect(await take(one, 'c')).toBe(true);
+    expect(await take(one, 'd')).toBe(false);
+  });
+
   it('keeps what another replica has counted behind the late one', async () => {
     const counter = createCallCounter(lateBus((number) => number === 1));
     const other = createCallCounter(bus);

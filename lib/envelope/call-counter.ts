@@ -13,15 +13,18 @@ type CallAccount = SessionName;
 export interface CallCounter {
   /**
    * Counts one call; false where the execution has had `most` already. Throws AppError `unavailable` where the bus does not
-   * answer; a call that was counted all the same counts for the next one of the execution in this process.
+   * answer; a call that was counted all the same counts for the next one of the execution in this process. `callId`: a call that
+   * another process makes where this one dies; it is counted once, as long as few others of the execution come in between.
    */
-  take(account: CallAccount, most: number): Promise<boolean>;
+  take(account: CallAccount, most: number, callId?: string): Promise<boolean>;
 }
 
 /** Calls that were counted by one write. */
 interface Batch {
   readonly id: string;
   readonly calls: number;
+  /** Those of them that have one. Absent: none has, or a version before wrote it. */
+  readonly ids?: readonly string[];
 }
 
 interface Count {
@@ -42,6 +45,7 @@ const unsureKept = 10_000;
 
 interface Waiting {
   readonly most: number;
+  readonly callId: string | undefined;
   readonly settle: (isTaken: boolean) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -56,7 +60,7 @@ export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
       const batch = line.splice(0);
       try {
         const taken = await counts.take(account, batch);
-        for (const [index, { settle }] of batch.entries()) settle(index < taken);
+        for (const one of batch) one.settle(taken.has(one));
       } catch (error) {
         for (const { fail } of batch) fail(error);
       }
@@ -64,11 +68,12 @@ export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
     lines.delete(key);
   };
   return {
-    take(account, most) {
+    take(account, most, callId) {
       return new Promise((settle, fail) => {
         const line = lines.get(sessionKey(account));
-        if (line !== undefined) return void line.push({ most, settle, fail });
-        const begun = [{ most, settle, fail }];
+        const wanted = { most, callId, settle, fail };
+        if (line !== undefined) return void line.push(wanted);
+        const begun = [wanted];
         lines.set(sessionKey(account), begun);
         void work(account, begun);
       });
@@ -85,15 +90,17 @@ class Counts {
     this.#bucket = bucket;
   }
 
-  /** How many of the batch fit. */
-  async take(account: CallAccount, batch: readonly Waiting[]): Promise<number> {
+  /** Those of the batch that fit, or are counted already. */
+  async take(account: CallAccount, batch: readonly Waiting[]): Promise<ReadonlySet<Waiting>> {
     const most = Math.min(...batch.map((one) => one.most));
     const taken = await firstAnswer(attempts, async () => {
       const found = await this.#bucket.get(sessionKey(account));
       const had = this.#known(account, found?.value);
-      const calls = Math.max(0, Math.min(batch.length, most - had.calls));
-      if (calls === 0) return 0;
-      return (await this.#add(account, { found, had, calls })) ? calls : undefined;
+      const counted = new Set(had.last.flatMap(({ ids = [] }) => ids));
+      const isCounted = ({ callId }: Waiting): boolean => callId !== undefined && counted.has(callId);
+      const added = batch.filter((one) => !isCounted(one)).slice(0, Math.max(0, most - had.calls));
+      const fits = new Set([...batch.filter(isCounted), ...added]);
+      return added.length === 0 || (await this.#add(account, { found, had, added })) ? fits : undefined;
     });
     if (taken !== undefined) return taken;
     throw new AppError('unavailable', 'too many replicas count calls of this execution; try again', {
@@ -112,10 +119,12 @@ class Counts {
   }
 
   /** False where another replica has counted meanwhile. */
-  async #add(account: CallAccount, { found, had, calls }: Addition): Promise<boolean> {
+  async #add(account: CallAccount, { found, had, added }: Addition): Promise<boolean> {
     const key = sessionKey(account);
     const id = newId();
-    const next = { calls: had.calls + calls, last: [...had.last, { id, calls }].slice(-batchesKept) };
+    const ids = added.flatMap(({ callId }) => callId ?? []);
+    const batch: Batch = { id, calls: added.length, ...(ids.length === 0 ? {} : { ids }) };
+    const next = { calls: had.calls + added.length, last: [...had.last, batch].slice(-batchesKept) };
     try {
       const written =
         found === undefined
@@ -134,5 +143,5 @@ interface Addition {
   readonly found: KeyValueEntry<Count> | undefined;
   /** The part of it that counts. */
   readonly had: Count;
-  readonly calls: number;
+  readonly added: readonly Waiting[];
 }

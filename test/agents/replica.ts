@@ -12,6 +12,7 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import {
+  type CallCounter,
   createCallCounter,
   createCallsUnderWay,
   createSessions,
@@ -216,6 +217,8 @@ interface ReplicaOptions {
   readonly admission?: Pick<CallsUnderWay, 'enter'>;
   /** Default: that of the machine. */
   readonly clock?: Clock;
+  /** Default: one on the bus. */
+  readonly calls?: CallCounter;
 }
 
 export interface Replica {
@@ -257,6 +260,7 @@ export function startReplica({
   poolBytes,
   leaving = leavingTimesOf(20_000),
   clock = systemClock,
+  calls = createCallCounter(bus),
   admission = createCallsUnderWay(clock),
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
@@ -282,7 +286,7 @@ export function startReplica({
     models: { ask, limitsOf: () => limits },
     toolbox,
     registered,
-    calls: createCallCounter(bus),
+    calls,
     claims: createClaims({ kube, bus, clock, isKnown: () => isModelKnown }),
     approvals: createApprovals({ kube, clock, executions: shared.informer }),
     judges,
