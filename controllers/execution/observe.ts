@@ -93,7 +93,11 @@ function isAwaitedByAny({ executions }: Pick<Caches, 'executions'>, execution: W
 }
 
 /** Nothing for a pod that is no step. */
-function podFact({ outcomeOf, noteOf }: ObserveDeps, pod: Pod, now: number): PodFact[] {
+export function podFact(
+  { outcomeOf, noteOf }: Pick<ObserveDeps, 'outcomeOf' | 'noteOf'>,
+  pod: Pod,
+  now: number,
+): PodFact[] {
   const slot = slotOf(pod.metadata);
   return slot === undefined ? [] : [{ slot, ...observePod(pod, outcomeOf, now, noteOf) }];
 }

@@ -1,6 +1,6 @@
 import { decide } from '../../controllers/execution/engine/decide.ts';
 import type { Action, Decision, Need } from '../../controllers/execution/engine/decision.ts';
-import type { Blockage, ChildFact, Facts, VolumeFact } from '../../controllers/execution/engine/facts.ts';
+import type { Blockage, ChildFact, Facts, PodFact, VolumeFact } from '../../controllers/execution/engine/facts.ts';
 import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
 import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
@@ -39,6 +39,7 @@ interface SeenWorld {
   readonly toolCalls: WorldToolCalls;
   readonly volumes: Record<string, VolumeFact>;
   readonly otherVolumes: ReadonlyMap<string, VolumeFact>;
+  readonly podsNow: ReadonlyMap<string, PodFact>;
   readonly descendants: number | undefined;
   readonly linkPlans: readonly LinkPlan[];
   readonly blobs: WorldBlobs;
@@ -137,7 +138,10 @@ export class WorldDecider {
       if (need.kind === 'blob') loaded.set(need.locator, this.#world.blobs.load(need.locator));
       else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
     }
-    return { ...facts, loaded, workflows, volumesByUid, agents, toolCalls };
+    const pods = facts.pods.map((fact) =>
+      read.has(fact.uid) ? { ...(this.#world.podsNow.get(fact.uid) ?? fact), isAsked: true } : fact,
+    );
+    return { ...facts, pods, loaded, workflows, volumesByUid, agents, toolCalls };
   }
 
   /** The workflow of a name. */

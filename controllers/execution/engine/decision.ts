@@ -19,6 +19,8 @@ export type Need =
   | { readonly kind: 'agent'; readonly uid: string }
   /** The answer of a tool call that has ended. */
   | { readonly kind: 'tool_call'; readonly uid: string }
+  /** A pod as the API server has it: the watch may be behind. */
+  | { readonly kind: 'pod'; readonly uid: string }
   /** A volume that the workflow does not declare. */
   | { readonly kind: 'volume'; readonly uid: string }
   | { readonly kind: 'workflow'; readonly workflow: string };

@@ -22,6 +22,8 @@ interface Infeasible {
 /** A pod of the execution, and which one it is. */
 export interface PodFact extends PodObservation {
   readonly slot: PodSlot;
+  /** Whether the API server itself was asked for it, for this decision. */
+  readonly isAsked?: boolean;
 }
 
 /** A child execution. Values in the child's own output store are LargeValue. */

@@ -4,7 +4,7 @@ import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
 import { isRoutine } from '../../step-pods/pod-waiting.ts';
 import { engineLimits } from '../limits.ts';
-import type { Draft } from './draft.ts';
+import { type Draft, LackingFacts } from './draft.ts';
 import type { Failure, PodFact, StepOutcome, Waiting } from './facts.ts';
 import { noResult } from '../../step-pods/step.ts';
 import { type CurrentVisit, unchanged, type VisitChange } from './reduce.ts';
@@ -34,13 +34,23 @@ export function queueOutcome(draft: Draft, queued: Queued): StepOutcome | undefi
   return undefined;
 }
 
-/** The outcome of a step whose container never ran; its exit code is -1 (requirements AMB-160). */
+/**
+ * The outcome of a step whose container never ran; its exit code is -1 (requirements AMB-160).
+ * @throws LackingFacts until the API server was asked for the pods that seem to wait.
+ */
 export function neverStarted(draft: Draft, queued: Omit<Queued, 'since'>, bound: string): StepOutcome {
   const { name, pod, waiting } = queued;
+  if (pod !== undefined && pod.isAsked !== true) throw unasked(draft);
   const cause = causeOf(draft, pod)?.message ?? waiting?.message ?? 'nothing says for what';
   const message = `${name} did not start within ${bound}; it waited: ${cutMiddle(cause, causeLength)}`;
   return noResult({ reason: 'NeverStarted', message });
 }
+
+/** A watch that is behind shows a pod that waits where a command runs, or has ended. All are asked for at once. */
+const unasked = ({ facts: { pods } }: Draft): LackingFacts =>
+  new LackingFacts(
+    pods.filter((pod) => !hasBegun(pod) && pod.isAsked !== true).map(({ uid }) => ({ kind: 'pod', uid })),
+  );
 
 /** Why a step waits: what Kubernetes says of its pod, or why it refuses to make one. */
 export function causeOf({ facts: { blocked } }: Draft, pod: PodFact | undefined): Waiting | undefined {

@@ -36,6 +36,23 @@ describe('an execution of whose pod no news arrives', () => {
     expect(world.status.history).toMatchObject([{ reason: 'StateTimeout' }]);
   });
 
+  it.each([
+    ['a queue_timeout', { queue_timeout: '5s', timeout: '60s' }],
+    ['a timeout', { timeout: '5s' }],
+  ])('AMB-190 asks the API server for its pod before %s makes it NeverStarted', (_title, fields) => {
+    const world = worldOf(aScript('x', fields));
+    world.waiting = { reason: 'WaitingForNode', message: 'Unschedulable', since: 0 };
+    world.settle();
+    for (const pod of world.pods.values()) {
+      world.podsNow.set(pod.uid, { ...pod, begunAt: begin + 1_000, waiting: undefined });
+    }
+    world.pass(5_000).settle();
+    expect(world.status.history?.map(({ reason }) => reason) ?? []).not.toContain('NeverStarted');
+    for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, ...world.podsNow.get(pod.uid) });
+    world.podsNow.clear();
+    expect(world.settle().running()).toEqual('queue_timeout' in fields ? ['a'] : []);
+  });
+
   it.each(['pending', 'running'])('has a wake-up while its pod is %s, with and without a timeout', (phase) => {
     for (const fields of [{}, { timeout: '60s' }]) {
       const world = worldOf(aScript('x', fields));

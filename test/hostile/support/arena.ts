@@ -89,6 +89,7 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     turns,
     store: storeOf(world),
     bugs: createBugs(),
+    observe: { outcomeOf: () => undefined },
     clock: { now: () => world.now },
     unstored: createBlocked(),
     onUnstored: () => undefined,
