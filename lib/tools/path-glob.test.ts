@@ -53,6 +53,14 @@ describe('a glob of paths', () => {
 
 /** The attacker writes an agent and a SecurityContext with as many rules as they take, each as long as it may be. */
 describe('rules that follow a path in hundreds of ways at once', () => {
+  it.each([
+    [98, undefined],
+    [99, false],
+    [100, false],
+  ])('cost their 99 signs, where the work left is %i: %s', (left, answer) => {
+    expect(matchesGlob(`/${'x'.repeat(97)}*`, '', { left })).toBe(answer);
+  });
+
   const dear = Array.from({ length: 100 }, (_, index) => `/${'*a'.repeat(500)}x${index}`);
   const path = `/${'a'.repeat(limits.toolPathLength - 2)}b`;
 

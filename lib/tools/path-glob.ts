@@ -1,6 +1,6 @@
 import { memoize } from '../memo.ts';
 
-/** The remaining work for questions about globs, in states that are looked at. Several share one, so that together they end. */
+/** The remaining work for questions about rules of paths, in characters of rules and states that are looked at. Several share one, so that together they end. */
 export interface GlobWork {
   left: number;
 }
@@ -10,6 +10,12 @@ export interface GlobWork {
  * a hundred rules of five hundred stars would hold a replica up for half a minute.
  */
 export const globWork = (): GlobWork => ({ left: 500_000 });
+
+/** Takes a part of the work; false where it is used up. */
+export function spend(work: GlobWork, part: number): boolean {
+  work.left -= part;
+  return work.left >= 0;
+}
 
 /** A sign for itself; `one`: a sign within a name; `name`: any part of one; `all`: any text; `folders`: none or whole folders; `rest`: the folder itself and all in it. */
 type Piece =
@@ -41,11 +47,11 @@ const piecesOf = memoize({ keys: 1_000, length: 262_144 }, (glob: string): reado
  * known here. Undefined where the work is used up: the caller then takes the answer that permits less.
  */
 export function matchesGlob(glob: string, text: string, work: GlobWork): boolean | undefined {
+  if (!spend(work, glob.length)) return undefined;
   const places = new Places(piecesOf(glob));
   for (const sign of text) {
     if (places.count === 0) return false;
-    work.left -= places.count;
-    if (work.left < 0) return undefined;
+    if (!spend(work, places.count)) return undefined;
     places.read(sign);
   }
   return places.isAtEnd;

@@ -1,27 +1,23 @@
 import { posix } from 'node:path';
-import { type GlobWork, globWork, matchesGlob } from './path-glob.ts';
+import { type GlobWork, globWork, matchesGlob, spend } from './path-glob.ts';
+import { baseOf, type Boundary, covers, isGlob, overlaps, RuleSet } from './path-overlap.ts';
 import type { ToolCaller } from './tool.ts';
 import { volumeRules } from './volume-rules.ts';
 
-/** A folder with all in it, or a glob of absolute paths; `runner fs` holds every access to them. */
-export interface Boundary {
-  readonly path: string;
-  readonly write: boolean;
-}
-
 /** Where relative paths of tools begin. */
 export const workspace = '/workspace';
-
-const isGlob = (path: string): boolean => /[*?[{]/.test(path);
 
 /**
  * Paths that the caller may use: the folders of its pod, less what the manifest's `security.filesystem` and the
  * SecurityContext's `path_allowlist` leave out. Where two rules overlap in a way that is no single rule, the overlap
  * counts as forbidden.
  */
-export function boundariesOf({ agent, security, mounts }: ToolCaller): readonly Boundary[] {
-  const folders = mounts.map(({ path, writable }) => ({ path: posix.normalize(path), write: writable }));
-  return narrowed(folders, { filesystem: agent?.spec.security?.filesystem, allowed: security.path_allowlist });
+export const boundariesOf = (caller: ToolCaller): readonly Boundary[] => boundariesIn(caller)(caller.mounts);
+
+/** The same of some mounts at a time; the rules, which bound all mounts, are read once. */
+export function boundariesIn({ agent, security }: ToolCaller): (mounts: ToolCaller['mounts']) => readonly Boundary[] {
+  const narrow = narrowedBy({ filesystem: agent?.spec.security?.filesystem, allowed: security.path_allowlist });
+  return (mounts) => narrow(mounts.map(({ path, writable }) => ({ path: posix.normalize(path), write: writable })));
 }
 
 interface Filesystem {
@@ -37,18 +33,18 @@ interface PathRules {
   readonly allowed?: readonly string[] | undefined;
 }
 
-/** The folders that remain. Rules of volumes (`volume:NAME/…`) are no paths, and leave nothing of a folder. */
-export function narrowed(folders: readonly Boundary[], { filesystem, allowed }: PathRules): readonly Boundary[] {
-  const own = filesystem === undefined ? folders : overlaps(folders, rulesOf(filesystem));
-  return allowed === undefined ? own : overlaps(own, rulesOf({ write: allowed }));
+/** The folders that remain of others. Rules of volumes (`volume:NAME/…`) are no paths, and leave nothing of a folder. */
+export function narrowedBy({ filesystem, allowed }: PathRules): (folders: readonly Boundary[]) => readonly Boundary[] {
+  const rules = [filesystem, allowed && { write: allowed }].filter((some) => some !== undefined).map(rulesOf);
+  return (folders) => rules.reduce((left, some) => overlaps(new RuleSet(left), some), folders);
 }
 
 const isAbsolute = (rule: string): boolean => rule.startsWith('/');
 
-function rulesOf({ read = [], write = [] }: Filesystem): Boundary[] {
+function rulesOf({ read = [], write = [] }: Filesystem): RuleSet {
   const ruled = (rules: readonly string[], isWrite: boolean): Boundary[] =>
     rules.filter(isAbsolute).map((path) => ({ path: posix.normalize(path), write: isWrite }));
-  return [...ruled(read, false), ...ruled(write, true)];
+  return new RuleSet([...ruled(read, false), ...ruled(write, true)]);
 }
 
 /** Paths and globs that deny_list keeps the caller off, those of mounted volumes by their place in the pod. */
@@ -60,43 +56,10 @@ export function pathDenials({ mounts, security }: Pick<ToolCaller, 'mounts' | 's
   return [...denied.filter(isAbsolute), ...ofVolumes];
 }
 
-/** As many as `runner fs` takes in one request. */
-const boundariesMax = 1_000;
-
-function overlaps(some: readonly Boundary[], others: readonly Boundary[]): readonly Boundary[] {
-  const found = new Map<string, boolean>();
-  for (const one of some) {
-    for (const other of others) {
-      const path = overlap(one.path, other.path);
-      if (path !== undefined) found.set(path, found.get(path) === true || (one.write && other.write));
-    }
-  }
-  return [...found].slice(0, boundariesMax).map(([path, write]) => ({ path, write }));
-}
-
-/** The rule for what both cover; undefined where there is none, or none that is one path or glob. */
-function overlap(one: string, other: string): string | undefined {
-  if (covers(one, other)) return other;
-  return covers(other, one) ? one : undefined;
-}
-
-/** Whether everything that `inner` covers is covered by `outer` as well, as far as that can be known. */
-function covers(outer: string, inner: string): boolean {
-  const tree = outer.endsWith('/**') ? outer.slice(0, -3) || '/' : outer;
-  if (isGlob(tree)) return outer === inner;
-  return isWithin(tree, isGlob(inner) ? baseOf(inner) : inner);
-}
-
 const isWithin = (folder: string, path: string): boolean => {
   const plain = folder.length > 1 && folder.endsWith('/') ? folder.slice(0, -1) : folder;
   return plain === '/' || path === plain || path.startsWith(`${plain}/`);
 };
-
-/** The folder in which all paths are that a glob matches. */
-function baseOf(glob: string): string {
-  const plain = glob.slice(0, glob.search(/[*?[{]/));
-  return plain.slice(0, plain.lastIndexOf('/')) || '/';
-}
 
 /** The absolute form of a path that a tool was given. */
 export const absolutePath = (path: string): string => posix.resolve(workspace, path);
@@ -121,7 +84,7 @@ export function volumeOf(
  * too much work permit nothing.
  */
 export function isInside(boundaries: readonly Boundary[], path: string, work: GlobWork = globWork()): boolean {
-  return boundaries.some((boundary) => touches(boundary.path, path, work));
+  return boundaries.some(({ path: rule }) => spend(work, rule.length) && touches(rule, path, work));
 }
 
 /**
@@ -130,6 +93,7 @@ export function isInside(boundaries: readonly Boundary[], path: string, work: Gl
  */
 export function isDenied(deny: readonly string[], path: string, work: GlobWork = globWork()): boolean {
   return deny.some((rule) => {
+    if (!spend(work, rule.length)) return true;
     if (!isGlob(rule)) return isWithin(posix.normalize(rule), path);
     if (/[[{\\]/.test(rule)) return false;
     return matchesGlob(rule.endsWith('/**') ? rule : `${rule}/**`, path, work) ?? true;

@@ -1,15 +1,7 @@
 import { posix } from 'node:path';
 import { globWork } from './path-glob.ts';
-import {
-  type Boundary,
-  boundariesOf,
-  coversFolder,
-  isDenied,
-  isInside,
-  mayLieWithin,
-  narrowed,
-  pathDenials,
-} from './path-rules.ts';
+import type { Boundary } from './path-overlap.ts';
+import { boundariesIn, coversFolder, isDenied, isInside, mayLieWithin, narrowedBy, pathDenials } from './path-rules.ts';
 import type { ToolCaller } from './tool.ts';
 import { volumeRules } from './volume-rules.ts';
 
@@ -64,9 +56,10 @@ function placesOf(caller: ToolCaller, volume: string): readonly VolumePlace[] {
   const own = caller.mounts.filter((mount) => mount.volume === volume);
   if (own.length === 0) return [grantedPlace(caller, volume)];
   const deny = pathDenials(caller);
+  const boundaries = boundariesIn(caller);
   return own.map((mount) => ({
     folder: posix.normalize(mount.path),
-    boundaries: boundariesOf({ ...caller, mounts: [mount] }),
+    boundaries: boundaries([mount]),
     deny,
   }));
 }
@@ -86,7 +79,7 @@ function grantedPlace({ agent, security }: ToolCaller, volume: string): VolumePl
   const isGranted = filesystem !== undefined || allowed !== undefined;
   return {
     folder: grantFolder,
-    boundaries: isGranted ? narrowed([{ path: grantFolder, write: true }], rules) : [],
+    boundaries: isGranted ? narrowedBy(rules)([{ path: grantFolder, write: true }]) : [],
     deny: pathDenials({ mounts: [mount], security: { deny_list: denied } }),
   };
 }

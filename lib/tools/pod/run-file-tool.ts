@@ -2,15 +2,8 @@ import { limits } from '../../../crds/limits.ts';
 import { isJsonObject } from '../../json-object.ts';
 import { answer, failure } from '../answers.ts';
 import { policy } from '../name-policy.ts';
-import {
-  absolutePath,
-  type Boundary,
-  boundariesOf,
-  isDenied,
-  isInside,
-  pathDenials,
-  workspace,
-} from '../path-rules.ts';
+import { absolutePath, boundariesOf, isDenied, isInside, pathDenials, workspace } from '../path-rules.ts';
+import type { Boundary } from '../path-overlap.ts';
 import type { DispatchResult, ToolAnswer, ToolArguments, ToolCaller, ToolRefusal, ToolRun } from '../tool.ts';
 
 /** One argument of a program has at most 128 KiB; 32,768 UTF-16 units are 96 KiB at most. */
