@@ -6,6 +6,7 @@ import { needsApproval } from '../../lib/tools/needs-approval.ts';
 import type { Tool, ToolArguments } from '../../lib/tools/tool.ts';
 import { Parked } from './approvals.ts';
 import { type ConversationDeps, type EffectOf, record } from './conversation-deps.ts';
+import { shownArguments } from './shown-arguments.ts';
 
 interface Asked {
   readonly call: EffectOf<'call_tool'>['call'];
@@ -32,30 +33,14 @@ export async function refusalByPerson(
   const known = approvals.get(id);
   if (known?.given !== undefined) return refusalOf(known.given);
   const shown = shownArguments(asked.args);
-  const problem = known === undefined ? askProblem(approvals.size, shown) : undefined;
-  if (problem !== undefined) return problem;
+  if (shown === undefined) return tooLong;
+  if (known === undefined && approvals.size >= limits.agentAsks) return tooMany;
   const { asked: question } = known ?? (await ask(deps, tool, id));
   return decide(deps, question, shown, signal);
 }
 
-/** Signs that show as nothing, or turn what follows around: a person must see what runs. */
-const unseen = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Co}|\p{Cn}/gu;
-
-/** The same JSON value, with such signs escaped. */
-const shownArguments = (args: ToolArguments): string =>
-  JSON.stringify(args).replaceAll(unseen, (sign) =>
-    [...Array(sign.length).keys()]
-      .map((index) => `\\u${sign.charCodeAt(index).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );
-
-function askProblem(asks: number, shown: string): string | undefined {
-  if (asks >= limits.agentAsks)
-    return `ApprovalsExceeded: ${limits.agentAsks} calls of an execution may wait for a person; answer without this tool`;
-  if (shown.length <= limits.askArgumentsLength) return undefined;
-  const most = limits.askArgumentsLength / 1024;
-  return `ArgumentsTooLong: a person must see the arguments of this tool, so they may have ${most} KiB; send less`;
-}
+const tooMany = `ApprovalsExceeded: ${limits.agentAsks} calls of an execution may wait for a person; answer without this tool`;
+const tooLong = `ArgumentsTooLong: a person must see the arguments of this tool, so they may have ${limits.askArgumentsLength / 1024} KiB; send less`;
 
 async function ask(deps: ConversationDeps, tool: Tool, callId: string): Promise<Approval> {
   const seconds = deps.caller.agent.spec.approval?.timeout_seconds ?? secondsDefault;
