@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { annotations } from '../../crds/labels.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import { KubeError } from '../../lib/kube/index.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { createRouterAgent } from './router-agent.ts';
@@ -24,6 +26,8 @@ interface Scene {
   readonly phase?: 'cancelled' | 'failed';
   readonly known?: Agent;
   readonly stimulus?: Stimulus;
+  /** The starter of an execution that has the name already. */
+  readonly takenBy?: string;
 }
 
 /** Workflows beside the two. */
@@ -32,7 +36,7 @@ beforeEach(() => (many = 0));
 const further = (n: number) =>
   ({ metadata: { name: `flow-${n}`, uid: `uid-${n}` }, spec: { description: 'd'.repeat(120) } }) as never;
 
-async function ask({ result, phase, known = agent, stimulus: asked = stimulus }: Scene) {
+async function ask({ result, phase, known = agent, stimulus: asked = stimulus, takenBy }: Scene) {
   const clock = createManualClock();
   const created: AgentExecution[] = [];
   const patches: object[] = [];
@@ -48,9 +52,13 @@ async function ask({ result, phase, known = agent, stimulus: asked = stimulus }:
   };
   const kube = {
     async create(_kind: unknown, execution: AgentExecution) {
-      created.push({ ...execution, metadata: { ...execution.metadata, uid: 'e1' } });
+      const notes = takenBy === undefined ? {} : { annotations: { [annotations.startedBy]: takenBy } };
+      created.push({ ...execution, metadata: { ...execution.metadata, uid: 'e1', ...notes } });
+      if (takenBy !== undefined)
+        throw new KubeError(409, { reason: 'AlreadyExists' }, { verb: 'create', resource: 'agentexecutions' });
       return created[0];
     },
+    get: async () => created[0],
     mergePatch: async (_kind: unknown, _ref: unknown, patch: object) => void patches.push(patch),
   };
   const cluster = {
@@ -76,6 +84,16 @@ const inputOf = (execution: AgentExecution | undefined) =>
   };
 
 describe('the question to a router agent', () => {
+  it('of a stimulus that is routed again is the one that was asked before', async () => {
+    const { answer } = await ask({ result: { output: '{"workflow_id":"x","confidence":1}' }, takenBy: 'stimulus:s1' });
+    expect(answer).toMatchObject({ confidence: 1 });
+  });
+
+  it('is never the execution of a user who took its name', async () => {
+    const { answer } = await ask({ result: { output: '{"workflow_id":"x","confidence":1}' }, takenBy: 'bob' });
+    expect(answer).toContain('delete AgentExecution route-s1');
+  });
+
   it('ROUTE-12 ROUTE-17 is an execution with the content, the headers and the workflows', async () => {
     const { execution } = await ask({ result: { output: '{}' } });
     expect(execution?.metadata).toMatchObject({ name: 'route-s1', namespace: 'tenant-acme' });

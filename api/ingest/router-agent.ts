@@ -64,7 +64,10 @@ export function createRouterAgent(deps: RouterAgentDeps): Classifier {
 
 const failed = (message: string): AppError => new AppError('terminal', message, { reason: 'ClassificationFailed' });
 
-/** A stimulus that is routed again after a replica died finds the execution that was made for it. */
+/**
+ * A stimulus that is routed again after a replica died finds the execution that was made for it. That of another starter
+ * is not taken for it: an admission policy keeps the mark of the starter to this API.
+ */
 async function startOnce(deps: RouterAgentDeps, request: ClassifyRequest, agent: Agent): Promise<AgentExecution> {
   const { namespace, stimulus } = request;
   const name = `route-${stimulus.id}`;
@@ -72,9 +75,13 @@ async function startOnce(deps: RouterAgentDeps, request: ClassifyRequest, agent:
   const created = await createUnlessExists(deps.kube, agentExecutions, wanted);
   const execution = created ?? (await findObject(deps.kube, agentExecutions, { namespace, name }));
   if (execution === undefined) throw failed('the execution of the router agent was deleted');
+  if (starterOf(execution) !== starterOf(wanted))
+    throw failed(`another execution has the name of that of the router agent; delete AgentExecution ${name}`);
   deps.cluster.agentExecutions.remember(execution);
   return execution;
 }
+
+const starterOf = ({ metadata }: AgentExecution): string | undefined => metadata.annotations?.[annotations.startedBy];
 
 interface Question {
   readonly agent: Agent;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { helperWorkflow } from '../../../api/tools/helper-workflow.ts';
@@ -350,7 +351,7 @@ describe('names that Bob can foresee', () => {
     await kube.delete(agentExecutions, ref);
   });
 
-  it('he gives no execution of an agent the name of the judge of an answer, or of a start with a key', async () => {
+  it('he gives no execution of an agent the name of the judge of an answer, of a start with a key, or of a router agent', async () => {
     const agentExecution = (name: string): object => ({
       apiVersion: 'windlass.dev/v1',
       kind: 'AgentExecution',
@@ -358,14 +359,15 @@ describe('names that Bob can foresee', () => {
       spec: { agent: 'nobodys' },
     });
     const [judge, start] = [`judge-${shortHash('u-1')}-3`, `start-${shortHash('a key of Ada', 32)}`];
-    for (const name of [judge, start]) {
+    for (const name of [judge, start, `route-${randomUUID()}`]) {
       const { status, message } = await asBob('POST', 'agentexecutions', agentExecution(name));
       expect([name, status, message]).toEqual([name, 403, expect.stringContaining('has the form of a name')]);
       const api = { as: 'system:serviceaccount:windlass-system:windlass-api' };
       const path = `${at(world.tenant, 'agentexecutions')}?dryRun=All`;
       expect((await send('POST', path, agentExecution(name), api)).status).toBe(201);
     }
-    expect((await asBob('POST', 'agentexecutions', agentExecution('judge-3'))).status).toBe(201);
+    for (const name of ['judge-3', 'route-3'])
+      expect((await asBob('POST', 'agentexecutions', agentExecution(name))).status).toBe(201);
   });
 
   it('WF-SUB-01 a child whose name he took in advance runs all the same, and his execution is not taken for it', async () => {
