@@ -15,7 +15,7 @@ import type { Cluster } from '../cluster/index.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { Stimuli } from '../ingest/index.ts';
-import type { ConversationFeed } from '../agents/feed.ts';
+import type { ConversationFeed } from '../agents/conversation/feed.ts';
 import { createAgentExecutionRoutes } from './agent-executions/index.ts';
 import { createAgentRoutes } from './agents/index.ts';
 import { createBillingRoutes } from './billing/index.ts';

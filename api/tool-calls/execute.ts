@@ -10,7 +10,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { admitCall } from '../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../lib/tools/refusals.ts';
 import { isRefusal, type Tool, type ToolAnswer, type ToolArguments, type Toolbox } from '../../lib/tools/tool.ts';
-import { patientlyFor } from '../agents/patiently.ts';
+import { patientlyFor } from '../agents/conversation/patiently.ts';
 import type { RegisteredCaller, RegisteredToolSource } from '../agents/registered/index.ts';
 import { answeredCall, type CallOutcome, cancelledCall, failedCall } from './outcome.ts';
 

@@ -10,7 +10,7 @@ import type { NewId } from '../../lib/ids.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { givenUp } from '../../lib/tools/given-up.ts';
-import { patiently } from '../agents/patiently.ts';
+import { patiently } from '../agents/conversation/patiently.ts';
 import { type Holders, scanMs } from './holders.ts';
 import { isUnwanted, mayRunAgain, nextAttempt, nextStep, type Replica } from './next-step.ts';
 import { type CallOutcome, cancelledCall, failedCall } from './outcome.ts';

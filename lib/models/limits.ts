@@ -19,7 +19,7 @@ export const modelLimits = {
   /** Longest wait before another attempt, however long a provider asks for. */
   retryWaitMs: 60_000,
   /**
-   * Requests that may wait for one provider: more than one replica drives conversations (`api/agents/room.ts`), each of which asks once
+   * Requests that may wait for one provider: more than one replica drives conversations (`api/agents/drivers/room.ts`), each of which asks once
    * at a time. They wait for as long as their executions have: a turn that comes late is no failure of the provider.
    */
   waiting: 4_000,

@@ -1,5 +1,5 @@
 import type { ConversationRecord } from '../../lib/conversation/record.ts';
-import type { ConversationFeed, ConversationListener, PlacedRecord } from '../../api/agents/feed.ts';
+import type { ConversationFeed, ConversationListener, PlacedRecord } from '../../api/agents/conversation/feed.ts';
 
 /** A feed for tests: records of one conversation, with gaps between their places, two to a page. */
 export interface MemoryFeed extends ConversationFeed {

@@ -1,8 +1,8 @@
-import { createApprovals } from '../../api/agents/approvals.ts';
-import { createClaims } from '../../api/agents/claims.ts';
-import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
-import type { DriversDeps } from '../../api/agents/drivers-deps.ts';
-import type { JudgeAgents } from '../../api/agents/judge-agents.ts';
+import { createApprovals } from '../../api/agents/verdicts/approvals.ts';
+import { createClaims } from '../../api/agents/drivers/conversation-claims.ts';
+import { createDrivers, type Drivers } from '../../api/agents/drivers/drivers.ts';
+import type { DriversDeps } from '../../api/agents/drivers/drivers-deps.ts';
+import type { JudgeAgents } from '../../api/agents/verdicts/judge-agents.ts';
 import { noRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/index.ts';
 import { type LeavingTimes, leavingTimesOf } from '../../api/leaving-times.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { judgeAnswer, judgeCall } from '../../api/agents/judge.ts';
+import { judgeAnswer, judgeCall } from '../../api/agents/verdicts/judge.ts';
 import { givenAnswers } from '../../cli/simulate/given-answers.ts';
 import { simulate } from '../../cli/simulate/simulation.ts';
 import type { Agent } from '../../crds/schema/agent.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createConversationFeed } from '../../api/agents/live.ts';
+import { createConversationFeed } from '../../api/agents/conversation/live.ts';
 import { createGatewayCalls } from '../../api/agents/registered/call-gateway.ts';
 import { createRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/registered-tools.ts';
 import { createToolSessions } from '../../api/agents/registered/tool-sessions.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createSignedAdmission } from '../../api/agents/signed-admission.ts';
+import { createSignedAdmission } from '../../api/agents/calls/signed-admission.ts';
 import { createSealInvokeRoutes } from '../../api/routes/seal/invoke.ts';
 import { aborted } from '../../lib/aborted.ts';
 import type { EventBus } from '../../lib/bus/index.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.ts';
 import type { ConversationRecord } from '../../../lib/conversation/record.ts';
-import type { PlacedRecord } from '../../agents/feed.ts';
+import type { PlacedRecord } from '../../agents/conversation/feed.ts';
 import type { AgentEvent, ConversationEvent } from './schema.ts';
 import { eventOf } from './stream-events.ts';
 

@@ -6,7 +6,7 @@ import {
   type ConversationListener,
   fewRecordsBehind,
   type PlacedRecord,
-} from '../../agents/feed.ts';
+} from '../../agents/conversation/feed.ts';
 import { endPhaseOf } from './stream-events.ts';
 
 /** An event of an execution, as a reader sees it. */

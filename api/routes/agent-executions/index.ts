@@ -2,7 +2,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
-import type { ConversationFeed } from '../../agents/feed.ts';
+import type { ConversationFeed } from '../../agents/conversation/feed.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { ArchivedAgentExecutions } from '../archived.ts';
 import { createCancelRoute, createDeleteRoute } from './cancel.ts';

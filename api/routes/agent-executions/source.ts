@@ -1,7 +1,7 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { slimAgentExecution } from '../../../lib/agent/slim-agent-execution.ts';
-import type { ConversationFeed, ConversationListener } from '../../agents/feed.ts';
-import { readRecords } from '../../agents/read-entries.ts';
+import type { ConversationFeed, ConversationListener } from '../../agents/conversation/feed.ts';
+import { readRecords } from '../../agents/conversation/read-entries.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { ArchivedAgentExecutions } from '../archived.ts';
 import { notFound, unknownExecution } from '../not-found.ts';

@@ -1,6 +1,6 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { defined } from '../../../lib/defined.ts';
-import type { PlacedRecord } from '../../agents/feed.ts';
+import type { PlacedRecord } from '../../agents/conversation/feed.ts';
 import type { AgentEvent } from './schema.ts';
 
 /** An event with what a client sends back as Last-Event-ID. */

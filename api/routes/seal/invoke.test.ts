@@ -15,7 +15,7 @@ import {
 } from '../../../lib/envelope/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
-import type { ContainerCall } from '../../agents/container-calls.ts';
+import type { ContainerCall } from '../../agents/pods/container-calls.ts';
 import type { ToolCaller, ToolRefusal } from '../../../lib/tools/tool.ts';
 import { createSealInvokeRoutes } from './invoke.ts';
 
@@ -84,7 +84,7 @@ async function serve(take: (tenant: string) => Promise<void> = async () => undef
     callerOf: async ({ tenant }) => caller && { ...caller, tenant },
     events: { raise: (event) => void raised.push(event) },
     newId: () => 'id',
-    // The channel itself is proved with drivers, in api/agents/container-calls.test.ts.
+    // The channel itself is proved with drivers, in api/agents/pods/container-calls.test.ts.
     container: {
       problem: () => containerProblem,
       run: async (call, signal) => {

@@ -41,8 +41,8 @@ import {
   type ToolCaller,
   type ToolRefusal,
 } from '../../../lib/tools/tool.ts';
-import type { ContainerCalls } from '../../agents/container-calls.ts';
-import { raiseStorageEvent } from '../../agents/storage-event.ts';
+import type { ContainerCalls } from '../../agents/pods/container-calls.ts';
+import { raiseStorageEvent } from '../../agents/conversation/storage-event.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 
 export interface SealInvokeDeps {

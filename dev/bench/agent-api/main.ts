@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
-import { createAttestations } from '../../../api/agents/attestations.ts';
-import { createConversationFeed } from '../../../api/agents/live.ts';
-import { createPodIdentity } from '../../../api/agents/pod-identity.ts';
+import { createAttestations } from '../../../api/agents/pods/attestations.ts';
+import { createConversationFeed } from '../../../api/agents/conversation/live.ts';
+import { createPodIdentity } from '../../../api/agents/pods/pod-identity.ts';
 import { createExecutionNews } from '../../../api/routes/agent-executions/execution-news.ts';
 import { createEventsRoute } from '../../../api/routes/agent-executions/stream.ts';
 import { createAgentPodRoutes } from '../../../api/routes/agent-pods/index.ts';

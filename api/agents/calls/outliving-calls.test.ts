@@ -1,0 +1,150 @@
+import { expect, it, vi } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { ModelReply, ModelRequest } from '../../../lib/models/models.ts';
+import type { Tool, ToolAnswer } from '../../../lib/tools/tool.ts';
+import { executionOf, replyOf, SharedExecutions } from '../../../test/agents/replica.ts';
+import { useReplicas } from '../../../test/agents/replicas.ts';
+import { createConversationFeed } from '../conversation/live.ts';
+
+const replicas = useReplicas();
+const never = new AbortController().signal;
+const patient = { repeatableMs: 50, callsMs: 60_000 };
+
+type RunTool = (signal: AbortSignal) => Promise<ToolAnswer>;
+
+const toolOf = (run: RunTool): Tool => ({
+  name: 'count',
+  description: 'counts',
+  input_schema: { type: 'object' },
+  skip_judge: false,
+  idempotent: false,
+  fleet_capable: false,
+  run: { kind: 'api', run: (_caller, _args, signal) => run(signal) },
+});
+
+/** A model that calls the tool once, then says what the tool said. */
+const ask = async ({ messages }: ModelRequest): Promise<ModelReply> => {
+  const { role, content } = messages.at(-1) ?? { role: '', content: '' };
+  return role === 'tool' ? replyOf(`heard ${content}`) : replyOf('', [['count', {}]]);
+};
+
+/** An execution whose tool runs at the first replica until the test says how it ends. */
+async function world(uid: string, more: Parameters<typeof executionOf>[1] = {}) {
+  const shared = new SharedExecutions();
+  const { promise, resolve, reject } = Promise.withResolvers<ToolAnswer>();
+  const run = vi.fn<RunTool>((signal) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    return promise;
+  });
+  const start = (options: Partial<Parameters<typeof replicas.start>[0]> = {}) =>
+    replicas.start({ shared, ask, tools: [toolOf(run)], leaving: patient, ...options });
+  const bus = replicas.connect();
+  const first = start({ bus });
+  const execution = executionOf(uid, more);
+  shared.put(execution);
+  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), { timeout: 20_000 });
+  const end = (content: string): void => resolve({ content, isError: false });
+  return { shared, execution, run, start, first, bus, end, fail: reject };
+}
+
+const outcomeOf = (shared: SharedExecutions) =>
+  vi.waitFor(() => expect(shared.outcomes).toHaveLength(1), { timeout: 20_000 }).then(() => shared.outcomes[0]);
+
+async function recordsOf(uid: string) {
+  const feed = createConversationFeed(replicas.connect(), systemClock);
+  return (await feed.read('acme', uid, 0)).map(({ record }) => record);
+}
+
+const isTakenOver = (uid: string, times = 1) =>
+  vi.waitFor(
+    async () => expect((await recordsOf(uid)).filter(({ kind }) => kind === 'taken_over')).toHaveLength(times),
+    { timeout: 20_000 },
+  );
+
+it('AMB-199 a call continues where its conversation moves, and the next driver writes its answer down', async () => {
+  const { shared, execution, run, start, end } = await world('moves');
+  const second = start();
+  await second.drivers.open(execution, never);
+  await isTakenOver('moves');
+  expect(run.mock.calls[0]?.[0].aborted).toBe(false);
+  end('nine');
+  expect(await outcomeOf(shared)).toMatchObject({ output: 'heard nine', tool_calls: 1 });
+  expect(run).toHaveBeenCalledTimes(1);
+  const ends = (await recordsOf('moves')).filter(({ kind }) => kind === 'tool_ended');
+  expect(ends).toMatchObject([{ content: 'nine', ran: true, is_error: false }]);
+});
+
+it('takes over from a replica that stops in the midst of a call, though no pod asks', async () => {
+  const { shared, run, start, first, end } = await world('scanned');
+  start();
+  const stopped = first.stop();
+  await isTakenOver('scanned');
+  end('ten');
+  expect(await outcomeOf(shared)).toMatchObject({ output: 'heard ten' });
+  await stopped;
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+it('a conversation that comes back while its call continues gets the answer in its own process', async () => {
+  const { shared, execution, run, start, first, end } = await world('back');
+  const second = start();
+  await second.drivers.open(execution, never);
+  await first.drivers.open(execution, never);
+  await isTakenOver('back', 2);
+  end('eleven');
+  expect(await outcomeOf(shared)).toMatchObject({ output: 'heard eleven' });
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+it('an answer waits for a third driver where the second one dies', async () => {
+  const { shared, execution, run, start, end } = await world('third');
+  const bus = replicas.connect();
+  const second = start({ bus });
+  await second.drivers.open(execution, never);
+  await isTakenOver('third');
+  await bus.close(0);
+  end('twelve');
+  start();
+  expect(await outcomeOf(shared)).toMatchObject({ output: 'heard twelve' });
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+it.each([
+  [
+    'an error of the tool is its answer',
+    new AppError('not_found', 'no such thing', { reason: 'NotFound' }),
+    'NotFound: no such thing',
+  ],
+  ['anything else that breaks the call leaves its outcome unknown', new TypeError('a fault'), 'OutcomeUnknown'],
+])('%s, also at the next driver', async (_what, error, want) => {
+  const uid = `fails-${want.slice(0, 3).toLowerCase()}`;
+  const { shared, execution, start, fail } = await world(uid);
+  await start().drivers.open(execution, never);
+  await isTakenOver(uid);
+  fail(error);
+  expect(await outcomeOf(shared)).toMatchObject({ output: expect.stringContaining(`heard ${want}`) as string });
+});
+
+it('the outcome is unknown where the process of the call is gone', async () => {
+  const { shared, execution, run, start, bus } = await world('gone');
+  await start().drivers.open(execution, never);
+  await isTakenOver('gone');
+  await bus.close(0);
+  expect(await outcomeOf(shared)).toMatchObject({ output: expect.stringContaining('heard OutcomeUnknown') as string });
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+it.each(['cancelled', 'out of time'] as const)(
+  'a call that continues without its driver ends where its execution is %s',
+  async (how) => {
+    const uid = how.replaceAll(' ', '-');
+    const deadline = new Date(Date.now() + (how === 'cancelled' ? 3_600_000 : 6_000)).toISOString();
+    const { shared, execution, run, start } = await world(uid, { deadline });
+    await start().drivers.open(execution, never);
+    await isTakenOver(uid);
+    if (how === 'cancelled')
+      shared.put({ ...execution, spec: { ...execution.spec, cancel: { at: '2026-01-01T00:00:00Z' } } as never });
+    await vi.waitFor(() => expect(run.mock.calls[0]?.[0].aborted).toBe(true), { timeout: 20_000 });
+  },
+);

@@ -1,0 +1,140 @@
+import { startDeadline } from '../../../lib/deadline.ts';
+import type { SignedUnderWay } from '../../../lib/conversation/state.ts';
+import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { failure } from '../../../lib/tools/answers.ts';
+import { isRefusal, type ToolArguments } from '../../../lib/tools/tool.ts';
+import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
+import { type ConversationDeps, record } from '../conversation/conversation-deps.ts';
+import { Overtaken, Stopped } from '../conversation/log.ts';
+import { type Answered, answerByPod } from '../pods/pod-answer.ts';
+import { raiseStorageEvent } from '../conversation/storage-event.ts';
+
+/** A signed call of a tool that runs in the pod, as the driver of the conversation gets it. */
+export interface SignedCall {
+  readonly call_id: string;
+  readonly tool: string;
+  readonly arguments: ToolArguments;
+}
+
+/** Signed calls at the driver of one conversation: each is written down, given to the pod, and its end written down. */
+export interface SignedCalls {
+  /** Writes the call down. Resolves to the place of its record. @throws AppError `ContainerBusy`. */
+  take(call: SignedCall): Promise<number>;
+  /** Ends those that an earlier driver has left. */
+  resume(): void;
+  /** Resolves when nothing of them runs any more, after the signal of the driver has aborted. */
+  ended(): Promise<void>;
+}
+
+/** Where the driver of a conversation takes signed calls from other replicas. */
+export const signedAddress = (executionId: string) => ({ service: 'agent.signed', key: executionId });
+
+/** Signed calls of one execution at a time. */
+const pendingMax = 4;
+/** How long the pod may be busy with another command until a call is given up, from its record on. */
+const patienceMs = 20_000;
+
+export const containerBusy = (message: string): AppError =>
+  new AppError('limit_exceeded', message, { reason: 'ContainerBusy' });
+
+/** `closed` aborts when the driver takes no more calls and gives the pod no more commands: its next one takes what has not ended. */
+export function createSignedCalls(deps: ConversationDeps, closed: AbortSignal): SignedCalls {
+  const { log, tell } = deps;
+  const running = new Map<string, Promise<void>>();
+  const begin = (call: SignedUnderWay): void => {
+    const { call_id: id } = call;
+    if (running.has(id)) return;
+    running.set(
+      id,
+      bringToEnd(deps, call, closed).finally(() => running.delete(id)),
+    );
+  };
+  return {
+    async take({ call_id, tool, arguments: args }) {
+      // Judged in the turn of the append: calls that arrive while another is written are not in the state yet.
+      const sequence = await log.appendMade(() => {
+        if (closed.aborted) throw new Stopped();
+        if (log.state.signed.size >= pendingMax) throw containerBusy(`${pendingMax} signed calls wait already`);
+        return { kind: 'signed_call', call_id, tool, arguments: args };
+      });
+      tell({ sequence });
+      const call = log.state.signed.get(call_id);
+      if (call !== undefined) begin(call);
+      return sequence;
+    },
+    resume: () => [...log.state.signed.values()].forEach(begin),
+    ended: async () => void (await Promise.all(running.values())),
+  };
+}
+
+/** Never rejects: a call that cannot be ended here is ended by the next driver. */
+async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<void> {
+  const { call_id, tool } = call;
+  try {
+    const { answer, ...dispatch } = await answerOf(deps, call, closed);
+    const args = call.arguments as ToolArguments;
+    raiseStorageEvent(deps, { id: call_id, tool, args, outcome: answer.isError ? 'error' : 'ok' });
+    const content = fitToolContent(answer.content);
+    await record(deps, { kind: 'signed_ended', call_id, tool, content, is_error: answer.isError, ...dispatch });
+  } catch (error) {
+    if (closed.aborted || error instanceof Overtaken || error instanceof Stopped) return;
+    deps.logger.warn({ err: error, call: call_id, tool }, 'signed call interrupted');
+  }
+}
+
+/** The policy may have changed since the call was taken. */
+async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<Answered> {
+  const { caller, toolbox } = deps;
+  const args = call.arguments as ToolArguments;
+  const tool = toolbox.admit(caller, call.tool, args);
+  if (isRefusal(tool)) return { answer: failure(tool.code, tool.message) };
+  const { run } = tool;
+  if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
+  const { tenant, executionId } = caller;
+  using permit = createBeginPermit(deps, { tenant, execution_id: executionId });
+  const answered = await answerByPod({ run, caller, args }, (plan) =>
+    dispatch(deps, { call, permit, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, closed),
+  );
+  return answered ?? { answer: permit.isRefused ? failure('SessionRevoked', revoked) : failure('ContainerBusy', busy) };
+}
+
+const revoked = 'the session of the call was revoked before its command began; nothing ran';
+
+const busy = `the container asked for no command in ${patienceMs / 1_000} s; nothing ran; call again later`;
+
+interface Dispatched {
+  readonly call: SignedUnderWay;
+  readonly permit: BeginPermit;
+  readonly wanted: Parameters<ConversationDeps['channel']['dispatch']>[0];
+}
+
+/**
+ * Undefined where the pod did not ask in time, since a command that makes a signed call itself would wait for itself, and where
+ * the session was revoked before.
+ */
+async function dispatch(deps: ConversationDeps, { call, permit, wanted }: Dispatched, closed: AbortSignal) {
+  const { clock, channel } = deps;
+  const left = Date.parse(call.at) + patienceMs - clock.now();
+  const isGivenBefore = call.dispatch !== undefined;
+  if (left <= 0 && !isGivenBefore) return undefined;
+  using patience = startDeadline(clock, Math.max(left, 0));
+  const over = new AbortController();
+  const giveUp = (): void => over.abort();
+  if (!isGivenBefore) patience.signal.addEventListener('abort', giveUp, { once: true });
+  const onGiven = (): void => patience.signal.removeEventListener('abort', giveUp);
+  const mayBegin = async (): Promise<boolean> => {
+    const isPermitted = await permit.ask();
+    if (!isPermitted) giveUp();
+    return isPermitted;
+  };
+  try {
+    return await channel.dispatch({ ...wanted, mayBegin, onGiven }, over.signal);
+  } catch (error) {
+    const given = deps.log.state.signed.get(call.call_id)?.dispatch;
+    // A pod that asks again may have the command.
+    if (permit.isRefused && given !== undefined) return { dispatch_id: given.dispatch_id };
+    if (over.signal.aborted && !closed.aborted) return undefined;
+    throw error;
+  }
+}

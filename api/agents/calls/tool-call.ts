@@ -1,0 +1,221 @@
+import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
+import type { Budget } from '../../../lib/conversation/budget.ts';
+import { conversationLimits } from '../../../lib/conversation/limits.ts';
+import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
+import { notYetMessage } from '../../../lib/caller-error.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
+import { admitCall } from '../../../lib/tools/admission.ts';
+import { callsSpent, refusalText } from '../../../lib/tools/refusals.ts';
+import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../../lib/tools/tool.ts';
+import { type ConversationDeps, type EffectOf, record, recordJudge } from '../conversation/conversation-deps.ts';
+import { JudgeFailed, judgeCall } from '../verdicts/judge.ts';
+import { Overtaken, Stopped } from '../conversation/log.ts';
+import { patiently } from '../conversation/patiently.ts';
+import { registeredTools } from './registered-offer.ts';
+import { repeatable, repeatableAsOurselves } from './repeatable.ts';
+import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
+import { raiseStorageEvent } from '../conversation/storage-event.ts';
+import { refusalByPerson } from '../verdicts/tool-approval.ts';
+
+type CallTool = EffectOf<'call_tool'>;
+
+/**
+ * Brings one call of the model to its end: checks, judge, person, run, answer (design §12, order of a call). A call that was under
+ * way when a replica died runs again only where the tool is idempotent.
+ */
+export async function callTool(deps: ConversationDeps, effect: CallTool, signal: AbortSignal): Promise<void> {
+  const { call, refusal } = effect;
+  if (refusal !== undefined) return refuse(deps, effect, refusal);
+  const args = argumentsOf(call.arguments);
+  if (args === undefined) {
+    const most = conversationLimits.argumentsLength / 1024;
+    return refuse(deps, effect, `InvalidArguments: arguments must be one JSON object of at most ${most} KiB`);
+  }
+  const { toolbox, caller } = deps;
+  const registered = () => registeredTools(deps, signal);
+  const admitted = await admitCall({ toolbox, caller, registered }, call.name, args);
+  if (isRefusal(admitted)) {
+    const { id, name: tool } = call;
+    if (admitted.kind === 'policy') raiseStorageEvent(deps, { id, tool, args, outcome: 'denied' });
+    return refuse(deps, effect, refusalText(admitted));
+  }
+  const asked = { call, args, budget: effect.budget ?? {} };
+  // A person is not asked about what the judge refuses.
+  const verdict =
+    (await verdictOf(deps, admitted, asked, signal)) ?? (await refusalByPerson(deps, admitted, asked, signal));
+  if (verdict !== undefined) return refuse(deps, effect, verdict);
+  return run(deps, admitted, { effect, args }, signal);
+}
+
+function argumentsOf(text: string): ToolArguments | undefined {
+  try {
+    // Many models send nothing for a tool without parameters.
+    const value: unknown = JSON.parse(text.trim() === '' ? noArguments(text) : text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An empty text is what is left of arguments that were too long. */
+const noArguments = (text: string): string => (text === '' ? text : '{}');
+
+const refuse = ({ log, tell }: ConversationDeps, { call }: CallTool, content: string): Promise<void> =>
+  record({ log, tell }, { kind: 'tool_ended', call_id: call.id, tool: call.name, content, is_error: true, ran: false });
+
+interface Judged {
+  readonly call: CallTool['call'];
+  readonly args: ToolArguments;
+  readonly budget: Budget;
+}
+
+const judgeSecondsDefault = 30;
+
+/** Why the judge keeps the call from running; undefined where it may run. A verdict is asked for once. */
+async function verdictOf(
+  deps: ConversationDeps,
+  tool: Tool,
+  judged: Judged,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { underWay, verdicts } = deps.log.state;
+  if (!isJudged(deps, tool) || underWay?.call_id === judged.call.id) return undefined;
+  const known = verdicts.get(judged.call.id);
+  if (known !== undefined) return known.allowed ? undefined : refusedBy(known.reason);
+  try {
+    return await askJudge(deps, judged, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof JudgeFailed)) throw error;
+    return `JudgeFailed: ${error.message}; the call did not run`;
+  }
+}
+
+function isJudged({ caller, toolbox }: ConversationDeps, tool: Tool): boolean {
+  const validation = caller.agent.spec.execution?.tool_validation;
+  return validation !== undefined && validation.enabled && toolbox.isJudged(tool);
+}
+
+async function askJudge(
+  deps: ConversationDeps,
+  { call, args, budget }: Judged,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { spec } = deps.caller.agent;
+  const validation = spec.execution?.tool_validation;
+  const withinMs = (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000;
+  const asked = { task: deps.task.system, tool: call.name, arguments: args };
+  const { allowed, reason, reply } = await repeatable(deps, signal, (until) =>
+    judgeCall({ models: deps.models, tenant: deps.caller.tenant }, asked, {
+      ...judgeAlias(spec, 'calls', validation?.model),
+      budget,
+      withinMs,
+      signal: until,
+    }),
+  );
+  await recordJudge(deps, reply);
+  await record(deps, { kind: 'call_judged', call_id: call.id, allowed, reason });
+  return allowed ? undefined : refusedBy(reason);
+}
+
+const refusedBy = (reason: string): string => `ToolCallRefused: the judge of tool calls refused it: ${reason}`;
+
+interface Running {
+  readonly effect: CallTool;
+  readonly args: ToolArguments;
+}
+
+async function run(deps: ConversationDeps, tool: Tool, running: Running, signal: AbortSignal): Promise<void> {
+  const { call } = running.effect;
+  const isAgain = deps.log.state.underWay?.call_id === call.id;
+  if (!isAgain) {
+    const most = deps.caller.security.max_calls;
+    if (most !== undefined && !(await counts(deps, call.id, most, signal))) {
+      return refuse(deps, running.effect, `${refusalText(callsSpent(most))}; answer without tools`);
+    }
+    await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
+  }
+  const { answer, ...dispatch } = await answerOf(deps, tool, { ...running, isAgain }, signal);
+  // Before the end is recorded: a replica that dies in between lets the next one raise it again, by the same id.
+  const { args } = running;
+  raiseStorageEvent(deps, { id: call.id, tool: call.name, args, outcome: answer.isError ? 'error' : 'ok' });
+  await record(deps, {
+    kind: 'tool_ended',
+    call_id: call.id,
+    tool: tool.name,
+    content: fitToolContent(answer.content),
+    is_error: answer.isError,
+    ran: true,
+    ...dispatch,
+  });
+  if (isAgain && isOnceOnly(tool)) deps.outliving.taken(call.id);
+}
+
+/** Whether a process that made a call of it may still have its answer. */
+const isOnceOnly = ({ run, idempotent }: Tool): boolean => run.kind === 'api' && !idempotent;
+
+/** Signed calls of the execution share this count. A replica that dies behind it leaves the call to another one. */
+function counts(
+  { calls, clock, logger, caller, giveUp }: ConversationDeps,
+  callId: string,
+  most: number,
+  signal: AbortSignal,
+) {
+  const account = { execution_id: caller.executionId ?? '', tenant: caller.tenant };
+  return patiently({ clock, logger, signal, giveUp }, () => calls.take(account, most, callId));
+}
+
+async function answerOf(
+  deps: ConversationDeps,
+  tool: Tool,
+  { effect, args, isAgain }: Running & { readonly isAgain: boolean },
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { caller, channel } = deps;
+  try {
+    if (tool.run.kind === 'api') {
+      const { run } = tool;
+      const named = { ...caller, callKey: effect.call.id };
+      const once = (until: AbortSignal): Promise<ToolAnswer> => run.run(named, args, until);
+      if (isOnceOnly(tool)) return { answer: await onceOnly(deps, { callId: effect.call.id, once, isAgain }, signal) };
+      return { answer: await repeatableAsOurselves(deps, signal, once) };
+    }
+    return await answerByPod({ run: tool.run, caller, args }, (plan) =>
+      channel.dispatch({ callId: effect.call.id, plan, isIdempotent: tool.idempotent }, signal),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Overtaken || error instanceof Stopped) throw error;
+    return { answer: failedBy(error) };
+  }
+}
+
+interface OnceOnly {
+  readonly callId: string;
+  readonly once: (signal: AbortSignal) => Promise<ToolAnswer>;
+  readonly isAgain: boolean;
+}
+
+/** A call that cannot be made again: another driver may have begun it, in a process in which it continues. */
+async function onceOnly(
+  { outliving, giveUp }: ConversationDeps,
+  { callId, once, isAgain }: OnceOnly,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  if (!isAgain) {
+    return outliving.run(callId, (until) =>
+      once(until).catch((error: unknown) => {
+        until.throwIfAborted();
+        return failedBy(error);
+      }),
+    );
+  }
+  return (await repeatable({ giveUp }, signal, (until) => outliving.elsewhere(callId, until))) ?? unknownOutcome;
+}
+
+/** @throws what is no AppError. */
+function failedBy(error: unknown): ToolAnswer {
+  if (!(error instanceof AppError)) throw error;
+  return { content: `${error.reason}: ${notYetMessage(error) ?? error.message}`, isError: true };
+}

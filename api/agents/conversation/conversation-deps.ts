@@ -1,0 +1,68 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { EventSink } from '../../../lib/bus/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Effect } from '../../../lib/conversation/next.ts';
+import type { CallCounter } from '../../../lib/envelope/index.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { ModelReply, Models } from '../../../lib/models/models.ts';
+import type { Toolbox } from '../../../lib/tools/tool.ts';
+import type { Approvals } from '../verdicts/approvals.ts';
+import type { BeginDeps } from '../calls/begin-permit.ts';
+import type { JudgeAgents } from '../verdicts/judge-agents.ts';
+import type { LiveNews } from './live.ts';
+import type { ConversationLog, NewRecord } from './log.ts';
+import type { OutlivingCalls } from '../calls/outliving-calls.ts';
+import type { PodChannel } from '../pods/pod-channel.ts';
+import type { AgentCaller, RegisteredToolSource } from '../registered/index.ts';
+
+/** Everything that the driver of one conversation works with. */
+export interface ConversationDeps extends BeginDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly models: Models;
+  readonly toolbox: Toolbox;
+  /** Tools beside those of the toolbox. */
+  readonly registered: RegisteredToolSource;
+  readonly log: ConversationLog;
+  readonly channel: PodChannel;
+  /** Without its texts. */
+  readonly execution: AgentExecution;
+  /** Bytes that Kubernetes stores of its input and its intent. */
+  readonly inputBytes: number;
+  readonly approvals: Pick<Approvals, 'settle'>;
+  /** Judges of answers that are agents. */
+  readonly judges: Pick<JudgeAgents, 'result'>;
+  readonly caller: AgentCaller;
+  /** Counts calls where the SecurityContext bounds them. */
+  readonly calls: CallCounter;
+  /** The rendered instruction and the input. */
+  readonly task: { readonly system: string; readonly input: string; readonly version: string };
+  /** Aborts, with Stopped, where this replica waits no longer for work that the next driver does anew. */
+  readonly giveUp: AbortSignal;
+  /** Calls that cannot be made again. */
+  readonly outliving: OutlivingCalls;
+  /** Takes domain events. */
+  readonly events: EventSink;
+  /** Tells listeners of a record or a piece of text. */
+  readonly tell: (news: LiveNews) => void;
+}
+
+export type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
+
+/** Writes a record and tells of it. */
+export async function record({ log, tell }: Pick<ConversationDeps, 'log' | 'tell'>, fields: NewRecord): Promise<void> {
+  tell({ sequence: await log.append(fields) });
+}
+
+/** Tokens of judges count to the budgets of the execution. */
+export async function recordJudge(
+  deps: ConversationDeps,
+  { input_tokens, output_tokens, cost_usd }: Pick<ModelReply, 'input_tokens' | 'output_tokens' | 'cost_usd'>,
+): Promise<void> {
+  await record(deps, {
+    kind: 'judge_replied',
+    input_tokens,
+    output_tokens,
+    ...(cost_usd === undefined ? {} : { cost_usd }),
+  });
+}

@@ -1,0 +1,206 @@
+import type { AgentResult } from '../../../crds/schema/agent-execution.ts';
+import { judgeAlias } from '../../../lib/agent/asked-aliases.ts';
+import { modelAliasOf } from '../../../lib/agent/model-alias.ts';
+import { answerBound } from '../../../lib/conversation/budget.ts';
+import { conversationLimits } from '../../../lib/conversation/limits.ts';
+import { crowdedBy, fitting } from '../../../lib/conversation/messages.ts';
+import { type Effect, failure, next } from '../../../lib/conversation/next.ts';
+import { sizeOfAll } from '../../../lib/conversation/state.ts';
+import { defined } from '../../../lib/defined.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { KubeError, mayPass } from '../../../lib/kube/index.ts';
+import { least } from '../../../lib/least.ts';
+import { lengthOfDefinitions } from '../../../lib/models/cost.ts';
+import { ModelError, type ModelReply } from '../../../lib/models/models.ts';
+import { Parked } from '../verdicts/approvals.ts';
+import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
+import { JudgeFailed, judgeAnswer, type JudgedAnswer, verdictOf } from '../verdicts/judge.ts';
+import { Overtaken, Stopped } from './log.ts';
+import { registeredTools } from '../calls/registered-offer.ts';
+import { repeatable } from '../calls/repeatable.ts';
+import { callTool } from '../calls/tool-call.ts';
+
+/**
+ * Drives a conversation to its end: decides, acts, writes down. Resolves to the result.
+ * @throws Overtaken, Stopped, or the reason of `signal`. `isLeaving` is asked between two effects.
+ */
+export async function drive(
+  deps: ConversationDeps,
+  signal: AbortSignal,
+  isLeaving: () => boolean,
+): Promise<AgentResult> {
+  const { log } = deps;
+  const { agent, security } = deps.caller;
+  for (;;) {
+    signal.throwIfAborted();
+    if (log.state.result !== undefined) return log.state.result;
+    if (isLeaving()) throw new Stopped();
+    await act(deps, next(log.state, agent.spec, security), signal);
+  }
+}
+
+/** The meaning of an effect's error for the execution. */
+async function act(deps: ConversationDeps, effect: Effect, signal: AbortSignal): Promise<void> {
+  try {
+    await perform(deps, effect, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = failureOf(error);
+    if (reason === undefined) throw error;
+    await end(deps, failure(deps.log.state, reason, error instanceof Error ? error.message : String(error)));
+  }
+}
+
+function failureOf(error: unknown): string | undefined {
+  if (error instanceof ModelError) return error.failure;
+  if (error instanceof JudgeFailed) return 'ValidationFailed';
+  if (error instanceof Overtaken || error instanceof Stopped) return undefined;
+  // Trouble of the cluster or of our account is none of the execution, which continues after a pause. One of the gateway or of a
+  // model has had its time before it comes here.
+  if (error instanceof KubeError && mayPass(error)) return undefined;
+  return error instanceof AppError ? error.reason : undefined;
+}
+
+async function perform(deps: ConversationDeps, effect: Effect, signal: AbortSignal): Promise<void> {
+  switch (effect.kind) {
+    case 'start':
+      return start(deps);
+    case 'begin_iteration': {
+      const { iteration, action, feedback } = effect;
+      return record(deps, {
+        kind: 'iteration_started',
+        iteration,
+        action,
+        ...(feedback === undefined ? {} : { feedback }),
+      });
+    }
+    case 'ask_model':
+      return askModel(deps, effect, signal);
+    case 'call_tool':
+      return callTool(deps, effect, signal);
+    case 'judge_answer':
+      return judge(deps, effect, signal);
+    case 'complete_iteration': {
+      const { kind: _kind, ...fields } = effect;
+      return record(deps, { kind: 'iteration_completed', ...fields });
+    }
+    case 'end':
+      return end(deps, effect.result);
+    case 'none':
+      return undefined;
+  }
+}
+
+async function start(deps: ConversationDeps): Promise<void> {
+  const { agent } = deps.caller;
+  const { system, input, version } = deps.task;
+  const model = modelAliasOf(agent.spec);
+  await record(deps, { kind: 'started', agent_id: agent.uid, agent: agent.name, version, system, input, model });
+}
+
+async function end(deps: ConversationDeps, result: Omit<AgentResult, 'at'>): Promise<void> {
+  await record(deps, { kind: 'ended', result: { ...result, at: new Date(deps.clock.now()).toISOString() } });
+}
+
+async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, signal: AbortSignal): Promise<void> {
+  const { log, models, caller, tell } = deps;
+  const { spec } = caller.agent;
+  const alias = modelAliasOf(spec);
+  const { provider, messages, modelCalls, isModelAsked } = log.state;
+  if (!isModelAsked) {
+    await record(deps, { kind: 'model_asked', iteration: effect.iteration, call: modelCalls + 1 });
+  }
+  const tools = [...deps.toolbox.offered(caller), ...(await registeredTools(deps, signal))];
+  const limits = models.limitsOf(alias, provider);
+  const definitions = lengthOfDefinitions({ tools, ...defined({ outputSchema: spec.output_schema }) });
+  const most = least(effect.budget.tokens, limits?.maxOutputTokens) ?? 0;
+  const window = { contextWindow: limits?.contextWindow, maxOutputTokens: most, definitions };
+  const { messages: sent, leftOut, isCrowded } = fitting(messages, window);
+  const noRoom = isCrowded ? crowdedBy(alias, window) : undefined;
+  const bound = answerBound(effect.budget, { units: definitions + sizeOfAll(sent), alias, limits });
+  const maxOutputTokens = least(bound, limits?.maxOutputTokens);
+  const question = {
+    alias,
+    tenant: caller.tenant,
+    messages: sent,
+    tools,
+    ...defined({ provider, maxOutputTokens, outputSchema: spec.output_schema }),
+    onText: (text: string) => tell({ text }),
+  };
+  const reply = await repeatable(deps, signal, (until) => models.ask({ ...question, signal: until })).catch(
+    (error: unknown) => {
+      throw withRoom(error, noRoom);
+    },
+  );
+  const left = defined({ left_out: leftOut === 0 ? undefined : leftOut, no_room: noRoom });
+  await record(deps, { kind: 'model_replied', ...kept(reply, log.state.modelCalls), ...left });
+}
+
+/** A provider that finds the conversation too long does not know what else takes its context. */
+function withRoom(error: unknown, noRoom: string | undefined): unknown {
+  if (noRoom === undefined || !(error instanceof ModelError) || error.failure !== 'ContextTooLong') return error;
+  return new ModelError(error.failure, `${error.message}; ${noRoom}`);
+}
+
+/**
+ * A reply within our bounds. Calls get ids of our own: a provider, or a substitute for one, may repeat ids, and two
+ * calls with one id would be one.
+ */
+function kept(reply: ModelReply, call: number) {
+  const { content, tool_calls: calls, ...rest } = reply;
+  let room: number = conversationLimits.replyArgumentsLength;
+  const bounded = calls.slice(0, conversationLimits.callsPerReply).map(({ name, arguments: text }, index) => {
+    const fits = text.length <= Math.min(conversationLimits.argumentsLength, room);
+    if (fits) room -= text.length;
+    return { id: `call_${call}_${index}`, name: name.slice(0, nameMax), arguments: fits ? text : '' };
+  });
+  const isCut = content.length > conversationLimits.replyLength || calls.length > bounded.length;
+  return {
+    ...rest,
+    content: content.slice(0, conversationLimits.replyLength).toWellFormed(),
+    tool_calls: bounded,
+    ...(isCut ? { cut: true } : {}),
+  };
+}
+
+const nameMax = 128;
+
+/** Time of the model that judges an answer. */
+const judgeMs = 120_000;
+
+async function judge(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal): Promise<void> {
+  const { iteration } = effect;
+  const { agent } = deps.caller.agent.spec.execution?.validation ?? {};
+  const verdict =
+    agent === undefined ? await judgeByModel(deps, effect, signal) : await judgeByAgent(deps, effect, agent);
+  await record(deps, { kind: 'iteration_judged', iteration, ...verdict });
+}
+
+function judgedAnswer({ caller, task }: ConversationDeps, answer: string): JudgedAnswer {
+  const { criteria } = caller.agent.spec.execution?.validation ?? {};
+  return { task: task.system, input: task.input, answer, ...(criteria === undefined ? {} : { criteria }) };
+}
+
+async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal) {
+  const { models, caller } = deps;
+  const { spec } = caller.agent;
+  const { model } = spec.execution?.validation ?? {};
+  const question = { ...judgeAlias(spec, 'answers', model), budget: effect.budget, withinMs: judgeMs };
+  const { reply, ...verdict } = await repeatable(deps, signal, (until) =>
+    judgeAnswer({ models, tenant: caller.tenant }, judgedAnswer(deps, effect.answer), { ...question, signal: until }),
+  );
+  // A replica that dies behind this asks the model anew: both replies have taken their tokens.
+  await recordJudge(deps, reply);
+  return verdict;
+}
+
+/** Nothing is held meanwhile: the replica that continues finds the same execution of the judge (ADR 0112). */
+async function judgeByAgent(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, agent: string) {
+  const { judges, execution, caller } = deps;
+  const { iteration, budget } = effect;
+  const answer = judgedAnswer(deps, effect.answer);
+  const result = await judges.result({ execution, caller, agent, iteration, answer, budget });
+  if (result === undefined) throw new Parked();
+  const { output, ...usage } = result;
+  return { ...verdictOf(output), ...usage };
+}

@@ -1,0 +1,295 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { aborted } from '../../../lib/aborted.ts';
+import { modelAliasOf } from '../../../lib/agent/model-alias.ts';
+import type { TenantLogs } from '../../../lib/bus/index.ts';
+import type { Responder } from '../../../lib/bus/request/requester.ts';
+import { failure } from '../../../lib/conversation/next.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { conversationLogs } from '../../../lib/conversation/record.ts';
+import { startDeadline } from '../../../lib/deadline.ts';
+import { AppError, type ErrorCode, messageOf } from '../../../lib/errors.ts';
+import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
+import { exponential, halfJitter } from '../../../lib/informer/backoff.ts';
+import { KubeError } from '../../../lib/kube/index.ts';
+import { tryPaced } from '../../../lib/retry.ts';
+import { Parked } from '../verdicts/approvals.ts';
+import type { ConversationDeps } from '../conversation/conversation-deps.ts';
+import { conversationOf } from '../conversation/conversation-of.ts';
+import { drive } from '../conversation/conversation.ts';
+import { DeadlineSignal } from './deadline-signal.ts';
+import { type Driven, type OpenConversation, withdraw } from './driven.ts';
+import { addressOf, createDriverLooks, handOverMs, here } from './driver-address.ts';
+import type { DriversDeps } from './drivers-deps.ts';
+import { Grown, readInto } from './grown.ts';
+import { JudgeLater } from '../verdicts/judge-agents.ts';
+import { liveAddress, type LiveNews } from '../conversation/live.ts';
+import { ConversationLog, Overtaken, Stopped } from '../conversation/log.ts';
+import { writeOutcome } from './outcome.ts';
+import { createOutlivingCalls, type OutlivingCalls } from '../calls/outliving-calls.ts';
+import { PodChannel } from '../pods/pod-channel.ts';
+import { hear } from '../pods/pod-sayings.ts';
+import { Room, roomLimits, wantedFor } from './room.ts';
+import { openSignedCalls } from '../calls/serve-signed.ts';
+import type { SignedCalls } from '../calls/signed-calls.ts';
+
+/** Time for the last record and the outcome of an execution that is out of time. */
+const lastWordMs = 30_000;
+/** Pauses of a conversation that was interrupted and does not advance: of all those that Kubernetes refuses at a time. */
+const interruptedPauses = { baseMs: 2_000, maxMs: 60_000 } as const;
+/** Pauses of a conversation that waits for what the cache does not show. */
+const unseenPauses = { baseMs: 1_000, maxMs: 30_000 } as const;
+/** A judge that is started adds no record. */
+const parkedAtOnce = 2;
+
+/** `parked`: it waits for a person or a judge; a `Grown` continues in a larger place in the pool. */
+type Driving = 'done' | 'parked' | Grown;
+
+interface PoolEntry {
+  readonly tenant: string;
+  readonly cost: number;
+  readonly signal: AbortSignal;
+}
+
+interface Opened {
+  readonly driven: Driven;
+  readonly conversation: ConversationDeps;
+  readonly deadline: DeadlineSignal;
+  readonly room: Room;
+}
+
+/**
+ * Errors that come again on every replica: what it runs is gone, or its instruction cannot be rendered. An answer of the API
+ * server by itself is none of them: its 403 may be of a server that has just begun, its 404 of a proxy.
+ */
+const lasting: ReadonlySet<ErrorCode> = new Set(['not_found', 'invalid', 'limit_exceeded', 'terminal']);
+
+function isLost(error: unknown): AppError {
+  if (error instanceof AppError && !(error instanceof KubeError) && lasting.has(error.code)) return error;
+  throw error;
+}
+
+/** Drives conversations to their end, each in a place of the pool of its own, as long as no other replica drives it. */
+export class ConversationDriver {
+  readonly #deps: DriversDeps;
+  readonly #stream: TenantLogs;
+  readonly #pool: FairPool;
+  readonly #looks: ReturnType<typeof createDriverLooks>;
+  /** This replica, in the records of the conversations that it takes over. */
+  readonly #id: string;
+
+  constructor(deps: DriversDeps) {
+    this.#deps = deps;
+    this.#id = deps.newId();
+    this.#looks = createDriverLooks(deps.bus);
+    this.#stream = deps.bus.logs(conversationLogs);
+    this.#pool = createFairPool({ size: deps.poolBytes ?? roomLimits.poolBytes, clock: deps.clock });
+  }
+
+  /** Never rejects: what fails here is tried again after a pause, in which any other replica may try it. */
+  async drive(execution: AgentExecution, driven: Driven): Promise<void> {
+    const { clock, random } = this.#deps;
+    const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
+    let failures = 0;
+    let { advances } = driven;
+    const pauseAfter = (error: unknown): number => {
+      if (signal.aborted || error instanceof Overtaken || error instanceof Stopped) throw error;
+      this.#warn(execution, error);
+      failures = driven.advances > advances ? 1 : failures + 1;
+      advances = driven.advances;
+      return halfJitter(interruptedPauses, failures - 1, random());
+    };
+    const sleep: Clock['sleep'] = async (ms) => {
+      driven.pause = new AbortController();
+      await clock.sleep(ms, AbortSignal.any([signal, driven.pause.signal]));
+      driven.pause = undefined;
+    };
+    const pace = { clock: { sleep }, pauseAfter, signal };
+    // Each error behind which it is tried no more means that it is driven no more here.
+    await tryPaced(pace, () => this.#driveUntilDone(execution, driven, signal)).catch(() => undefined);
+  }
+
+  #warn({ metadata: { namespace, name, uid } }: AgentExecution, error: unknown): void {
+    const bug = error instanceof AppError || error instanceof JudgeLater ? {} : { err: error };
+    const problem = messageOf(error);
+    this.#deps.logger.warn({ namespace, execution: name, uid, problem, ...bug }, 'conversation interrupted');
+  }
+
+  async #driveUntilDone(execution: AgentExecution, driven: Driven, signal: AbortSignal): Promise<void> {
+    const { namespace = '', uid = '' } = execution.metadata;
+    let cost: number = roomLimits.unreadBytes;
+    let parked = 0;
+    for (;;) {
+      // A person may take days, and an agent that judges minutes: until then nothing is held for the conversation but this.
+      await this.#deps.approvals.idle(uid, signal);
+      await this.#deps.judges.idle(execution, signal);
+      const { advances } = driven;
+      const outcome = await this.#driveInPlace(execution, driven, { tenant: namespace, cost, signal });
+      if (outcome === 'done') return;
+      if (outcome instanceof Grown) cost = wantedFor(outcome.textBytes);
+      parked = outcome === 'parked' && driven.advances === advances ? parked + 1 : 0;
+      if (parked >= parkedAtOnce)
+        await this.#deps.clock.sleep(exponential(unseenPauses, parked - parkedAtOnce), signal);
+    }
+  }
+
+  async #driveInPlace(execution: AgentExecution, driven: Driven, entry: PoolEntry): Promise<Driving> {
+    const place = await this.#pool.enter(entry);
+    try {
+      return await this.#driveInTime(execution, driven, new Room(place, entry.cost));
+    } finally {
+      // A call that continues here keeps its place.
+      if (driven.outliving === undefined) place.leave();
+      else void driven.outliving.finally(() => place.leave());
+    }
+  }
+
+  async #driveInTime(execution: AgentExecution, driven: Driven, room: Room): Promise<Driving> {
+    using deadline = new DeadlineSignal(this.#deps.clock, execution, driven.cancel.signal);
+    try {
+      return await this.#driveWithin(execution, { driven, deadline, room });
+    } catch (error) {
+      if (!deadline.isOver || error instanceof Overtaken || error instanceof Stopped) throw error;
+      await this.#endLate(execution, driven.giveUp.signal);
+      return 'done';
+    }
+  }
+
+  async #driveWithin(execution: AgentExecution, within: Omit<Opened, 'conversation'>): Promise<Driving> {
+    const { driven, deadline, room } = within;
+    const { uid = '' } = execution.metadata;
+    // Before anything is read: most of those that another replica drives are looked at again and again.
+    if (await this.#looks.isServed(uid)) throw new Stopped();
+    if (!(await this.#mayDrive(execution))) throw new Stopped();
+    const giveUp = driven.giveUp.signal;
+    const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
+    const read = await readInto(room, log).catch(isLost);
+    if (read instanceof AppError) {
+      await this.#endFailed(execution, log, read);
+      return 'done';
+    }
+    if (read instanceof Grown) return read;
+    if (log.last > 0 && log.state.result === undefined && (await this.#looks.isServed(uid))) throw new Stopped();
+    const tell = (news: LiveNews): void => this.#deps.bus.tell(liveAddress(uid), JSON.stringify(news));
+    const leave = driven.leave.signal;
+    const podOf = (): string | undefined => this.#deps.executions.cache.getByUid(uid)?.status?.pod?.uid;
+    const channel = new PodChannel({
+      log,
+      leave,
+      newId: this.#deps.newId,
+      tell: (sequence) => tell({ sequence }),
+      podOf,
+    });
+    const outliving = this.#outlivingCalls(execution, driven);
+    const parts = { log, channel, tell, giveUp, outliving };
+    const conversation = await conversationOf(this.#deps, execution, parts).catch(isLost);
+    if (conversation instanceof AppError) {
+      await this.#endFailed(execution, log, conversation);
+      return 'done';
+    }
+    const { system, input } = conversation.task;
+    room.settle(Math.max(log.state.bytes, 2 * (system.length + input.length)));
+    return this.#serveAndConverse(execution, { ...within, conversation });
+  }
+
+  #outlivingCalls(execution: AgentExecution, driven: Driven): OutlivingCalls {
+    const { bus, clock } = this.#deps;
+    const { cancel, moved } = driven;
+    const onOutlives = (ended: Promise<void>): void => void (driven.outliving = ended);
+    return createOutlivingCalls({ bus, clock, execution, cancel: cancel.signal, moved: moved.signal, onOutlives });
+  }
+
+  /** One whose definition is gone fails wherever it is driven. */
+  async #mayDrive(execution: AgentExecution): Promise<boolean> {
+    const { claims, definitionOf } = this.#deps;
+    const definition = await definitionOf(execution).catch(isLost);
+    const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
+    return claims.mayDrive(execution, model);
+  }
+
+  async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {
+    const { log, channel } = open.conversation;
+    const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
+    const signed = openSignedCalls(this.#deps.bus, open.conversation, open.driven.leave.signal);
+    let begun = Number.POSITIVE_INFINITY;
+    try {
+      // Served before anything is written: a replica that finds a record finds its driver as well.
+      await Promise.race([responder.ready, aborted(AbortSignal.any([open.deadline.signal, open.driven.leave.signal]))]);
+      const isTaken = log.last > 0 && log.state.result === undefined;
+      // A replica that is refused for long takes over again and again.
+      const isKnown = log.state.takenOverBy.has(this.#id);
+      if (isTaken && !isKnown) await log.append({ kind: 'taken_over', by: this.#id });
+      begun = log.last;
+      signed.resume();
+      await this.#converse(execution, { ...open, signed });
+      return 'done';
+    } catch (error) {
+      withdraw(open.driven);
+      if (error instanceof Grown) return error;
+      if (error instanceof Parked) return 'parked';
+      throw error;
+    } finally {
+      if (log.last > begun) open.driven.advances += 1;
+      channel.close();
+      await signed.close();
+      // The one that asks for the conversation waits for the end of this, not the other way round.
+      void responder.close(handOverMs);
+    }
+  }
+
+  #serve(uid: string, driven: Driven): Responder {
+    return this.#deps.bus.serve(addressOf(uid), async ({ body, signal }) => {
+      // One that is to leave is handed over to whichever replica asks.
+      const isWanted = Buffer.from(body).toString() === 'hand_over' || driven.leave.signal.aborted;
+      if (!isWanted) return here;
+      driven.leave.abort();
+      driven.moved.abort(new Stopped());
+      await Promise.race([driven.left, aborted(signal)]);
+      return 'left';
+    });
+  }
+
+  async #converse(execution: AgentExecution, open: Opened & { readonly signed: SignedCalls }): Promise<void> {
+    const { driven, conversation, signed, deadline, room } = open;
+    const { log, channel } = conversation;
+    const hears: OpenConversation['hear'] = (saying, signal) => hear(conversation, saying, { room, signal });
+    driven.conversation = { channel, signed, state: log.state, hear: hears };
+    driven.settle();
+    const isLeaving = (): boolean => {
+      if (driven.leave.signal.aborted) return true;
+      if (!room.fits(log.state.bytes)) throw new Grown(log.state.bytes);
+      return false;
+    };
+    const result = await drive(conversation, deadline.signal, isLeaving);
+    await writeOutcome(this.#deps, execution, result, conversation.inputBytes);
+  }
+
+  /** The controller says the same where no replica does: the deadline is in the status. */
+  async #endLate(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
+    using deadline = startDeadline(this.#deps.clock, lastWordMs);
+    const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
+    await log.load();
+    const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
+    await this.#endFailed(execution, log, why);
+  }
+
+  /** No other replica would do better. */
+  async #endFailed(execution: AgentExecution, log: ConversationLog, { reason, message }: AppError): Promise<void> {
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    if (log.state.result === undefined) {
+      await log.append({ kind: 'ended', result: { ...failure(log.state, reason, message), at } });
+    }
+    if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
+  }
+
+  #logOf(
+    { metadata, status }: AgentExecution,
+    signals: { readonly signal: AbortSignal; readonly giveUp: AbortSignal },
+  ): ConversationLog {
+    const { clock, newId, tenants } = this.#deps;
+    const { namespace = '', name: execution, uid = '' } = metadata;
+    const logger = this.#deps.logger.child({ namespace, execution, uid });
+    const tenant = tenants.tenantOf(namespace) ?? '';
+    const whose = { tenant, executionId: uid, startedAt: status?.started_at };
+    return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, ...signals });
+  }
+}

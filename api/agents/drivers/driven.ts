@@ -1,0 +1,60 @@
+import type { ConversationState } from '../../../lib/conversation/state.ts';
+import type { Leaver } from './leave-all.ts';
+import type { PodChannel } from '../pods/pod-channel.ts';
+import type { PodSaying } from '../pods/pod-sayings.ts';
+import type { SignedCalls } from '../calls/signed-calls.ts';
+
+/** A conversation that this replica drives. */
+export interface OpenConversation {
+  readonly channel: PodChannel;
+  readonly signed: SignedCalls;
+  readonly state: ConversationState;
+  /** Takes what the pod says, as `hear` does, for as long as the pod waits. */
+  hear(saying: PodSaying, signal: AbortSignal): Promise<void>;
+}
+
+/** A conversation from the moment in which this replica considers it. */
+export interface Driven extends Leaver {
+  conversation: OpenConversation | undefined;
+  /** Resolves when it is open here, or will not be. */
+  settled: Promise<void>;
+  settle: () => void;
+  /** Aborts, with Stopped, where another replica wants the conversation, in the midst of a call that continues here without it. */
+  readonly moved: AbortController;
+  /** Resolves when this replica drives it no more. */
+  left: Promise<void>;
+  /** A call that continues here, until its answer is taken. */
+  outliving: Promise<void> | undefined;
+  /** Ends the pause behind an interruption. Undefined where it is in none. */
+  pause: AbortController | undefined;
+  /** Turns in which a record was added, beside that this replica took over. */
+  advances: number;
+  ended: Promise<void>;
+}
+
+export function newDriven(): Driven {
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+  return {
+    leave: new AbortController(),
+    giveUp: new AbortController(),
+    cancel: new AbortController(),
+    conversation: undefined,
+    settled,
+    settle,
+    moved: new AbortController(),
+    left: Promise.resolve(),
+    outliving: undefined,
+    pause: undefined,
+    advances: 0,
+    ended: Promise.resolve(),
+  };
+}
+
+/** Requests for the conversation wait until it is open again. */
+export function withdraw(driven: Driven): void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  driven.conversation = undefined;
+  driven.settle();
+  driven.settled = promise;
+  driven.settle = resolve;
+}

@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache';
+import type { EventBus } from '../../../lib/bus/index.ts';
+import { hasReason } from '../../../lib/errors.ts';
+
+/** The replica that drives a conversation answers here: to `hand_over` once it has left it, to anything else that it is there. */
+export const addressOf = (executionId: string) => ({ service: 'agent.conversation', key: executionId });
+
+/** How long a driver may take to leave a conversation. */
+export const handOverMs = 20_000;
+
+/** The answer of a replica that drives on. */
+export const here = 'here';
+
+const pingMs = 2_000;
+
+/** Looks at a driver without an answer, one after another, behind which it is taken for frozen or cut off. */
+export const silentLooks = 3;
+/** Conversations whose drivers are remembered as silent: more than a replica drives. */
+const remembered = 10_000;
+
+/** Looks at the drivers of conversations. */
+interface DriverLooks {
+  /** Whether a replica drives a conversation, as far as this one can know. */
+  readonly isServed: (executionId: string) => Promise<boolean>;
+}
+
+/**
+ * The server of NATS keeps the address of a process that is frozen until its pings have failed, for minutes perhaps. One that
+ * is silent each time counts as gone: if it lives, its next record is refused, as it was overtaken.
+ */
+export function createDriverLooks(bus: Pick<EventBus, 'request'>): DriverLooks {
+  const silent = new LRUCache<string, number>({ max: remembered });
+  return {
+    isServed: async (executionId) => {
+      try {
+        const answer = await bus.request(addressOf(executionId), 'ping', { timeoutMs: pingMs });
+        silent.delete(executionId);
+        return Buffer.from(answer).toString() === here;
+      } catch (error) {
+        const looks = hasReason(error, 'RequestTimeout') ? (silent.get(executionId) ?? 0) + 1 : 0;
+        silent.set(executionId, looks);
+        return !isUnserved(error) && looks < silentLooks;
+      }
+    },
+  };
+}
+
+/** Whether no replica answers at an address. */
+export const isUnserved = (error: unknown): boolean => hasReason(error, 'NoResponders');

@@ -1,0 +1,153 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { aborted } from '../../../lib/aborted.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { ConversationDriver } from './conversation-driver.ts';
+import { type Driven, newDriven, type OpenConversation } from './driven.ts';
+import { addressOf, handOverMs, isUnserved } from './driver-address.ts';
+import type { DriversDeps } from './drivers-deps.ts';
+import { leaveAll } from './leave-all.ts';
+import { createLeftConversations, type LeftConversations } from './left-conversations.ts';
+import { needsDriving } from './needs-driving.ts';
+
+/** Conversations of all running AgentExecutions, each driven by exactly one replica (design §12). */
+export interface Drivers {
+  /** Drives what needs it until `stop` aborts, and lets go of what is under way in time. Never rejects. */
+  run(stop: AbortSignal): Promise<void>;
+  /**
+   * The conversation, driven by this replica from now on where another one drove it. Undefined where it is over, or
+   * `signal` aborts first.
+   * @throws HttpError 503 where this replica is about to end; it closes the connection, so that the next request finds another one.
+   */
+  open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined>;
+}
+
+/** How often a replica looks for conversations whose driver is gone. */
+const scanMs = 5_000;
+
+export function createDrivers(deps: DriversDeps): Drivers {
+  return new ConversationDrivers(deps);
+}
+
+class ConversationDrivers implements Drivers {
+  readonly #deps: DriversDeps;
+  readonly #driver: ConversationDriver;
+  readonly #driven = new Map<string, Driven>();
+  /** Conversations that have left, but for a call that continues here. */
+  readonly #outlived = new Map<string, Driven>();
+  #stop: AbortSignal = AbortSignal.abort();
+
+  constructor(deps: DriversDeps) {
+    this.#deps = deps;
+    this.#driver = new ConversationDriver(deps);
+    deps.executions.onChange(({ before, after }) => {
+      if (after !== undefined && needsDriving(after)) this.#consider(after);
+      else this.#cancel((after ?? before)?.metadata.uid ?? '');
+    });
+  }
+
+  async run(stop: AbortSignal): Promise<void> {
+    this.#stop = stop;
+    const left = createLeftConversations({
+      bus: this.#deps.bus,
+      isDriven: (uid) => this.#isKept(uid),
+    });
+    const responder = left.serve();
+    const leaving = aborted(stop).then(() => leaveAll(this.#deps, this.#all(), this.#deps.leaving));
+    while (!stop.aborted) {
+      await this.#look(left);
+      await this.#deps.clock.sleep(scanMs, stop);
+    }
+    await leaving;
+    await responder.close(0);
+  }
+
+  #all(): Driven[] {
+    return [...this.#driven.values(), ...this.#outlived.values()];
+  }
+
+  /** One that is to leave is taken over by the replica that looks for those without a driver. */
+  #isKept(uid: string): boolean {
+    const driven = this.#driven.get(uid);
+    return driven?.conversation !== undefined && !driven.leave.signal.aborted;
+  }
+
+  #cancel(uid: string): void {
+    for (const driven of [this.#driven.get(uid), this.#outlived.get(uid)]) driven?.cancel.abort();
+  }
+
+  /** Most conversations that another replica drives are passed over without a question for each. */
+  async #look(left: LeftConversations): Promise<void> {
+    const { executions, logger } = this.#deps;
+    const open = [...executions.cache.values()].filter(
+      (execution) => needsDriving(execution) && !this.#driven.has(execution.metadata.uid ?? ''),
+    );
+    try {
+      for (const execution of await left.among(open)) this.#consider(execution);
+    } catch (error) {
+      logger.warn({ problem: messageOf(error) }, 'conversations without a driver are not known');
+    }
+  }
+
+  async open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
+    const { uid = '' } = execution.metadata;
+    while (!signal.aborted) {
+      if (this.#stop.aborted) throw aboutToEnd();
+      const current = this.#deps.executions.cache.getByUid(uid);
+      if (current === undefined || !needsDriving(current)) return undefined;
+      const conversation = await this.#opened(current, signal);
+      if (conversation !== undefined) return conversation;
+      await this.#deps.clock.sleep(retryMs, signal);
+    }
+    return undefined;
+  }
+
+  /** Undefined where another replica drives it for now, or it ended meanwhile. */
+  async #opened(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
+    const known = this.#driven.get(execution.metadata.uid ?? '');
+    // Another replica may drive it by now where this one pauses.
+    const isHere = known !== undefined && known.pause === undefined;
+    const driven = isHere ? known : await this.#takeOver(execution);
+    await Promise.race([driven?.settled, aborted(signal)]);
+    return driven?.conversation;
+  }
+
+  /** Asks the driver of the moment to stop between two effects, and drives from there on. */
+  async #takeOver(execution: AgentExecution): Promise<Driven | undefined> {
+    const { uid = '' } = execution.metadata;
+    try {
+      await this.#deps.bus.request(addressOf(uid), 'hand_over', { timeoutMs: handOverMs });
+      this.#driven.get(uid)?.pause?.abort();
+    } catch (error) {
+      if (!isUnserved(error)) return undefined;
+    }
+    this.#consider(execution);
+    return this.#driven.get(uid);
+  }
+
+  #consider(execution: AgentExecution): void {
+    const { uid = '' } = execution.metadata;
+    if (this.#stop.aborted || this.#driven.has(uid)) return;
+    const driven = newDriven();
+    this.#driven.set(uid, driven);
+    driven.left = this.#driver.drive(execution, driven).then(() => {
+      driven.settle();
+      this.#driven.delete(uid);
+      if (driven.outliving !== undefined) this.#outlived.set(uid, driven);
+    });
+    driven.ended = driven.left
+      .then(() => driven.outliving)
+      .then(() => {
+        if (this.#outlived.get(uid) === driven) this.#outlived.delete(uid);
+      });
+  }
+}
+
+const retryMs = 200;
+
+const aboutToEnd = (): HttpError =>
+  new HttpError({
+    code: 'unavailable',
+    message: 'this replica is about to end; send it again',
+    headers: { Connection: 'close', 'Retry-After': '1' },
+  });

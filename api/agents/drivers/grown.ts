@@ -1,0 +1,18 @@
+import type { ConversationLog } from '../conversation/log.ts';
+import type { Room } from './room.ts';
+
+/** The conversation holds more than its room is for and can take; it is loaded again in one for so many bytes of text. */
+export class Grown extends Error {
+  readonly textBytes: number;
+
+  constructor(textBytes: number) {
+    super();
+    this.textBytes = textBytes;
+  }
+}
+
+/** Reads the whole log as far as there is room for it. Where it gives up, how much more is stored is not known. */
+export async function readInto(room: Room, log: ConversationLog): Promise<Grown | undefined> {
+  while (!(await log.load(room.textBytes))) if (!room.fits(log.state.bytes)) return new Grown(2 * log.state.bytes);
+  return room.fits(log.state.bytes) ? undefined : new Grown(log.state.bytes);
+}

@@ -1,0 +1,38 @@
+import {
+  type IssuedSession,
+  issueSession,
+  type IssueSessionDeps,
+  type SessionName,
+  type SessionRequest,
+} from '../../../lib/envelope/index.ts';
+import { AppError } from '../../../lib/errors.ts';
+
+/** Sessions of pods. */
+export interface Attestations {
+  /**
+   * Binds the key. The same pod and key get their session again; the session of a newer pod replaces and revokes the
+   * older one (requirements AMB-197).
+   * @throws AppError `invalid` for a key that is none (AMB-142), `conflict` for another key of the same pod.
+   */
+  attest(request: SessionRequest): Promise<IssuedSession>;
+  /** Whether this pod has attested for the execution, and its session is not revoked. */
+  isAttested(session: SessionName, podUid: string): Promise<boolean>;
+}
+
+/** Attestations as sessions of signed tool calls: one key for each pod (requirements AMB-017, AMB-197). */
+export function createAttestations(deps: IssueSessionDeps): Attestations {
+  const { sessions } = deps;
+  return {
+    async attest(request) {
+      const earlier = await sessions.find({ tenant: request.tenant, execution_id: request.executionId });
+      if (earlier?.pod_uid === request.podUid && earlier.public_key !== request.publicKey) {
+        throw new AppError('conflict', 'this pod has attested with another key', { reason: 'AttestedBefore' });
+      }
+      return issueSession(deps, request);
+    },
+    async isAttested(name, podUid) {
+      const session = await sessions.find(name);
+      return session !== undefined && session.pod_uid === podUid && session.revoked !== true;
+    },
+  };
+}
