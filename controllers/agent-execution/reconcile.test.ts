@@ -392,6 +392,29 @@ describe('an execution of an agent begins', () => {
     expect(there.status()).toMatchObject({ phase: 'failed', reason: 'QuotaExceeded' });
   });
 
+  it.each([
+    ['runs on the server by now', 'running', undefined],
+    ['waits there as well', 'failed', 'NeverStarted'],
+  ])('AMB-197 and is no failure of its start before the server is asked: the pod %s', async (_title, phase, reason) => {
+    let stored: Pod | undefined;
+    const there = world({
+      agent: { execution: { timeout: '5h' } },
+      get stored() {
+        return stored;
+      },
+    });
+    await there.run();
+    const [pod] = there.made;
+    if (pod === undefined) throw new Error('no pod was made');
+    const waiting: Pod = { ...pod, status: { phase: 'Pending' } };
+    there.podIs(() => waiting);
+    stored = phase === 'running' ? running(pod) : waiting;
+    await there.clock.advance(3_600_000);
+    await there.run();
+    expect(there.status()?.phase).toBe(phase);
+    expect(there.status()?.reason).toBe(reason);
+  });
+
   it.each(['exceeded quota: windlass', 'no right to pods'])(
     'again when there is room before its deadline, where its pod was lost after an hour: %s',
     async (message) => {

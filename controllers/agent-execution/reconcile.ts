@@ -213,7 +213,7 @@ async function waitForRoom(
 
 async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<ReconcileResult> {
   const now = deps.clock.now();
-  const decision = decidePod(await podOf(deps, execution, uid), now);
+  const decision = await decideAsked(deps, execution, uid);
   switch (decision.kind) {
     case 'runs':
       return waitFor(deps, execution, undefined, Number.POSITIVE_INFINITY);
@@ -226,15 +226,16 @@ async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, ui
   }
 }
 
-/** The pod that the status names. The server is asked before it counts as gone: a watch may be behind. */
-async function podOf({ kube, pods: cache }: AgentExecutionDeps, execution: AgentExecution, uid: string) {
+/** The server is asked before the pod counts as gone, or as never started: a watch may be behind. */
+async function decideAsked(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<PodDecision> {
+  const { kube, pods: cache, clock } = deps;
   const { namespace = '' } = execution.metadata;
   const name = execution.status?.pod?.name ?? '';
-  const isIt = (pod: Pod | undefined): boolean => pod?.metadata.uid === uid;
   const cached = cache.get(`${namespace}/${name}`);
-  if (isIt(cached)) return cached;
+  const known = cached?.metadata.uid === uid ? decidePod(cached, clock.now()) : undefined;
+  if (known !== undefined && !(known.kind === 'failed' && known.why.reason === 'NeverStarted')) return known;
   const found = await findObject(kube, pods, { namespace, name });
-  return isIt(found) ? found : undefined;
+  return decidePod(found?.metadata.uid === uid ? found : undefined, clock.now());
 }
 
 /** requirements AMB-197: the conversation continues in a new pod, three times at most. */

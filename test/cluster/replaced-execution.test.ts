@@ -21,8 +21,13 @@ afterAll(() => world?.release());
 /** `kubectl replace --force` deletes the object, and makes another one under its name. */
 async function replaceByForce(execution: WorkflowExecution): Promise<void> {
   const running = promisify(execFile)(await programPath('kubectl'), [
-    ...['--kubeconfig', kubeconfigPath()],
-    ...['replace', '--force', '--timeout=30s', '-f', '-'],
+    '--kubeconfig',
+    kubeconfigPath(),
+    'replace',
+    '--force',
+    '--timeout=30s',
+    '-f',
+    '-',
   ]);
   running.child.stdin?.end(JSON.stringify(execution));
   await running;
