@@ -55,9 +55,17 @@ export interface RegistrationTarget {
   readonly force: boolean;
 }
 
+/** A part of a definition that deserves a look. */
+export interface RegistrationWarning {
+  readonly path: string;
+  readonly message: string;
+}
+
 /** Result of a registration. */
 export interface RegistrationResult {
   readonly result: 'created' | 'updated' | 'unchanged';
+  /** What the server warns of; absent where it answers before it has looked. */
+  readonly warnings?: readonly RegistrationWarning[];
   readonly workflow: Workflow;
   /** Where it is now: `in team-a`. */
   readonly where: string;
@@ -145,7 +153,7 @@ export interface AgentBackend {
   register(
     agent: Agent,
     options: { readonly scope: 'tenant' | 'global'; readonly force: boolean },
-  ): Promise<{ readonly result: RegistrationResult['result']; readonly agent: Agent; readonly where: string }>;
+  ): Promise<Omit<RegistrationResult, 'workflow'> & { readonly agent: Agent }>;
   list(): Promise<readonly AgentRow[]>;
   /** By default the newest version. */
   read(nameOrUid: string, version?: string): Promise<Agent>;

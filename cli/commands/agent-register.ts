@@ -5,6 +5,7 @@ import { type FileAgent, readAgentFiles } from '../agent-files.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { problemLine } from '../manifest-files.ts';
+import { noteWarnings } from '../note-warnings.ts';
 import { printedList } from '../print-object.ts';
 import type { CommandSession } from '../session.ts';
 
@@ -62,7 +63,8 @@ const register: Run<RegisterOptions> = async (
   const backend = await session.backend();
   const written: Agent[] = [];
   for (const agent of agents) {
-    const { result, agent: object, where } = await backend.agents.register(agent, { scope, force });
+    const { result, agent: object, where, warnings } = await backend.agents.register(agent, { scope, force });
+    noteWarnings(session.terminal, `agent ${object.metadata.name}`, warnings);
     if (session.format === undefined || session.format === 'wide') {
       session.terminal.out(`agent ${object.metadata.name} ${object.spec.version} ${result} ${where}`);
     }

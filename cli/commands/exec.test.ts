@@ -15,10 +15,11 @@ interface Scenario {
   readonly events?: readonly ShownEvent[];
   readonly files?: Readonly<Record<string, string>>;
   readonly execution?: object;
+  readonly warnings?: readonly { readonly path: string; readonly message: string }[];
 }
 
 /** Output and exit code of a command, against an API that streams these events. */
-async function ran(argv: readonly string[], { events = [], files = {}, execution = {} }: Scenario = {}) {
+async function ran(argv: readonly string[], { events = [], files = {}, execution = {}, warnings }: Scenario = {}) {
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
   const backend = {
     kind: 'http',
@@ -28,7 +29,7 @@ async function ran(argv: readonly string[], { events = [], files = {}, execution
       list: async () => [{ name: 'reviewer', id: agentId, owner: 'acme', object: { metadata: { name: 'reviewer' } } }],
       register: async (agent: { metadata: { name: string } }) => {
         asked.push(agent.metadata.name);
-        return { result: 'created', agent, where: 'in tenant acme' };
+        return { result: 'created', agent, where: 'in tenant acme', warnings };
       },
     },
     agentRuns: () => ({
@@ -131,6 +132,18 @@ describe('windlass agent', () => {
     const one = await ran(['agent', 'register', 'a.yaml'], { files: { 'a.yaml': `${good}---\n${bad}` } });
     expect([one.asked, one.code]).toEqual([[], exitCodes.failed]);
     expect(one.notes[0]).toMatch(/^a\.yaml:\d+:\d+ metadata\.version: /);
+  });
+
+  it('prints what the API warns of and the file does not show', async () => {
+    const path = 'spec.runtime.model';
+    const { notes, code } = await ran(['agent', 'register', 'a.yaml'], {
+      files: { 'a.yaml': good },
+      warnings: [
+        { path, message: 'the model alias gpt-9 is not defined' },
+        { path: 'spec.env', message: 'does nothing (line 1, column 80)' },
+      ],
+    });
+    expect([notes, code]).toEqual([[`agent a: warning: ${path}: the model alias gpt-9 is not defined`], exitCodes.ok]);
   });
 
   it('validates files without sending anything', async () => {

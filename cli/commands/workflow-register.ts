@@ -7,6 +7,7 @@ import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
+import { noteWarnings } from '../note-warnings.ts';
 import { printedList } from '../print-object.ts';
 import type { CommandSession } from '../session.ts';
 import { scopeOption } from './scope-option.ts';
@@ -51,7 +52,8 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
   const { scope = 'tenant', force = false } = options;
   const written: Workflow[] = [];
   for (const { workflow } of usable) {
-    const { result, workflow: object, where } = await backend.workflows.register(workflow, { scope, force });
+    const { result, workflow: object, where, warnings } = await backend.workflows.register(workflow, { scope, force });
+    noteWarnings(session.terminal, `workflow ${workflowName(object.metadata)}`, warnings);
     if (options.wait) await accepted(session, backend, object, timeoutMs);
     if (session.format === undefined || session.format === 'wide') {
       session.terminal.out(`workflow ${workflowName(object.metadata)} ${object.spec.version} ${result} ${where}`);

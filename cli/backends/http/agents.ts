@@ -4,6 +4,7 @@ import { apiVersion } from '../../../crds/labels.ts';
 import { limits } from '../../../crds/limits.ts';
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { FullAgentManifest } from '../../../crds/schema/agent-manifest.ts';
+import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { toAgent, toAgentManifest } from '../../../lib/manifest/convert-agent.ts';
 import type { AgentBackend, AgentRow } from '../backend.ts';
@@ -19,11 +20,16 @@ export function createAgents(deps: HttpDeps): AgentBackend {
   return {
     async register(agent, { scope, force }) {
       const body = JSON.stringify(toAgentManifest(agent));
-      const { agent_id: uid, registration: result } = await client
+      const {
+        agent_id: uid,
+        registration: result,
+        warnings,
+      } = await client
         .registerAgent({ body, scope, force })
         .catch((error: unknown) => Promise.reject(refusalOf(error)));
       const registered = { ...agent, metadata: { ...agent.metadata, uid } };
-      return { result, agent: registered, where: scope === 'global' ? 'for every tenant' : words.place };
+      const where = scope === 'global' ? 'for every tenant' : words.place;
+      return { result, agent: registered, where, ...defined({ warnings }) };
     },
     list: () =>
       allPages(async (cursor) => {

@@ -8,6 +8,7 @@ import { apiVersion } from '../../../crds/labels.ts';
 import { limits } from '../../../crds/limits.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
+import { defined } from '../../../lib/defined.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
 import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
@@ -55,13 +56,16 @@ async function register(
   { scope, force }: RegistrationTarget,
 ): Promise<RegistrationResult> {
   const body = JSON.stringify(toManifest(workflow));
-  const { workflow_id: uid, registration } = await client
-    .registerWorkflow({ body, scope, force })
-    .catch((error: unknown) => Promise.reject(refusalOf(error)));
+  const {
+    workflow_id: uid,
+    registration,
+    warnings,
+  } = await client.registerWorkflow({ body, scope, force }).catch((error: unknown) => Promise.reject(refusalOf(error)));
   return {
     result: registration,
     workflow: { ...workflow, metadata: { ...workflow.metadata, uid } },
     where: `at ${scope} scope`,
+    ...defined({ warnings }),
   };
 }
 
