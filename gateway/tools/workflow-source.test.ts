@@ -381,6 +381,29 @@ describe('a tool workflow as a tool', () => {
     });
   });
 
+  it('GW-EVT-03 GW-EVT-05 tells of no executed step where no response came', async () => {
+    const away = { servers: [{ url: 'http://127.0.0.1:1' }] };
+    const { call, events, types } = open({
+      document: away,
+      steps: [step('find', 'find', { on_error: { RetryN: 1 } })],
+    });
+    expect(await call()).toMatchObject({ isError: true });
+    expect(types()).toEqual([
+      'WorkflowInvocationStarted',
+      'CredentialExchangeCompleted',
+      'WorkflowStepStarted',
+      'WorkflowStepStarted',
+      'WorkflowInvocationFailed',
+    ]);
+    expect(events.at(-1)?.data).toMatchObject({ failed_step: 'find' });
+  });
+
+  it('GW-WF-08 GW-WF-24 sends the body with GET too, and the path of the operation as it is written', async () => {
+    const paths = { '/orders/{id}/lines': { get: operation('find') } };
+    expect(await open({ document: { paths }, steps: [step('find', 'find')] }).call()).toMatchObject({ isError: false });
+    expect(sent).toMatchObject([{ method: 'GET', url: '/orders/{id}/lines', body: '{"q": "tea", "found": ""}' }]);
+  });
+
   it.each<[string, Scene, string]>([
     ['GW-WF-41 of a workflow whose deletion the cache has not heard of', { isGone: true }, 'not_found'],
     ['GW-WF-42 whose API spec was deleted', { isApiGone: true }, 'not_found'],
@@ -698,16 +721,19 @@ describe('the credential of an API', () => {
         ['Bearer t1', 'Bearer t2'],
         false,
       ],
-    ])('GW-WF-11 GW-WF-31 GW-WF-33 is given up, and another one sent %s', async (_title, steps, want, isError) => {
-      revoked = (value) => value === 'Bearer t1';
-      const { call, types } = open(scene(steps));
-      expect(await call()).toMatchObject({ isError });
-      expect(bearers()).toEqual(want);
-      expect(types().filter((type) => type.startsWith('CredentialExchange'))).toHaveLength(1);
-      sent = [];
-      expect(await call()).toMatchObject({ isError: false });
-      expect([tokens, new Set(bearers())]).toEqual([2, new Set(['Bearer t2'])]);
-    });
+    ])(
+      'GW-EVT-06 GW-WF-11 GW-WF-31 GW-WF-33 is given up, and another one sent %s',
+      async (_title, steps, want, isError) => {
+        revoked = (value) => value === 'Bearer t1';
+        const { call, types } = open(scene(steps));
+        expect(await call()).toMatchObject({ isError });
+        expect(bearers()).toEqual(want);
+        expect(types().filter((type) => type.startsWith('CredentialExchange'))).toHaveLength(1);
+        sent = [];
+        expect(await call()).toMatchObject({ isError: false });
+        expect([tokens, new Set(bearers())]).toEqual([2, new Set(['Bearer t2'])]);
+      },
+    );
 
     it('GW-WF-11 costs the token server one request, however often an API refuses each token', async () => {
       revoked = () => true;

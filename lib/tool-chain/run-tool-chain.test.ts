@@ -90,7 +90,7 @@ function run(
 }
 
 describe('runToolChain', () => {
-  it('GW-WF-08 GW-WF-12 GW-WF-13 GW-WF-14 GW-WF-26 chains steps by their state, with the exact text as body', async () => {
+  it('GW-WF-08 GW-WF-12 GW-WF-13 GW-WF-14 GW-WF-23 GW-WF-26 chains steps by their state, with the exact text as body', async () => {
     answers = [says('{"id":12345678901234567890,"list":[{"n":"a\\"b"},{"n":"c"}]}'), says('{"last":true}')];
     const outcome = await run(
       [
