@@ -7,7 +7,7 @@ import { isRefusal, type ToolArguments } from '../../../lib/tools/tool.ts';
 import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
 import { type ConversationDeps, record } from '../conversation/conversation-deps.ts';
 import { Overtaken, Stopped } from '../conversation/log.ts';
-import { type Answered, answerByPod } from '../pods/pod-answer.ts';
+import { type Answered, answerByPod, unknownOutcome } from '../pods/pod-answer.ts';
 import { raiseStorageEvent } from '../conversation/storage-event.ts';
 
 /** A signed call of a tool that runs in the pod, as the driver of the conversation gets it. */
@@ -83,12 +83,16 @@ async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, closed: 
   }
 }
 
-/** The policy may have changed since the call was taken. */
+/** The policy may have changed since the call was taken; a pod that has its command may have run it by then. */
 async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<Answered> {
   const { caller, toolbox } = deps;
   const args = call.arguments as ToolArguments;
   const tool = toolbox.admit(caller, call.tool, args);
-  if (isRefusal(tool)) return { answer: failure(tool.code, tool.message) };
+  if (isRefusal(tool)) {
+    const { dispatch: given } = call;
+    if (given !== undefined) return { answer: unknownOutcome, dispatch_id: given.dispatch_id };
+    return { answer: failure(tool.code, tool.message) };
+  }
   const { run } = tool;
   if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
   const { tenant, executionId } = caller;

@@ -36,6 +36,7 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
   const registered = () => registeredTools(deps, signal);
   const admitted = await admitCall({ toolbox, caller, registered }, call.name, args);
   if (isRefusal(admitted)) {
+    if (isUnderWay(deps, call.id)) return endUnderWay(deps, { effect, args }, signal);
     const { id, name: tool } = call;
     if (admitted.kind === 'policy') raiseStorageEvent(deps, { id, tool, args, outcome: 'denied' });
     return refuse(deps, effect, refusalText(admitted));
@@ -79,9 +80,8 @@ async function verdictOf(
   judged: Judged,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { underWay, verdicts } = deps.log.state;
-  if (!isJudged(deps, tool) || underWay?.call_id === judged.call.id) return undefined;
-  const known = verdicts.get(judged.call.id);
+  if (!isJudged(deps, tool) || isUnderWay(deps, judged.call.id)) return undefined;
+  const known = deps.log.state.verdicts.get(judged.call.id);
   if (known !== undefined) return known.allowed ? undefined : refusedBy(known.reason);
   try {
     return await askJudge(deps, judged, signal);
@@ -128,7 +128,7 @@ interface Running {
 
 async function run(deps: ConversationDeps, tool: Tool, running: Running, signal: AbortSignal): Promise<void> {
   const { call } = running.effect;
-  const isAgain = deps.log.state.underWay?.call_id === call.id;
+  const isAgain = isUnderWay(deps, call.id);
   if (!isAgain) {
     const most = deps.caller.security.max_calls;
     if (most !== undefined && !(await counts(deps, call.id, most, signal))) {
@@ -136,20 +136,44 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     }
     await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
   }
-  const { answer, ...dispatch } = await answerOf(deps, tool, { ...running, isAgain }, signal);
+  const answered = await answerOf(deps, tool, { ...running, isAgain }, signal);
+  await end(deps, running, answered);
+  if (isAgain && isOnceOnly(tool)) deps.outliving.taken(call.id);
+}
+
+/** Whether the call has begun, here or by another driver. */
+const isUnderWay = ({ log }: ConversationDeps, callId: string): boolean => log.state.underWay?.call_id === callId;
+
+/**
+ * Ends a call that another driver began and that would be refused by now: what has begun may have run. The process that makes it may
+ * still have its answer. A command in a pod is not waited for: without the tool, its result means nothing.
+ */
+async function endUnderWay(deps: ConversationDeps, running: Running, signal: AbortSignal): Promise<void> {
+  const { id } = running.effect.call;
+  const { dispatch } = deps.log.state.underWay ?? {};
+  if (dispatch !== undefined) {
+    return end(deps, running, { answer: unknownOutcome, dispatch_id: dispatch.dispatch_id });
+  }
+  await end(deps, running, { answer: await answerElsewhere(deps, id, signal) });
+  deps.outliving.taken(id);
+}
+
+async function end(
+  deps: ConversationDeps,
+  { effect: { call }, args }: Running,
+  { answer, ...dispatch }: Answered,
+): Promise<void> {
   // Before the end is recorded: a replica that dies in between lets the next one raise it again, by the same id.
-  const { args } = running;
   raiseStorageEvent(deps, { id: call.id, tool: call.name, args, outcome: answer.isError ? 'error' : 'ok' });
   await record(deps, {
     kind: 'tool_ended',
     call_id: call.id,
-    tool: tool.name,
+    tool: call.name,
     content: fitToolContent(answer.content),
     is_error: answer.isError,
     ran: true,
     ...dispatch,
   });
-  if (isAgain && isOnceOnly(tool)) deps.outliving.taken(call.id);
 }
 
 /** Whether a process that made a call of it may still have its answer. */
@@ -199,18 +223,24 @@ interface OnceOnly {
 
 /** A call that cannot be made again: another driver may have begun it, in a process in which it continues. */
 async function onceOnly(
-  { outliving, giveUp }: ConversationDeps,
+  deps: ConversationDeps,
   { callId, once, isAgain }: OnceOnly,
   signal: AbortSignal,
 ): Promise<ToolAnswer> {
-  if (!isAgain) {
-    return outliving.run(callId, (until) =>
-      once(until).catch((error: unknown) => {
-        until.throwIfAborted();
-        return failedBy(error);
-      }),
-    );
-  }
+  if (isAgain) return answerElsewhere(deps, callId, signal);
+  return deps.outliving.run(callId, (until) =>
+    once(until).catch((error: unknown) => {
+      until.throwIfAborted();
+      return failedBy(error);
+    }),
+  );
+}
+
+async function answerElsewhere(
+  { outliving, giveUp }: ConversationDeps,
+  callId: string,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
   return (await repeatable({ giveUp }, signal, (until) => outliving.elsewhere(callId, until))) ?? unknownOutcome;
 }
 
