@@ -231,12 +231,16 @@ async function decideAsked(deps: AgentExecutionDeps, execution: AgentExecution, 
   const { kube, pods: cache, clock } = deps;
   const { namespace = '' } = execution.metadata;
   const name = execution.status?.pod?.name ?? '';
+  const decide = (pod: Pod | undefined): PodDecision => decidePod(isOf(uid, pod) ? pod : undefined, clock.now());
   const cached = cache.get(`${namespace}/${name}`);
-  const known = cached?.metadata.uid === uid ? decidePod(cached, clock.now()) : undefined;
-  if (known !== undefined && !(known.kind === 'failed' && known.why.reason === 'NeverStarted')) return known;
-  const found = await findObject(kube, pods, { namespace, name });
-  return decidePod(found?.metadata.uid === uid ? found : undefined, clock.now());
+  const known = decide(cached);
+  if (isOf(uid, cached) && !isNeverStarted(known)) return known;
+  return decide(await findObject(kube, pods, { namespace, name }));
 }
+
+const isOf = (uid: string, pod: Pod | undefined): boolean => pod?.metadata.uid === uid;
+const isNeverStarted = (decision: PodDecision): boolean =>
+  decision.kind === 'failed' && decision.why.reason === 'NeverStarted';
 
 /** requirements AMB-197: the conversation continues in a new pod, three times at most. */
 async function replacePod(
