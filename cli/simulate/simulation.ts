@@ -3,13 +3,10 @@ import type { Action, Decision, Need } from '../../controllers/execution/engine/
 import type {
   AgentFact,
   ChildFact,
-  PinnedDefinition,
   Facts,
   PodFact,
-  StepOutcome,
   ToolCallFact,
   VolumeFact,
-  WorkflowLookup,
 } from '../../controllers/execution/engine/facts.ts';
 import { podName } from '../../controllers/execution/engine/names.ts';
 import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
@@ -22,12 +19,12 @@ import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { defined } from '../../lib/defined.ts';
 import { isTerminal } from '../../lib/execution/finished.ts';
-import { parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
-import { LargeValue } from '../../lib/template/large-value.ts';
 import type { AnswerTo } from './answer.ts';
-import { agentEnd, toolEnd } from './ends.ts';
+import { definitionOf, lookUp, namespace } from './definitions.ts';
+import { agentEnd, commandEnd, commandMs, toolEnd } from './ends.ts';
+import { StoredValues } from './stored-values.ts';
 
 export interface SimulationOptions {
   readonly workflow: Workflow;
@@ -72,9 +69,8 @@ export class Unanswered extends Error {
 const decisionsMax = 20_000;
 /** Rounds of one decision, each with more facts: as many as the controllers take. */
 const roundsMax = 1_000;
-const commandMs = 1_000;
 const begun = Date.parse('2026-01-01T00:00:00Z');
-const identity = { name: 'simulation', namespace: 'simulation', uid: '00000000-0000-4000-8000-000000000000' } as const;
+const identity = { name: 'simulation', namespace, uid: '00000000-0000-4000-8000-000000000000' } as const;
 const depthMax = 10;
 
 /**
@@ -92,7 +88,7 @@ class Simulation {
   readonly #children = new Map<string, ChildFact>();
   readonly #agents = new Map<string, AgentFact>();
   readonly #toolCalls = new Map<string, ToolCallFact>();
-  readonly #blobs = new Map<string, Uint8Array>();
+  readonly #values = new StoredValues();
   readonly #renderings: RenderedState[] = [];
   readonly #volumes: Record<string, VolumeFact>;
   readonly #volumesByUid = new Map<string, VolumeFact>();
@@ -134,7 +130,7 @@ class Simulation {
 
   #result(): Simulated {
     const { final_output: inline, final_output_ref: ref } = this.#status;
-    const whole = ref === undefined ? (inline ?? null) : this.#whole(open({ refs: [ref] }, identity.uid));
+    const whole = ref === undefined ? (inline ?? null) : this.#values.whole(open({ refs: [ref] }, identity.uid));
     return { status: this.#status, finalOutput: whole as Json, renderings: this.#renderings };
   }
 
@@ -195,7 +191,7 @@ class Simulation {
       }
       const failure = result.kind === 'exceeded' ? result.failure : statusProblem(result.status);
       if (result.kind === 'decision' && failure === undefined) {
-        for (const { ref, data } of result.blobs) this.#blobs.set(ref, data);
+        this.#values.keep(result.blobs);
         return result;
       }
       if (failure === undefined) continue;
@@ -210,8 +206,8 @@ class Simulation {
     const loaded = new Map(facts.loaded);
     const workflows = new Map(facts.workflows);
     for (const need of needs) {
-      if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
-      if (need.kind === 'workflow') workflows.set(need.workflow, this.#lookup(need.workflow));
+      if (need.kind === 'blob') loaded.set(need.locator, this.#values.load(need.locator));
+      if (need.kind === 'workflow') workflows.set(need.workflow, lookUp(this.#known(need.workflow), need.workflow));
       if (need.kind === 'volume')
         this.#volumesByUid.set(need.uid, { volume: need.uid, phase: 'ready', claim: need.uid });
     }
@@ -220,29 +216,6 @@ class Simulation {
 
   #known(name: string): Workflow | undefined {
     return this.#options.others.find(({ metadata }) => metadata.name === name);
-  }
-
-  #lookup(name: string): WorkflowLookup {
-    const known = this.#known(name);
-    const states = { end: { kind: 'System', command: 'finalize', transitions: [] } } as const;
-    const spec = { version: '0.0.0', initial_state: 'end', states } as unknown as Workflow['spec'];
-    const workflow = known ?? { apiVersion, kind: 'Workflow' as const, metadata: { name }, spec };
-    return { kind: 'found', definition: definitionOf(workflow) };
-  }
-
-  #load(locator: string): Json {
-    const { ref, encoding } = parseLocator(locator);
-    const data = this.#blobs.get(ref);
-    if (data === undefined) throw new Error(`blob ${ref} was never stored`);
-    const text = Buffer.from(data).toString('utf8');
-    return encoding === 'text' ? text : (JSON.parse(text) as Json);
-  }
-
-  #whole(value: unknown): unknown {
-    if (value instanceof LargeValue) return this.#load(value.ref);
-    if (Array.isArray(value)) return value.map((item) => this.#whole(item));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, this.#whole(child)]));
   }
 
   #do(action: Action): void {
@@ -266,7 +239,7 @@ class Simulation {
     const { state, visit, attempt, step } = slot;
     this.#renderings.push({ state, visit, step, command: plan.argv, env: plan.env });
     const answer = this.#options.answer({ kind: 'command', state, step, visit, attempt });
-    const outcome = outcomeOf(answer?.exit_code ?? 0, answer?.stdout ?? '', answer?.stderr ?? '');
+    const outcome = commandEnd(answer);
     const begunAt = this.#now;
     const fact = { name, uid: name, slot, held: true, deleting: false, ended: true, lost: false };
     this.#pods.set(name, { ...fact, begunAt, endedAt: begunAt + commandMs, outcome });
@@ -333,14 +306,3 @@ class Simulation {
 }
 
 type ChildEnd = Pick<ChildFact, 'phase' | 'result' | 'blackboard' | 'failure'>;
-
-function definitionOf({ metadata, spec }: Workflow): PinnedDefinition {
-  const { name } = metadata;
-  return { name, namespace: identity.namespace, uid: `uid-of-${name}`, version: spec.version, revision: name, spec };
-}
-
-function outcomeOf(exitCode: number, stdout: string, stderr: string): StepOutcome {
-  const outcome = { exitCode, stdout, stderr, stdoutTruncated: false, stderrTruncated: false, durationMs: commandMs };
-  if (exitCode === 0) return outcome;
-  return { ...outcome, failure: { reason: 'ExitCode', message: `exit code ${exitCode}` } };
-}
