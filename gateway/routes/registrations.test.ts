@@ -347,9 +347,10 @@ describe('the tenant whose namespace is that of the release', () => {
 describe('/v1/workflows', () => {
   it('GW-OP-16 GW-WF-28 GW-EVT-01 registers a tool workflow under a UUID, and tells of it', async () => {
     const api = await specId();
-    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api));
+    const steps = [aStep(), aStep({ name: 'again' })];
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { steps }));
     expect([status, body]).toEqual([200, { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'order.create' }]);
-    const data = { workflow_id: body.id, name: 'order.create', step_count: 1, generation: 1 };
+    const data = { workflow_id: body.id, name: 'order.create', step_count: 2, generation: 1 };
     expect(events).toEqual([{ type: 'WorkflowRegistered', tenant: 'acme', subject: 'me', data }]);
   });
 

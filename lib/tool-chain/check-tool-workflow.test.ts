@@ -28,12 +28,13 @@ describe('checkToolWorkflow', () => {
 
   it.each([
     ['GW-WF-35 an empty name', { ...good, name: '' }, 'name'],
+    ['GW-WF-35 a name of blanks alone', { ...good, name: ' \t' }, 'name'],
     ['GW-WF-01 no name', { ...good, name: undefined }, 'name'],
     ['GW-WF-02 no description', { ...good, description: undefined }, 'description'],
     ['GW-WF-04 an id that is no UUID', { ...good, api_spec_id: 'spec' }, 'api_spec_id'],
-    ['GW-WF-36 empty steps', { ...good, steps: [] }, 'steps'],
+    ['GW-WF-05 GW-WF-36 empty steps', { ...good, steps: [] }, 'steps'],
     ['GW-WF-05 no steps', { ...good, steps: undefined }, 'steps'],
-    ['GW-WF-37 a schema of another type', { ...good, input_schema: { type: 'string' } }, 'input_schema.type'],
+    ['GW-WF-03 GW-WF-37 a schema of another type', { ...good, input_schema: { type: 'string' } }, 'input_schema.type'],
     ['GW-WF-03 no schema', { ...good, input_schema: undefined }, 'input_schema'],
     ['GW-WF-37 a wrong schema', { ...good, input_schema: { type: 'object', required: 'x' } }, 'input_schema.required'],
     ['GW-WF-06 a step without name', withStep({ name: '' }), 'steps[0].name'],

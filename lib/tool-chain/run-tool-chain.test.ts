@@ -121,13 +121,14 @@ describe('runToolChain', () => {
   it('GW-WF-27 begins each invocation with no state', async () => {
     answers = [says('{"id":1}'), says('{}'), says('{}'), says('{}')];
     const steps = [step('a', { extractors: { id: '$.id' } }), step('b', { body_template: '{"v":"{{state.a.id}}"}' })];
-    await run(steps);
-    await run(steps);
+    expect(await run(steps)).toMatchObject({ state: { 'a.id': 1 } });
+    expect(await run(steps)).toEqual({ kind: 'completed', result: {}, state: {} });
     expect(seen.map(({ body }) => body)).toEqual(['{}', '{"v":"1"}', '{}', '{"v":""}']);
   });
 
   it.each([
     ['GW-WF-16 AMB-020 nothing is escaped', '{"v":"{{input.v}}"}', { v: "<&>'" }, '{"v":"<&>\'"}'],
+    ['GW-WF-16 AMB-020 a value may be JSON', '{{input.v}}', { v: `{"q":"&<>'\`="}` }, `{"q":"&<>'\`="}`],
     ['AMB-129 a missing variable is empty', '{"v":"{{state.none.x}}{{input.none.y}}"}', {}, '{"v":""}'],
     ['GW-WF-15 if and else', '{{#if input.v}}1{{else}}2{{/if}}', { v: [] }, '2'],
     ['GW-WF-15 unless', '{{#unless input.v}}1{{else}}2{{/unless}}', { v: 0 }, '1'],
