@@ -2,7 +2,7 @@
 const latin = 256;
 
 /** Matches a text; true where it holds each word. */
-export type WordMatcher = (text: string) => boolean;
+type WordMatcher = (text: string) => boolean;
 
 /**
  * Tells whether texts hold each word of a query, whatever their letters' case; no words are in every text. The words are one

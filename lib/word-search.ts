@@ -5,7 +5,7 @@ import { createWordMatcher } from './word-matcher.ts';
 const charactersPerTurn = 16_384;
 
 /** Whether a text holds each word of the search, whatever the letters' case. */
-export type WordSearch = (text: string) => Promise<boolean>;
+type WordSearch = (text: string) => Promise<boolean>;
 
 /**
  * The one way in which lists are searched by words. Texts are read in linear time, and other requests are served between

@@ -6,7 +6,7 @@ import { needsApproval } from '../../../lib/tools/needs-approval.ts';
 import type { Tool, ToolArguments } from '../../../lib/tools/tool.ts';
 import { Parked } from './approvals.ts';
 import { type ConversationDeps, type EffectOf, record } from '../conversation/conversation-deps.ts';
-import { shownArguments } from '../shown-arguments.ts';
+import { shownArguments } from './shown-arguments.ts';
 
 interface Asked {
   readonly call: EffectOf<'call_tool'>['call'];

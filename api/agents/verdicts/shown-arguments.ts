@@ -1,5 +1,5 @@
-import { limits } from '../../crds/limits.ts';
-import type { ToolArguments } from '../../lib/tools/tool.ts';
+import { limits } from '../../../crds/limits.ts';
+import type { ToolArguments } from '../../../lib/tools/tool.ts';
 
 /** Signs that show as nothing, or turn what follows around: a person must see what runs. */
 const unseen = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Co}|\p{Cn}/gu;

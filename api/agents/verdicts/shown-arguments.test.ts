@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../crds/limits.ts';
-import { cpuMsOf } from '../../test/hostile/support/turns.ts';
+import { limits } from '../../../crds/limits.ts';
+import { cpuMsOf } from '../../../test/hostile/support/turns.ts';
 import { shownArguments } from './shown-arguments.ts';
 
 const most = limits.askArgumentsLength;
