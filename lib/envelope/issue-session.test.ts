@@ -93,6 +93,26 @@ describe('a session that is issued', () => {
     await expect(other).rejects.toMatchObject({ code: 'conflict', reason: 'OtherKey' });
   });
 
+  it('AMB-197 is one for two requests of a pod with one key at a time, so that both tokens are good', async () => {
+    const deps = world();
+    const [one, other] = await Promise.all([issueSession(deps, request), issueSession(deps, request)]);
+    expect(one.session_id).toBe(other.session_id);
+    expect(await deps.sessions.find({ tenant: 'acme', execution_id: 'e-1' })).toMatchObject({
+      session_id: one.session_id,
+    });
+  });
+
+  it('AMB-017 AMB-197 is of one of two keys that a pod sends at a time, and the other one is refused', async () => {
+    const deps = world();
+    const asked = [request, { ...request, publicKey: rawKey() }].map((each) => issueSession(deps, each));
+    const [given, refused] = (await Promise.allSettled(asked)).toSorted(({ status }) =>
+      status === 'fulfilled' ? -1 : 1,
+    );
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'conflict', reason: 'OtherKey' } });
+    const session = await deps.sessions.find({ tenant: 'acme', execution_id: 'e-1' });
+    expect(given).toMatchObject({ status: 'fulfilled', value: { session_id: session?.session_id } });
+  });
+
   it('GW-SESS-10 is revoked at once, and for ever', async () => {
     const deps = world();
     await issueSession(deps, request);

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
@@ -47,15 +46,6 @@ export interface IssuedSession {
  */
 export async function issueSession(deps: IssueSessionDeps, request: SessionRequest): Promise<IssuedSession> {
   readPublicKey(request.publicKey, 'agent_public_key');
-  const known = await deps.sessions.find({ tenant: request.tenant, execution_id: request.executionId });
-  if (known?.pod_uid !== request.podUid || known.revoked === true) return create(deps, request);
-  if (known.public_key === request.publicKey) return tokenFor(deps, known);
-  throw new AppError('conflict', 'agent_public_key is not the one that this pod has attested with; start another pod', {
-    reason: 'OtherKey',
-  });
-}
-
-async function create(deps: IssueSessionDeps, request: SessionRequest): Promise<IssuedSession> {
   const now = deps.clock.now();
   const wanted = request.expiresAt === undefined ? now + envelopeLimits.sessionMs : Date.parse(request.expiresAt);
   const end = Math.min(wanted, now + envelopeLimits.longestSessionMs);
@@ -71,8 +61,7 @@ async function create(deps: IssueSessionDeps, request: SessionRequest): Promise<
     ...(request.waitingToolPatterns === undefined ? {} : { waiting_tool_patterns: request.waitingToolPatterns }),
     expires_at: new Date(Math.floor(end / 1_000) * 1_000).toISOString(),
   };
-  await deps.sessions.create(session);
-  return tokenFor(deps, session);
+  return tokenFor(deps, await deps.sessions.create(session));
 }
 
 async function tokenFor({ key, clock }: IssueSessionDeps, session: SealSession): Promise<IssuedSession> {

@@ -268,7 +268,12 @@ describe('a signed call under a session that the process has heard of', () => {
     const base = await world();
     const heard = await base.sessions.find({ tenant: 'acme', execution_id: 'e-1' });
     const other = aSigner();
-    await base.sessions.create({ ...heard, session_id: 's-2', public_key: other.publicKey } as SealSession);
+    await base.sessions.create({
+      ...heard,
+      session_id: 's-2',
+      pod_uid: 'p-2',
+      public_key: other.publicKey,
+    } as SealSession);
     const claims = { jti: 's-2', scp: 'default', tenant_id: 'acme', iat: base.seconds(), exp: base.seconds() + 60 };
     const token = await issueToken(base.key, claims);
     const prove = createEnvelopeProof({ ...base, known: () => heard });

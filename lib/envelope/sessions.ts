@@ -91,10 +91,12 @@ export interface Sessions {
    */
   lookUp(name: SessionName): Promise<SealSession | undefined>;
   /**
-   * Stores the session; it replaces the one before of the same execution.
-   * @throws AppError `conflict` where that one is revoked: a revoked execution gets no other session.
+   * Stores the session; it replaces that of another pod. Where the same pod has one with the same key, gives that one: a request
+   * that is repeated may come to two replicas at a time.
+   * @throws AppError `conflict` for another key of the same pod, and where the session before is revoked: a revoked execution gets
+   * no other one.
    */
-  create(session: SealSession): Promise<void>;
+  create(session: SealSession): Promise<SealSession>;
   /**
    * Stores the session of an operator; where the same body has made one before, gives that one.
    * @throws AppError `conflict` where the execution has another session that is active or revoked (AMB-116).
@@ -143,8 +145,9 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>, tenants?: SessionT
     },
     async create(made) {
       const session = stamped(made, tenants);
-      const isCreated = await firstAnswer(attempts, async () => (await tryCreate(stores, session)) || undefined);
-      if (isCreated === undefined) throw busy(session.execution_id);
+      const stored = await firstAnswer(attempts, () => tryCreate(stores, session));
+      if (stored === undefined) throw busy(session.execution_id);
+      return stored;
     },
     async register(made, now) {
       const session = stamped(made, tenants);
@@ -191,13 +194,19 @@ interface Stores {
   readonly isOrphan: (session: SealSession) => boolean;
 }
 
-async function tryCreate(stores: Stores, session: SealSession): Promise<boolean> {
+/** The session that is stored then; undefined where another writer was faster. */
+async function tryCreate(stores: Stores, session: SealSession): Promise<SealSession | undefined> {
   const { bucket, isOrphan } = stores;
   const key = sessionKey(session);
   const found = await bucket.get(key);
-  if (found === undefined) return tryFirst(stores, session, revoked);
-  if (found.value.revoked === true && !isOrphan(found.value)) throw revoked(session);
-  return (await bucket.update(key, session, found.revision, session.tenant)) !== undefined;
+  if (found === undefined) return (await tryFirst(stores, session, revoked)) ? session : undefined;
+  const before = isOrphan(found.value) ? undefined : found.value;
+  if (before?.revoked === true) throw revoked(session);
+  if (before?.pod_uid === session.pod_uid) {
+    if (before.public_key === session.public_key) return before;
+    throw otherKey();
+  }
+  return (await bucket.update(key, session, found.revision, session.tenant)) === undefined ? undefined : session;
 }
 
 /** Stores the first session of its name, and its tenant as the owner of the id. False where another writer was faster. */
@@ -255,6 +264,11 @@ async function tryActivate(
 const revoked = ({ execution_id }: SessionName): AppError =>
   new AppError('conflict', `the session of execution ${execution_id} is revoked; start another execution`, {
     reason: 'SessionRevoked',
+  });
+
+const otherKey = (): AppError =>
+  new AppError('conflict', 'agent_public_key is not the one that this pod has attested with; start another pod', {
+    reason: 'OtherKey',
   });
 
 const taken = ({ execution_id }: SessionName): AppError =>

@@ -5,7 +5,6 @@ import {
   type SessionName,
   type SessionRequest,
 } from '../../../lib/envelope/index.ts';
-import { AppError } from '../../../lib/errors.ts';
 
 /** Sessions of pods. */
 export interface Attestations {
@@ -23,13 +22,7 @@ export interface Attestations {
 export function createAttestations(deps: IssueSessionDeps): Attestations {
   const { sessions } = deps;
   return {
-    async attest(request) {
-      const earlier = await sessions.find({ tenant: request.tenant, execution_id: request.executionId });
-      if (earlier?.pod_uid === request.podUid && earlier.public_key !== request.publicKey) {
-        throw new AppError('conflict', 'this pod has attested with another key', { reason: 'AttestedBefore' });
-      }
-      return issueSession(deps, request);
-    },
+    attest: (request) => issueSession(deps, request),
     async isAttested(name, podUid) {
       const session = await sessions.find(name);
       return session !== undefined && session.pod_uid === podUid && session.revoked !== true;
