@@ -152,7 +152,7 @@ describe.runIf(isNativeCluster())('an installation whose node configuration chan
     it('TOOL-RULE-03 no judge sees the same call that the pod of an agent signs itself', async () => {
       const id = await start('signs', { calls: [looks] });
       const execution = await until(id, ({ status }) => status?.phase === 'waiting' && status.pod?.uid !== undefined);
-      const session = await attestAsPod(stage.kube, stage.api.replace(/\d+$/, '8081'), execution);
+      const session = await attestAsPod(stage.kube, execution);
       const call = { tool: 'svc.script.save', args: { name: 'by-pod', code }, path: '/v1/seal/invoke' } as const;
       const called = await stage.call(session, call, stage.api);
       expect(called).toMatchObject({ status: 200, result: { isError: false } });

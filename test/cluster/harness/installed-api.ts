@@ -19,13 +19,17 @@ export interface InstalledApi {
 /** Reaches the installed API through a port of the loopback interface. */
 export async function openInstalledApi(user: string): Promise<InstalledApi> {
   const token = (await run(join(projectDir, 'dev/oidc/token'), ['--user', user, '--tenant', 'demo'])).stdout.trim();
-  const forward = spawn('kubectl', ['-n', 'windlass-system', 'port-forward', 'service/windlass-api', ':8080'], {
+  return { token, ...(await forwardTo('windlass-api', 8_080)) };
+}
+
+/** Reaches a service of the installation so. Network policies do not see who asks. */
+export async function forwardTo(service: string, port: number): Promise<Pick<InstalledApi, 'server' | 'close'>> {
+  const forward = spawn('kubectl', ['-n', 'windlass-system', 'port-forward', `service/${service}`, `:${port}`], {
     env: { ...process.env, KUBECONFIG: kubeconfigPath() },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return {
     server: `http://127.0.0.1:${await portOf(forward.stdout)}`,
-    token,
     async close() {
       forward.kill();
       await once(forward, 'exit');

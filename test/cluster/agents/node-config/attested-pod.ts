@@ -5,6 +5,7 @@ import type { AgentExecution } from '../../../../crds/schema/agent-execution.ts'
 import { type KubeClient, type ObjectRef, type Pod, pods } from '../../../../lib/kube/index.ts';
 import type { SigningSession } from '../../gateway/stage.ts';
 import { kubeconfigPath } from '../../harness/cluster.ts';
+import { forwardTo } from '../../harness/installed-api.ts';
 import { waitForObject } from '../../harness/wait.ts';
 import { programPath } from '../../outputs/programs.ts';
 
@@ -12,13 +13,9 @@ const run = promisify(execFile);
 
 /**
  * The session of a pod that runs a program of its own in place of the runner: it attests with the token that the node of the
- * pod gets for it. The pod needs a node, and need not have begun. `internal`: address of the listener that pods reach.
+ * pod gets for it. The pod needs a node, and need not have begun.
  */
-export async function attestAsPod(
-  kube: KubeClient,
-  internal: string,
-  execution: AgentExecution,
-): Promise<SigningSession> {
+export async function attestAsPod(kube: KubeClient, execution: AgentExecution): Promise<SigningSession> {
   const { namespace = '', uid: executionId = '' } = execution.metadata;
   const { pod, agent } = execution.status ?? {};
   const token = await tokenOfPod(kube, { namespace, name: pod?.name ?? '' });
@@ -29,14 +26,17 @@ export async function attestAsPod(
     container_id: pod?.uid,
     agent_public_key: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64'),
   };
-  const response = await fetch(`${internal}/v1/seal/attest`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const answer = (await response.json()) as { readonly security_token?: string };
-  if (answer.security_token === undefined) throw new Error(`not attested: ${JSON.stringify(answer)}`);
-  return { executionId, token: answer.security_token, key };
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const internal = await forwardTo('windlass-api-internal', 8_081);
+  const request = { method: 'POST', headers, body: JSON.stringify(body) };
+  try {
+    const response = await fetch(`${internal.server}/v1/seal/attest`, request);
+    const answer = (await response.json()) as { readonly security_token?: string };
+    if (answer.security_token === undefined) throw new Error(`not attested: ${JSON.stringify(answer)}`);
+    return { executionId, token: answer.security_token, key };
+  } finally {
+    await internal.close();
+  }
 }
 
 /** Admission lets nodes alone ask for such a token, each for its own pods. */
