@@ -98,15 +98,17 @@ describe.runIf(isNativeCluster())('an installation whose node configuration chan
     await kube.mergePatch(agentExecutions, { namespace, name }, { spec: { signals } });
   }
 
+  /** Address of a replica of the API as it runs now. */
+  async function api(): Promise<string> {
+    const [replica] = await podsOf(stage.kube, 'api');
+    return `http://${replica?.status?.podIP}:8080`;
+  }
+
   /** How each call of a judged agent ended: `refused` by the judge, or `ran`. */
   async function judge(calls: NonNullable<Wish['calls']>): Promise<readonly string[]> {
     const id = await start('judged', { calls });
     await ended(id);
-    const [replica] = await podsOf(stage.kube, 'api');
-    const client = createWindlassClient({
-      server: `http://${replica?.status?.podIP}:8080`,
-      token: await stage.token([]),
-    });
+    const client = createWindlassClient({ server: await api(), token: await stage.token([]) });
     const { records } = await client.readAgentTranscript({ execution_id: id });
     return (records as unknown as { kind: string; content: string; ran: boolean }[])
       .filter(({ kind }) => kind === 'tool_ended')
@@ -154,7 +156,7 @@ describe.runIf(isNativeCluster())('an installation whose node configuration chan
       const execution = await until(id, ({ status }) => status?.phase === 'waiting' && status.pod?.uid !== undefined);
       const session = await attestAsPod(stage.kube, execution);
       const call = { tool: 'svc.script.save', args: { name: 'by-pod', code }, path: '/v1/seal/invoke' } as const;
-      const called = await stage.call(session, call, stage.api);
+      const called = await stage.call(session, call, await api());
       expect(called).toMatchObject({ status: 200, result: { isError: false } });
     });
 
