@@ -1,14 +1,13 @@
-import type { StepOutcome } from '../../controllers/execution/engine/facts.ts';
 import type { SimulatedAnswer } from './answer.ts';
 
 /** How long each command and agent takes. */
 export const commandMs = 1_000;
 
 /** Without an answer a command succeeds and prints nothing. */
-export function commandEnd({ exit_code: exitCode = 0, stdout = '', stderr = '' }: SimulatedAnswer = {}): StepOutcome {
+export function commandEnd({ exit_code: exitCode = 0, stdout = '', stderr = '' }: SimulatedAnswer = {}) {
   const outcome = { exitCode, stdout, stderr, stdoutTruncated: false, stderrTruncated: false, durationMs: commandMs };
   if (exitCode === 0) return outcome;
-  return { ...outcome, failure: { reason: 'ExitCode', message: `exit code ${exitCode}` } };
+  return { ...outcome, failure: { reason: 'ExitCode', message: `exit code ${exitCode}` } } as const;
 }
 
 /** A tool that says that it failed says so on standard error. */

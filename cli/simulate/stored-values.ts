@@ -1,4 +1,3 @@
-import type { Decision } from '../../controllers/execution/engine/decision.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import { parseLocator } from '../../lib/output-store/blob.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
@@ -7,7 +6,7 @@ import { LargeValue } from '../../lib/template/large-value.ts';
 export class StoredValues {
   readonly #blobs = new Map<string, Uint8Array>();
 
-  keep(blobs: Decision['blobs']): void {
+  keep(blobs: readonly { readonly ref: string; readonly data: Uint8Array }[]): void {
     for (const { ref, data } of blobs) this.#blobs.set(ref, data);
   }
 
