@@ -71,7 +71,7 @@ function automatonOf(words: Iterable<string>, classOf: (code: number) => number,
 
 const entry = (list: Uint16Array, index: number): number => list[index] ?? 0;
 
-/** Where no word goes on with a character, the longest end of what was read that begins a word does. */
+/** Where no word continues with a character, the longest end of what was read that begins a word does. */
 function fallBack(table: Uint16Array, wordAt: Uint16Array, classes: number): Uint16Array {
   const below = new Uint16Array(wordAt.length);
   const backOf = new Uint16Array(wordAt.length);

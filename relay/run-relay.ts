@@ -7,8 +7,7 @@ import { createEdgeResults, createRecentCommands, type RecentCommands, relayAddr
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { ServerTls } from '../lib/grpc/mutual-tls.ts';
 import { followTlsFiles, readServerTls } from '../lib/grpc/tls-files.ts';
-import { newUuid } from '../lib/ids.ts';
-import { newId } from '../lib/ids.ts';
+import { newId, newUuid } from '../lib/ids.ts';
 import { createInformer } from '../lib/informer/index.ts';
 import { readKeyPair } from '../lib/keys/private-key.ts';
 import { readEdgePublicKey } from '../lib/keys/public-keys.ts';

@@ -64,7 +64,7 @@ export interface RegistrationWarning {
 /** Result of a registration. */
 export interface RegistrationResult {
   readonly result: 'created' | 'updated' | 'unchanged';
-  /** What the server warns of; absent where it answers before it has looked. */
+  /** Warnings of the server; absent where it answers before it has looked. */
   readonly warnings?: readonly RegistrationWarning[];
   readonly workflow: Workflow;
   /** Where it is now: `in team-a`. */

@@ -79,7 +79,7 @@ export const toolWorkflowModule = defineModule({
   },
 });
 
-/** Of a definition that was refused its problems say enough. */
+/** None of a definition that was refused: its problems say enough. */
 function warningsOf({ spec }: ToolWorkflow, { reason }: ReadyVerdict): readonly string[] {
   return reason === 'Accepted'
     ? shownWarnings(bodyWarnings(spec).map(({ path, message }) => `${path}: ${message}`))

@@ -5,6 +5,6 @@ import { cutText } from '../../lib/cut-text.ts';
 export const shownWarnings = (warnings: readonly string[]): string[] =>
   warnings.slice(0, limits.warnings).map((text) => cutText(text, limits.warningLength));
 
-/** What the message of a condition says of warnings; empty where there are none. */
+/** Words of a condition's message about warnings; empty where there are none. */
 export const warningsText = ({ length }: readonly string[]): string =>
   length === 0 ? '' : `; status.warnings has ${length} warning${length === 1 ? '' : 's'}`;

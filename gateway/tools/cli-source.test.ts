@@ -278,7 +278,8 @@ describe('a call of a CLI tool', () => {
 
   const patched = { verb: 'patch', resource: 'workflowexecutions' };
   it.each([
-    { title: 'is gone', status: 404, warnings: 0 },
+    { title: 'is gone', status: 404, reason: 'NotFound', warnings: 0 },
+    { title: 'a proxy looks for', status: 404, warnings: 1 },
     { title: 'has its name from another one', status: 409, warnings: 0 },
     {
       title: 'was cancelled by others',
@@ -288,8 +289,8 @@ describe('a call of a CLI tool', () => {
     },
     { title: 'an admission policy keeps', status: 422, message: 'denied the request: no', warnings: 1 },
     { title: 'the API server cannot change', status: 500, warnings: 1 },
-  ])('ends as it would where the execution that it cancels $title', async ({ status, message, warnings }) => {
-    const world = open({ uncancelled: new KubeError(status, { message }, patched) });
+  ])('ends as it would where the execution that it cancels $title', async ({ status, reason, message, warnings }) => {
+    const world = open({ uncancelled: new KubeError(status, { reason, message }, patched) });
     const stop = new AbortController();
     const answer = world.call(stop.signal);
     await world.isCreated();

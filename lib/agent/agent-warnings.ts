@@ -11,7 +11,7 @@ interface Surroundings {
   readonly nodeConfig: NodeConfig;
 }
 
-/** What a legal definition names and does not find around it now, such as a judge, a model or its price. */
+/** Things that a legal definition names and does not find around it now, such as a judge, a model or its price. */
 export const agentWarnings = ({ agents, nodeConfig }: Surroundings, agent: Agent): readonly Problem[] => [
   ...judgeWarnings(agents, agent),
   ...aliasWarnings(nodeConfig, agent.spec),

@@ -10,7 +10,7 @@ interface KnownObjects {
   meant(written: string): string;
 }
 
-/** What states of a workflow may name. */
+/** Names that states of a workflow may use. */
 export interface KnownNames {
   readonly agent: KnownObjects;
   readonly workflow: KnownObjects;
@@ -36,7 +36,7 @@ function namedBy(state: State, at: Place): readonly Named[] {
 export const namesIn = ({ states }: Pick<WorkflowSpec, 'states'>): readonly Named[] =>
   Object.entries(states).flatMap(([name, state]) => namedBy(state, ['spec', 'states', name]));
 
-/** What the states name and is not there; as much as is shown. */
+/** Names of the states behind which nothing is; as many as are shown. */
 export const missingNames = (spec: Pick<WorkflowSpec, 'states'>, known: KnownNames): readonly Named[] =>
   namesIn(spec)
     .filter(({ kind, name }) => !known[kind].has(name))

@@ -22,6 +22,11 @@ describe('warnings of body templates', () => {
     '{}',
     '{"sku":"{{state.good.sku}}","all":{{state.good}},"from":"{{input.a.b}}","too":"{{state.input.x}}"}',
     '{{input.body}}',
+    '{"n":{{input.n}}, {{input.members}} }',
+    '{ {{input.key}}: 1 }',
+    '"\\u{{input.hex}}"',
+    '"a\\\\{{input.a}}"',
+    '"\\"{{input.a}}"',
     '{ {{input.members}} }',
     '[{{#each input.list}}{"n":"{{name}}","i":{{@index}}},{{/each}}0]',
     '{{#if input.a}}{"a":1}{{else}}{}{{/if}}',
@@ -40,7 +45,7 @@ describe('warnings of body templates', () => {
     ['{"a":"{{lookup state.x input.a}}"}', 'reads state.x, and no step before this one has that name'],
   ])('GW-WF-14 AMB-129 has one for %s', (template, warning) => expect(warningsOf(template)).toEqual([warning]));
 
-  it.each(['{"sku":"{{input.sku}}"', '{"a":{{input.a}},}', 'sku={{input.sku}}', '{"a":1'])(
+  it.each(['{"sku":"{{input.sku}}"', '{"a":"{{input.a}}",}', 'sku="{{input.sku}}"', '{"a":1', '"\\u00411{{input.a}}'])(
     'GW-WF-08 has one for %s, which is never JSON',
     (template) => expect(warningsOf(template)).toEqual([neverJson]),
   );

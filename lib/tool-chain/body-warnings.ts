@@ -1,7 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import { type Problem, warningAt } from '../../crds/problem.ts';
 import type { ToolWorkflowSpec } from '../../crds/schema/tool-workflow.ts';
-import { isSimilar } from '../../crds/similar-name.ts';
+import { meantBy } from '../../crds/similar-name.ts';
 import type { BodyExpression, BodyNode } from './body-syntax.ts';
 import { parseBody } from './parse-body.ts';
 
@@ -53,30 +53,65 @@ function* pathsOf(expression: BodyExpression): Generator<readonly string[]> {
 }
 
 /** Why a path never has a value, if so. */
-function pathProblem([root = '', name, variable]: readonly string[], earlier: readonly Step[]): string | undefined {
-  if (root !== 'input' && root !== 'state') {
-    return `reads {{${root}}}, which never has a value; values are input.FIELD and state.STEP.VARIABLE`;
-  }
-  if (root === 'input' || name === undefined || name === 'input') return undefined;
+function pathProblem([root = '', ...rest]: readonly string[], earlier: readonly Step[]): string | undefined {
+  if (root === 'state') return stateProblem(rest, earlier);
+  if (root === 'input') return undefined;
+  return `reads {{${root}}}, which never has a value; values are input.FIELD and state.STEP.VARIABLE`;
+}
+
+function stateProblem([name, variable]: readonly string[], earlier: readonly Step[]): string | undefined {
+  if (name === undefined || name === 'input') return undefined;
   const step = earlier.find((candidate) => candidate.name === name);
-  const names = earlier.map((candidate) => candidate.name);
-  if (step === undefined) return `reads state.${name}, and no step before this one has that name${meant(names, name)}`;
+  if (step === undefined) {
+    const names = earlier.map((candidate) => candidate.name);
+    return `reads state.${name}, and no step before this one has that name${meantBy(name, names)}`;
+  }
   const variables = Object.keys(step.extractors ?? {});
   if (variable === undefined || variables.includes(variable)) return undefined;
-  return `reads state.${name}.${variable}, and step '${name}' extracts no such variable${meant(variables, variable)}`;
+  return `reads state.${name}.${variable}, and step '${name}' extracts no such variable${meantBy(variable, variables)}`;
 }
 
-function meant(names: readonly string[], written: string): string {
-  const similar = names.find((name) => isSimilar(name, written));
-  return similar === undefined ? '' : `; did you mean ${similar}?`;
-}
-
-/** Blocks may hold any part of the text, so a template with one is not judged. */
+/**
+ * Whether a text is JSON with no text in place of its expressions. A template with a block or with an expression outside quotes is
+ * not judged: either may hold any part of the text, such as members of an object.
+ */
 function isNeverJson(nodes: readonly BodyNode[]): boolean {
-  if (nodes.some(({ kind }) => kind !== 'text' && kind !== 'value')) return false;
-  const filled = nodes.map((node) => (node.kind === 'text' ? node.text : '0')).join('');
-  return !isJson(filled) && !isJson(nodes.map((node) => (node.kind === 'text' ? node.text : '"0":0')).join(''));
+  let filled = '';
+  const place = new JsonPlace();
+  for (const node of nodes) {
+    if (node.kind === 'text') {
+      filled += node.text;
+      place.follow(node.text);
+    } else if (node.kind === 'value' && place.takesText) filled += '0';
+    else return false;
+  }
+  return !isJson(filled);
 }
+
+/** The place in JSON behind what was read. */
+class JsonPlace {
+  #isQuoted = false;
+  #isEscaped = false;
+  #end = '';
+
+  follow(text: string): void {
+    for (const character of text) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (character === '\\') this.#isEscaped = this.#isQuoted;
+      else if (character === '"') this.#isQuoted = !this.#isQuoted;
+    }
+    this.#end = text.slice(-unitLength);
+  }
+
+  /** Whether any character may follow: within quotes, and not within an escape. */
+  get takesText(): boolean {
+    return this.#isQuoted && !this.#isEscaped && !openUnit.test(this.#end);
+  }
+}
+
+/** Characters of an escape as `\u0041`, and the beginning of one. */
+const unitLength = 6;
+const openUnit = /\\u[0-9a-fA-F]{0,3}$/;
 
 function isJson(text: string): boolean {
   try {

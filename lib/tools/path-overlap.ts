@@ -100,7 +100,7 @@ function sharedBy(some: RuleSet, others: RuleSet): readonly ReadonlyMap<number, 
   for (const [other, ones] of others.covered(some).entries()) {
     for (const one of ones) shared[one]?.set(other, some.pathAt(one));
   }
-  // Of two that cover each other the other counts.
+  // The other one counts where two cover each other.
   for (const [one, inner] of some.covered(others).entries()) {
     for (const other of inner) shared[one]?.set(other, others.pathAt(other));
   }

@@ -12,7 +12,7 @@ interface Caches {
   readonly workflows: Pick<WorkflowCache, 'getByUid' | 'byIndex'>;
 }
 
-/** What the states of a workflow may name where it is deployed; a hint names nothing that its users may not see. */
+/** Names that the states of a workflow may use where it is deployed; a hint names nothing that its users may not see. */
 export function knownNames({ agents, workflows }: Caches, { metadata }: Pick<Workflow, 'metadata'>): KnownNames {
   const namespace = metadata.namespace ?? '';
   const user = workflowUser({ metadata });

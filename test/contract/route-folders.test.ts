@@ -26,7 +26,7 @@ it('each folder of routes has an index.ts, which makes its routes', () => {
 
 it('contracts are in files contract.ts alone, and contracts.ts lists those of a listener', () => {
   expect(filesWith(/\bdefineContract\(/).filter((path) => basename(path) !== 'contract.ts')).toEqual([]);
-  const lists = files.filter((path) => /contracts\.ts$/.test(path));
+  const lists = files.filter((path) => path.endsWith('contracts.ts'));
   expect(lists).toEqual(tops.map((top) => `${top}/contracts.ts`));
 });
 

@@ -21,7 +21,7 @@ const nested = Array.from({ length: 21 }, (_, at) => 'a'.repeat(at + 1)).join(' 
 const rows = 100;
 const named = <Row>(make: (name: string) => Row): Row[] => Array.from({ length: rows }, (_, at) => make(`r-${at}`));
 
-/** What a caller with one page of one row searches, by place. */
+/** Searches of a caller with one page of one row, by place. */
 const searches: Readonly<Record<string, (q: string) => Promise<unknown>>> = {
   agents: async (q) => {
     const agents: Agent[] = named((name) => anAgent(name, { description }));

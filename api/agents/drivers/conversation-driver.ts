@@ -80,7 +80,7 @@ export class ConversationDriver {
   constructor(deps: DriversDeps) {
     this.#deps = deps;
     this.#id = deps.newId();
-    this.#looks = createDriverLooks(deps.bus);
+    this.#looks = createDriverLooks(deps);
     this.#stream = deps.bus.logs(conversationLogs);
     this.#pool = createFairPool({ size: deps.poolBytes ?? roomLimits.poolBytes, clock: deps.clock });
   }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
 import { addressOf, createDriverLooks, silentLooks } from './driver-address.ts';
 
@@ -18,7 +20,7 @@ describe('a driver of a conversation, as other replicas see it', () => {
       return look === undefined || look === 'silent' ? new Promise<string>(() => undefined) : look;
     });
     await responder.ready;
-    const { isServed } = createDriverLooks(asking);
+    const { isServed } = createDriverLooks({ bus: asking, clock: systemClock });
     const found: boolean[] = [];
     for (const _ of looks) found.push(await isServed(id));
     await responder.close(0);
@@ -43,14 +45,26 @@ describe('a driver of a conversation, as other replicas see it', () => {
     expect(await served(title.replaceAll(' ', '-'), looks)).toEqual(want);
   });
 
+  it.each([
+    [15_000, false],
+    [15_001, true],
+  ])('is silent now and then where its looks are %i ms apart: it drives is %s', async (apart, drives) => {
+    let now = 0;
+    const request = () => Promise.reject(new AppError('unavailable', 'silent', { reason: 'RequestTimeout' }));
+    const { isServed } = createDriverLooks({ bus: { request }, clock: { steadyMs: () => now } });
+    const found: boolean[] = [];
+    for (let look = 0; look < silentLooks; look += 1, now += apart) found.push(await isServed('slow'));
+    expect(found.at(-1)).toBe(drives);
+  });
+
   it('is gone at once where no process serves it', async () => {
-    const { isServed } = createDriverLooks(await nats.connected());
+    const { isServed } = createDriverLooks({ bus: await nats.connected(), clock: systemClock });
     expect(await isServed('unserved')).toBe(false);
   });
 
   it('is taken to drive while the bus is away, however often it is looked at', async () => {
     const own = await startTestBus();
-    const { isServed } = createDriverLooks(await own.connected());
+    const { isServed } = createDriverLooks({ bus: await own.connected(), clock: systemClock });
     await own.server.kill();
     const looks: boolean[] = [];
     for (let look = 0; look <= silentLooks; look += 1) looks.push(await isServed('away'));

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { EventBus } from '../../../lib/bus/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { hasReason } from '../../../lib/errors.ts';
 
 /** The replica that drives a conversation answers here: to `hand_over` once it has left it, to anything else that it is there. */
@@ -15,8 +16,16 @@ const pingMs = 2_000;
 
 /** Looks at a driver without an answer, one after another, behind which it is taken for frozen or cut off. */
 export const silentLooks = 3;
+/** Looks that are further apart say nothing of the time between them: a driver that is slow now and then is there. */
+const apartMs = 15_000;
 /** Conversations whose drivers are remembered as silent: more than a replica drives. */
 const remembered = 10_000;
+
+/** Looks without an answer, none of them long behind the one before. */
+interface Silent {
+  readonly looks: number;
+  readonly lookedAt: number;
+}
 
 /** Looks at the drivers of conversations. */
 interface DriverLooks {
@@ -24,12 +33,17 @@ interface DriverLooks {
   readonly isServed: (executionId: string) => Promise<boolean>;
 }
 
+interface DriverLooksDeps {
+  readonly bus: Pick<EventBus, 'request'>;
+  readonly clock: Pick<Clock, 'steadyMs'>;
+}
+
 /**
  * The server of NATS keeps the address of a process that is frozen until its pings have failed, for minutes perhaps. One that
  * is silent each time counts as gone: if it lives, its next record is refused, as it was overtaken.
  */
-export function createDriverLooks(bus: Pick<EventBus, 'request'>): DriverLooks {
-  const silent = new LRUCache<string, number>({ max: remembered });
+export function createDriverLooks({ bus, clock }: DriverLooksDeps): DriverLooks {
+  const silent = new LRUCache<string, Silent>({ max: remembered });
   return {
     isServed: async (executionId) => {
       try {
@@ -37,9 +51,15 @@ export function createDriverLooks(bus: Pick<EventBus, 'request'>): DriverLooks {
         silent.delete(executionId);
         return Buffer.from(answer).toString() === here;
       } catch (error) {
-        const looks = hasReason(error, 'RequestTimeout') ? (silent.get(executionId) ?? 0) + 1 : 0;
-        silent.set(executionId, looks);
-        return !isUnserved(error) && looks < silentLooks;
+        if (!hasReason(error, 'RequestTimeout')) {
+          silent.delete(executionId);
+          return !isUnserved(error);
+        }
+        const now = clock.steadyMs();
+        const before = silent.get(executionId);
+        const looks = before === undefined || now - before.lookedAt > apartMs ? 1 : before.looks + 1;
+        silent.set(executionId, { looks, lookedAt: now });
+        return looks < silentLooks;
       }
     },
   };

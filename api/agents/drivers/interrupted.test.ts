@@ -127,8 +127,8 @@ describe('a conversation that Kubernetes refuses for long', () => {
     replicas.start({ shared, spec, judges, ask, tools });
     const startedThere = async () => expect(await kindsOf('asked-here')).toContain('tool_started');
     await vi.waitFor(startedThere, { timeout: 20_000, interval: 100 });
-    const here = await paused.drivers.open(execution, AbortSignal.timeout(5_000));
-    expect(await here?.channel.ask('pod-1', AbortSignal.timeout(5_000))).toMatchObject({ plan: { command: 'write' } });
+    const here = await paused.drivers.open(execution, AbortSignal.timeout(20_000));
+    expect(await here?.channel.ask('pod-1', AbortSignal.timeout(20_000))).toMatchObject({ plan: { command: 'write' } });
   });
 
   it('is let go at once where its replica ends in a pause', async () => {

@@ -15,7 +15,7 @@ let server: TestServer;
 let stored: Map<string, KubeObject>;
 let mismatches: number;
 let refusal: KubeError | undefined;
-/** What the other replicas were asked. */
+/** Questions that the other replicas got. */
 let heard: string[];
 let isUnheard: boolean;
 

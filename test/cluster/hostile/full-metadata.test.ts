@@ -122,7 +122,7 @@ describe('an object that is older than the bounds', () => {
     expect((await patch(name, marked)).message).toBe('');
   });
 
-  it('loses its finalizers one by one, and goes', async () => {
+  it('loses its finalizers one by one, and is gone', async () => {
     expect((await send('DELETE', `${volumesIn(world.namespace)}/${name}`)).status).toBe(200);
     for (let left = limits.finalizers + 9; left >= 0; left--) {
       expect((await patch(name, { metadata: { finalizers: keys(left) } })).message).toBe('');

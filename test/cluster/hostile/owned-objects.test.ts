@@ -66,7 +66,7 @@ describe('the claim of a volume', () => {
     expect((await asMallory('POST', path, claimOf({ name: 'b', ownerReferences: [herOwner] }))).message).toBe('');
   });
 
-  it('takes a label from her, and goes with its volume', async () => {
+  it('takes a label from her, and is deleted with its volume', async () => {
     const path = `${inNamespace('persistentvolumeclaims')}/${name}`;
     expect((await asMallory('PATCH', path, { metadata: { labels: { mine: '' } } }, mergePatch)).message).toBe('');
     const { kube, namespace } = world;
@@ -77,7 +77,7 @@ describe('the claim of a volume', () => {
 });
 
 describe('the document of an API spec', () => {
-  it('is neither changed nor deleted by her, and goes with its API spec', async () => {
+  it('is neither changed nor deleted by her, and is deleted with its API spec', async () => {
     const { kube, namespace } = world;
     const packed = await packDocument('{}', randomUUID());
     const metadata = { namespace, name: 'petstore' };
