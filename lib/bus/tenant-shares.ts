@@ -72,6 +72,7 @@ async function trim({ streams }: TenantSharesDeps, { subjects, maxBytes }: Tenan
   const usage = new Map([...states].map(([name, { bytes }]) => [name, bytes]));
   for (const [name, share] of sharesAbove(usage, Math.floor(maxBytes * filled))) {
     const { messages, bytes } = states.get(name) ?? { messages: 0, bytes: 1 };
-    await streams.purge(name, { keep: Math.floor((messages * share) / bytes) });
+    // NATS takes a 0 for all messages, and an empty log looks like one in which nothing has begun.
+    await streams.purge(name, { keep: Math.max(1, Math.floor((messages * share) / bytes)) });
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { judgeAnswer, judgeCall } from '../../api/agents/verdicts/judge.ts';
+import { answerVerdict, callVerdict, judgeAnswer, judgeCall } from '../../api/agents/verdicts/judge.ts';
 import { givenAnswers } from '../../cli/simulate/given-answers.ts';
 import { simulate } from '../../cli/simulate/simulation.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
@@ -121,9 +121,9 @@ describe('the judges with rules of our own', () => {
 
   it('find a verdict in the script, which accepts an answer that no rule judges', async () => {
     const answer = { task: 'You write tales. First draft', input: '[]', criteria: 'Short.', answer: 'Once.' };
-    expect(await judgeAnswer(deps(), answer, question)).toMatchObject({ score: 0.9 });
+    expect(answerVerdict((await judgeAnswer(deps(), answer, question)).content)).toMatchObject({ score: 0.9 });
     const call = { task: 'You write tales.', tool: 'fs.read', arguments: {} };
-    expect(await judgeCall(deps(), call, question)).toMatchObject({ allowed: true });
+    expect(callVerdict((await judgeCall(deps(), call, question)).content)).toMatchObject({ allowed: true });
   });
 
   it('name the field of the agent and the known aliases where their own is not defined', async () => {

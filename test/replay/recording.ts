@@ -31,7 +31,14 @@ export function toRecorded(facts: Facts, now: number, decision: Decision): Recor
 export function factsOf({ facts }: Recorded): Facts {
   const { own, ...others } = Object.fromEntries(facts.workflows);
   const workflow = own ?? facts.workflow;
-  return { ...facts, workflow, workflows: new Map(Object.entries(others)), loaded: new Map(facts.loaded) };
+  return {
+    ...facts,
+    // Recordings that are older than this fact were decided by what the watch showed, which then was the truth.
+    pods: facts.pods.map((pod) => ({ ...pod, isAsked: true })),
+    workflow,
+    workflows: new Map(Object.entries(others)),
+    loaded: new Map(facts.loaded),
+  };
 }
 
 /** The part of a decision that must not change: of blobs only their names, which are hashes. */

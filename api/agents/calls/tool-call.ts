@@ -9,7 +9,7 @@ import { admitCall } from '../../../lib/tools/admission.ts';
 import { callsSpent, refusalText } from '../../../lib/tools/refusals.ts';
 import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../../lib/tools/tool.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from '../conversation/conversation-deps.ts';
-import { JudgeFailed, judgeCall } from '../verdicts/judge.ts';
+import { callVerdict, JudgeFailed, judgeCall } from '../verdicts/judge.ts';
 import { Overtaken, Stopped } from '../conversation/log.ts';
 import { patiently } from '../conversation/patiently.ts';
 import { registeredTools } from './registered-offer.ts';
@@ -106,7 +106,7 @@ async function askJudge(
   const validation = spec.execution?.tool_validation;
   const withinMs = (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000;
   const asked = { task: deps.task.system, tool: call.name, arguments: args };
-  const { allowed, reason, reply } = await repeatable(deps, signal, (until) =>
+  const reply = await repeatable(deps, signal, (until) =>
     judgeCall({ models: deps.models, tenant: deps.caller.tenant }, asked, {
       ...judgeAlias(spec, 'calls', validation?.model),
       budget,
@@ -114,7 +114,9 @@ async function askJudge(
       signal: until,
     }),
   );
+  // First: a reply without a verdict has taken its tokens too.
   await recordJudge(deps, reply);
+  const { allowed, reason } = callVerdict(reply.content);
   await record(deps, { kind: 'call_judged', call_id: call.id, allowed, reason });
   return allowed ? undefined : refusedBy(reason);
 }

@@ -14,7 +14,7 @@ import { lengthOfDefinitions } from '../../../lib/models/cost.ts';
 import { ModelError, type ModelReply } from '../../../lib/models/models.ts';
 import { Parked } from '../verdicts/approvals.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
-import { JudgeFailed, judgeAnswer, type JudgedAnswer, verdictOf } from '../verdicts/judge.ts';
+import { answerVerdict, JudgeFailed, judgeAnswer, type JudgedAnswer } from '../verdicts/judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { registeredTools } from '../calls/registered-offer.ts';
 import { repeatable } from '../calls/repeatable.ts';
@@ -186,12 +186,12 @@ async function judgeByModel(deps: ConversationDeps, effect: EffectOf<'judge_answ
   const { spec } = caller.agent;
   const { model } = spec.execution?.validation ?? {};
   const question = { ...judgeAlias(spec, 'answers', model), budget: effect.budget, withinMs: judgeMs };
-  const { reply, ...verdict } = await repeatable(deps, signal, (until) =>
+  const reply = await repeatable(deps, signal, (until) =>
     judgeAnswer({ models, tenant: caller.tenant }, judgedAnswer(deps, effect.answer), { ...question, signal: until }),
   );
   // A replica that dies behind this asks the model anew: both replies have taken their tokens.
   await recordJudge(deps, reply);
-  return verdict;
+  return answerVerdict(reply.content);
 }
 
 /** Nothing is held meanwhile: the replica that continues finds the same execution of the judge (ADR 0112). */
@@ -202,5 +202,5 @@ async function judgeByAgent(deps: ConversationDeps, effect: EffectOf<'judge_answ
   const result = await judges.result({ execution, caller, agent, iteration, answer, budget });
   if (result === undefined) throw new Parked();
   const { output, ...usage } = result;
-  return { ...verdictOf(output), ...usage };
+  return { ...answerVerdict(output), ...usage };
 }

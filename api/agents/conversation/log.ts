@@ -93,9 +93,15 @@ export class ConversationLog {
     return true;
   }
 
-  /** @throws AppError `ConversationLost` where the stream has dropped its beginning to make room. */
+  /** @throws AppError `ConversationLost` where the stream has dropped its beginning, for its age or to make room. */
   #requireBeginning(): void {
-    if (this.state.started === undefined && this.state.result === undefined) throw lost();
+    if (this.state.started !== undefined || this.state.result !== undefined) return;
+    throw this.#isOutlived ? outlived() : lost();
+  }
+
+  get #isOutlived(): boolean {
+    const { startedAt, clock } = this.#deps;
+    return startedAt !== undefined && clock.now() - Date.parse(startedAt) >= conversationLogs.retention.maxAgeMs;
   }
 
   /**
@@ -108,7 +114,7 @@ export class ConversationLog {
     const oldest = await patiently(this.#deps, () => stream.oldest(tenant));
     if (startedAt === undefined) return;
     const started = Date.parse(startedAt);
-    if (this.#deps.clock.now() - started >= conversationLogs.retention.maxAgeMs) throw outlived();
+    if (this.#isOutlived) throw outlived();
     const isWhole = oldest === undefined || oldest.sequence === 1;
     if (isWhole || started > Date.parse(oldest.time)) return;
     throw lost();

@@ -111,6 +111,16 @@ describe('the budget of an execution', () => {
     expect(asked[1]?.maxOutputTokens).toBeGreaterThan(350);
   });
 
+  it('of tokens counts the replies of a judge of calls that are no verdict', async () => {
+    const call = (n: number) => ({ ...replyOf('', [['notes.read', { n }]]), input_tokens: 10, output_tokens: 10 });
+    const talk = { ...replyOf('I would rather not say.'), input_tokens: 900, output_tokens: 100 };
+    const replies = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? call(at) : talk));
+    const execution = { max_tokens: 5_000, tool_validation: { enabled: true } };
+    const { asked, outcome } = await run({ execution, tools: [wordy], limits: { maxOutputTokens: 200 }, replies });
+    expect(outcome).toMatchObject({ reason: 'BudgetExceeded' });
+    expect(asked.length).toBeLessThanOrEqual(10);
+  });
+
   it('of a cost without a price of the model fails before the model is asked, and says what to write where', async () => {
     const { asked, outcome } = await run({ execution: { max_cost_usd: 1 }, limits: { unpriced: 'big-1' } });
     expect(asked).toEqual([]);

@@ -318,20 +318,31 @@ describe('drivers on a real NATS server', () => {
     expect((await recordsOf('at-once')).filter(({ kind }) => kind === 'dispatched')).toHaveLength(1);
   });
 
-  it('fail an execution that is older than the records that are kept, and ask no model', async () => {
-    const shared = new SharedExecutions();
-    const ask = vi.fn<(request: ModelRequest) => Promise<ModelReply>>(async () => replyOf('ok'));
-    replicas.start({ shared, ask });
-    const startedAt = new Date(Date.now() - conversationLogs.retention.maxAgeMs).toISOString();
-    shared.put(executionOf('outlived', { startedAt }));
-    await outcomes(shared);
-    expect(shared.outcomes[0]).toMatchObject({
-      phase: 'failed',
-      reason: 'ConversationLost',
-      message: expect.stringContaining('kept for 7 days') as string,
-    });
-    expect(ask).not.toHaveBeenCalled();
-  });
+  it.each([
+    ['any record', []],
+    ['its first ones', [{ kind: 'judge_replied', input_tokens: 1, output_tokens: 1 }]],
+  ])(
+    'fail an execution that is older than the records that are kept, and has lost %s, and ask no model',
+    async (title, kept) => {
+      const uid = `outlived-${title.replaceAll(' ', '-')}`;
+      const log = replicas.connect().logs(conversationLogs);
+      const at = new Date().toISOString();
+      for (const record of kept)
+        await log.append({ tenant: 'acme', key: uid, body: JSON.stringify({ ...record, at }) });
+      const shared = new SharedExecutions();
+      const ask = vi.fn<(request: ModelRequest) => Promise<ModelReply>>(async () => replyOf('ok'));
+      replicas.start({ shared, ask });
+      const startedAt = new Date(Date.now() - conversationLogs.retention.maxAgeMs).toISOString();
+      shared.put(executionOf(uid, { startedAt }));
+      await outcomes(shared);
+      expect(shared.outcomes[0]).toMatchObject({
+        phase: 'failed',
+        reason: 'ConversationLost',
+        message: expect.stringContaining('kept for 7 days') as string,
+      });
+      expect(ask).not.toHaveBeenCalled();
+    },
+  );
 
   it.each([
     [true, 1, '7'],
