@@ -4,7 +4,10 @@ import { createTenantShares } from './tenant-shares.ts';
 
 /** Messages that a tenant keeps of a log of so many with so many bytes, beside another of one byte, in 1,000 bytes. */
 async function kept(messages: number, bytes: number): Promise<number | undefined> {
-  const purge = vi.fn(async (_name: string, _options: { keep: number }) => ({ success: true, purged: 1 }));
+  const purge = vi.fn<(name: string, options: { keep: number }) => Promise<object>>(async () => ({
+    success: true,
+    purged: 1,
+  }));
   const list = async function* () {
     yield { config: { name: 'large' }, state: { messages, bytes } };
   };
