@@ -81,8 +81,8 @@ describe('the budget of the outputs of an execution', () => {
 
 describe('WF-CR-19 an output whose ConfigMap is there already', () => {
   it('is stored where it was stored before', async () => {
-    const { store, maps } = setUp();
-    expect(await store.put(owner, [blob], 0)).toBe(await store.put(owner, [blob], 0));
+    const { store, maps, kube } = setUp();
+    expect(await store.put(owner, [blob], 0)).toBe(await createConfigMapStore(kube).put(owner, [blob], 0));
     expect(ownersOf(maps.get(first))).toEqual([owner.uid]);
   });
 
@@ -97,6 +97,24 @@ describe('WF-CR-19 an output whose ConfigMap is there already', () => {
       reason: 'OutputNameTaken',
       message: `the output is not stored: ConfigMap team/${first} is there already and holds something else; delete it`,
     });
+  });
+
+  it('is not asked for again by a further try of the same write, whichever request of the first one failed', async () => {
+    const { kube } = setUp();
+    const blobs = [blob, createBlob(Buffer.from('more of it'))];
+    let requests = 0;
+    let failing = 2;
+    const create: ConfigMapPort['create'] = async (resource, object) => {
+      requests += 1;
+      if (requests === failing) throw new KubeError(500, { message: 'injected' }, { verb: 'create', resource: '' });
+      return kube.create(resource, object);
+    };
+    const store = createConfigMapStore({ ...kube, create });
+    await expect(store.put(owner, blobs, 0)).rejects.toThrow('injected');
+    failing = 0;
+    await store.put(owner, blobs, 0);
+    await store.put(owner, blobs, 0);
+    expect(requests).toBe(3);
   });
 
   it('becomes its own where that has the right bytes and another owner, so that it goes with its execution', async () => {

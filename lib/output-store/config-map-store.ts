@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { hasReason } from '../errors.ts';
@@ -12,6 +13,9 @@ const chunkBytes = 960 * 1024;
 
 /** Calls of the API that the store needs. */
 export type ConfigMapPort = Pick<KubeClient, 'create' | 'get' | 'strategicPatch'>;
+
+/** Chunks that are remembered as stored, and for how long: for as long as a status that names them is tried again. */
+const remembered = { max: 1_000, ttl: 60_000 };
 
 /** Requests of one call that are under way at once. */
 const requestsAtOnce = 16;
@@ -28,12 +32,14 @@ export function createConfigMapStore(
   kube: ConfigMapPort,
   budgetBytes: number = limits.configMapStoreBytes,
 ): OutputStore {
+  // Each try of a write begins where the one before has come to, not with all chunks anew.
+  const stored = new LRUCache<string, true>(remembered);
   return {
     async put(owner, blobs, usedBytes) {
       const packed = await packAll(blobs);
       const bytes = packed.reduce((sum, { data }) => sum + data.byteLength, 0);
       if (usedBytes + bytes > budgetBytes) throw overBudget(usedBytes + bytes, budgetBytes);
-      await Promise.all(packed.map(({ blob, data }) => write(kube, owner, blob, data)));
+      await Promise.all(packed.map(({ blob, data }) => write({ kube, stored }, owner, blob, data)));
       return bytes;
     },
     get: (namespace, locator) => read(kube, namespace, locator),
@@ -49,15 +55,25 @@ export function createConfigMapStore(
   };
 }
 
+interface Writing {
+  readonly kube: ConfigMapPort;
+  /** Namespaces and names of chunks that were seen in the store. */
+  readonly stored: LRUCache<string, true>;
+}
+
 /**
  * Stores one blob. A ConfigMap of a wanted name may be from an earlier try, or a stranger's: it counts where the blob is
  * read back whole, and then has the execution as an owner.
  * @throws OutputNameTaken where another object has the name of a chunk.
  */
-async function write(kube: ConfigMapPort, owner: BlobOwner, blob: Blob, data: Uint8Array): Promise<void> {
+async function write({ kube, stored }: Writing, owner: BlobOwner, blob: Blob, data: Uint8Array): Promise<void> {
   const others: string[] = [];
   const store = async (map: ConfigMap): Promise<void> => {
-    if (!(await isStored(kube, owner, map))) others.push(map.metadata.name ?? '');
+    const { name = '' } = map.metadata;
+    const key = `${owner.namespace}/${name}`;
+    if (stored.has(key)) return;
+    if (await isStored(kube, owner, map)) stored.set(key, true);
+    else others.push(name);
   };
   await Promise.all(chunksOf(owner, blob, data).map(store));
   if (others.length === 0) return;

@@ -171,7 +171,7 @@ describe('a stranger in the pod of an agent', () => {
       'attest as another agent': 403,
       'attest as another container': 403,
       'attest a second key': 409,
-      'attest a weak key': 409,
+      'attest a weak key': 400,
       'attest with a made-up token': 403,
       'attest with an unsigned token': 403,
     });
