@@ -12,7 +12,7 @@ import { anOutcome } from '../../builders/world-pods.ts';
 import { Arena } from './arena.ts';
 import { type Genes, specOf, workflowsOf } from './candidates.ts';
 import { hostileShapes } from './json-shapes.ts';
-import { cpuMsOf, slowness, watchTurns } from './turns.ts';
+import { cpuMsOf, restedMsOf, slowness, watchTurns } from './turns.ts';
 
 /** Cost of a candidate. */
 export interface Found {
@@ -23,6 +23,9 @@ export interface Found {
   readonly where: string;
   readonly problem?: string;
 }
+
+/** Limit of a turn of the event loop, in milliseconds of thread CPU (design §11). */
+export const turnMs = 100;
 
 /** Longer than this, something is measured beside a reference of the same moment. */
 const suspiciousMs = 60;
@@ -60,7 +63,9 @@ async function register({ text }: Genes, workflow: Workflow, manifests: Manifest
 
 function atRest(run: () => unknown): number {
   const ms = cpuMsOf(run);
-  return ms > suspiciousMs ? ms / slowness() : ms;
+  const rested = ms > suspiciousMs ? ms / slowness() : ms;
+  // A collection of garbage in each of three runs, or a neighbour who has left by then, is not the work's.
+  return rested < turnMs ? rested : restedMsOf(run, turnMs);
 }
 
 /** The longest turn of this thread while another one reads. */
