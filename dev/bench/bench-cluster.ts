@@ -124,7 +124,8 @@ export async function register({ kube, namespace }: BenchCluster, name: string, 
   await ensureWorkflow(kube, workflow);
   const ready = ({ status }: Workflow): boolean =>
     status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
-  await waitForObject(kube, { resource: workflows, namespace, name }, ready, { timeoutMs: 30_000 });
+  // Controllers that have just begun read all of the cluster first.
+  await waitForObject(kube, { resource: workflows, namespace, name }, ready, { timeoutMs: 120_000 });
 }
 
 /** A state that runs `true`. */
