@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { hasReason } from '../../lib/errors.ts';
+import { createSilences } from '../../lib/silences.ts';
 
 interface HoldersDeps {
   readonly bus: Pick<EventBus, 'request' | 'serve'>;
@@ -34,14 +34,8 @@ const apartMs = 2 * scanMs;
 /** Replicas that are remembered as missing: those that have ended since this one began. */
 const remembered = 1_000;
 
-/** A replica that did not answer, in looks without a gap, in milliseconds since 1970. */
-interface Missing {
-  readonly since: number;
-  readonly lookedAt: number;
-}
-
 export function createHolders({ bus, clock }: HoldersDeps): Holders {
-  const missing = new LRUCache<string, Missing>({ max: remembered });
+  const silences = createSilences({ now: () => clock.now(), apartMs, remembered });
   const asked = new Map<string, Promise<boolean>>();
   /**
    * Also one whose address the server of NATS still knows, as that of a frozen process. That this replica cannot ask says
@@ -56,15 +50,9 @@ export function createHolders({ bus, clock }: HoldersDeps): Holders {
     }
   };
   const look = async (holder: string): Promise<boolean> => {
-    if (!(await isMissing(holder))) {
-      missing.delete(holder);
-      return false;
-    }
-    const now = clock.now();
-    const before = missing.get(holder);
-    const since = before === undefined || now - before.lookedAt > apartMs ? now : before.since;
-    missing.set(holder, { since, lookedAt: now });
-    return now - since >= lostAfterMs;
+    if (await isMissing(holder)) return silences.again(holder).lastsMs >= lostAfterMs;
+    silences.end(holder);
+    return false;
   };
   return {
     serve: (holder) => bus.serve(holderAddress(holder), async () => 'here'),

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { hasReason } from '../../../lib/errors.ts';
+import { createSilences } from '../../../lib/silences.ts';
 
 /** The replica that drives a conversation answers here: to `hand_over` once it has left it, to anything else that it is there. */
 export const addressOf = (executionId: string) => ({ service: 'agent.conversation', key: executionId });
@@ -21,12 +21,6 @@ const apartMs = 15_000;
 /** Conversations whose drivers are remembered as silent: more than a replica drives. */
 const remembered = 10_000;
 
-/** Looks without an answer, none of them long behind the one before. */
-interface Silent {
-  readonly looks: number;
-  readonly lookedAt: number;
-}
-
 /** Looks at the drivers of conversations. */
 interface DriverLooks {
   /** Whether a replica drives a conversation, as far as this one can know. */
@@ -43,23 +37,17 @@ interface DriverLooksDeps {
  * is silent each time counts as gone: if it lives, its next record is refused, as it was overtaken.
  */
 export function createDriverLooks({ bus, clock }: DriverLooksDeps): DriverLooks {
-  const silent = new LRUCache<string, Silent>({ max: remembered });
+  const silences = createSilences({ now: () => clock.steadyMs(), apartMs, remembered });
   return {
     isServed: async (executionId) => {
       try {
         const answer = await bus.request(addressOf(executionId), 'ping', { timeoutMs: pingMs });
-        silent.delete(executionId);
+        silences.end(executionId);
         return Buffer.from(answer).toString() === here;
       } catch (error) {
-        if (!hasReason(error, 'RequestTimeout')) {
-          silent.delete(executionId);
-          return !isUnserved(error);
-        }
-        const now = clock.steadyMs();
-        const before = silent.get(executionId);
-        const looks = before === undefined || now - before.lookedAt > apartMs ? 1 : before.looks + 1;
-        silent.set(executionId, { looks, lookedAt: now });
-        return looks < silentLooks;
+        if (hasReason(error, 'RequestTimeout')) return silences.again(executionId).looks < silentLooks;
+        silences.end(executionId);
+        return !isUnserved(error);
       }
     },
   };
