@@ -5,15 +5,21 @@ const reversed = (text: string): string => Array.from(text).toReversed().join(''
 /** Names that are looked at for one hint: a tenant may have many. */
 const namesMax = 200;
 
-/** The name that is probably meant, as the end of a sentence; empty where none is near. */
-export function meantBy(written: string, known: Iterable<string>): string {
+/** The first of the known names that is probably meant, among as many as are looked at. */
+export function similarName(written: string, known: Iterable<string>): string | undefined {
   let looked = 0;
   for (const name of known) {
-    if (isSimilar(name, written)) return `; did you mean ${name}?`;
+    if (isSimilar(name, written)) return name;
     looked += 1;
     if (looked === namesMax) break;
   }
-  return '';
+  return undefined;
+}
+
+/** The name that is probably meant, as the end of a sentence; empty where none is near. */
+export function meantBy(written: string, known: Iterable<string>): string {
+  const name = similarName(written, known);
+  return name === undefined ? '' : `; did you mean ${name}?`;
 }
 
 /** Whether a name is probably another one mistyped: equal but for case, dashes and underscores, or one slip of a key. */

@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { Place, Problem } from '../../crds/problem.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
-import { isSimilar } from '../../crds/similar-name.ts';
+import { similarName } from '../../crds/similar-name.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { Work } from '../work/work.ts';
 import { CheckedTemplates } from './template-fields.ts';
@@ -20,9 +20,6 @@ interface NamedTarget {
   readonly target: string;
 }
 
-/** Names that are looked at for one hint. */
-const namesMax = 200;
-
 /** Probable meanings of mistyped names of one definition: as many hints as are shown, and no more work than that. */
 class Hints {
   #left: number = limits.warnings;
@@ -31,13 +28,7 @@ class Hints {
   meant(names: () => Iterable<string>, written: string): string | undefined {
     if (this.#left === 0) return undefined;
     this.#left -= 1;
-    let looked = 0;
-    for (const name of names()) {
-      if (isSimilar(name, written)) return name;
-      looked += 1;
-      if (looked === namesMax) return undefined;
-    }
-    return undefined;
+    return similarName(written, names());
   }
 }
 
