@@ -4,10 +4,8 @@ import { bodyTemplateProblem } from '../../lib/tool-chain/parse-body.ts';
 import { renderBody } from '../../lib/tool-chain/render-body.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
 import { WorkBudgetExceeded } from '../../lib/work/work.ts';
-import { restedMsOf } from './support/turns.ts';
+import { restedMsOf, turnMs } from './support/turns.ts';
 
-/** Limit of a turn of the event loop, in milliseconds of thread CPU (design §11). */
-const turnMs = 100;
 const blocks = templateLimits.blockDepth - 2;
 const nest = (text: string, open: (at: number) => string, close: string, count = blocks): string =>
   Array.from({ length: count }, (_, at) => open(at)).join('') + text + close.repeat(count);

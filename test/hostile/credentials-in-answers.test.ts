@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { credentialLimits } from '../../lib/credentials/credential.ts';
 import { withoutSecrets } from '../../lib/credentials/without-secrets.ts';
-import { restedTurnMs } from './support/turns.ts';
+import { restedTurnMs, turnMs } from './support/turns.ts';
 
-/** Limit of a turn of the event loop, in thread CPU time (design §11). */
-const turnMs = 100;
 const bodyBytes = 10 * 1_048_576;
 const half = Math.floor(credentialLimits.valueLength / 2) - 1;
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { hostileShapes } from './support/json-shapes.ts';
-import { restedMsOf } from './support/turns.ts';
+import { restedMsOf, turnMs } from './support/turns.ts';
 
-/** Limit of a turn of the event loop, in thread CPU time (design §11). */
-const turnMs = 100;
 /** Shapes whose parts are many and small, which take the most. */
 const dearest = ['lists in lists', 'objects in objects', 'objects of one field'];
 

@@ -6,10 +6,8 @@ import { anEnd, anUpdate, aScript, aWorkflow } from '../builders/workflow-builde
 import { anOutcome } from '../builders/world-pods.ts';
 import { Arena } from './support/arena.ts';
 import { hostileShapes, listOf } from './support/json-shapes.ts';
-import { restedMsOf } from './support/turns.ts';
+import { restedMsOf, turnMs } from './support/turns.ts';
 
-/** Limit of a turn of the event loop, in thread CPU time (design §11). */
-const turnMs = 100;
 const shapes = Object.entries(hostileShapes).map(([name, text]) => ({ name, text }));
 
 /** A step whose outcome is tested by `custom` rules. */

@@ -3,7 +3,7 @@ import { decideRouter } from '../../controllers/stimulus-router/decide.ts';
 import { limits } from '../../crds/limits.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { claimantOf } from '../../lib/stimulus/source-claims.ts';
-import { restedMsOf } from './support/turns.ts';
+import { restedMsOf, turnMs } from './support/turns.ts';
 
 /**
  * The attacker makes as many routers as a namespace may hold, each with as many routes as a router may have, all of the
@@ -21,7 +21,6 @@ const routers = Array.from({ length: count }, (_, at): StimulusRouter => {
     status: { claims: at === 0 ? sources.map((source) => ({ source, since: '2026-01-01T00:00:01Z' })) : [] },
   };
 });
-const turnMs = 100;
 
 describe('a namespace full of routers that want the same sources', () => {
   it('takes a turn of less than 100 ms to decide about each', () => {

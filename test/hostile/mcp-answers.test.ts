@@ -7,10 +7,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { createMcpServers, mcpLimits, type McpServers, type McpServerTool } from '../../lib/mcp/index.ts';
 import type { AnswerRoom } from '../../lib/tools/web/answer-room.ts';
 import { silentLogger } from '../support/silent-logger.ts';
-import { restedTurnMs, watchTurns } from './support/turns.ts';
+import { restedTurnMs, turnMs, watchTurns } from './support/turns.ts';
 
-/** Limit of a turn of the event loop, in thread CPU time (design §11). */
-const turnMs = 100;
 const full = mcpLimits.responseBytes - 1_024;
 const repeated = (text: string, bytes = full): string => text.repeat(Math.floor(bytes / text.length)).slice(0, -1);
 const members = Array.from({ length: 300_000 }, (_, at) => `"k${at}":0`).join(',');

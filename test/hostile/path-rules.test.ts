@@ -2,10 +2,8 @@ import { expect, it } from 'vitest';
 import { boundariesOf } from '../../lib/tools/path-rules.ts';
 import { placeOf } from '../../lib/tools/volume-policy.ts';
 import { aToolCaller } from '../builders/tool-caller.ts';
-import { restedMsOf } from './support/turns.ts';
+import { restedMsOf, turnMs } from './support/turns.ts';
 
-/** Limit of a turn of the event loop, in thread CPU time (design §11). */
-const turnMs = 100;
 const deep = '/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t';
 const mounts = Array.from({ length: 20 }, (_, at) => ({
   volume: 'v',

@@ -3,10 +3,8 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { validateSpec } from '../../crds/validators.ts';
 import { quantityValue } from '../../lib/quantity.ts';
-import { restedMsOf } from './support/turns.ts';
+import { restedMsOf, turnMs } from './support/turns.ts';
 
-/** Limit of a turn of the event loop, in thread CPU time (design §11). */
-const turnMs = 100;
 /** Ajv looks at the pattern of a text that is too long as well: the body of a request may be one text. */
 const length = 65_536;
 

@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
 import { anEnd, anUpdate, aWorkflow } from '../builders/workflow-builder.ts';
-import { restedMsOf } from './support/turns.ts';
-
-/** Limit of a turn of the event loop, in thread CPU time (design §11). */
-const turnMs = 100;
+import { restedMsOf, turnMs } from './support/turns.ts';
 
 /** States whose names are as long as they may be, so that a comparison takes its time. */
 function manyStates(

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { createManifestReader } from '../../lib/manifest/index.ts';
 import { freshGenes, mutatedGenes } from './support/candidates.ts';
-import { type Found, play, turnMs } from './support/play.ts';
+import { type Found, play } from './support/play.ts';
+import { turnMs } from './support/turns.ts';
 
 /** How long to search; `WORST_CASE_SECONDS=600` is the long search, and `WORST_CASE_SHOW=1` prints the dearest. */
 const seconds = Number(process.env['WORST_CASE_SECONDS'] ?? 50);

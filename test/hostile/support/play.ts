@@ -12,7 +12,7 @@ import { anOutcome } from '../../builders/world-pods.ts';
 import { Arena } from './arena.ts';
 import { type Genes, specOf, workflowsOf } from './candidates.ts';
 import { hostileShapes } from './json-shapes.ts';
-import { cpuMsOf, restedMsOf, slowness, watchTurns } from './turns.ts';
+import { cpuMsOf, restedMsOf, slowness, turnMs, watchTurns } from './turns.ts';
 
 /** Cost of a candidate. */
 export interface Found {
@@ -23,9 +23,6 @@ export interface Found {
   readonly where: string;
   readonly problem?: string;
 }
-
-/** Limit of a turn of the event loop, in milliseconds of thread CPU (design §11). */
-export const turnMs = 100;
 
 /** Longer than this, something is measured beside a reference of the same moment. */
 const suspiciousMs = 60;

@@ -1,6 +1,9 @@
 import process from 'node:process';
 import { setImmediate as immediate } from 'node:timers/promises';
 
+/** Limit of a turn of the event loop, in milliseconds of thread CPU (design §11). */
+export const turnMs = 100;
+
 /** Gives CPU time to a queue of others and says how long they kept it. */
 interface Turns {
   /** Thread CPU milliseconds of the longest turn of the event loop so far. */
