@@ -1,3 +1,4 @@
+import { lineOfProblem } from '../crds/problem.ts';
 import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type ExecutionErrorReason } from '../lib/execution/execution-error.ts';
@@ -145,7 +146,7 @@ function kubeHint(error: KubeError): string | undefined {
 }
 
 function apiParts(error: WindlassApiError, exitCode: ExitCode, flags: string): Parts {
-  const facts = error.details.map(({ path, message }) => `${path}: ${message}`);
+  const facts = error.details.map(lineOfProblem);
   return { message: firstLine(error.message), facts, hint: apiHint(error, flags), exitCode };
 }
 

@@ -1,3 +1,4 @@
+import { lineOfProblem } from '../crds/problem.ts';
 import type { Json } from '../crds/schema/parts.ts';
 import { CliError } from './exit-codes.ts';
 
@@ -14,6 +15,6 @@ export async function assertInput(schema: unknown, input: Record<string, Json>):
     'usage',
     'the input does not fit the input_schema of the workflow; nothing was started',
     'Give the keys with --input KEY=VALUE or --input-file; see the schema with windlass workflow get NAME -o yaml.',
-    problems.map(({ path, message }) => `${path}: ${message}`),
+    problems.map(lineOfProblem),
   );
 }

@@ -24,6 +24,9 @@ export function formatPlace(at: Place): string {
   return text.join('').replace(/^\./, '');
 }
 
+/** A problem in one line: its path and what is wrong there. */
+export const lineOfProblem = ({ path, message }: Pick<Problem, 'path' | 'message'>): string => `${path}: ${message}`;
+
 /** A problem that refuses the definition. */
 export const errorAt = (at: Place, rule: string, message: string): Problem => ({
   path: formatPlace(at),

@@ -1,3 +1,4 @@
+import { lineOfProblem } from '../../crds/problem.ts';
 import { annotations } from '../../crds/labels.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
@@ -108,7 +109,7 @@ async function observe<V extends Versioned>(deps: JudgeDeps<V>, definition: V): 
 }
 
 const linesOf = (problems: readonly Problem[], wanted: Problem['severity']): string[] =>
-  problems.filter(({ severity }) => severity === wanted).map(({ path, message }) => `${path}: ${message}`);
+  problems.filter(({ severity }) => severity === wanted).map(lineOfProblem);
 
 /** Those whose content is what was stored: a revision that was made in advance under the name is none. */
 async function revisionsOf<V extends Versioned>(deps: JudgeDeps<V>, definition: V): Promise<StoredRevision[]> {

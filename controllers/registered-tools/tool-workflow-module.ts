@@ -1,3 +1,4 @@
+import { lineOfProblem } from '../../crds/problem.ts';
 import type { ToolWorkflowReason } from '../../crds/conditions.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
@@ -81,9 +82,7 @@ export const toolWorkflowModule = defineModule({
 
 /** None of a definition that was refused: its problems say enough. */
 function warningsOf({ spec }: ToolWorkflow, { reason }: ReadyVerdict): readonly string[] {
-  return reason === 'Accepted'
-    ? shownWarnings(bodyWarnings(spec).map(({ path, message }) => `${path}: ${message}`))
-    : [];
+  return reason === 'Accepted' ? shownWarnings(bodyWarnings(spec).map(lineOfProblem)) : [];
 }
 
 export async function judgeToolWorkflow(

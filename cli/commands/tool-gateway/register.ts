@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lineOfProblem } from '../../../crds/problem.ts';
 import { type GatewayClient, WindlassApiError } from '../../../client/index.ts';
 import { CliError, type ExitCode, exitCodes, type ExitName } from '../../exit-codes.ts';
 import { findRow } from '../../tool-gateway/find.ts';
@@ -83,7 +84,7 @@ function refusedIn(error: unknown, { file, kind, body }: Registration): unknown 
   const exit = refusals[error.status];
   if (exit === undefined) return error;
   const name = String(body['name']);
-  const facts = error.details.map(({ path, message }) => `${path}: ${message}`);
+  const facts = error.details.map(lineOfProblem);
   const other = `Delete the other one first: windlass gateway ${kind.word} delete ${name}`;
   return new CliError(
     exit,

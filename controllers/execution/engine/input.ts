@@ -1,3 +1,4 @@
+import { lineOfProblem } from '../../../crds/problem.ts';
 import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -16,7 +17,7 @@ const pathsShown = 5;
 export function inputProblem({ input_schema: schema }: WorkflowSpec, input: unknown, work: Work): string | undefined {
   try {
     const problems = inputProblems(schema, input, pathsShown, work);
-    return problems.length === 0 ? undefined : problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    return problems.length === 0 ? undefined : problems.map(lineOfProblem).join('; ');
   } catch (error) {
     if (error instanceof AppError && !(error instanceof WorkBudgetExceeded)) return error.message;
     throw error;

@@ -1,4 +1,4 @@
-import { errorAt, type Problem } from '../../../crds/problem.ts';
+import { errorAt, lineOfProblem, type Problem } from '../../../crds/problem.ts';
 import { apiVersion } from '../../../crds/labels.ts';
 import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { ToolWorkflow, ToolWorkflowSpec } from '../../../crds/schema/tool-workflow.ts';
@@ -51,7 +51,7 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
     await checkOperations(deps, caller, workflow);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created);
-    const warnings = bodyWarnings(workflow.spec).map(({ path, message }) => `${path}: ${message}`);
+    const warnings = bodyWarnings(workflow.spec).map(lineOfProblem);
     return json({ id: created.metadata.uid, name: definition.name, ...(warnings.length > 0 && { warnings }) });
   });
   return ofOwnTenant(tenancy, route);
