@@ -3,11 +3,11 @@ package main
 
 import (
 	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -19,7 +19,8 @@ type object map[string]any
 
 func main() {
 	if len(os.Args) < 5 {
-		fail(errors.New("usage: sign KEY.pem TOKEN EXECUTION_ID TOOL [ARGUMENTS]"))
+		fmt.Fprintln(os.Stderr, "usage: go run . KEY.pem TOKEN EXECUTION_ID TOOL [ARGUMENTS]")
+		os.Exit(2)
 	}
 	arguments := "{}"
 	if len(os.Args) > 5 {
@@ -35,7 +36,8 @@ func main() {
 // sign gives the call as POST /v1/invoke takes it.
 func sign(key ed25519.PrivateKey, token, executionID, tool, arguments string) ([]byte, error) {
 	params := object{"name": tool, "arguments": json.RawMessage(arguments)}
-	payload := object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+	// Equal calls of one second are one call, so that each has an id of its own.
+	payload := object{"jsonrpc": "2.0", "id": rand.Text(), "method": "tools/call", "params": params}
 	timestamp := time.Now().Unix()
 	plain, err := json.Marshal(object{"payload": payload, "security_token": token, "timestamp": timestamp})
 	if err != nil {

@@ -207,5 +207,5 @@ async function proveFirst(
 ): Promise<void> {
   const call = `${jti}:${hash('sha256', signedBytes())}`;
   if ((await replays.create(call, '', tenant)) !== undefined) return;
-  throw new EnvelopeError('replayed', 'this call was made before; sign another one');
+  throw new EnvelopeError('replayed', 'this call was made before; sign another one, with another id of its payload');
 }

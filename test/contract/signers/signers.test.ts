@@ -74,7 +74,6 @@ async function signed(language: Language, inputs: Inputs = {}): Promise<Written>
   const file = join(folder, `${randomUUID()}.pem`);
   writeFileSync(file, (inputs.key ?? pair.privateKey).export({ type: 'pkcs8', format: 'pem' }));
   const [program = '', ...own] = commands[language];
-  // Each call has a token of its own: two languages sign one call of one second by the same bytes, which is a replay.
   const given = inputs.token ?? (await tokenOf());
   const { stdout } = await run(program, [...own, file, given, execution, tool, JSON.stringify(args)]);
   return JSON.parse(stdout) as Written;
@@ -107,6 +106,19 @@ describe.each(languages)('the example signer in %s', (language) => {
     const body = JSON.stringify(await signed(language, { args: { id: `first of ${language}` } }));
     expect(await answered(body)).toEqual([200, 0, null]);
     expect(await answered(body)).toEqual([401, -32_000, null]);
+  });
+
+  it('AMB-012 writes two calls of one token, tool and arguments that are both run', async () => {
+    const inputs = { token: await tokenOf(), args: { id: 'again' } };
+    const calls = [await signed(language, inputs), await signed(language, inputs)];
+    expect(calls[1]?.payload).not.toEqual(calls[0]?.payload);
+    for (const call of calls) expect(await answered(JSON.stringify(call))).toEqual([200, 0, null]);
+  });
+
+  it('ends with 2 and its usage where arguments are missing', async () => {
+    const [program = '', ...own] = commands[language];
+    const wrong = run(program, [...own, join(folder, 'key.pem'), token, executionId]);
+    await expect(wrong).rejects.toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^usage: .*\n$/) });
   });
 
   it('AMB-012 signs texts and numbers that are easily written in two ways', async () => {
