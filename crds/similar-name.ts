@@ -3,7 +3,7 @@ const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '
 const reversed = (text: string): string => Array.from(text).toReversed().join('');
 
 /** Names that are looked at for one hint: a tenant may have many. */
-const namesMax = 200;
+export const similarNamesMax = 200;
 
 /** The first of the known names that is probably meant, among as many as are looked at. */
 export function similarName(written: string, known: Iterable<string>): string | undefined {
@@ -11,7 +11,7 @@ export function similarName(written: string, known: Iterable<string>): string | 
   for (const name of known) {
     if (isSimilar(name, written)) return name;
     looked += 1;
-    if (looked === namesMax) break;
+    if (looked === similarNamesMax) break;
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { isUid } from '../../crds/uid.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
+import { isObjectName, type KubeClient } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
@@ -79,7 +79,7 @@ class CachedExecutions implements Executions {
       // An id never means a name: a stranger could give an execution the id of a deleted one, which the archive keeps.
       return this.#search(namespace, { key, unknown: this.#unknown, reserve }, () => [cache.getByUid(nameOrUid)]);
     }
-    if (!objectName.test(nameOrUid)) return undefined;
+    if (!isObjectName(nameOrUid)) return undefined;
     const known = this.#deps.cache.get(key);
     return known === undefined
       ? this.#live.read({ namespace, name: nameOrUid }, namespace)
@@ -135,8 +135,3 @@ interface Search {
   readonly unknown: UnknownIds;
   readonly reserve?: Reserve | undefined;
 }
-
-/** A name that Kubernetes takes for an object. */
-export const isObjectName = (text: string): boolean => objectName.test(text);
-
-const objectName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;

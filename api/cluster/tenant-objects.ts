@@ -1,11 +1,11 @@
 import { isUid } from '../../crds/uid.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
-import type { KubeClient, KubeObject, Resource } from '../../lib/kube/index.ts';
+import { isObjectName, type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
-import { isObjectName, type Reserve } from './executions.ts';
+import type { Reserve } from './executions.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
 
 /** Objects of one kind as a tenant sees them: those of its namespace, and those of one that all share, where there is one. */

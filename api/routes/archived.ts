@@ -11,7 +11,7 @@ import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { ErrorContract } from '../../lib/http/contract.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { createListCursor, type Cursor } from '../../lib/http/paging.ts';
-import { isObjectName } from '../cluster/index.ts';
+import { isObjectName } from '../../lib/kube/index.ts';
 
 /** The records of one kind of execution as one tenant sees them. */
 interface Archived<Opened, Row extends ArchivedRow> {

@@ -58,7 +58,7 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */
   readonly edge: EdgeRoutesDeps['edge'];
-  readonly seal: Omit<SealRoutesDeps, 'audit' | 'clock' | 'newId' | 'rateLimit' | 'tenants'>;
+  readonly seal: Omit<SealRoutesDeps, 'audit' | 'clock' | 'kube' | 'newId' | 'rateLimit' | 'tenants'>;
 }
 
 /** The routes of the public listener. */

@@ -480,7 +480,7 @@ export type CreateSessionBody = {
   readonly execution_id: string;
   /** Names the caller in audit events. */
   readonly agent_id: string;
-  /** Name of a security context. */
+  /** Name of a security context that is there, of the tenant or a shared one, or `default`. */
   readonly security_context: string;
   /** Base64 of the raw Ed25519 public key of 32 bytes, not PEM. */
   readonly public_key_b64: string;

@@ -2103,7 +2103,7 @@ export type ReadFleetRunAnswer = {
 };
 
 export type IssueSealTokenBody = {
-  /** Name of the security context that bounds the session. */
+  /** Name of a security context that is there, of the tenant or a shared one, or `default`. It bounds the session. */
   readonly security_context: string;
   /** Seconds for which calls may be signed with it. */
   readonly ttl_seconds?: number;

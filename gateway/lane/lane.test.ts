@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { globalNamespace } from '../../crds/labels.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { aborted } from '../../lib/aborted.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
@@ -23,6 +24,7 @@ import { createHttpApp, type Listener, listen } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { aSigner, type Signer } from '../../test/support/seal-world.ts';
+import { contextReads } from '../../test/support/session-contexts.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { Operator } from '../identity/operator.ts';
 import { createTenancy } from '../identity/tenancy.ts';
@@ -81,7 +83,8 @@ async function startReplica(bus: EventBus): Promise<Replica> {
   const view = createSessionView(deps);
   const revocations = createRevocations({ ...deps, sessions, calls });
   const registry = createToolRegistry([createContainerSource(), toolsOf(begun)]);
-  const securityOf = () => security;
+  const securityOf = (_tenant: string | undefined, name: string) => (name === 'written' ? undefined : security);
+  const kube = contextReads({ acme: new Map([['written', {}]]), [globalNamespace]: new Map([['shared', {}]]) });
   const prove = createEnvelopeProof({ bus, clock: systemClock, key, sessions });
   const rateLimit = { take: async () => undefined };
   const counter = createCallCounter(bus);
@@ -99,7 +102,17 @@ async function startReplica(bus: EventBus): Promise<Replica> {
         vouch: createVouch({ clock: systemClock, key, sessions, proofs }),
         isBypass: false,
       }),
-      ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),
+      ...createSessionRoutes({
+        ...deps,
+        audit,
+        sessions,
+        view,
+        revocations,
+        tenancy,
+        securityOf,
+        kube,
+        sealKey: () => key,
+      }),
       ...createToolRoutes({ registry, securityOf }),
     ],
     authenticate: async ({ authorization = '' }) => ({
@@ -326,6 +339,24 @@ describe('sessions of operators', () => {
   ])('are refused with 400, which names the field: %s', async (_name, field, change) => {
     const [status, body] = await register(change);
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(field)]);
+  });
+
+  it('GW-SESS-03 name a security context that is there, also one that the cache has not yet', async () => {
+    const named = async (scp: string) =>
+      register({ execution_id: randomUUID(), security_context: scp, security_token: await tokenOf({ scp }) });
+    expect((await named('written'))[0]).toBe(200);
+    security = undefined;
+    expect((await named('shared'))[0]).toBe(200);
+    const [status, { error, message, details }] = await named('writen');
+    expect({ status, error, message, details }).toEqual({
+      status: 400,
+      error: 'invalid_request',
+      message: expect.stringMatching(/^body\.security_context .*: writen; did you mean written\?$/) as unknown,
+      details: [{ path: 'body.security_context', message: expect.any(String) as unknown }],
+    });
+    const [, far] = await named('nope');
+    expect(far['message']).toContain('GET /v1/security-contexts of the tool gateway lists them');
+    expect(replicas[0]?.events.map(({ type }) => type)).toEqual(['SessionCreated', 'SessionCreated']);
   });
 
   it.each<[string, string, () => Promise<object>]>([

@@ -37,6 +37,7 @@ export {
 export { findCredentials } from './kubeconfig-credentials.ts';
 export { createLastingRefusals, type LastingRefusals, refusalsApartMs } from './lasting-refusals.ts';
 export { listPages } from './list-pages.ts';
+export { isObjectName } from './object-name.ts';
 export type * from './objects.ts';
 export { keyOf, refOfKey } from './objects.ts';
 export * from './resource.ts';

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,6 +45,21 @@ describe('windlass gateway session', () => {
     const listed = await run('gateway', 'session', 'list', '-o', 'json');
     expect(JSON.parse(listed.out)).toMatchObject([{ execution_id: 'run-1', security_context: 'desk' }]);
     expect(listed.out).not.toContain(token);
+  });
+
+  it('makes no session for a security context that is not there, and names the one that is probably meant', async () => {
+    const made = await run(
+      'gateway',
+      'session',
+      'create',
+      'run-8',
+      '--security-context',
+      'dsek',
+      '--out',
+      path('8.json'),
+    );
+    expect(made).toMatchObject({ code: 2, notes: expect.stringContaining('dsek; did you mean desk?') });
+    expect(existsSync(path('8.json'))).toBe(false);
   });
 
   it('prints the token where it is asked for', async () => {

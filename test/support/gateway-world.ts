@@ -41,6 +41,7 @@ import type { ChainLimits } from '../../lib/tool-chain/limits.ts';
 import type { Resolve } from '../../lib/tools/web/vetted-agent.ts';
 import { createUpstream } from '../../lib/upstream/index.ts';
 import { type Answerer, answerJson, startHttpPeer } from './http-peer.ts';
+import { contextReads } from './session-contexts.ts';
 import { silentLogger } from './silent-logger.ts';
 
 /** One replica of the gateway with everything real but the cluster and the provider of identities, and its upstream. */
@@ -246,7 +247,17 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
     routes: [
       ...createInvokeRoutes(parts),
       ...createMcpRoutes({ ...parts, mcp }),
-      ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey }),
+      ...createSessionRoutes({
+        ...deps,
+        audit,
+        sessions,
+        view,
+        revocations,
+        tenancy,
+        securityOf,
+        kube: contextReads({}),
+        sealKey,
+      }),
       ...createToolRoutes(parts),
       ...(options.routes?.(parts) ?? []),
     ],

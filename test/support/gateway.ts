@@ -28,6 +28,7 @@ import {
 } from '../../lib/envelope/index.ts';
 import type { Caller } from '../../lib/identity/index.ts';
 import { newId } from '../../lib/ids.ts';
+import { contextReads } from './session-contexts.ts';
 import { startTestServer, type TestServer } from './http-server.ts';
 import { silentLogger } from './silent-logger.ts';
 
@@ -61,6 +62,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const registry = createToolRegistry([sourceOf(tools)]);
   const contexts = new Map<string, SecurityContextSpec>([['default', {}]]);
   const securityOf = (_tenant: string | undefined, name: string) => contexts.get(name);
+  const kube = contextReads({ 'tenant-acme': contexts });
   const proofs = createProofPool({ clock: systemClock, key });
   const lane = { calls, counter: createCallCounter(bus), registry, securityOf, tenants, proofs };
   const prove = createEnvelopeProof({ ...deps, key, sessions });
@@ -76,12 +78,22 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
       vouch: createVouch({ ...deps, key, sessions, proofs }),
       isBypass: false,
     }),
-    ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),
+    ...createSessionRoutes({
+      ...deps,
+      audit,
+      sessions,
+      view,
+      revocations,
+      tenancy,
+      kube,
+      securityOf,
+      sealKey: () => key,
+    }),
     ...createToolRoutes({ registry, securityOf }),
     ...createAuditEventRoutes({ ...deps, tenancy, auditKeys: { signing: pemOf(auditKey), former: [] } }),
   ];
   const server = await serve(routes, operatorOf);
-  const token = createSealTokenRoute({ ...deps, tenants, key, audit: { record: () => undefined } });
+  const token = createSealTokenRoute({ ...deps, kube, tenants, key, audit: { record: () => undefined } });
   const api = await serve([token], callerOf);
   return {
     url: server.url,

@@ -60,7 +60,8 @@ export const issueSealToken = defineContract({
         security_context: Type.String({
           minLength: 1,
           maxLength: 253,
-          description: 'Name of the security context that bounds the session.',
+          description:
+            'Name of a security context that is there, of the tenant or a shared one, or `default`. It bounds the session.',
         }),
         ttl_seconds: Type.Optional(
           Type.Integer({
@@ -73,7 +74,7 @@ export const issueSealToken = defineContract({
       },
       { additionalProperties: false },
     ),
-    example: { security_context: 'desk', ttl_seconds: 3_600 },
+    example: { security_context: 'default', ttl_seconds: 3_600 },
   },
   success: {
     kind: 'json',

@@ -7,7 +7,7 @@ import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { CacheReader } from '../../../lib/informer/index.ts';
 import { requireFleetScope } from '../../../lib/identity/index.ts';
 import { securityContexts } from '../../../lib/kinds.ts';
-import { createUnlessExists, findObject, type KubeClient } from '../../../lib/kube/index.ts';
+import { createUnlessExists, findObject, isObjectName, type KubeClient } from '../../../lib/kube/index.ts';
 import { opensFleet } from '../../../lib/tools/fleet-rights.ts';
 import { toolPatternProblem } from '../../../lib/tools/known-names.ts';
 import type { Operator } from '../../identity/operator.ts';
@@ -106,11 +106,8 @@ interface Ref {
   readonly name: string;
 }
 
-/** Text that is no name cannot be part of an address of the API server. */
-const isName = (name: string): boolean => /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name);
-
 async function find({ contexts, kube }: ContextRoutesDeps, ref: Ref): Promise<SecurityContext | undefined> {
-  if (!isName(ref.name)) return undefined;
+  if (!isObjectName(ref.name)) return undefined;
   return contexts.get(`${ref.namespace}/${ref.name}`) ?? findObject(kube, securityContexts, ref);
 }
 

@@ -22,7 +22,11 @@ const sessionBody = Type.Object(
       description: 'Calls name their session by it, and by the tenant of their token.',
     }),
     agent_id: Type.String({ minLength: 1, maxLength: 253, description: 'Names the caller in audit events.' }),
-    security_context: Type.String({ minLength: 1, maxLength: 253, description: 'Name of a security context.' }),
+    security_context: Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'Name of a security context that is there, of the tenant or a shared one, or `default`.',
+    }),
     public_key_b64: Type.String({
       minLength: 1,
       maxLength: 1_024,

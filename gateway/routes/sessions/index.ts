@@ -8,6 +8,7 @@ import {
   envelopeLimits,
   readPublicKey,
   readToken,
+  requireSessionContext,
   type Revocations,
   type SealClaims,
   type SealVerifier,
@@ -22,10 +23,12 @@ import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import { instantForm, parseInstant } from '../../../lib/instant.ts';
+import type { KubeClient } from '../../../lib/kube/index.ts';
 import { fleetScopesOf } from '../../../lib/tools/fleet-rights.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
 import type { Tenancy } from '../../identity/tenancy.ts';
+import type { SecurityOf } from '../../lane/security-of.ts';
 import type { SessionView } from '../../sessions/session-view.ts';
 import { createSession, listSessions, readSession, revokeSession } from './contract.ts';
 
@@ -34,10 +37,12 @@ export const contracts: readonly Contract[] = [createSession, listSessions, read
 interface SessionRoutesDeps {
   readonly audit: AuditChain;
   readonly clock: Clock;
+  readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly newId: NewId;
   readonly sessions: Sessions;
   readonly view: SessionView;
   readonly revocations: Pick<Revocations, 'revoke'>;
+  readonly securityOf: SecurityOf;
   readonly tenancy: Tenancy;
   /** Key that tokens are checked with; undefined in the bypass, where none is. */
   readonly sealKey: () => SealVerifier | undefined;
@@ -101,6 +106,7 @@ async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): 
   readPublicKey(body.public_key_b64, 'public_key_b64');
   const expiresAt = expiryOf(body.expires_at, clock.now());
   const claims = await claimsOf(deps, caller, body);
+  await requireContext(deps, caller, body.security_context);
   const scopes = fleetScopesOf(caller.scopes);
   const session: SealSession = {
     execution_id: body.execution_id,
@@ -155,6 +161,15 @@ async function claimsOf(deps: SessionRoutesDeps, caller: Operator, body: Body): 
   await deps.tenancy.assertOwn(caller, claims.tenant_id, 'security_token');
   if (claims.scp === body.security_context) return claims;
   throw invalidField('body.security_token', 'names another security context in its claim scp');
+}
+
+/** The cache may not have yet what kubectl has just written. */
+async function requireContext(
+  { kube, securityOf, tenancy }: SessionRoutesDeps,
+  { tenant }: Operator,
+  name: string,
+): Promise<void> {
+  if (securityOf(tenant, name) === undefined) await requireSessionContext(kube, name, tenancy.visibleTo(tenant));
 }
 
 /** Default: in an hour (spec 3 §2.3). @throws HttpError 400 for the past, or for more than seven days. */

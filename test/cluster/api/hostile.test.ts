@@ -228,7 +228,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   changeEdgeGroup: () => ({ name: 'renamed' }),
   previewFleet: () => ({ target: { All: null } }),
   invokeFleet: () => ({ target: { All: null }, tool: 'cmd.run', args: { command: 'true' } }),
-  issueSealToken: () => ({ security_context: 'desk' }),
+  issueSealToken: () => ({ security_context: 'default' }),
   openPortal: () => ({ return_url: 'https://app.example.com/' }),
 };
 
