@@ -24,7 +24,7 @@ export function rerunCommand(launch: CliLaunch): Command {
     .description(
       'Starts a new execution with the same revision of the workflow and the same input. With --input or --input-file it ' +
         'starts the same version, intent and Blackboard pairs with that input, which is checked against the ' +
-        'input_schema; the new execution then has no spec.origin.',
+        'input_schema. The new execution then has no spec.origin.',
     )
     .option(
       '-i, --input <key=value>',
@@ -42,8 +42,8 @@ export function rerunCommand(launch: CliLaunch): Command {
 export function retryCommand(launch: CliLaunch): Command {
   return againCommand('retry', 'run an execution again from a state')
     .description(
-      'Starts a new execution in a state that the old one had entered, with what it had achieved before its last visit ' +
-        'there: the Blackboard entries of those visits, and the keys that are no states. Without --from it lists these states.',
+      'Starts a new execution in a state that the old one had entered, with its results from before its last visit ' +
+        'there. These are the Blackboard entries of the earlier visits, and the keys that are no states. Without --from it lists these states.',
     )
     .option('--from <state>', 'the state to begin in')
     .addOption(new Option('-i, --input <key=value>', 'refused: see windlass rerun').argParser(repeatable).hideHelp())

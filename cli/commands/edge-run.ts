@@ -33,8 +33,8 @@ export function edgeRunCommand(launch: CliLaunch): Command {
   const command = new Command('run')
     .summary('run a tool on hosts')
     .description(
-      'Runs a command or another tool on hosts. A terminal shows a table of the hosts during the run; anything ' +
-        'else gets the output, each line with its host, and so does a tool other than cmd.run, whose answer is shown. ' +
+      'Runs a command or another tool on hosts. A terminal shows a table of the hosts during the run. ' +
+        'Anything else gets the output, each line with its host. So does a tool other than cmd.run: its answer is shown. ' +
         'The exit code is 0 where each host ended with exit code 0. HTTP API only.',
     )
     .argument('[command...]', 'a command and its arguments, behind --')

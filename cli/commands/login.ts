@@ -8,7 +8,7 @@ export function loginCommand(launch: CliLaunch): Command {
   return new Command('login')
     .summary('log in to a server')
     .description(
-      'Logs you in to the HTTP API of --server, through the provider that it trusts: open the link that is shown, on ' +
+      'Logs you in to the HTTP API of --server, through the provider that it trusts. Open the link that is shown, on ' +
         'this machine or another, and check the code. The login is kept below $XDG_CONFIG_HOME/windlass (by default ' +
         '~/.config/windlass), where only you can read it, and renewed without a word. Programs set WINDLASS_TOKEN or ' +
         'give --token-file instead. WINDLASS_SERVER replaces --server, and NODE_EXTRA_CA_CERTS names a file with the ' +

@@ -20,8 +20,8 @@ export function logsCommand(launch: CliLaunch): Command {
   return new Command('logs')
     .summary('show what commands wrote')
     .description(
-      'Shows the output of the commands of an execution: of a running one from its pod, of a finished one from where ' +
-        'it is kept, also when the pod is gone.\n\nThe stdout of a command is printed on standard output and its ' +
+      'Shows the output of the commands of an execution. That of a running one comes from its pod. That of a ' +
+        'finished one comes from the output store, also when the pod is gone.\n\nThe stdout of a command is printed on standard output and its ' +
         'stderr to standard error. With --stdout or --stderr only that stream is shown, on standard output, byte for ' +
         'byte. Headings go to standard error.',
     )

@@ -31,9 +31,9 @@ export function workflowSimulateCommand(launch: CliLaunch): Command {
     .description(
       'Runs a workflow by the engine of the controllers, with your answers in place of commands, people, children and agents. ' +
         'Prints the path, the templates as rendered, the output, and the states and rules that were not reached. A ' +
-        'command without an answer exits with 0 and prints nothing; a child completes, or runs as well where its ' +
-        'workflow is among the files; an agent completes, and a judge gives the score 1; a person must be answered for. Repeat an answer for further visits; the last one ' +
-        'holds for the rest.',
+        'command without an answer exits with 0 and prints nothing. A child completes, or runs as well where its ' +
+        'workflow is among the files. An agent completes, and a judge gives the score 1. A person must be answered for. ' +
+        'Repeat an answer for further visits; the last one holds for the rest.',
     )
     .argument('<file...>', 'files or directories; - reads standard input')
     .option('--workflow <name>', 'which workflow of the files; by default the first')

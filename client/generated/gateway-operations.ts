@@ -1114,8 +1114,8 @@ export interface Operations {
   /**
    * List tools
    *
-   * Tools that the tenant sees, of all sources. `cmd.run` and `fs.*` run in the container of an agent: the list
-   * has them for security contexts, and a call of them at the gateway is refused with `NoContainer`.
+   * Tools that the tenant sees, of all sources. `cmd.run` and `fs.*` run in the container of an agent. The list
+   * has them for security contexts; a call of them at the gateway is refused with `NoContainer`.
    *
    * `GET /v1/tools`
    *
@@ -1181,7 +1181,7 @@ export interface Operations {
    *
    * `POST /v1/security-contexts`
    *
-   * - 403 `forbidden`: The tier opens tools of hosts, and the caller lacks the scope of fleets; or the body has
+   * - 403 `forbidden`: The tier opens tools of hosts, and the caller lacks the scope of fleets. Or the body has
    *   the network `listed` or `git_secrets`, which are written with kubectl.
    */
   createSecurityContext(request: CreateSecurityContextRequest, options?: CallOptions): Promise<CreateSecurityContextReply>;

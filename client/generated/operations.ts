@@ -1352,11 +1352,11 @@ export type StreamAgentExecutionAnswer = {
 
 export type FollowAgentConversationAnswer = {
   /**
-   * A type of the stream (`execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`,
-   * `execution_failed`, `execution_cancelled`, `execution_deleted`), or the kind of another record: `taken_over`,
+   * A type of the stream: `execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`,
+   * `execution_failed`, `execution_cancelled` or `execution_deleted`. Or the kind of another record: `taken_over`,
    * `model_asked`, `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`,
-   * `tool_started`, `dispatched`, `tool_ended`, `pod_said`, `signed_call`, `signed_ended`, `iteration_judged`; or
-   * `text`, a piece of text as the model writes it.
+   * `tool_started`, `dispatched`, `tool_ended`, `pod_said`, `signed_call`, `signed_ended` or `iteration_judged`.
+   * Or `text`: a piece of text as the model writes it.
    */
   readonly type: string;
   /** When it happened. */
@@ -2989,7 +2989,7 @@ export interface Operations {
   /**
    * Register a workflow
    *
-   * Takes one workflow as YAML or JSON, at most 1 MiB: in the form of the manifest, or in that of the custom
+   * Takes one workflow as YAML or JSON, at most 1 MiB. It is in the form of the manifest, or in that of the custom
    * resource, which keeps version, description, schemas and output template under `spec`. The same again changes
    * nothing and answers the same id. Executions under way keep the content they started with.
    *
@@ -3104,7 +3104,7 @@ export interface Operations {
    * named. The input is checked against its `input_schema` before anything is created.
    *
    * With an `Idempotency-Key` a request can be sent again without starting a second execution, for as long as the
-   * first one exists: the same caller, key and body are answered with the same id.
+   * first one exists. The same caller, key and body are answered with the same id.
    *
    * `POST /v1/workflows/executions`
    *
@@ -3221,9 +3221,9 @@ export interface Operations {
   /**
    * Run an execution again from a state
    *
-   * Starts a new execution in a state that the old one had entered, with what it had achieved before its last
-   * visit there: the Blackboard entries of those visits, and the keys that are no states. Its input is that of the
-   * old one, because those entries were made from it.
+   * Starts a new execution in a state that the old one had entered, with its results from before its last visit
+   * there. These are the Blackboard entries of the earlier visits, and the keys that are no states. Its input is
+   * that of the old one, because those entries were made from it.
    *
    * `POST /v1/workflows/executions/{execution_id}/retry`
    *
@@ -3396,7 +3396,7 @@ export interface Operations {
    * Follow the conversation of an execution
    *
    * Server-sent events: the events of the stream and every other record of the conversation, each with `type`,
-   * `time` and `data`, and pieces of text as the model writes them. A piece of text has no id and is not sent
+   * `time` and `data`. Pieces of text come as the model writes them. A piece of text has no id and is not sent
    * again.
    *
    * `GET /v1/executions/{execution_id}/events`

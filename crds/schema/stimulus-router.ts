@@ -25,7 +25,7 @@ export const StimulusRouterSpec = Type.Object(
         {
           maxProperties: limits.mapEntries,
           description:
-            'The workflow of each source: `http_api`, a name of your own, the last part of the address of a webhook, or `workflow:NAME` for executions of a workflow that end.',
+            'The workflow of each source. A source is `http_api`, a name of your own, the last part of the address of a webhook, or `workflow:NAME` for the ends of its executions.',
         },
       ),
     ),

@@ -43,12 +43,12 @@ function reference({ title, folder, introduction: text, contracts }: Described):
 
 const introduction = [
   'The same operations as an OpenAPI 3.1 document: `/openapi.json` of a running API, and',
-  '[api/generated/openapi.json](../../api/generated/openapi.json) in the repository; `/docs` of a running API is a page',
+  '[api/generated/openapi.json](../../api/generated/openapi.json) in the repository. `/docs` of a running API is a page',
   'to browse and to try them. In the examples `$SERVER` is the address of the API and `$TOKEN` an access token of the',
   'OpenID Connect provider that it trusts; see [the API](../api.md).',
   '',
-  'Every success is 200, or 204 without a body. Every other answer is JSON: `error` never changes for the same cause,',
-  '`message` says what to do, `details` is a list of `{path, message}`, one for each thing that is wrong.',
+  'Every success is 200, or 204 without a body. Every other answer is JSON. `error` never changes for the same cause,',
+  'and `message` says what to do. `details` is a list of `{path, message}`, one for each mistake.',
 ].join('\n');
 
 const gatewayIntroduction = [
@@ -56,8 +56,8 @@ const gatewayIntroduction = [
   '[gateway/generated/openapi.json](../../gateway/generated/openapi.json) in the repository. In the examples `$SERVER` is',
   'the address of the gateway and `$TOKEN` the access token of an operator; see [the gateway](../gateway.md).',
   '',
-  'Every success is 200, or 202 or 204 without a body. Every other answer is JSON: `error` never changes for the same cause, `message` names the fix,',
-  '`details` is a list of `{path, message}`, one for each thing that is wrong. The operations that call tools answer with',
+  'Every success is 200, or 202 or 204 without a body. Every other answer is JSON. `error` never changes for the same cause, and',
+  '`message` names the fix. `details` is a list of `{path, message}`, one for each mistake. The operations that call tools answer with',
   'JSON-RPC objects instead.',
 ].join('\n');
 

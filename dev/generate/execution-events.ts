@@ -56,17 +56,17 @@ function table(): string {
 }
 
 const idsText = `N counts the visits of states from 1, in the order in which they were entered; K counts the attempts of a command. An id
-is the position of the event in the history of its execution, and nothing else: it is the same on every replica, before
-and after a restart, and for a reader who comes when all is over. So are the fields of an event, except those that only
+is the position of the event in the history of its execution, and nothing else. It is the same on every replica, before
+and after a restart, and for a reader who comes after the end. So are the fields of an event, except those that only
 the present state knows, which are marked below.`;
 
-const comeBack = `Send the id of the last event that you have worked off as \`Last-Event-ID\`, to any replica: the stream
+const comeBack = `Send the id of the last event that you have worked off as \`Last-Event-ID\`, to any replica. The stream
 continues behind it, without a gap and without a repetition. Browsers and libraries for server-sent events do that by themselves.
 
 - After \`end\` there is nothing more: the answer is 204, at which browsers and libraries stop.
 - An id that this replica has not come to yet is taken all the same; it waits for what follows.
 - A text that is not the id of an event is answered with 400, and so is the header sent twice. An empty one means: from the beginning.
 - Events wait for a client that does not read. Where the unread events of a tenant take more than its share of memory, the stream
-  that has waited longest is cut off, and its client can come back in the same way. A replica that stops ends its streams without an event
+  that has waited longest is cut off. Its client can come back in the same way. A replica that stops ends its streams without an event
   that ends them: come back to another one.
 - An execution is deleted some time after its end (\`ttl_seconds_after_finished\`); its stream is 404 from then on.`;

@@ -33,7 +33,7 @@ export function memoryPage(): string {
       'read manifests, API documents and pages have heaps of their own, two of each kind, which this table does not count.',
     '## Objects',
     'Each process keeps all objects of the kinds that it works with, whole or in part. No pool bounds them, but the quota of each ' +
-      'tenant does. The table has the most that the objects of one tenant at its default quota take: each as large as its kind permits, ' +
+      'tenant does. The table has the most that the objects of one tenant at its default quota take. Each is as large as its kind permits, ' +
       'with text of which one character takes two bytes. N such tenants take N times as much. Ordinary objects take far less. Where ' +
       'you expect more, give the process a larger memory limit: four thirds of what you add to its heap. Pods and the parts of ' +
       'hosts that relays keep are not counted.',

@@ -268,7 +268,7 @@ export const followAgentConversation = defineContract({
   summary: 'Follow the conversation of an execution',
   description:
     'Server-sent events: the events of the stream and every other record of the conversation, each with `type`, `time` ' +
-    'and `data`, and pieces of text as the model writes them. A piece of text has no id and is not sent again.',
+    'and `data`. Pieces of text come as the model writes them. A piece of text has no id and is not sent again.',
   access: 'bearer',
   params: AgentExecutionId,
   headers: lastEventId,

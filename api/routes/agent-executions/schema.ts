@@ -147,11 +147,11 @@ export const ConversationEvent = Type.Object(
   {
     type: Type.String({
       description:
-        'A type of the stream (`execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`, ' +
-        '`execution_failed`, `execution_cancelled`, `execution_deleted`), or the kind of another record: `taken_over`, ' +
+        'A type of the stream: `execution_started`, `iteration_started`, `iteration_completed`, `execution_completed`, ' +
+        '`execution_failed`, `execution_cancelled` or `execution_deleted`. Or the kind of another record: `taken_over`, ' +
         '`model_asked`, `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, ' +
-        '`tool_started`, `dispatched`, `tool_ended`, `pod_said`, `signed_call`, `signed_ended`, `iteration_judged`; or `text`, a ' +
-        'piece of text as the model writes it.',
+        '`tool_started`, `dispatched`, `tool_ended`, `pod_said`, `signed_call`, `signed_ended` or `iteration_judged`. Or ' +
+        '`text`: a piece of text as the model writes it.',
     }),
     time: timestamp({ description: 'When it happened.' }),
     data: Type.Record(Type.String(), Type.Unknown(), {

@@ -28,7 +28,7 @@ export const registerWorkflow = defineContract({
   tag,
   summary: 'Register a workflow',
   description:
-    'Takes one workflow as YAML or JSON, at most 1 MiB: in the form of the manifest, or in that of the custom resource, ' +
+    'Takes one workflow as YAML or JSON, at most 1 MiB. It is in the form of the manifest, or in that of the custom resource, ' +
     'which keeps version, description, schemas and output template under `spec`. The same again changes nothing and ' +
     'answers the same id. Executions under way keep the content they started with.',
   access: 'bearer',

@@ -26,8 +26,8 @@ export const verifyCommand = (launch: CliLaunch): Command =>
   withGateway(new Command('verify'))
     .summary('prove that no event is missing or changed')
     .description(
-      'Reads all retained events of the tenant and proves for each chain that none since its oldest is missing, changed, ' +
-        'swapped, or cut off before the newest checkpoint. For each chain it says since when. Events before the oldest are ' +
+      'Proves for each chain that no event since its oldest is missing, changed, swapped, or cut off before the newest ' +
+        'checkpoint. For that it reads all retained events of the tenant. For each chain it says since when. Events before the oldest are ' +
         'gone by age, share or deletion, and no chain tells which. Exit code 1 says that a chain is broken. Without ' +
         '--public-key the keys are those that the gateway shows, which proves nothing about who runs the gateway. After a ' +
         'change of the key, give the new one and those before it.',

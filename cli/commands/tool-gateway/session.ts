@@ -51,7 +51,7 @@ const createCommand = (launch: CliLaunch): Command =>
   withGateway(new Command('create'))
     .summary('make a session')
     .description(
-      'Makes a key pair, asks the HTTP API (--server) for a token, registers both at the tool gateway, and writes what ' +
+      'Makes a key pair, asks the HTTP API (--server) for a token, and registers both at the tool gateway. Writes what ' +
         'signs calls to a file that you alone can read. The key never leaves this machine.',
     )
     .argument('<execution>', 'execution id, by which calls name the session')

@@ -52,7 +52,7 @@ export const createSecurityContext = defineContract({
     {
       status: 403,
       error: 'forbidden',
-      when: 'The tier opens tools of hosts, and the caller lacks the scope of fleets; or the body has the network `listed` or `git_secrets`, which are written with kubectl.',
+      when: 'The tier opens tools of hosts, and the caller lacks the scope of fleets. Or the body has the network `listed` or `git_secrets`, which are written with kubectl.',
     },
   ],
 });

@@ -34,8 +34,8 @@ export const listTools = defineContract({
   tag: 'Tools',
   summary: 'List tools',
   description:
-    'Tools that the tenant sees, of all sources. `cmd.run` and `fs.*` run in the container of an agent: the list has them for ' +
-    'security contexts, and a call of them at the gateway is refused with `NoContainer`.',
+    'Tools that the tenant sees, of all sources. `cmd.run` and `fs.*` run in the container of an agent. The list has them for ' +
+    'security contexts; a call of them at the gateway is refused with `NoContainer`.',
   access: 'bearer',
   query: Type.Object({
     ...pageQuery('Tools'),

@@ -79,8 +79,8 @@ export const retryExecution = defineContract({
   tag: 'Executions',
   summary: 'Run an execution again from a state',
   description:
-    'Starts a new execution in a state that the old one had entered, with what it had achieved before its last visit ' +
-    'there: the Blackboard entries of those visits, and the keys that are no states. Its input is that of the old one, ' +
+    'Starts a new execution in a state that the old one had entered, with its results from before its last visit ' +
+    'there. These are the Blackboard entries of the earlier visits, and the keys that are no states. Its input is that of the old one, ' +
     'because those entries were made from it.',
   access: 'bearer',
   params: ExecutionId,

@@ -16,7 +16,7 @@ export const startExecution = defineContract({
   description:
     'Starts a workflow of the tenant or, failing that, a global one, in the version that is newest now or the one ' +
     'named. The input is checked against its `input_schema` before anything is created.\n\nWith an `Idempotency-Key` ' +
-    'a request can be sent again without starting a second execution, for as long as the first one exists: the same ' +
+    'a request can be sent again without starting a second execution, for as long as the first one exists. The same ' +
     'caller, key and body are answered with the same id.',
   access: 'bearer',
   headers: Type.Object({

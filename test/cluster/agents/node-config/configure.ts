@@ -13,7 +13,7 @@ export interface Change {
   readonly default_provider: string;
   /** Tenant of the MCP server that the installation has. */
   readonly tenant: string;
-  /** What the operator says of the judge, by the name of the tool; of `notes` without that prefix. */
+  /** The operator's settings of the judge, by the name of the tool; those of `notes` have no prefix. */
   readonly skip_judge?: {
     readonly builtin: Readonly<Record<string, boolean>>;
     readonly notes: Readonly<Record<string, boolean>>;

@@ -17,7 +17,7 @@ export interface Wish {
 export interface ModelServers {
   /** The address of one that speaks OpenAI's protocol below `/v1`, and Ollama's below `/api`. */
   readonly url: (name: string) => string;
-  /** Who was asked for a wish, in order. */
+  /** The servers that were asked for a wish, in order. */
   asked(id: string): Promise<string[]>;
   remove(): Promise<void>;
 }
