@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
 import { AppError } from '../../lib/errors.ts';
 import { heapBytes } from '../../lib/heap-bytes.ts';
@@ -22,21 +23,39 @@ export interface Definitions {
 /** By the heap that they take: versions that were stored before their size had a bound are read again each time. */
 const kept = { bytes: bytesOf('agent definitions'), entryBytes: 4 * 1024 * 1024, ms: 30_000 } as const;
 
-export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
+interface DefinitionsDeps {
+  readonly kube: Pick<KubeClient, 'get'>;
+  readonly clock: Pick<Clock, 'steadyMs'>;
+}
+
+export function createDefinitions({ kube, clock }: DefinitionsDeps): Definitions {
   const known = new LRUCache<string, AgentDefinition>({
     maxSize: kept.bytes,
     maxEntrySize: kept.entryBytes,
     sizeCalculation: (definition) => heapBytes(definition, kept.bytes),
     ttl: kept.ms,
+    ttlResolution: 0,
+    perf: { now: () => clock.steadyMs() },
   });
+  /** All conversations of an agent ask at one time when its definition is to be read again. */
+  const reading = new Map<string, Promise<AgentDefinition>>();
+  const readOnce = async (key: string, execution: AgentExecution): Promise<AgentDefinition> => {
+    try {
+      const definition = await read(kube, execution);
+      known.set(key, definition);
+      return definition;
+    } finally {
+      reading.delete(key);
+    }
+  };
   return {
     async of(execution) {
       const key = keyOf(execution);
       const held = known.get(key);
       if (held !== undefined) return held;
-      const definition = await read(kube, execution);
-      known.set(key, definition);
-      return definition;
+      const begun = reading.get(key) ?? readOnce(key, execution);
+      reading.set(key, begun);
+      return begun;
     },
   };
 }

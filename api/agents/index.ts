@@ -69,7 +69,7 @@ type SealDeps = Omit<SealInvokeDeps, 'audit' | 'clock' | 'rateLimit'> & {
 export function createAgents(deps: AgentsDeps): Agents {
   const { bus, clock, kube, logger, newId, nodeConfig, cluster, toolbox, metrics } = deps;
   const models = createModels({ clock, logger, random: Math.random, registry: metrics.registry }, nodeConfig);
-  const definitions = createDefinitions(kube);
+  const definitions = createDefinitions({ kube, clock });
   const feed = createConversationFeed(bus, clock);
   const calls = createCallCounter(bus);
   const sessions = createSessions(bus, cluster.tenants);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { createSecurityOf } from '../../gateway/lane/security-of.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { KubeError, type KubeClient } from '../../lib/kube/index.ts';
 import { revisionOf } from '../../lib/registration/revision.ts';
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
@@ -26,7 +27,7 @@ function definitionOf(contexts: Contexts, context?: string) {
     metadata: { name: 'x', namespace: 'tenant-a' },
     status: { agent: { ...pin, revision: revision.metadata.name } },
   } as AgentExecution;
-  return createDefinitions({ get } as unknown as Pick<KubeClient, 'get'>).of(execution);
+  return createDefinitions({ kube: { get } as unknown as Pick<KubeClient, 'get'>, clock: systemClock }).of(execution);
 }
 
 /** The same context for a session of the same tenant, as the gateway finds it. */

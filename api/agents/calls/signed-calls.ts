@@ -1,7 +1,7 @@
 import { startDeadline } from '../../../lib/deadline.ts';
 import type { SignedUnderWay } from '../../../lib/conversation/state.ts';
 import { fitToolContent } from '../../../lib/conversation/fit-tool-content.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, hasReason } from '../../../lib/errors.ts';
 import { failure } from '../../../lib/tools/answers.ts';
 import { isRefusal, type ToolArguments } from '../../../lib/tools/tool.ts';
 import { type BeginPermit, createBeginPermit } from './begin-permit.ts';
@@ -85,9 +85,8 @@ async function bringToEnd(deps: ConversationDeps, call: SignedUnderWay, closed: 
 
 /** The policy may have changed since the call was taken; a pod that has its command may have run it by then. */
 async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: AbortSignal): Promise<Answered> {
-  const { caller, toolbox } = deps;
   const args = call.arguments as ToolArguments;
-  const tool = toolbox.admit(caller, call.tool, args);
+  const tool = await admit(deps, call, closed);
   if (isRefusal(tool)) {
     const { dispatch: given } = call;
     if (given !== undefined) return { answer: unknownOutcome, dispatch_id: given.dispatch_id };
@@ -95,12 +94,22 @@ async function answerOf(deps: ConversationDeps, call: SignedUnderWay, closed: Ab
   }
   const { run } = tool;
   if (run.kind !== 'pod') return { answer: failure('NOT_AVAILABLE', `${call.tool} runs in no container`) };
+  const { caller } = deps;
   const { tenant, executionId } = caller;
   using permit = createBeginPermit(deps, { tenant, execution_id: executionId });
   const answered = await answerByPod({ run, caller, args }, (plan) =>
     dispatch(deps, { call, permit, wanted: { callId: call.call_id, plan, isIdempotent: tool.idempotent } }, closed),
   );
   return answered ?? { answer: permit.isRefused ? failure('SessionRevoked', revoked) : failure('ContainerBusy', busy) };
+}
+
+async function admit({ toolbox, callerNow }: ConversationDeps, call: SignedUnderWay, closed: AbortSignal) {
+  try {
+    return toolbox.admit(await callerNow(closed), call.tool, call.arguments);
+  } catch (error) {
+    if (!hasReason(error, 'SecurityContextNotFound')) throw error;
+    return { kind: 'policy', code: error.reason, message: error.message } as const;
+  }
 }
 
 const revoked = 'the session of the call was revoked before its command began; nothing ran';

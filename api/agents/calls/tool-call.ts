@@ -21,8 +21,8 @@ import { refusalByPerson } from '../verdicts/tool-approval.ts';
 type CallTool = EffectOf<'call_tool'>;
 
 /**
- * Brings one call of the model to its end: checks, judge, person, run, answer (design §12, order of a call). A call that was under
- * way when a replica died runs again only where the tool is idempotent.
+ * Brings one call of the model to its end: checks by the policy of now, judge, person, run, answer (design §12, order of a call). A
+ * call that was under way when a replica died runs again only where the tool is idempotent.
  */
 export async function callTool(deps: ConversationDeps, effect: CallTool, signal: AbortSignal): Promise<void> {
   const { call, refusal } = effect;
@@ -32,7 +32,8 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     const most = conversationLimits.argumentsLength / 1024;
     return refuse(deps, effect, `InvalidArguments: arguments must be one JSON object of at most ${most} KiB`);
   }
-  const { toolbox, caller } = deps;
+  const { toolbox } = deps;
+  const caller = await deps.callerNow(signal);
   const registered = () => registeredTools(deps, signal);
   const admitted = await admitCall({ toolbox, caller, registered }, call.name, args);
   if (isRefusal(admitted)) {

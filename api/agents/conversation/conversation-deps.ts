@@ -32,7 +32,13 @@ export interface ConversationDeps extends BeginDeps {
   readonly approvals: Pick<Approvals, 'settle'>;
   /** Judges of answers that are agents. */
   readonly judges: Pick<JudgeAgents, 'result'>;
+  /** Under the SecurityContext as `callerNow` has read it last. */
   readonly caller: AgentCaller;
+  /**
+   * The same under the SecurityContext as it is, read again after a while. Waits while the API server is away.
+   * @throws AppError where the definition or the context is gone; the reason of `signal` where that aborts.
+   */
+  readonly callerNow: (signal: AbortSignal) => Promise<AgentCaller>;
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;
   /** The rendered instruction and the input. */

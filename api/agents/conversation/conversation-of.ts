@@ -5,9 +5,13 @@ import { least } from '../../../lib/least.ts';
 import { render } from '../../../lib/template/render.ts';
 import { createScope } from '../../../lib/template/scope.ts';
 import { callerOf } from '../caller-of.ts';
+import { mayPass } from '../../../lib/kube/index.ts';
+import { repeatable } from '../calls/repeatable.ts';
+import type { AgentCaller } from '../registered/index.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import type { DriversDeps } from '../drivers/drivers-deps.ts';
 import { Stopped } from './log.ts';
+import { patiently } from './patiently.ts';
 import { inputBytesOf } from '../drivers/outcome.ts';
 
 /** The first two messages of a conversation: the instruction and the task. */
@@ -42,31 +46,50 @@ export async function conversationOf(
   execution: AgentExecution,
   parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp' | 'outliving'>,
 ): Promise<ConversationDeps> {
-  const { admission, approvals, bus, calls, clock, judges, logger, models, toolbox, registered } = deps;
-  const { executions, sessions, tenants, definitionOf } = deps;
+  const { clock, executions, tenants, definitionOf } = deps;
   const whole = await executions.whole(execution);
   if (whole === undefined) throw new Stopped();
   const definition = await definitionOf(whole);
-  const { security } = definition;
   const spec = bounded(definition.spec, whole.spec);
   const { metadata, status } = whole;
+  const logger = deps.logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid });
+  const tenant = tenants.tenantOf(metadata.namespace ?? '') ?? '';
+  const bounds = createBounds(callerOf(whole, { tenant, spec, security: definition.security }), (signal) =>
+    repeatable(parts, signal, (until) =>
+      patiently({ clock, logger, signal: until, mayPass }, () => definitionOf(execution)),
+    ),
+  );
   return {
+    ...servicesOf(deps),
     ...parts,
-    admission,
-    sessions,
-    events: bus,
-    calls,
-    clock,
-    logger: logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid }),
-    models,
-    toolbox,
-    registered,
+    get caller() {
+      return bounds.caller;
+    },
+    callerNow: bounds.renewed,
+    logger,
     task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
     execution,
     inputBytes: inputBytesOf(whole),
-    approvals,
-    judges,
-    caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
+  };
+}
+
+function servicesOf({ bus, ...deps }: DriversDeps) {
+  const { admission, approvals, calls, clock, judges, models, registered, sessions, toolbox } = deps;
+  return { admission, approvals, calls, clock, events: bus, judges, models, registered, sessions, toolbox };
+}
+
+/** A caller whose SecurityContext may change: `renewed` reads it, and `caller` has what was read last. */
+function createBounds(first: AgentCaller, read: (signal: AbortSignal) => Promise<Pick<AgentCaller, 'security'>>) {
+  let caller = first;
+  return {
+    get caller() {
+      return caller;
+    },
+    async renewed(this: void, signal: AbortSignal): Promise<AgentCaller> {
+      const { security } = await read(signal);
+      caller = { ...caller, security };
+      return caller;
+    },
   };
 }
 

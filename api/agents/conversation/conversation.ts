@@ -30,11 +30,11 @@ export async function drive(
   isLeaving: () => boolean,
 ): Promise<AgentResult> {
   const { log } = deps;
-  const { agent, security } = deps.caller;
   for (;;) {
     signal.throwIfAborted();
     if (log.state.result !== undefined) return log.state.result;
     if (isLeaving()) throw new Stopped();
+    const { agent, security } = deps.caller;
     await act(deps, next(log.state, agent.spec, security), signal);
   }
 }

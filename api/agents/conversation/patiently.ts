@@ -14,6 +14,8 @@ interface PatienceDeps {
   readonly giveUp?: AbortSignal | undefined;
   /** Milliseconds of those last retries. @default 5,000 */
   readonly lastTriesMs?: number | undefined;
+  /** Failures behind which the call is made again. @default where the bus or the API server is away, or that refuses our identity */
+  readonly mayPass?: (error: unknown) => boolean;
 }
 
 /** Pauses while the bus is away. */
@@ -28,6 +30,7 @@ const usualLastTriesMs = 5_000;
 export async function patiently<T>(deps: PatienceDeps, call: () => Promise<T>): Promise<T> {
   const { clock, logger, signal } = deps;
   const requireTime = lastTries(deps);
+  const doubling = doublingWhile(retry, deps.mayPass ?? isAwayOrStranger);
   const pauseAfter = (error: unknown, failures: number): number => {
     const pauseMs = doubling(error, failures);
     requireTime();
@@ -39,10 +42,8 @@ export async function patiently<T>(deps: PatienceDeps, call: () => Promise<T>): 
 }
 
 /** Any other answer of the bus or of the API server is an answer to the call. */
-const doubling = doublingWhile(
-  retry,
-  (error) => isIdentityRefused(error) || (error instanceof AppError && error.code === 'unavailable'),
-);
+const isAwayOrStranger = (error: unknown): boolean =>
+  isIdentityRefused(error) || (error instanceof AppError && error.code === 'unavailable');
 
 /** Call after each failure. It throws the reason of `giveUp` where that has aborted and the last tries are over. */
 function lastTries({ clock, giveUp, lastTriesMs = usualLastTriesMs }: PatienceDeps): () => void {
