@@ -51,14 +51,25 @@ export async function createNamed<T extends KubeObject>(
   return made.object;
 }
 
+/** The object as the server has it, under its own name or beside one that is taken. */
+export async function findMade<T extends KubeObject>(
+  kube: Pick<KubeClient, 'get' | 'listAll'>,
+  parent: WorkflowExecution,
+  wish: Pick<Named<T>, 'resource' | 'name' | 'isOurs'>,
+): Promise<T | undefined> {
+  const { name, resource, isOurs } = wish;
+  const there = await findObject(kube, resource, { name, namespace: parent.metadata.namespace });
+  return there === undefined || isOurs(there) ? there : findNamed({ kube }, parent, wish);
+}
+
 /**
  * As the server has it; a watch may lag. Any user may write the label, on objects of any number and size: of the list
  * only the metadata is read, and whole one at a time those with a name that the object may have.
  */
 async function findNamed<T extends KubeObject>(
-  { kube }: CreateNamedDeps,
+  { kube }: { readonly kube: Pick<KubeClient, 'get' | 'listAll'> },
   { metadata: { namespace, uid = '' } }: WorkflowExecution,
-  { resource, name: taken, isOurs }: Named<T>,
+  { resource, name: taken, isOurs }: Pick<Named<T>, 'resource' | 'name' | 'isOurs'>,
 ): Promise<T | undefined> {
   const labelSelector = `${labels.parentUid}=${uid}`;
   const { items } = await kube.listAll(metadataOf(resource), { namespace, labelSelector });

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { annotations, captureFinalizer, labels } from '../../crds/labels.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import { createCache } from '../../lib/informer/cache.ts';
-import { KubeError, type Pod } from '../../lib/kube/index.ts';
+import { KubeError } from '../../lib/kube/index.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { World } from '../../test/builders/world.ts';
 import type { AgentFact } from './engine/facts.ts';
 import { type LearnDeps, learn } from './learn.ts';
-import { podFact } from './observe.ts';
 
 const fact: AgentFact = {
   name: 'a',
@@ -61,67 +59,6 @@ function depsOf({ agents = [], whole, cached = [], onServer = [] }: There): Lear
   };
   return { caches, kube, wholeAgents: { whole: async () => whole } } as never;
 }
-
-describe('a pod that seems to wait past its time', () => {
-  const slot = { state: 's', visit: 1, attempt: 1 };
-  const aPod = (uid: string, phase: 'Pending' | 'Running', resourceVersion: string): Pod => ({
-    metadata: {
-      name: 'p',
-      namespace: 'default',
-      uid,
-      resourceVersion,
-      labels: {
-        [labels.executionUid]: 'e',
-        [labels.state]: slot.state,
-        [labels.visit]: '1',
-        [labels.attempt]: '1',
-      },
-      annotations: { [annotations.state]: slot.state },
-      finalizers: [captureFinalizer],
-    },
-    spec: { containers: [] },
-    status: {
-      phase,
-      ...(phase === 'Running' && {
-        containerStatuses: [{ name: 'step', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }],
-      }),
-    } as never,
-  });
-  const podFacts = new World(aWorkflow('w').state('s', anEnd()).build()).facts({
-    pods: podFact({ outcomeOf: () => undefined }, aPod('u', 'Pending', '3'), 0),
-  });
-
-  it.each([
-    ['runs on the server', aPod('u', 'Running', '4'), Date.parse('2026-01-01T00:00:01Z')],
-    ['waits there as well', aPod('u', 'Pending', '3'), undefined],
-    ['is another one there', aPod('other', 'Running', '4'), undefined],
-    ['is gone there', undefined, undefined],
-  ])('is read once: it %s', async (_title, onServer, begunAt) => {
-    const cache = createCache<Pod>();
-    cache.replaceAll([aPod('u', 'Pending', '3')], '5');
-    const get = async (): Promise<Pod> => {
-      if (onServer !== undefined) return onServer;
-      throw new KubeError(404, { reason: 'NotFound' } as never, { verb: 'get', resource: 'pods' });
-    };
-    const deps = {
-      caches: { pods: cache },
-      kube: { get },
-      clock: { now: () => 0 },
-      observe: { outcomeOf: () => undefined },
-    };
-    const { pods } = await learn(deps as never, podFacts, [{ kind: 'pod', uid: 'u' }]);
-    expect(pods).toMatchObject([{ slot, uid: 'u', isAsked: true }]);
-    expect(pods[0]?.begunAt).toBe(begunAt);
-  });
-
-  it('is no verdict where the server does not answer', async () => {
-    const cache = createCache<Pod>();
-    cache.replaceAll([aPod('u', 'Pending', '3')], '5');
-    const away = new KubeError(503, {} as never, { verb: 'get', resource: 'pods' });
-    const deps = { caches: { pods: cache }, kube: { get: () => Promise.reject(away) }, clock: { now: () => 0 } };
-    await expect(learn(deps as never, podFacts, [{ kind: 'pod', uid: 'u' }])).rejects.toBe(away);
-  });
-});
 
 const facts = new World(aWorkflow('w').state('s', anEnd()).build()).facts({ agents: [fact] });
 

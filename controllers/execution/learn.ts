@@ -2,42 +2,31 @@ import type { Json } from '../../crds/schema/parts.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { volumes as volumeKind } from '../../lib/kinds.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import {
-  findAgain,
-  findWanted,
-  isMissingKind,
-  type KubeClient,
-  type KubeObject,
-  keyOf,
-  pods,
-} from '../../lib/kube/index.ts';
+import { findWanted, isMissingKind, type KubeClient, type KubeObject, keyOf } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
+import { ask, type AskDeps, type Found } from './ask.ts';
 import type { Need } from './engine/decision.ts';
-import type { AgentFact, ChildFact, Facts, PodFact, ToolCallFact, VolumeFact } from './engine/facts.ts';
+import type { AgentFact, ChildFact, Facts, ToolCallFact, VolumeFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
-import { type Caches, type ObserveDeps, podFact, volumeFact, wholeChild } from './observe.ts';
+import { volumeFact, wholeChild } from './observe.ts';
 import { wholeAgent } from './observe-agents.ts';
 import { wholeToolCall } from './observe-tool-calls.ts';
 
-export interface LearnDeps {
-  readonly caches: Caches;
+export interface LearnDeps extends AskDeps {
   /** Executions in full: the cache has of each only what wakes it. */
   readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use' | 'weight'>;
   /** AgentExecutions in full. */
   readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
   /** ToolCalls in full. */
   readonly wholeToolCalls: Pick<Informer<ToolCall>, 'whole'>;
-  readonly kube: Pick<KubeClient, 'get' | 'list'>;
-  readonly observe: Pick<ObserveDeps, 'outcomeOf' | 'noteOf'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'listAll'>;
   readonly findWorkflow: FindWorkflow;
   readonly store: Pick<OutputStore, 'get'>;
   /** Gives the reading of each stored value a turn of the event loop of its own. */
@@ -52,32 +41,29 @@ export async function learn(deps: LearnDeps, facts: Facts, needs: readonly Need[
     workflows: new Map(facts.workflows),
     loaded: new Map(facts.loaded),
     unreadable: new Map(facts.unreadable),
-    askedPods: new Map(),
+    asked: new Set(facts.asked),
+    pods: new Map(facts.pods.map((pod) => [pod.name, pod])),
+    volumes: facts.volumes,
     children: new Map(facts.children.map((child) => [child.uid, child])),
     agents: new Map(facts.agents?.map((agent) => [agent.uid, agent])),
     toolCalls: new Map(facts.toolCalls?.map((call) => [call.uid, call])),
     volumesByUid: new Map(facts.volumesByUid),
   };
   await Promise.all(needs.map((need) => learnOne(deps, facts, need, known)));
-  const { askedPods, ...learned } = known;
   return {
     ...facts,
-    ...learned,
-    pods: facts.pods.map((pod) => askedPods.get(pod.uid) ?? pod),
+    ...known,
+    pods: [...known.pods.values()],
     children: [...known.children.values()],
     agents: [...known.agents.values()],
     toolCalls: [...known.toolCalls.values()],
   };
 }
 
-interface Learned {
+interface Learned extends Found {
   readonly workflows: Map<string, Awaited<ReturnType<FindWorkflow['current']>>>;
   readonly loaded: Map<string, Json>;
   readonly unreadable: Map<string, string>;
-  readonly askedPods: Map<string, PodFact>;
-  readonly children: Map<string, ChildFact>;
-  readonly agents: Map<string, AgentFact>;
-  readonly toolCalls: Map<string, ToolCallFact>;
   readonly volumesByUid: Map<string, VolumeFact | undefined>;
 }
 
@@ -107,10 +93,7 @@ const learners: { readonly [K in Need['kind']]: Learner<K> } = {
     const call = known.toolCalls.get(uid);
     if (call !== undefined) known.toolCalls.set(uid, await toolCallInFull(deps, call));
   },
-  async pod(deps, facts, { uid }, known) {
-    const pod = facts.pods.find((one) => one.uid === uid);
-    if (pod !== undefined) known.askedPods.set(uid, { ...(await podNow(deps, pod)), isAsked: true });
-  },
+  made: (deps, facts, { made }, known) => ask(deps, facts, made, known),
   async volume(deps, facts, { uid }, known) {
     known.volumesByUid.set(uid, await volumeByUid(deps, namespaceOf(facts), uid));
   },
@@ -154,15 +137,6 @@ async function toolCallInFull({ caches, wholeToolCalls }: LearnDeps, call: ToolC
   if (whole !== undefined) return wholeToolCall(whole);
   const answer = { content: '', truncated: false };
   return { ...call, answer, phase: 'failed', why: { ...deleted, reason: 'OutcomeUnknown' } };
-}
-
-/** One that is gone stays what it was: its watch event is on the way. */
-async function podNow({ caches, kube, observe, clock }: LearnDeps, pod: PodFact): Promise<PodFact> {
-  const cached = caches.pods.getByUid(pod.uid);
-  const found = cached && (await findAgain(kube, pods, cached));
-  if (found === undefined) return pod;
-  caches.pods.remember(found);
-  return podFact(observe, found, clock.now())[0] ?? pod;
 }
 
 /** A volume that was made a moment ago may not have reached the cache. */

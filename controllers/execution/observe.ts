@@ -208,7 +208,7 @@ export function wholeChild(child: WorkflowExecution): ChildFact {
 }
 
 /** The cache does not have the values of an execution. */
-function observeChild(child: WorkflowExecution): ChildFact {
+export function observeChild(child: WorkflowExecution): ChildFact {
   const { metadata, spec, status } = child;
   const phase = childPhase(child);
   const failure =

@@ -51,7 +51,7 @@ import { rememberVolumes } from './remember-volumes.ts';
 import { settle } from './settle.ts';
 
 export interface ExecutionDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch' | 'list'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch' | 'list' | 'listAll'>;
   readonly clock: Clock;
   readonly caches: Caches;
   /** Executions in full: the cache has of each only what wakes it. */

@@ -29,7 +29,7 @@ import { Unwritten } from './unwritten.ts';
 
 export interface SettleDeps extends LearnDeps, UnstoredDeps, Omit<OutputsDeps, 'caches'> {
   readonly clock: Pick<Clock, 'now'>;
-  readonly kube: Pick<KubeClient, 'get' | 'list' | 'jsonPatchStatus' | 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'listAll' | 'jsonPatchStatus' | 'jsonPatch'>;
   readonly store: OutputStore;
   /** Gives every decision a turn of the event loop of its own. */
   readonly turns: TurnGate;

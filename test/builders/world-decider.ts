@@ -1,7 +1,16 @@
 import { decide } from '../../controllers/execution/engine/decide.ts';
 import type { Action, Decision, Need } from '../../controllers/execution/engine/decision.ts';
-import type { Blockage, ChildFact, Facts, PodFact, VolumeFact } from '../../controllers/execution/engine/facts.ts';
+import type {
+  AgentFact,
+  Blockage,
+  ChildFact,
+  Facts,
+  Made,
+  ToolCallFact,
+  VolumeFact,
+} from '../../controllers/execution/engine/facts.ts';
 import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
+import { madeKey } from '../../controllers/execution/engine/rest-on.ts';
 import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
@@ -39,7 +48,7 @@ interface SeenWorld {
   readonly toolCalls: WorldToolCalls;
   readonly volumes: Record<string, VolumeFact>;
   readonly otherVolumes: ReadonlyMap<string, VolumeFact>;
-  readonly podsNow: ReadonlyMap<string, PodFact>;
+  readonly shown: ReadonlyMap<string, object | undefined>;
   readonly descendants: number | undefined;
   readonly linkPlans: readonly LinkPlan[];
   readonly blobs: WorldBlobs;
@@ -73,10 +82,10 @@ export class WorldDecider {
       execution: this.#world.execution,
       workflow: { kind: 'found', definition },
       workflows: new Map(),
-      pods: [...this.#world.pods.values()],
-      children: [...this.#world.children.values()],
-      agents: [...this.#world.agents.values()].map(({ output: _output, ...fact }) => fact),
-      toolCalls: [...this.#world.toolCalls.values()].map(({ answer: _answer, ...fact }) => fact),
+      pods: [...this.#world.pods.values()].flatMap((fact) => this.#shown(fact)),
+      children: [...this.#world.children.values()].flatMap((fact) => this.#shown(fact)),
+      agents: this.#agents().flatMap((fact) => this.#shown(fact)),
+      toolCalls: this.#toolCalls().flatMap((fact) => this.#shown(fact)),
       ...(this.#options.origin === undefined ? {} : { origin: this.#options.origin }),
       volumes: this.#world.volumes,
       descendants: this.#world.descendants ?? this.#world.children.size,
@@ -88,6 +97,35 @@ export class WorldDecider {
       ...(this.#world.blocked === undefined ? {} : { blocked: this.#world.blocked }),
       ...this.#links(),
       ...extra,
+    };
+  }
+
+  #agents = (): AgentFact[] => [...this.#world.agents.values()].map(({ output: _output, ...fact }) => fact);
+  #toolCalls = (): ToolCallFact[] => [...this.#world.toolCalls.values()].map(({ answer: _answer, ...fact }) => fact);
+
+  /** An object as the watch has it. */
+  #shown<T extends { readonly name: string }>(fact: T): T[] {
+    const { shown } = this.#world;
+    if (!shown.has(fact.name)) return [fact];
+    const fields = shown.get(fact.name);
+    return fields === undefined ? [] : [{ ...fact, ...fields }];
+  }
+
+  /** The facts with these objects as they are, whatever the watch has of them. */
+  #ask(facts: Facts, wanted: readonly Made[]): Facts {
+    if (wanted.length === 0) return facts;
+    const names = new Set(wanted.map(({ name }) => name));
+    const withTruth = <T extends { readonly name: string }>(
+      known: readonly T[] | undefined,
+      all: readonly T[],
+    ): T[] => [...(known ?? []).filter(({ name }) => !names.has(name)), ...all.filter(({ name }) => names.has(name))];
+    return {
+      ...facts,
+      asked: new Set([...(facts.asked ?? []), ...wanted.map(madeKey)]),
+      pods: withTruth(facts.pods, [...this.#world.pods.values()]),
+      children: withTruth(facts.children, [...this.#world.children.values()]),
+      agents: withTruth(facts.agents, this.#agents()),
+      toolCalls: withTruth(facts.toolCalls, this.#toolCalls()),
     };
   }
 
@@ -138,10 +176,8 @@ export class WorldDecider {
       if (need.kind === 'blob') loaded.set(need.locator, this.#world.blobs.load(need.locator));
       else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
     }
-    const pods = facts.pods.map((fact) =>
-      read.has(fact.uid) ? { ...(this.#world.podsNow.get(fact.uid) ?? fact), isAsked: true } : fact,
-    );
-    return { ...facts, pods, loaded, workflows, volumesByUid, agents, toolCalls };
+    const wanted = needs.flatMap((need) => (need.kind === 'made' ? [need.made] : []));
+    return this.#ask({ ...facts, loaded, workflows, volumesByUid, agents, toolCalls }, wanted);
   }
 
   /** The workflow of a name. */

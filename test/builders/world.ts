@@ -4,7 +4,6 @@ import type {
   Blockage,
   ChildFact,
   Facts,
-  PodFact,
   ToolCallFact,
   VolumeFact,
   Waiting,
@@ -40,8 +39,8 @@ export class World {
   agentsStart = true;
   /** Volumes that no workflow declares, by uid. */
   readonly otherVolumes = new Map<string, VolumeFact>();
-  /** Pods by their uids as the API server has them, where the watch is behind. */
-  readonly podsNow = new Map<string, PodFact>();
+  /** Fields of objects by their names as a watch has them that is behind; undefined: it does not show the object at all. */
+  readonly shown = new Map<string, object | undefined>();
   /** Volumes as they are, by their name in the workflow; tests fill it in. */
   readonly volumes: Record<string, VolumeFact> = {};
   /** Executions under the same root; by default the children. */

@@ -27,6 +27,12 @@ export function toRecorded(facts: Facts, now: number, decision: Decision): Recor
   return structuredClone({ now, facts: plain, decision: decided(decision) });
 }
 
+class Everything extends Set<string> {
+  override has(): boolean {
+    return true;
+  }
+}
+
 /** Version 0.1.0 kept the execution's own workflow among the others, under `own`. */
 export function factsOf({ facts }: Recorded): Facts {
   const { own, ...others } = Object.fromEntries(facts.workflows);
@@ -34,7 +40,7 @@ export function factsOf({ facts }: Recorded): Facts {
   return {
     ...facts,
     // Recordings that are older than this fact were decided by what the watch showed, which then was the truth.
-    pods: facts.pods.map((pod) => ({ ...pod, isAsked: true })),
+    asked: new Everything(),
     workflow,
     workflows: new Map(Object.entries(others)),
     loaded: new Map(facts.loaded),

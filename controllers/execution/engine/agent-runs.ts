@@ -1,7 +1,8 @@
 import type { Draft } from './draft.ts';
-import type { AgentFact, Failure, Waiting } from './facts.ts';
+import type { AgentFact, Failure, Made, Waiting } from './facts.ts';
 import type { CurrentVisit } from './reduce.ts';
 import { childNeverStarted } from './starting.ts';
+import { restOn } from './rest-on.ts';
 
 /** One agent that a visit started or is to start. */
 export interface AgentRun {
@@ -31,11 +32,24 @@ export function agentFailure({ name, phase, why }: AgentFact): Failure | undefin
   return { reason: 'AgentFailed', message: `agent execution ${name} ${words}` };
 }
 
-/** One that a visit has seen and that is gone was deleted; another one would do the work twice. */
-export const goneFailure = ({ name }: AgentRun): Failure => ({
-  reason: 'AgentFailed',
-  message: `agent execution ${name} was deleted before its result was read`,
+const agentOf = ({ state, visit }: CurrentVisit, { name, judge }: AgentRun): Made => ({
+  of: 'agent',
+  name,
+  by: { state, visit, judge },
 });
+
+/** A verdict rests on what a cache says of this agent. */
+export const restOnAgent = (draft: Draft, current: CurrentVisit, run: AgentRun): void =>
+  restOn(draft, agentOf(current, run));
+
+/** One that a visit has seen and that is gone was deleted; another one would do the work twice. */
+export function goneFailure(draft: Draft, current: CurrentVisit, run: AgentRun): Failure {
+  restOnAgent(draft, current, run);
+  return {
+    reason: 'AgentFailed',
+    message: `agent execution ${run.name} was deleted before its result was read`,
+  };
+}
 
 /** Why a state past its deadline has no agent that ran (requirements AMB-190). */
 export const notStartedInTime = ({ state }: CurrentVisit, cause: string): Failure => ({
@@ -44,8 +58,8 @@ export const notStartedInTime = ({ state }: CurrentVisit, cause: string): Failur
 });
 
 /** An agent that has not started may wait as long as a container may (requirements AMB-190). */
-export const agentNeverStarted = (draft: Draft, current: CurrentVisit, agent: AgentFact | undefined) =>
-  childNeverStarted(draft, current, agent === undefined ? causeOf(draft) : agentWords(agent));
+export const agentNeverStarted = (draft: Draft, current: CurrentVisit, run: AgentRun, agent?: AgentFact) =>
+  childNeverStarted(draft, current, agentOf(current, run), agent === undefined ? causeOf(draft) : agentWords(agent));
 
 export const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
 

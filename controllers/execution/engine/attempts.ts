@@ -1,4 +1,5 @@
 import { instantAfter } from '../../../lib/instant.ts';
+import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import { type Attempts, attemptsOf, mayRepeat, retryDelayMs } from '../../step-pods/retry.ts';
 import { type PlanOrFailure, noResult } from '../../step-pods/step.ts';
@@ -8,7 +9,16 @@ import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { warnOfLoss } from './lost-output.ts';
 import { containerResult, withTwins, after, type VisitUpdate } from './state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from './reduce.ts';
-import { causeOf, hasBegun, noteStart, queueOutcome, showStart, showWaiting, waitsNoMore } from './starting.ts';
+import {
+  causeOf,
+  hasBegun,
+  noteStart,
+  podOfSlot,
+  queueOutcome,
+  showStart,
+  showWaiting,
+  waitsNoMore,
+} from './starting.ts';
 
 /**
  * Runs one pod at a time until an attempt succeeds or none is left (spec 1 §2.6, `retry`). `makePlan` gets the visit as
@@ -31,7 +41,8 @@ type MakePlan = (visit: CurrentVisit) => PlanOrFailure;
 function proceed(draft: Draft, current: CurrentVisit, pod: PodFact | undefined, makePlan: MakePlan): VisitUpdate {
   if (hasBegun(pod)) return { change: showStart(draft, current, pod) };
   const since = current.retry_at ?? current.entered_at;
-  const waited = queueOutcome(draft, { name: `state ${current.state}`, since, pod, waiting: current.waiting });
+  const made = podOfSlot(draft, slotOf(current), pod);
+  const waited = queueOutcome(draft, { name: `state ${current.state}`, made, since, pod, waiting: current.waiting });
   if (waited !== undefined) return attemptsEnded(waited, current.attempt ?? 1);
   const started = pod === undefined ? start(draft, current, makePlan) : { change: unchanged };
   if (started.outcome !== undefined) return started;
@@ -47,14 +58,14 @@ function start(draft: Draft, current: CurrentVisit, makePlan: MakePlan): VisitUp
   }
   const plan = makePlan(current);
   if ('failure' in plan) return attemptsEnded(noResult(plan.failure), attempt);
-  const slot = { state: current.state, visit: current.visit, attempt };
-  draft.act({ kind: 'create_pod', slot, plan });
+  draft.act({ kind: 'create_pod', slot: slotOf(current), plan });
   return { change: { attempt } };
 }
 
 function stopped(draft: Draft, current: CurrentVisit, pod: PodFact | undefined): VisitUpdate {
   const { attempt = 1 } = current;
-  const outcome = outcomeAtDeadline(draft, current, { name: `state ${current.state}`, pod, ranBefore: attempt > 1 });
+  const name = `state ${current.state}`;
+  const outcome = outcomeAtDeadline(draft, current, { name, slot: slotOf(current), pod, ranBefore: attempt > 1 });
   return outcome === undefined ? { change: unchanged } : attemptsEnded(outcome, attempt);
 }
 
@@ -89,6 +100,8 @@ function scheduleRetry(draft: Draft, current: CurrentVisit, failure: Failure, de
     ...waitsNoMore(current),
   };
 }
+
+const slotOf = ({ state, visit, attempt = 1 }: CurrentVisit): PodSlot => ({ state, visit, attempt });
 
 function podOf(draft: Draft, current: CurrentVisit, attempt: number): PodFact | undefined {
   return draft.facts.pods.find(

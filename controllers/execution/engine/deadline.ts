@@ -1,10 +1,12 @@
+import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult } from '../../step-pods/step.ts';
 import { timedOut } from './state-handler.ts';
 import type { CurrentVisit } from './reduce.ts';
-import { hasBegun, neverStarted } from './starting.ts';
+import { hasBegun, neverStarted, podOfSlot } from './starting.ts';
+import { restOn } from './rest-on.ts';
 
 /** How long a pod that is being stopped may take to hand over its output, in milliseconds. */
 const stopGraceMs = 15_000;
@@ -23,6 +25,7 @@ export const timeoutFailure = (current: CurrentVisit): Failure => ({
 /** A step of a state past its deadline. */
 interface Stopped {
   readonly name: string;
+  readonly slot: PodSlot;
   readonly pod: PodFact | undefined;
   /** Whether an earlier attempt of it ran. */
   readonly ranBefore: boolean;
@@ -36,14 +39,16 @@ interface Stopped {
 export function outcomeAtDeadline(
   draft: Draft,
   current: CurrentVisit,
-  { name, pod, ranBefore }: Stopped,
+  { name, slot, pod, ranBefore }: Stopped,
 ): StepOutcome | undefined {
   const failure = timeoutFailure(current);
   if (pod?.outcome !== undefined)
     return isLate(current, pod, pod.outcome) ? timedOut(pod.outcome, failure) : pod.outcome;
   if (pod !== undefined && hasBegun(pod)) return outcomeOfStop(draft, current, pod);
+  const made = podOfSlot(draft, slot, pod);
+  restOn(draft, made);
   if (ranBefore) return timedOut(noResult(failure), failure);
-  return neverStarted(draft, { name, pod, waiting: current.waiting }, `the timeout of state ${current.state}`);
+  return neverStarted(draft, { name, made, pod, waiting: current.waiting }, `the timeout of state ${current.state}`);
 }
 
 function outcomeOfStop(draft: Draft, current: CurrentVisit, pod: PodFact): StepOutcome | undefined {

@@ -15,11 +15,19 @@ import { summarise } from './summarise.ts';
  * The next wanted state of an execution, given the facts and the time (spec 1 §3.3). Pure, synchronous and total:
  * the same facts at the same time give the same decision, and where the facts say that everything is done, the
  * decision changes nothing. States without a process are passed through in one decision, as many as one turn has work for;
- * the rest follows in the next turn, which `wakeAt` asks for.
+ * the rest follows in the next turn, which `wakeAt` asks for. A verdict on what did not start, was late or is gone holds
+ * once the API server was asked for that object.
  */
 export function decide(facts: Facts, now: number): Decision | NeedsFacts | Exceeded {
   const { workflow } = facts;
   const draft = new Draft(facts, now, workflow.kind === 'found' ? workflow.definition.spec : emptySpec);
+  const result = decideOn(draft);
+  // All at once: each round decides anew.
+  const needs = [...draft.unasked.values()].map((made) => ({ kind: 'made', made }) as const);
+  return needs.length === 0 ? result : { kind: 'needs', needs };
+}
+
+function decideOn(draft: Draft): Decision | NeedsFacts | Exceeded {
   try {
     return complete(draft);
   } catch (error) {

@@ -8,7 +8,7 @@ import type { ExecutionPlan } from '../../../lib/execution/build-execution.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import type { PodStop } from '../../step-pods/release-pod.ts';
 import type { StepPlan } from '../../step-pods/step.ts';
-import type { Failure } from './facts.ts';
+import type { Failure, Made } from './facts.ts';
 
 /** A fact that deciding turned out to depend on. */
 export type Need =
@@ -19,8 +19,8 @@ export type Need =
   | { readonly kind: 'agent'; readonly uid: string }
   /** The answer of a tool call that has ended. */
   | { readonly kind: 'tool_call'; readonly uid: string }
-  /** A pod as the API server has it: the watch may be behind. */
-  | { readonly kind: 'pod'; readonly uid: string }
+  /** An object as the API server has it: the watch may be behind. */
+  | { readonly kind: 'made'; readonly made: Made }
   /** A volume that the workflow does not declare. */
   | { readonly kind: 'volume'; readonly uid: string }
   | { readonly kind: 'workflow'; readonly workflow: string };

@@ -15,7 +15,7 @@ import { ownMember } from '../../../lib/own-member.ts';
 import { workLimits } from '../../../lib/work/limits.ts';
 import { Work } from '../../../lib/work/work.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, Made } from './facts.ts';
 import { type StatusChange, copyStatus, reduce, type StatusView } from './reduce.ts';
 
 /** Thrown while deciding when a fact is lacking; `decide` turns it into a NeedsFacts. It never leaves this folder. */
@@ -45,6 +45,8 @@ export class Draft {
   readonly #status: WorkflowExecutionStatus;
   /** Budget of this turn; everything that grows with the objects of users takes from it (design §11). */
   readonly work = new Work();
+  /** What the API server is to be asked before this decision holds, by `madeKey`. */
+  readonly unasked = new Map<string, Made>();
   /** Whether a state was entered or left in this turn. */
   hasProgress = false;
   /** The Blackboard as templates see it, once one has asked. */

@@ -22,9 +22,17 @@ interface Infeasible {
 /** A pod of the execution, and which one it is. */
 export interface PodFact extends PodObservation {
   readonly slot: PodSlot;
-  /** Whether the API server itself was asked for it, for this decision. */
-  readonly isAsked?: boolean;
 }
+
+/** An object that the execution makes, by the name that it is expected to have; another user may have taken that name. */
+export type Made =
+  | { readonly of: 'pod' | 'volume'; readonly name: string }
+  | {
+      readonly of: 'child' | 'agent' | 'tool_call';
+      readonly name: string;
+      /** The visit that makes it, and which of its judges. */
+      readonly by: { readonly state: string; readonly visit: number; readonly judge?: number | undefined };
+    };
 
 /** A child execution. Values in the child's own output store are LargeValue. */
 export interface ChildFact {
@@ -142,6 +150,8 @@ export interface Facts {
   /** Executions that are there and that the same root has started, itself or through others. Absent: not needed. */
   readonly descendants?: number;
   readonly volumes: Readonly<Record<string, VolumeFact>>;
+  /** Objects for which the API server itself was asked, for this decision (`madeKey`). */
+  readonly asked?: ReadonlySet<string>;
   /** Blobs of the output store that were asked for, by locator. */
   readonly loaded: ReadonlyMap<string, Json>;
   /** Blobs that were asked for and are lost, by locator, with what the store says of them. */

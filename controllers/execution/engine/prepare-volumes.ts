@@ -7,6 +7,7 @@ import { ownMember } from '../../../lib/own-member.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
 import { volumeName } from './names.ts';
+import { restOn } from './rest-on.ts';
 
 /** Whether the volumes of an execution can be mounted. */
 type VolumesState =
@@ -40,6 +41,9 @@ function awaitVolumes(draft: Draft, pending: readonly Pending[]): VolumesState {
   const names = pending.map(({ name }) => name).join(', ');
   const endsAt = Date.parse(draft.status.started_at ?? draft.time) + queueTimeoutMs;
   if (draft.now >= endsAt) {
+    for (const { name, fact } of pending) {
+      restOn(draft, { of: 'volume', name: fact?.volume ?? volumeName(draft.facts.execution, name) });
+    }
     const causes = pending.map(({ name, fact }) => `${name}: ${fact?.message ?? notMade(draft)}`);
     const message = `volumes ${names} were not ready within ${limits.queueTimeoutDefault}; ${causes.join('; ')}`;
     return { kind: 'failed', failure: { reason: 'NeverStarted', message } };

@@ -2,12 +2,15 @@ import { limits } from '../../../crds/limits.ts';
 import { cutMiddle } from '../../../lib/cut-text.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
+import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isRoutine } from '../../step-pods/pod-waiting.ts';
 import { engineLimits } from '../limits.ts';
-import { type Draft, LackingFacts } from './draft.ts';
-import type { Failure, PodFact, StepOutcome, Waiting } from './facts.ts';
+import type { Draft } from './draft.ts';
+import type { Failure, Made, PodFact, StepOutcome, Waiting } from './facts.ts';
 import { noResult } from '../../step-pods/step.ts';
+import { podName } from './names.ts';
 import { type CurrentVisit, unchanged, type VisitChange } from './reduce.ts';
+import { restOn } from './rest-on.ts';
 
 /** Room for the cause of a wait in status, in characters. */
 const causeLength = 768;
@@ -15,11 +18,19 @@ const causeLength = 768;
 /** A step before its container runs: since when it has waited, and its pod where there is one. */
 interface Queued {
   readonly name: string;
+  /** The object that is to start. */
+  readonly made: Made;
   readonly since: string;
   readonly pod: PodFact | undefined;
   /** The cause that the visit shows. */
   readonly waiting: CurrentVisit['waiting'];
 }
+
+/** The pod of a slot. One that is there has the name that the version of the engine gave it which made it. */
+export const podOfSlot = ({ facts }: Draft, slot: PodSlot, pod: PodFact | undefined): Made => ({
+  of: 'pod',
+  name: pod?.name ?? podName(facts.execution, slot),
+});
 
 /** Whether a step's container has begun to run, or has no part in deciding any more. */
 export const hasBegun = (pod: PodFact | undefined): boolean =>
@@ -34,23 +45,14 @@ export function queueOutcome(draft: Draft, queued: Queued): StepOutcome | undefi
   return undefined;
 }
 
-/**
- * The outcome of a step whose container never ran; its exit code is -1 (requirements AMB-160).
- * @throws LackingFacts until the API server was asked for the pods that seem to wait.
- */
+/** The outcome of a step whose container never ran; its exit code is -1 (requirements AMB-160). */
 export function neverStarted(draft: Draft, queued: Omit<Queued, 'since'>, bound: string): StepOutcome {
-  const { name, pod, waiting } = queued;
-  if (pod !== undefined && pod.isAsked !== true) throw unasked(draft);
+  const { name, made, pod, waiting } = queued;
+  restOn(draft, made);
   const cause = causeOf(draft, pod)?.message ?? waiting?.message ?? 'nothing says for what';
   const message = `${name} did not start within ${bound}; it waited: ${cutMiddle(cause, causeLength)}`;
   return noResult({ reason: 'NeverStarted', message });
 }
-
-/** A watch that is behind shows a pod that waits where a command runs, or has ended. All are asked for at once. */
-const unasked = ({ facts: { pods } }: Draft): LackingFacts =>
-  new LackingFacts(
-    pods.filter((pod) => !hasBegun(pod) && pod.isAsked !== true).map(({ uid }) => ({ kind: 'pod', uid })),
-  );
 
 /** Why a step waits: what Kubernetes says of its pod, or why it refuses to make one. */
 export function causeOf({ facts: { blocked } }: Draft, pod: PodFact | undefined): Waiting | undefined {
@@ -143,9 +145,9 @@ function queueTimeout(draft: Draft): string {
 }
 
 /** Why a child execution did not begin. */
-export function childNeverStarted(draft: Draft, current: CurrentVisit, cause: string): Failure | undefined {
+export function childNeverStarted(draft: Draft, current: CurrentVisit, made: Made, cause: string): Failure | undefined {
   const { state, entered_at: since, waiting } = current;
-  const queued = { name: `the child of state ${state}`, since, pod: undefined, waiting };
+  const queued = { name: `the child of state ${state}`, made, since, pod: undefined, waiting };
   const failure = queueOutcome(draft, queued)?.failure;
   return failure === undefined
     ? undefined

@@ -37,19 +37,22 @@ describe('an execution of whose pod no news arrives', () => {
   });
 
   it.each([
-    ['a queue_timeout', { queue_timeout: '5s', timeout: '60s' }],
-    ['a timeout', { timeout: '5s' }],
-  ])('AMB-190 asks the API server for its pod before %s makes it NeverStarted', (_title, fields) => {
+    ['a queue_timeout', 'waits', true, { queue_timeout: '5s', timeout: '60s' }],
+    ['a timeout', 'waits', true, { timeout: '5s' }],
+    ['a queue_timeout', 'is not there', false, { queue_timeout: '5s', timeout: '60s' }],
+    ['a timeout', 'is not there', false, { timeout: '5s' }],
+  ])('AMB-190 asks the API server before %s makes a pod that %s NeverStarted', (_bound, _how, isShown, fields) => {
     const world = worldOf(aScript('x', fields));
     world.waiting = { reason: 'WaitingForNode', message: 'Unschedulable', since: 0 };
     world.settle();
-    for (const pod of world.pods.values()) {
-      world.podsNow.set(pod.uid, { ...pod, begunAt: begin + 1_000, waiting: undefined });
+    for (const [name, pod] of world.pods) {
+      if (isShown) world.shown.set(name, { begunAt: undefined, waiting: pod.waiting });
+      else world.shown.set(name, undefined);
+      world.pods.set(name, { ...pod, begunAt: begin + 1_000, waiting: undefined });
     }
     world.pass(5_000).settle();
     expect(world.status.history?.map(({ reason }) => reason) ?? []).not.toContain('NeverStarted');
-    for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, ...world.podsNow.get(pod.uid) });
-    world.podsNow.clear();
+    world.shown.clear();
     expect(world.settle().running()).toEqual('queue_timeout' in fields ? ['a'] : []);
   });
 

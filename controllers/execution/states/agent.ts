@@ -10,6 +10,7 @@ import {
   goneFailure,
   madeUid,
   notStartedInTime,
+  restOnAgent,
   agentRefusal,
   agentWaiting,
   agentWords,
@@ -31,22 +32,28 @@ export const agent: StateHandler<'Agent'> = (draft, state, current) => {
   const found = findAgent(draft, current, run);
   if (found === undefined) return absent(draft, state, current, run);
   if (isTerminal(found)) return { outcome: ended(found) };
-  if (stopping(draft, current)) return failed(lateness(current, found));
+  if (stopping(draft, current)) return failed(lateness(draft, current, found));
   return after({ child: { name: found.name, uid: found.uid } }, awaitEnd(draft, current, found));
 };
 
 /** Not made yet, or gone again: made once, whether this state has seen it or not. */
 function absent(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit, run: AgentRun): VisitUpdate {
-  return madeUid(draft, run) === undefined ? start(draft, state, current, run.name) : failed(goneFailure(run));
+  return madeUid(draft, run) === undefined
+    ? start(draft, state, current, run)
+    : failed(goneFailure(draft, current, run));
 }
 
-function start(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit, name: string): VisitUpdate {
-  if (stopping(draft, current)) return failed(notStartedInTime(current, causeOf(draft)));
+function start(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit, run: AgentRun): VisitUpdate {
+  const { name } = run;
+  if (stopping(draft, current)) {
+    restOnAgent(draft, current, run);
+    return failed(notStartedInTime(current, causeOf(draft)));
+  }
   const refusal = agentRefusal(draft, [current.child?.name]);
   if (refusal !== undefined) return failed(refusal);
   const plan = agentPlan(draft, state, current);
   if ('failure' in plan) return failed(plan.failure);
-  const late = agentNeverStarted(draft, current, undefined);
+  const late = agentNeverStarted(draft, current, run);
   if (late !== undefined) return failed(late);
   draft.act({ kind: 'create_agent', name, spec: plan.spec });
   return { change: { child: { name }, ...showWaiting(draft, current, [agentWaiting(draft, current)]) } };
@@ -56,13 +63,15 @@ function awaitEnd(draft: Draft, current: CurrentVisit, found: AgentFact): VisitU
   const waiting = showWaiting(draft, current, [agentWaiting(draft, current, found)]);
   const visit = patched(current, waiting);
   const change = { ...waiting, ...noteStart(draft, visit, found.startedAt) };
-  const late = found.startedAt === undefined ? agentNeverStarted(draft, visit, found) : undefined;
+  const late = found.startedAt === undefined ? agentNeverStarted(draft, visit, found, found) : undefined;
   return late === undefined ? { change } : failed(late, found);
 }
 
 /** Why a state past its deadline failed: its agent took too long, or never began. */
-const lateness = (current: CurrentVisit, found: AgentFact): Failure =>
-  found.startedAt === undefined ? notStartedInTime(current, agentWords(found)) : timeoutFailure(current);
+function lateness(draft: Draft, current: CurrentVisit, found: AgentFact): Failure {
+  restOnAgent(draft, current, found);
+  return found.startedAt === undefined ? notStartedInTime(current, agentWords(found)) : timeoutFailure(current);
+}
 
 function ended(found: AgentFact): VisitOutcome {
   if (found.output === undefined) throw new LackingFacts([{ kind: 'agent', uid: found.uid }]);

@@ -2,7 +2,7 @@ import type { StateOf } from '../../../crds/schema/state.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
-import type { Failure, ToolCallFact } from '../engine/facts.ts';
+import type { Failure, Made, ToolCallFact } from '../engine/facts.ts';
 import { toolCallName } from '../engine/names.ts';
 import { noOutput, noResult } from '../../step-pods/step.ts';
 import { containerResult, type VisitOutcome, withTwins } from '../engine/state-handler.ts';
@@ -10,6 +10,7 @@ import { type CurrentVisit, patched } from '../engine/reduce.ts';
 import { childNeverStarted, noteStart, showWaiting } from '../engine/starting.ts';
 import { after, type VisitUpdate } from '../engine/state-handler.ts';
 import { findToolCall, noReplica, toolCallPlan, toolCallWaiting } from '../engine/tool-calls.ts';
+import { restOn } from '../engine/rest-on.ts';
 
 /** Calls one tool within a SecurityContext, as a ToolCall that a replica of the API runs (ADR 0096). */
 export function callTool(draft: Draft, state: StateOf<'System'>, current: CurrentVisit): VisitUpdate {
@@ -18,7 +19,7 @@ export function callTool(draft: Draft, state: StateOf<'System'>, current: Curren
   const found = findToolCall(draft, current);
   if (found === undefined) return absent(draft, state, current, name);
   if (isTerminal(found)) return { outcome: ended(current, found) };
-  if (stopping(draft, current)) return failed(lateness(current, found));
+  if (stopping(draft, current)) return failed(lateness(draft, current, found));
   return after({ child: { name: found.name, uid: found.uid } }, awaitEnd(draft, current, found));
 }
 
@@ -26,6 +27,7 @@ export function callTool(draft: Draft, state: StateOf<'System'>, current: Curren
 function absent(draft: Draft, state: StateOf<'System'>, current: CurrentVisit, name: string): VisitUpdate {
   const uid = current.child?.uid ?? draft.facts.made?.get(name);
   if (uid === undefined) return start(draft, state, current, name);
+  restOn(draft, callOf(current, name));
   const message = `tool call ${name} was deleted before its answer was read; whether the tool ran is not known`;
   return failed({ reason: 'OutcomeUnknown', message });
 }
@@ -33,12 +35,16 @@ function absent(draft: Draft, state: StateOf<'System'>, current: CurrentVisit, n
 function start(draft: Draft, state: StateOf<'System'>, current: CurrentVisit, name: string): VisitUpdate {
   const { blocked } = draft.facts;
   const cause = blocked?.message ?? 'it was not made';
-  if (stopping(draft, current)) return failed(notWithinTimeout(current, cause));
+  const made = callOf(current, name);
+  if (stopping(draft, current)) {
+    restOn(draft, made);
+    return failed(notWithinTimeout(current, cause));
+  }
   if (blocked?.child === name && current.child?.name === name)
     return failed({ reason: 'Refused', message: `tool call ${name} was refused: ${blocked.message}` });
   const plan = toolCallPlan(draft, state, current);
   if ('failure' in plan) return failed(plan.failure);
-  const late = childNeverStarted(draft, current, cause);
+  const late = childNeverStarted(draft, current, made, cause);
   if (late !== undefined) return failed(late);
   draft.act({ kind: 'create_tool_call', name, spec: plan.spec });
   return { change: { child: { name }, ...showWaiting(draft, current, [toolCallWaiting(draft, current)]) } };
@@ -48,12 +54,21 @@ function awaitEnd(draft: Draft, current: CurrentVisit, found: ToolCallFact): Vis
   const waiting = showWaiting(draft, current, [toolCallWaiting(draft, current, found)]);
   const visit = patched(current, waiting);
   const change = { ...waiting, ...noteStart(draft, visit, found.startedAt) };
-  const late = found.startedAt === undefined ? childNeverStarted(draft, visit, noReplica(found)) : undefined;
+  if (found.startedAt !== undefined) return { change };
+  const late = childNeverStarted(draft, visit, callOf(current, found.name), noReplica(found));
   return late === undefined ? { change } : failed(late);
 }
 
-const lateness = (current: CurrentVisit, found: ToolCallFact): Failure =>
-  found.startedAt === undefined ? notWithinTimeout(current, noReplica(found)) : timeoutFailure(current);
+function lateness(draft: Draft, current: CurrentVisit, found: ToolCallFact): Failure {
+  restOn(draft, callOf(current, found.name));
+  return found.startedAt === undefined ? notWithinTimeout(current, noReplica(found)) : timeoutFailure(current);
+}
+
+const callOf = ({ state, visit }: CurrentVisit, name: string): Made => ({
+  of: 'tool_call',
+  name,
+  by: { state, visit },
+});
 
 const notWithinTimeout = ({ state }: CurrentVisit, cause: string): Failure => ({
   reason: 'NeverStarted',

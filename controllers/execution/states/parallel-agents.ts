@@ -3,11 +3,13 @@ import type { Judge } from '../../../crds/schema/consensus.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import {
+  type AgentRun,
   agentFailure,
   agentNeverStarted,
   findAgent,
   goneFailure,
   madeUid,
+  restOnAgent,
   agentRefusal,
   agentWaiting,
 } from '../engine/agent-runs.ts';
@@ -39,8 +41,12 @@ export const parallelAgents: StateHandler<'ParallelAgents'> = (draft, state, cur
   const judges = seats.map(({ name, uid }) => (uid === undefined ? { name } : { name, uid }));
   const change = { judges, ...noteStart(draft, current, firstStart(seats)) };
   const visit = patched(current, change);
-  const stop = refusal ?? (stopping(draft, visit) ? timeoutFailure(visit) : undefined);
-  const ends = seats.map((seat) => (stop === undefined ? endOf(draft, state, visit, seat) : endAt(seat, stop)));
+  // The time is over for those that have not ended; a panel that has counts, however late that is seen.
+  const isLate = stopping(draft, visit) && !seats.every(hasEnded);
+  const stop = refusal ?? (isLate ? timeoutFailure(visit) : undefined);
+  const ends = seats.map((seat) =>
+    stop === undefined ? endOf(draft, state, visit, seat) : endAt(draft, visit, seat, stop),
+  );
   if (ends.every((end) => end !== undefined)) return { outcome: panelOutcome(draft, state, ends, stop) };
   return { change: { ...change, ...awaitOthers(draft, visit, seats) } };
 };
@@ -54,6 +60,8 @@ function seatOf(draft: Draft, current: CurrentVisit, judge: Judge, index: number
   return { index, judge, name: agent?.name ?? name, uid, agent };
 }
 
+const hasEnded = ({ agent }: Seat): boolean => agent !== undefined && isTerminal(agent);
+
 function firstStart(seats: readonly Seat[]): number | undefined {
   const starts = seats.flatMap(({ agent }) => agent?.startedAt ?? []);
   return starts.length === 0 ? undefined : Math.min(...starts);
@@ -66,24 +74,34 @@ function endOf(
   current: CurrentVisit,
   seat: Seat,
 ): JudgeEnd | undefined {
-  const { agent, uid, name } = seat;
+  const { agent, uid } = seat;
   if (agent === undefined) {
-    return uid === undefined ? start(draft, state, current, seat) : missed(seat, goneFailure({ name }));
+    return uid === undefined
+      ? start(draft, state, current, seat)
+      : missed(seat, goneFailure(draft, current, runOf(seat)));
   }
   if (isTerminal(agent)) return endedInTime(seat, agent);
   if (agent.startedAt === undefined) {
-    const late = agentNeverStarted(draft, current, agent);
+    const late = agentNeverStarted(draft, current, runOf(seat), agent);
     return late && missed(seat, late);
   }
   const due = dueOf(seat, agent.startedAt);
-  if (draft.now >= due) return { agent, problem: lateness(seat) };
+  if (draft.now >= due) {
+    restOnAgent(draft, current, runOf(seat));
+    return { agent, problem: lateness(seat) };
+  }
   draft.wakeAt(due);
   return undefined;
 }
 
 /** For a state that is over by its timeout or a refusal: judges that ended keep their verdicts. */
-const endAt = (seat: Seat, failure: Failure): JudgeEnd =>
-  seat.agent !== undefined && isTerminal(seat.agent) ? endedInTime(seat, seat.agent) : missed(seat, failure);
+function endAt(draft: Draft, current: CurrentVisit, seat: Seat, failure: Failure): JudgeEnd {
+  if (seat.agent !== undefined && isTerminal(seat.agent)) return endedInTime(seat, seat.agent);
+  restOnAgent(draft, current, runOf(seat));
+  return missed(seat, failure);
+}
+
+const runOf = ({ name, index }: Seat): AgentRun => ({ name, judge: index });
 
 function start(
   draft: Draft,
@@ -93,7 +111,7 @@ function start(
 ): JudgeEnd | undefined {
   const plan = planOf(draft, state, current, seat);
   if ('failure' in plan) return missed(seat, plan.failure);
-  const late = agentNeverStarted(draft, current, undefined);
+  const late = agentNeverStarted(draft, current, runOf(seat));
   if (late !== undefined) return missed(seat, late);
   draft.act({ kind: 'create_agent', name: seat.name, spec: plan.spec });
   return undefined;

@@ -1,6 +1,7 @@
 import type { Step } from '../../../crds/schema/container.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import { ownMember } from '../../../lib/own-member.ts';
+import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import { mayRepeat } from '../../step-pods/retry.ts';
 import { outcomeAtDeadline, stopping, timeoutFailure } from '../engine/deadline.ts';
@@ -11,7 +12,7 @@ import { warnOfLoss } from '../engine/lost-output.ts';
 import { noResult, type PlanOrFailure } from '../../step-pods/step.ts';
 import { containerResult, type VisitOutcome, withTwins, type StateHandler } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
-import { causeOf, firstBegun, hasBegun, noteStart, queueOutcome, showWaiting } from '../engine/starting.ts';
+import { causeOf, firstBegun, hasBegun, noteStart, podOfSlot, queueOutcome, showWaiting } from '../engine/starting.ts';
 import { loadStored } from '../engine/stored.ts';
 import { containerPlan } from './container-run.ts';
 
@@ -54,7 +55,12 @@ function stepOutcome(draft: Draft, step: Step, current: CurrentVisit): StepOutco
   const pod = podOf(draft, current, step.name);
   if (stopping(draft, current)) {
     const ranBefore = attemptOf(current, step.name) > 1;
-    return outcomeAtDeadline(draft, current, { name: nameOf(current, step), pod, ranBefore });
+    return outcomeAtDeadline(draft, current, {
+      name: nameOf(current, step),
+      slot: slotOf(current, step),
+      pod,
+      ranBefore,
+    });
   }
   return pod?.outcome ?? proceed(draft, step, current, pod);
 }
@@ -63,7 +69,8 @@ function stepOutcome(draft: Draft, step: Step, current: CurrentVisit): StepOutco
 function proceed(draft: Draft, step: Step, current: CurrentVisit, pod: PodFact | undefined): StepOutcome | undefined {
   if (hasBegun(pod)) return undefined;
   const since = ownMember(current.retried, step.name)?.queued_at ?? current.entered_at;
-  const waited = queueOutcome(draft, { name: nameOf(current, step), since, pod, waiting: current.waiting });
+  const made = podOfSlot(draft, slotOf(current, step), pod);
+  const waited = queueOutcome(draft, { name: nameOf(current, step), made, since, pod, waiting: current.waiting });
   if (waited !== undefined || pod !== undefined) return waited;
   return start(draft, step, current);
 }
@@ -73,12 +80,7 @@ const nameOf = ({ state }: CurrentVisit, { name }: Step): string => `step ${name
 function start(draft: Draft, step: Step, current: CurrentVisit): StepOutcome | undefined {
   const plan = planOf(draft, current, step);
   if ('failure' in plan) return noResult(plan.failure);
-  const { state, visit } = current;
-  draft.act({
-    kind: 'create_pod',
-    slot: { state, visit, attempt: attemptOf(current, step.name), step: step.name },
-    plan,
-  });
+  draft.act({ kind: 'create_pod', slot: slotOf(current, step), plan });
   return undefined;
 }
 
@@ -110,6 +112,13 @@ function runAgain(
 }
 
 const attemptOf = (current: CurrentVisit, step: string): number => ownMember(current.retried, step)?.attempt ?? 1;
+
+const slotOf = (current: CurrentVisit, { name: step }: Step): PodSlot => ({
+  state: current.state,
+  visit: current.visit,
+  attempt: attemptOf(current, step),
+  step,
+});
 
 function podOf(draft: Draft, current: CurrentVisit, step: string): PodFact | undefined {
   const attempt = attemptOf(current, step);

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../../lib/json-object.ts';
 import { parseJson } from '../../../lib/work/parse-json.ts';
 import { stopping, timeoutFailure } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
-import type { ChildFact, PinnedDefinition, Failure } from '../engine/facts.ts';
+import type { ChildFact, Failure, Made, PinnedDefinition } from '../engine/facts.ts';
 import { inputProblem } from '../engine/input.ts';
 import { lookUp } from '../engine/lacking.ts';
 import { childName, rootOf } from '../engine/names.ts';
@@ -16,6 +16,7 @@ import { type CurrentVisit, unchanged } from '../engine/reduce.ts';
 import { renderText } from '../engine/scope.ts';
 import { childNeverStarted, noteStart } from '../engine/starting.ts';
 import { resolve } from '../engine/stored.ts';
+import { restOn } from '../engine/rest-on.ts';
 
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
 export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) => {
@@ -28,16 +29,19 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
     if (child.isSlim === true) throw new LackingFacts([{ kind: 'child', uid: child.uid }]);
     return { outcome: ended(draft, state, child) };
   }
-  if (stopping(draft, current)) return failed(lateness(current, child), child.uid);
+  if (stopping(draft, current)) return failed(lateness(draft, current, child), child.uid);
   return after({ child: { name: child.name, uid: child.uid } }, awaitEnd(draft, current, child));
 };
+
+const childOf = ({ state, visit }: CurrentVisit, name: string): Made => ({ of: 'child', name, by: { state, visit } });
 
 /** Undefined where the fact does not tell. */
 const isChildOf = ({ madeBy }: ChildFact, { state, visit }: CurrentVisit): boolean | undefined =>
   madeBy === undefined ? undefined : madeBy.state === state && madeBy.visit === visit;
 
 /** Why a state past its deadline failed: its child took too long, or never began (requirements AMB-190). */
-function lateness(current: CurrentVisit, child: ChildFact): Failure {
+function lateness(draft: Draft, current: CurrentVisit, child: ChildFact): Failure {
+  restOn(draft, childOf(current, child.name));
   if (child.phase !== 'pending' || child.startedAt !== undefined) return timeoutFailure(current);
   return notWithinTimeout(current, `child ${child.name} says ${wordsOf(child)}`);
 }
@@ -53,7 +57,12 @@ const notWithinTimeout = ({ state }: CurrentVisit, cause: string): Failure => ({
 /** A child that has not started may wait for as long as the state's `queue_timeout` (requirements AMB-190). */
 function awaitEnd(draft: Draft, current: CurrentVisit, child: ChildFact): VisitUpdate {
   if (child.startedAt !== undefined) return { change: noteStart(draft, current, child.startedAt) };
-  const late = childNeverStarted(draft, current, `child ${child.name} says ${wordsOf(child)}`);
+  const late = childNeverStarted(
+    draft,
+    current,
+    childOf(current, child.name),
+    `child ${child.name} says ${wordsOf(child)}`,
+  );
   return late === undefined ? { change: unchanged } : failed(late, child.uid);
 }
 
@@ -61,23 +70,29 @@ function awaitEnd(draft: Draft, current: CurrentVisit, child: ChildFact): VisitU
 function absent(draft: Draft, state: StateOf<'Subworkflow'>, current: CurrentVisit, name: string): VisitUpdate {
   const uid = current.child?.uid ?? draft.facts.made?.get(name);
   if (uid === undefined) return start(draft, state, current, name);
-  return state.mode === 'fire_and_forget' ? started(uid) : gone({ name, uid });
+  if (state.mode === 'fire_and_forget') return started(uid);
+  restOn(draft, childOf(current, name));
+  return gone({ name, uid });
 }
 
 function start(draft: Draft, state: StateOf<'Subworkflow'>, current: CurrentVisit, name: string): VisitUpdate {
-  if (stopping(draft, current)) return failed(notWithinTimeout(current, causeOf(draft)));
+  const made = childOf(current, name);
+  if (stopping(draft, current)) {
+    restOn(draft, made);
+    return failed(notWithinTimeout(current, causeOf(draft)));
+  }
   const obstacle = refusalOf(draft, current, name) ?? excessOf(draft, state);
   if (obstacle !== undefined) return failed(obstacle);
   const lookup = lookUp(draft, state.workflow_id);
   if (lookup.kind === 'not_ready') {
-    const late = childNeverStarted(draft, current, lookup.failure.message);
+    const late = childNeverStarted(draft, current, made, lookup.failure.message);
     return late === undefined ? { change: unchanged } : failed(late);
   }
   if (lookup.kind === 'absent') return failed(lookup.failure);
   const input = childInput(draft, state.input);
   const problem = inputProblem(lookup.definition.spec, input, draft.work);
   if (problem !== undefined) return failed({ reason: 'InvalidSubworkflowInput', message: problem });
-  const late = notMadeFor(draft, current);
+  const late = notMadeFor(draft, current, made);
   if (late !== undefined) return failed(late);
   const owned = state.mode !== 'fire_and_forget';
   const spec = { ...childSpec(draft, current, input), ...versionOf(state.workflow_id, lookup.definition) };
@@ -92,8 +107,8 @@ function refusalOf({ facts: { blocked } }: Draft, { child }: CurrentVisit, name:
 }
 
 /** A child that is not made, such as for want of room in a quota, is awaited for as long as one that does not start. */
-const notMadeFor = (draft: Draft, current: CurrentVisit): Failure | undefined =>
-  childNeverStarted(draft, current, causeOf(draft));
+const notMadeFor = (draft: Draft, current: CurrentVisit, made: Made): Failure | undefined =>
+  childNeverStarted(draft, current, made, causeOf(draft));
 
 const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
 

@@ -103,6 +103,7 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     kube: {
       get: async () => execution as never,
       list: async () => ({ metadata: {}, items: [] }),
+      listAll: async () => ({ metadata: {}, items: [] }),
       jsonPatch: async () => execution as never,
       jsonPatchStatus: async (_resource, _ref, patch) => {
         JSON.stringify(patch);
