@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -53,6 +53,30 @@ describe('the walk of docs/gateway.md with curl alone', () => {
     const again = block.split('\n').filter((line) => !/DELETE|audit-events/.test(line));
     await expect(paste(again.join('\n'))).rejects.toMatchObject({ stdout: expect.stringContaining('conflict') });
   });
+
+  it('verifies the audit, and names what is broken', async () => {
+    const [fetchAll = '', verify = ''] = blocksOf('Audit');
+    const verified = /^(\d+) events, ([1-9]\d*) checkpoints of the key [\da-f]{32}\n$/;
+    await expect.poll(() => paste(`${fetchAll}${verify}`), { timeout: 60_000, interval: 1_000 }).toMatch(verified);
+    expect(readFileSync(join(folder, 'audit.pem'), 'utf8')).toBe(gateway.auditPublicKey);
+    const file = join(folder, 'events.jsonl');
+    const events = readFileSync(file, 'utf8');
+    const lines = events.split('\n').slice(0, -1);
+    const found = async (spoilt: readonly string[]): Promise<string> => {
+      writeFileSync(file, spoilt.map((line) => `${line}\n`).join(''));
+      return paste(verify);
+    };
+    expect(lines.length).toBeGreaterThan(3);
+    expect(await found(lines.toSpliced(1, 1, (lines[1] ?? '').replace('"run-3"', '"run-4"')))).toMatch(
+      /^changed: l\d 2$/m,
+    );
+    expect(await found(lines.toSpliced(1, 1))).toMatch(/^missing: before l\d 3$/m);
+    expect(await found(lines.slice(0, -1))).toMatch(/^cut: l\d \d+$/m);
+    expect(await found(lines)).toMatch(verified);
+    const checkpoints = join(folder, 'checkpoints.json');
+    writeFileSync(checkpoints, readFileSync(checkpoints, 'utf8').replace('"sequence":', '"sequence":1'));
+    expect(await paste(verify)).toMatch(/^forged: l\d 1\d+$/m);
+  }, 120_000);
 
   it('registers with bodies that are JSON of the form of the operations', async () => {
     const [block = ''] = blocksOf('With curl alone');
