@@ -33,6 +33,16 @@ it('kubectl get shows more of each kind than its name and age', () => {
   expect(named.filter(([, columns]) => columns.length === 0)).toEqual([]);
 });
 
+it('kubectl get shows the name that a registered object has beside that of a hash, without -o wide', () => {
+  const plain = (kind: string): string[] =>
+    (kinds.find((one) => one.kind === kind)?.columns ?? [])
+      .filter(({ priority = 0 }) => priority === 0)
+      .map(({ name, jsonPath }) => `${name} ${jsonPath}`);
+  expect(plain('ToolWorkflow')).toContain('Tool .spec.name');
+  expect(plain('CliTool')).toEqual(expect.arrayContaining(['Tool .spec.name', 'Timeout .spec.timeout_seconds']));
+  expect(plain('ApiSpec')).toContain('Api .spec.name');
+});
+
 it('columns of a kind read fields that its schema has', () => {
   const missing = kinds.flatMap((kind) => {
     const { openAPIV3Schema } = (customResourceDefinition(kind) as Definition).spec.versions[0].schema;

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 /** A column of `kubectl get`; one with a priority above 0 shows only with `-o wide`. */
-interface PrinterColumn {
+export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;

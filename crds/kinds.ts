@@ -1,5 +1,12 @@
 import { edgeGroup, edgeHost, fleetRun } from './edge-kinds.ts';
-import { age, type KindDefinition, readyColumns, readyMessage, whyColumns } from './kind-definition.ts';
+import {
+  age,
+  type KindDefinition,
+  type PrinterColumn,
+  readyColumns,
+  readyMessage,
+  whyColumns,
+} from './kind-definition.ts';
 import { limits } from './limits.ts';
 import { AgentSpec, AgentStatus } from './schema/agent.ts';
 import { SecurityContextSpec, SecurityContextStatus } from './schema/security-context.ts';
@@ -175,6 +182,9 @@ const securityContext: KindDefinition = {
   ],
 };
 
+/** The name that agents and operators use, where Kubernetes takes it for no object; the object then has a name of a hash. */
+const registeredName: PrinterColumn = { name: 'Tool', type: 'string', jsonPath: '.spec.name' };
+
 const apiSpec: KindDefinition = {
   kind: 'ApiSpec',
   singular: 'apispec',
@@ -186,6 +196,7 @@ const apiSpec: KindDefinition = {
   status: ApiSpecStatus,
   nameLength: limits.nameLength,
   columns: [
+    { ...registeredName, name: 'Api' },
     { name: 'Operations', type: 'integer', jsonPath: '.status.operations' },
     { name: 'Server', type: 'string', jsonPath: '.status.server' },
     { name: 'Credentials', type: 'string', jsonPath: '.spec.credentials.kind', priority: 1 },
@@ -206,7 +217,7 @@ const toolWorkflow: KindDefinition = {
   status: ToolWorkflowStatus,
   nameLength: limits.nameLength,
   columns: [
-    { name: 'Tool', type: 'string', jsonPath: '.spec.name', priority: 1 },
+    registeredName,
     { name: 'Spec', type: 'string', jsonPath: '.status.api_spec' },
     { name: 'Steps', type: 'integer', jsonPath: '.status.steps' },
     ...readyColumns,
@@ -225,9 +236,9 @@ const cliTool: KindDefinition = {
   status: CliToolStatus,
   nameLength: limits.nameLength,
   columns: [
-    { name: 'Tool', type: 'string', jsonPath: '.spec.name', priority: 1 },
+    registeredName,
     { name: 'Image', type: 'string', jsonPath: '.spec.image' },
-    { name: 'Timeout', type: 'integer', jsonPath: '.spec.timeout_seconds', priority: 1 },
+    { name: 'Timeout', type: 'integer', jsonPath: '.spec.timeout_seconds' },
     ...readyColumns,
     age,
     readyMessage,
