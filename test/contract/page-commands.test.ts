@@ -19,7 +19,7 @@ function undefinedVariables(page: string): readonly string[] {
     const expanded = command.replaceAll(/"'("\$\w+")'"/g, '$1').replaceAll(/'[^']*'/g, "''");
     for (const [, name = ''] of expanded.matchAll(/\$\{?([A-Za-z_]\w*)/g)) if (!defined.has(name)) missing.push(name);
     for (const [, name = ''] of command.matchAll(/(?:^|[\s(])([A-Za-z_]\w*)=/g)) defined.add(name);
-    for (const [, name = ''] of command.matchAll(/^read (?:-\w+ )*(\w+)/g)) defined.add(name);
+    for (const [, name = ''] of command.matchAll(/^(?:while )?read (?:-\w+ )*(\w+)/g)) defined.add(name);
   }
   return missing;
 }
