@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { type RetryPoint, retryPoints } from '../../lib/execution/execution-again.ts';
 import type { AgainRequest, Backend } from '../backends/backend.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
@@ -8,7 +9,7 @@ import { examples, type CliLaunch, type Run, repeatable } from '../launch.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
 import { waitToEnd, watchToEnd } from '../run-to-end.ts';
 import type { CommandSession } from '../session.ts';
-import { stateIsMissing } from '../state-is-missing.ts';
+import { type Column, tableLines } from '../table.ts';
 import { started } from './run.ts';
 
 interface AgainOptions extends InputOptions {
@@ -118,3 +119,32 @@ function inputOfRetry(): CliError {
     'Leave out --input, or run the whole workflow with another input: windlass rerun EXECUTION --input KEY=VALUE',
   );
 }
+
+/**
+ * The usage error of a retry without a state: the states from which it may start, and the command for the one that is
+ * meant most often. `flags` lead to the execution.
+ * @throws ExecutionError for an execution that no retry may start from.
+ */
+function stateIsMissing(origin: WorkflowExecution, flags: string): CliError {
+  const points = retryPoints(origin);
+  const { name } = origin.metadata;
+  const meant = lastTrouble(points);
+  if (meant === undefined) {
+    const message = `--from is missing, and ${name} entered no state`;
+    return new CliError('usage', message, `Run it from its beginning: windlass rerun ${name}${flags}`);
+  }
+  const hint = `Run it from ${meant.state}: windlass retry ${name} --from ${meant.state}${flags}`;
+  return new CliError('usage', '--from is missing: the state to begin in', hint, tableLines(columns, points));
+}
+
+/** The last visit that did not succeed; without one, the last visit. */
+function lastTrouble(points: readonly RetryPoint[]): RetryPoint | undefined {
+  const inOrder = points.toSorted((one, other) => Date.parse(one.since) - Date.parse(other.since));
+  return inOrder.findLast(({ status }) => status !== 'success') ?? inOrder.at(-1);
+}
+
+const columns: readonly Column<RetryPoint>[] = [
+  { heading: 'STATE', cell: ({ state }) => state },
+  { heading: 'STATUS', cell: ({ status }) => status },
+  { heading: 'SINCE', cell: ({ since }) => since },
+];

@@ -1,13 +1,20 @@
 import { Command, Option } from 'commander';
 import type { Agent } from '../../crds/schema/agent.ts';
 import { formNames, formNotes } from '../../lib/manifest/form-names.ts';
-import { type FileAgent, readAgentFiles } from '../agent-files.ts';
+import type { ReadAgent } from '../../lib/manifest/read-agents.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { shown } from '../files.ts';
 import { examples, type CliLaunch, ok, type Run } from '../launch.ts';
 import { problemLine } from '../manifest-files.ts';
 import { noteWarnings } from '../note-warnings.ts';
 import { printedList } from '../print-object.ts';
 import type { CommandSession } from '../session.ts';
+
+/** One agent of a file, or what keeps it from being one. */
+interface FileAgent extends ReadAgent {
+  /** The path as it was given; `<stdin>` for standard input. */
+  readonly file: string;
+}
 
 interface RegisterOptions {
   readonly force?: boolean;
@@ -87,3 +94,32 @@ function usable(
     terminal.note(`error: ${errors.length} problem${errors.length === 1 ? '' : 's'} found, ${where}`);
   return errors.length > 0 ? undefined : found.map(({ agent }) => agent).filter((agent) => agent !== undefined);
 }
+
+const mentionsAgent = (text: string): boolean =>
+  /^\s*["']?kind["']?\s*:\s*["']?Agent\b/m.test(text) || /"kind"\s*:\s*"Agent"/.test(text);
+
+/** Every agent of the files and directories named. A file of a directory that holds none is passed over, with a note. */
+async function readAgentFiles(
+  { files, terminal }: Pick<CommandSession, 'files' | 'terminal'>,
+  paths: readonly (string | undefined)[],
+): Promise<FileAgent[]> {
+  const { readAgents } = await import('../../lib/manifest/read-agents.ts');
+  const found: FileAgent[] = [];
+  for (const path of paths.filter((one) => one !== undefined)) {
+    const before = found.length;
+    for (const file of await files.manifests(path)) {
+      const text = await files.read(file);
+      if (file !== path && !mentionsAgent(text)) terminal.note(`${file}: passed over, there is no Agent in it`);
+      else found.push(...readAgents(text).map((document) => ({ ...document, file: shown(file) })));
+    }
+    if (found.length === before) found.push({ ...nothing, file: shown(path) });
+  }
+  return found;
+}
+
+const nothing: ReadAgent = {
+  form: 'manifest',
+  problems: [
+    { line: 1, column: 1, path: '', at: [], rule: 'empty', message: 'there is no agent in it', severity: 'error' },
+  ],
+};

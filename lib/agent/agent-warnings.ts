@@ -1,10 +1,11 @@
-import type { Agent } from '../../crds/schema/agent.ts';
-import type { Problem } from '../../crds/problem.ts';
+import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
+import { type Problem, warningAt } from '../../crds/problem.ts';
+import { withoutPrice } from '../conversation/budget.ts';
+import { unpricedModel } from '../models/unpriced.ts';
 import type { NodeConfig } from '../node-config/index.ts';
-import { aliasWarnings } from './asked-aliases.ts';
+import { aliasWarnings, askedAliases } from './asked-aliases.ts';
 import type { KnownAgents } from './find-agent.ts';
 import { judgeWarnings } from './judge-name.ts';
-import { priceWarnings } from './price-warnings.ts';
 
 interface Surroundings {
   readonly agents: KnownAgents;
@@ -17,3 +18,14 @@ export const agentWarnings = ({ agents, nodeConfig }: Surroundings, agent: Agent
   ...aliasWarnings(nodeConfig, agent.spec),
   ...priceWarnings(nodeConfig, agent.spec),
 ];
+
+/** A warning for each model whose answers `max_cost_usd` would bound, had it a price (ADR 0125). */
+function priceWarnings(config: NodeConfig, spec: AgentSpec): readonly Problem[] {
+  if (spec.execution?.max_cost_usd === undefined) return [];
+  return [...new Set(askedAliases(spec).map(({ alias }) => alias))].flatMap((alias) => {
+    const model = unpricedModel(config, alias);
+    if (model === undefined) return [];
+    const message = `${withoutPrice(alias, model)}; until then executions of this agent fail with PriceUnknown`;
+    return [warningAt(['spec', 'execution', 'max_cost_usd'], 'price_unknown', message)];
+  });
+}

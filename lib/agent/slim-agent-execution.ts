@@ -1,8 +1,8 @@
 import type { AgentAsk, AgentExecution, AgentResult, AgentSignal } from '../../crds/schema/agent-execution.ts';
+import type { Cancel } from '../../crds/schema/workflow-execution.ts';
 import { defined } from '../defined.ts';
 import { withOneText } from '../execution/one-text.ts';
 import { cutMark, cutWithMark } from '../cut-text.ts';
-import { slimCancel } from '../execution/slim-cancel.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
 
@@ -44,6 +44,14 @@ export const withMounts = async (
   execution: AgentExecution,
   whole: (execution: AgentExecution) => Promise<AgentExecution | undefined>,
 ): Promise<AgentExecution | undefined> => (execution.spec.volumes?.[0]?.volume === '' ? whole(execution) : execution);
+
+/** Characters of a reason that caches keep. */
+const reasonLength = 256;
+
+/** A cancellation with the beginning of its reason: 1,024 characters for each of ten thousand objects are much. */
+function slimCancel({ reason, ...cancel }: Cancel): Cancel {
+  return reason === undefined ? cancel : { ...cancel, reason: cutWithMark(reason, reasonLength) };
+}
 
 const slimResult = ({ output: _output, ...result }: AgentResult): AgentResult => result;
 

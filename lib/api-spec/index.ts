@@ -2,7 +2,7 @@ export { checkDocumentSize, checkTenantRoom } from './document-size.ts';
 export { credentialProblems, credentialTargetProblems, hasCredentials } from './credential-problems.ts';
 export { type ApiDocuments, createApiDocuments } from './documents.ts';
 export { type ApiSpecCache, findApiSpec, missingApiSpec } from './find-api-spec.ts';
-export { partlyKept } from './partly-kept.ts';
+export { partlyKept } from './slim.ts';
 export { problemText } from './problem-text.ts';
 export {
   builtInNameProblems,

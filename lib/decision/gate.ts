@@ -13,7 +13,7 @@ import { parseLocator } from '../output-store/blob.ts';
 import { valueOf } from '../output-store/blob-value.ts';
 import { open } from '../output-store/stored-value.ts';
 import { ownMember } from '../own-member.ts';
-import { pinnedSpec } from '../registration/pinned-spec.ts';
+import { pinnedSpec } from '../registration/pinned-content.ts';
 import type { TemplateScope } from '../template/scope.ts';
 import { Work } from '../work/work.ts';
 import { answerEntry, feedbackOf } from './answer-entry.ts';

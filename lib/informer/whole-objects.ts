@@ -31,6 +31,15 @@ export interface WholeObjects<T extends KubeObject> {
   distrust(object: T): void;
 }
 
+/**
+ * Reads objects in full in turns: large ones of one namespace one after another, for any reader, since each read costs the API
+ * server and this process the whole object. Those who keep one for long also reserve memory for it.
+ */
+export const readInTurn =
+  <T extends KubeObject>({ use }: Pick<WholeObjects<T>, 'use'>) =>
+  (object: T): Promise<T | undefined> =>
+    use(object, async (whole) => whole);
+
 export interface WholeOptions<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get'>;
   readonly clock: Clock;

@@ -1,5 +1,8 @@
+import { globalNamespace } from '../../crds/labels.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../kube/index.ts';
-import { holdsItsContent, revisionSubject } from './revision.ts';
+import { holdsItsContent, revisionSubject, specOf } from './revision.ts';
 import { unreadable } from './unreadable.ts';
 import type { VersionedKind } from './versioned.ts';
 
@@ -31,4 +34,18 @@ function isPinned(revision: ControllerRevision, kind: VersionedKind, { namespace
   const subject = revisionSubject(revision);
   const isOfIt = subject?.kind === kind && subject.uid === uid && revision.metadata.namespace === namespace;
   return isOfIt && holdsItsContent(revision);
+}
+
+/**
+ * The definition that an execution runs, as it was when it began. Undefined where it is gone, or is not what the status
+ * claims: a status may be a stranger's.
+ */
+export async function pinnedSpec(
+  kube: Pick<KubeClient, 'get'>,
+  { metadata, status }: Pick<WorkflowExecution, 'metadata' | 'status'>,
+): Promise<WorkflowSpec | undefined> {
+  const pin = status?.workflow;
+  if (pin === undefined || ![metadata.namespace, globalNamespace].includes(pin.namespace)) return undefined;
+  const revision = await pinnedContent(kube, 'Workflow', pin);
+  return revision && specOf(revision);
 }

@@ -1,12 +1,14 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
+import { createWakesByUid } from '../../../lib/informer/index.ts';
 import {
   type ConversationFeed,
   type ConversationListener,
   fewRecordsBehind,
   type PlacedRecord,
 } from '../../agents/conversation/feed.ts';
+import type { Informers } from '../../cluster/index.ts';
 import { endPhaseOf } from './stream-events.ts';
 
 /** An event of an execution, as a reader sees it. */
@@ -18,11 +20,20 @@ export type Happening =
   | { readonly kind: 'closed'; readonly execution: AgentExecution | undefined };
 
 /** Objects of executions, as the watch brings them. */
-export interface ExecutionNews {
+interface ExecutionNews {
   /** As it is now, without its texts; undefined when it is gone. */
   current(uid: string): AgentExecution | undefined;
   /** Calls `wake` at every change until the answer is called. */
   onChange(uid: string, wake: () => void): () => void;
+}
+
+/** Wakes the followers of an execution at each change of its object. */
+export function createExecutionNews(informer: Pick<Informers['agentExecutions'], 'cache' | 'onChange'>): ExecutionNews {
+  const wakes = createWakesByUid<AgentExecution>(informer);
+  return {
+    current: (uid) => informer.cache.getByUid(uid),
+    onChange: (uid, wake) => wakes.onChange(uid, wake),
+  };
 }
 
 export interface FollowDeps {

@@ -6,7 +6,7 @@ import type { ConversationFeed } from '../../agents/conversation/feed.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { ArchivedAgentExecutions } from '../archived.ts';
 import { createCancelRoute, createDeleteRoute } from './cancel.ts';
-import { createExecutionNews } from './execution-news.ts';
+import { createExecutionNews } from './follow.ts';
 import { createListRoute, createReadRoute, createTranscriptRoute } from './read.ts';
 import { createStartRoute, type StartAgentDeps } from './start.ts';
 import { createEventsRoute, createStreamRoute } from './stream.ts';

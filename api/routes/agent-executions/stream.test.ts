@@ -5,7 +5,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import type { ConversationRecord } from '../../../lib/conversation/record.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { EventFrame } from '../../../lib/http/route.ts';
-import { createExecutionNews } from './execution-news.ts';
+import { createExecutionNews } from './follow.ts';
 import { archiveOf } from '../../../test/agents/archive-of.ts';
 import { createMemoryFeed, type MemoryFeed } from '../../../test/agents/memory-feed.ts';
 import { AgentEvent, type ConversationEvent } from './schema.ts';

@@ -2,6 +2,7 @@ import { globalNamespace } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { workflows } from '../../../lib/kinds.ts';
+import { isForbidden } from '../../../lib/kube/kube-error.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { readWorkflow, registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
 import { byName, scopeOf, type WorkflowScope } from '../../../lib/workflow-lookup/scope.ts';
@@ -19,7 +20,6 @@ import { noWorkflow } from '../refusals.ts';
 import type { KubernetesDeps } from './deps.ts';
 import { inNamespace, listedIn } from './known-namespace.ts';
 import { onlyTheApi } from './only-the-api.ts';
-import { unlessRefused } from './unless-refused.ts';
 
 /** The workflow of that name or uid, here or else in the global namespace: where the controller looks as well. */
 async function findWorkflow(
@@ -33,6 +33,16 @@ async function findWorkflow(
     if (found) return found;
   }
   throw noWorkflow(nameOrUid, words);
+}
+
+/** A user of one tenant may not be allowed to read the global namespace: then nothing is there for them. */
+async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
 }
 
 function placesOf(namespace: string, scope: WorkflowScope | undefined): readonly string[] {

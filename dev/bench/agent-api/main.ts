@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createAttestations } from '../../../api/agents/pods/attestations.ts';
 import { createConversationFeed } from '../../../api/agents/conversation/live.ts';
 import { createPodIdentity } from '../../../api/agents/pods/pod-identity.ts';
-import { createExecutionNews } from '../../../api/routes/agent-executions/execution-news.ts';
+import { createExecutionNews } from '../../../api/routes/agent-executions/follow.ts';
 import { createEventsRoute } from '../../../api/routes/agent-executions/stream.ts';
 import { createAgentPodRoutes } from '../../../api/routes/agent-pods/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
