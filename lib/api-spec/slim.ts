@@ -14,8 +14,7 @@ const slimApiSpec = (spec: ApiSpec): ApiSpec => {
 };
 
 /** Whether the cache keeps all of it: an inline document is what it leaves out. */
-const isWholeApiSpec = ({ spec }: ApiSpec): boolean =>
-  spec.document !== undefined || spec.document_parts !== undefined;
+const isWholeApiSpec = ({ spec }: ApiSpec): boolean => spec.document !== undefined || spec.document_parts !== undefined;
 
 /** All steps of a ToolWorkflow in a cache, which counts them. */
 const slimStep: ToolWorkflow['spec']['steps'][number] = {

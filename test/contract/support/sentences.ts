@@ -1,5 +1,5 @@
 /** A sentence, with the line on which its paragraph begins. */
-export interface Sentence {
+interface Sentence {
   readonly line: number;
   readonly text: string;
 }
