@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import { compileInTurns, validateSpec } from '../crds/validators.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -112,6 +113,8 @@ async function main(): Promise<number> {
 
 // Not by waiting for an empty event loop: the timer that bounds a graceful stop would keep it from ever being empty.
 try {
+  const { Workflow, Agent, Script, GitBinding } = validateSpec;
+  await compileInTurns([Workflow, Agent, Script, GitBinding]);
   process.exit(await main());
 } catch (error) {
   process.stderr.write(`windlass api: ${messageOf(error)}\n`);

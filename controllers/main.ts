@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { systemClock } from '../lib/clock.ts';
+import { compileInTurns } from '../crds/validators.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -15,6 +16,7 @@ import { ControllersConfig } from './config.ts';
 import { runManager } from './manager.ts';
 import { modules } from './modules.ts';
 import { createMetrics } from './runtime/index.ts';
+import { reconcileValidators } from './validators.ts';
 
 /** The thread beside the main loop: beside the bundle in the image, and in its folder where the sources are. */
 function keeperFile(): string {
@@ -60,6 +62,7 @@ async function main(): Promise<number> {
 
 // Not by waiting for an empty event loop: the timer that bounds a graceful stop would keep it from ever being empty.
 try {
+  await compileInTurns(reconcileValidators);
   process.exit(await main());
 } catch (error) {
   process.stderr.write(`windlass controllers: ${messageOf(error)}\n`);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
 import type { TSchema } from 'typebox';
@@ -34,25 +35,40 @@ export const problemsMax = 100;
  */
 export const smallValue = 4_000;
 
-/** A validator of one schema, compiled at its first use. Paths begin with `base`. */
-export function createValidator(schema: TSchema, base: Place = []): Validator {
+/** A validator that can be compiled before its first use. */
+export interface Compilable extends Validator {
+  /** Its parts; each compiles what is not compiled yet, and takes up to 150 ms. */
+  readonly parts: readonly (() => unknown)[];
+}
+
+/** Compiles validators, one part a turn of the event loop, so that no later turn has to. */
+export async function compileInTurns(validators: readonly Compilable[]): Promise<void> {
+  for (const part of validators.flatMap(({ parts }) => parts)) {
+    part();
+    await setImmediate();
+  }
+}
+
+/** A validator of one schema, compiled at its first use at the latest. Paths begin with `base`. */
+export function createValidator(schema: TSchema, base: Place = []): Compilable {
   const compile = (allErrors: boolean): ValidateFunction =>
     createAjv(allErrors).compile(toJsonSchema(sourceOf(schema)));
   let first: ValidateFunction | undefined;
   let all: ValidateFunction | undefined;
-  return (value) => {
-    first ??= compile(false);
-    if (first(value)) return [];
-    let { errors } = first;
+  const toFirst = (): ValidateFunction => (first ??= compile(false));
+  const toAll = (): ValidateFunction => (all ??= compile(true));
+  const validate: Validator = (value) => {
+    if (toFirst()(value)) return [];
+    let { errors } = toFirst();
     if (isSmall(value)) {
-      all ??= compile(true);
-      all(value);
-      ({ errors } = all);
+      toAll()(value);
+      ({ errors } = toAll());
     }
     return meantErrors(errors ?? [])
       .slice(0, problemsMax)
       .map((error) => toProblem(error, value, base));
   };
+  return Object.assign(validate, { parts: [toFirst, toAll] });
 }
 
 /** Counts no further than the bound. */
@@ -82,7 +98,7 @@ export const validateSpec = {
   GitBinding: createValidator(GitBindingSpec, ['spec']),
   EdgeGroup: createValidator(EdgeGroupSpec, ['spec']),
   FleetRun: createValidator(FleetRunSpec, ['spec']),
-} as const satisfies Readonly<Record<string, Validator>>;
+} as const satisfies Readonly<Record<string, Compilable>>;
 
 /** Validator of a whole workflow in the manifest form (spec 1 §2.6). */
 export const validateManifest: Validator = createValidator(WorkflowManifest);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import { compileInTurns, validateSpec } from '../crds/validators.ts';
 import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createOutputReader } from '../lib/execution/output-reader.ts';
@@ -73,6 +74,8 @@ function workerUrl(): URL {
 
 // Not by waiting for an empty event loop: the timer that bounds a graceful stop would keep it from ever being empty.
 try {
+  const { ApiSpec, ToolWorkflow, CliTool, Workflow } = validateSpec;
+  await compileInTurns([ApiSpec, ToolWorkflow, CliTool, Workflow]);
   process.exit(await main());
 } catch (error) {
   process.stderr.write(`windlass gateway: ${messageOf(error)}\n`);

@@ -3,7 +3,8 @@ import { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution
 import { createValidator } from '../../../crds/validators.ts';
 import type { Failure } from './facts.ts';
 
-const validate = createValidator(WorkflowExecutionStatus, ['status']);
+/** Whether the API server would take a status. */
+export const validateStatus = createValidator(WorkflowExecutionStatus, ['status']);
 
 /** Why a status must not be written: it is too large, or the API server would refuse it. Undefined where nothing is wrong. */
 export function statusProblem(status: WorkflowExecutionStatus): Failure | undefined {
@@ -12,7 +13,7 @@ export function statusProblem(status: WorkflowExecutionStatus): Failure | undefi
     const message = `the status would have ${bytes} bytes and takes ${limits.statusBytes}; write fewer keys to the Blackboard`;
     return { reason: 'StatusTooLarge', message };
   }
-  const [problem] = validate(status);
+  const [problem] = validateStatus(status);
   if (problem === undefined) return undefined;
   return { reason: 'Refused', message: `the status would break the schema: ${problem.path}: ${problem.message}` };
 }
