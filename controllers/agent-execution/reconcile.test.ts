@@ -13,7 +13,9 @@ import { type Archives, noArchives } from '../archiving/archives.ts';
 import type { ArchiveFact } from '../archiving/decide-archiving.ts';
 import type { Fact } from '../runtime/facts.ts';
 import { createQuotaGate } from '../step-pods/quota-gate.ts';
+import { agentLimits } from './limits.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
+import type { ConversationEnd } from './recorded-end.ts';
 
 const key = 'tenant-a/run';
 const start = Date.parse('2026-01-02T00:00:00Z');
@@ -47,7 +49,8 @@ interface Given {
   readonly archives?: Archives<AgentExecution>;
   readonly context?: SecurityContextSpec;
   /** When the conversation ended. */
-  readonly recordedEnd?: string;
+  /** The end of its conversation. Default: it continues. */
+  readonly recorded?: ConversationEnd;
 }
 
 /** Fields of one level of the status are all that a patch of ours changes. */
@@ -178,7 +181,7 @@ function world(given: Given = {}) {
     nodeConfig: { runtimes: [], isolation: {} },
     settings: podSettings,
     archives: given.archives ?? noArchives,
-    recordedEnd: async () => given.recordedEnd,
+    recordedEnd: async () => given.recorded ?? { kind: 'open' },
     isEnding: () => false,
     ttlSeconds: 60,
     archiveGraceSeconds: 30,
@@ -226,6 +229,7 @@ const running = (pod: Pod): Pod => ({
   ...pod,
   status: { containerStatuses: [{ name: 'step', state: { running: { startedAt: '2026-01-02T00:00:01Z' } } }] },
 });
+const ended: ConversationEnd = { kind: 'ended', at: '2026-01-02T00:14:59.000Z' };
 const result = { phase: 'completed' as const, score: 0.5, at: new Date(start).toISOString() };
 
 describe('an execution of an agent begins', () => {
@@ -607,7 +611,7 @@ describe('an execution of an agent waits for a person', () => {
   });
 
   it('and says so where its conversation had ended, and Kubernetes stored no outcome before its deadline', async () => {
-    const late = world({ recordedEnd: '2026-01-02T00:14:59.000Z' });
+    const late = world({ recorded: ended });
     await late.run();
     await late.clock.advance(15 * 60_000);
     await late.run();
@@ -654,6 +658,57 @@ describe('an execution of an agent ends', () => {
     await clock.advance(15 * 60_000);
     await run();
     expect([status()?.phase, status()?.reason, deleted.length]).toEqual(['failed', 'Timeout', 1]);
+  });
+
+  const exited = (at: string) => (pod: Pod) => ({
+    ...pod,
+    status: {
+      phase: 'Failed' as const,
+      containerStatuses: [{ name: 'step', state: { terminated: { exitCode: 1, startedAt: at, finishedAt: at } } }],
+    },
+  });
+
+  it.each<[string, ConversationEnd, RegExp]>([
+    [
+      'its conversation has ended, until the outcome is stored',
+      ended,
+      /ended at 2026-01-02T00:14:59.000Z, and its outcome/,
+    ],
+    ['the event bus does not say whether it has ended', { kind: 'unknown' }, /the event bus does not say/],
+  ])('not with its pod where %s', async (_title, recorded, message) => {
+    const { run, status, podIs, clock, asks } = world({ recorded });
+    await run();
+    podIs(exited(new Date(clock.now()).toISOString()));
+    await clock.advance(1_000 + agentLimits.outcomeMs);
+    expect(await run()).toMatchObject({ requeueAfterMs: agentLimits.outcomeMs });
+    expect(status()).toMatchObject({ phase: 'running', reason: 'OutcomePending' });
+    expect(status()?.message).toMatch(message);
+    asks({ result });
+    await run();
+    expect(status()).toMatchObject({ phase: 'completed', score: 0.5 });
+  });
+
+  it('with its pod where the conversation continues, 15 s after the second in which that ended', async () => {
+    const { run, status, podIs, clock } = world();
+    await run();
+    podIs(exited(new Date(clock.now()).toISOString()));
+    await clock.advance(1_000 + agentLimits.outcomeMs - 1);
+    await run();
+    expect(status()?.phase).toBe('running');
+    await clock.advance(1);
+    await run();
+    expect(status()).toMatchObject({ phase: 'failed', reason: 'PodFailed' });
+  });
+
+  it('not with its fourth pod where its conversation has ended', async () => {
+    const { run, status, podsAreGone } = world({ recorded: ended });
+    for (const attempt of [1, 2, 3, 4]) {
+      await run();
+      expect(status()?.pod).toMatchObject({ attempt });
+      podsAreGone();
+    }
+    await run();
+    expect(status()).toMatchObject({ phase: 'running', reason: 'OutcomePending' });
   });
 
   it('AMB-197 when its fourth pod is lost', async () => {

@@ -35,7 +35,7 @@ import { findDefinition, isNew } from './find-definition.ts';
 import { agentLimits } from './limits.ts';
 import { makePod, type Wait } from './make-pod.ts';
 import { planPod } from './plan-pod.ts';
-import { type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
+import { outcomePending, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
 import { endedStatus, statusWith } from './status.ts';
 
 interface AgentExecutionDeps extends AfterwardsDeps {
@@ -220,10 +220,17 @@ async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, ui
     case 'waits':
       return waitFor(deps, execution, decision.why, (decision.lookAt ?? Number.POSITIVE_INFINITY) - now);
     case 'failed':
-      return finish(deps, execution, failed(decision.why));
+      return failByPod(deps, execution, decision.why);
     case 'lost':
       return replacePod(deps, execution, decision);
   }
+}
+
+/** An outcome that the conversation has counts, whatever became of its pod. */
+async function failByPod(deps: AgentExecutionDeps, execution: AgentExecution, why: Reasoned): Promise<ReconcileResult> {
+  const pending = await outcomePending(deps, execution);
+  if (pending === undefined) return finish(deps, execution, failed(why));
+  return waitFor(deps, execution, pending, agentLimits.outcomeMs);
 }
 
 /** The server is asked before the pod counts as gone, or as never started: a watch may be behind. */
@@ -253,7 +260,7 @@ async function replacePod(
   await releasePod(deps, execution);
   if (attempt === undefined) {
     const message = `the pod was lost ${before} times; at last: ${why.reason}: ${why.message}`;
-    return finish(deps, execution, failed({ reason: 'PodLost', message }));
+    return failByPod(deps, execution, { reason: 'PodLost', message });
   }
   tell(deps, execution, 'Warning', { reason: why.reason, message: `${why.message}; a new pod takes its place` });
   const name = execution.status?.pod?.name ?? '';

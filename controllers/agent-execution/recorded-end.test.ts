@@ -3,6 +3,8 @@ import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { createAbsentBus } from '../../lib/bus/absent-bus.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { executionOf } from '../../test/agents/replica.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
@@ -27,28 +29,29 @@ async function endOf(uid: string, records: readonly object[], from = bus) {
 }
 
 const endedWith = (result: Partial<AgentResult>) => ({ kind: 'ended', result: { phase: 'completed', at, ...result } });
+const open = { kind: 'open' };
 const begun = { kind: 'iteration_started', iteration: 1, action: 'work' };
 
 it.each([
-  ['the end of a conversation', [begun, endedWith({})], at],
-  ['none where the driver was out of time too', [endedWith({ phase: 'failed', reason: 'Timeout' })], undefined],
-  ['none of a conversation that continues', [begun], undefined],
-  ['none of a conversation without a record', [], undefined],
+  ['the end of a conversation', [begun, endedWith({})], { kind: 'ended', at }],
+  ['none where the driver was out of time too', [endedWith({ phase: 'failed', reason: 'Timeout' })], open],
+  ['none of a conversation that continues', [begun], open],
+  ['none of a conversation without a record', [], open],
 ])('finds %s', async (what, records, end) => {
-  expect(await endOf(what.replaceAll(' ', '-'), records)).toBe(end);
+  expect(await endOf(what.replaceAll(' ', '-'), records)).toEqual(end);
 });
 
-it('does not wait for a bus that is away', async () => {
+it('does not wait for a bus that is away, and does not say then that the conversation continues', async () => {
   await endOf('away', [endedWith({})]);
   const away = nats.connect({ WINDLASS_NATS_URL: 'nats://127.0.0.1:1' });
   expect(away.problem()).toBeDefined();
-  expect(await endOf('away', [], away)).toBeUndefined();
+  expect(await endOf('away', [], away)).toEqual({ kind: 'unknown' });
 });
 
 it('makes no stream for a tenant that has none', async () => {
   const tenants = { tenantOf: () => 'young' };
   const logs = bus.logs(conversationLogs);
-  expect(await createRecordedEnd({ bus, logs, tenants })(executionOf('first'))).toBeUndefined();
+  expect(await createRecordedEnd({ bus, logs, tenants })(executionOf('first'))).toEqual(open);
   const connection = await connect({ servers: nats.server.url });
   const names = await (await jetstreamManager(connection)).streams.names().next();
   await connection.close();
@@ -58,5 +61,10 @@ it('makes no stream for a tenant that has none', async () => {
 
 it('ends an execution whose last record cannot be read', async () => {
   await bus.logs(conversationLogs).append({ tenant: 'acme', key: 'broken', body: '{' });
-  expect(await endOf('broken', [])).toBeUndefined();
+  expect(await endOf('broken', [])).toEqual(open);
+});
+
+it('waits for no bus where none is configured', async () => {
+  const absent = createAbsentBus(systemClock);
+  expect(await endOf('none', [], absent)).toEqual(open);
 });
