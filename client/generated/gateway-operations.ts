@@ -183,6 +183,8 @@ export type RegisterApiSpecBody = {
 export type RegisterApiSpecAnswer = {
   readonly id: string;
   readonly name: string;
+  /** Parts of the document that are legal and probably mistakes. */
+  readonly warnings?: readonly string[];
 };
 
 export type ListApiSpecsAnswer = {
@@ -347,6 +349,11 @@ export type RegisterCliToolBody = {
   readonly input_schema: unknown;
   /** The tenant of the token; another one is refused. */
   readonly tenant_id?: string;
+};
+
+export type RegisterCliToolAnswer = {
+  readonly id: string;
+  readonly name: string;
 };
 
 export type ListCliToolsAnswer = {
@@ -756,7 +763,7 @@ export interface RegisterCliToolRequest {
 }
 
 /** Body of the answer of {@link Operations.registerCliTool}. */
-export type RegisterCliToolReply = RegisterApiSpecAnswer;
+export type RegisterCliToolReply = RegisterCliToolAnswer;
 
 /** Arguments of {@link Operations.readCliTool}. */
 export interface ReadCliToolRequest {

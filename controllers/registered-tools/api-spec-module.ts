@@ -1,3 +1,4 @@
+import { lineOfProblem } from '../../crds/problem.ts';
 import type { ApiSpecReason } from '../../crds/conditions.ts';
 import type { ApiSpec, ApiSpecStatus } from '../../crds/schema/api-spec.ts';
 import {
@@ -5,6 +6,7 @@ import {
   createApiDocuments,
   credentialProblems,
   credentialTargetProblems,
+  documentWarnings,
   hasCredentials,
   problemText,
 } from '../../lib/api-spec/index.ts';
@@ -15,6 +17,7 @@ import { type OpenApiIndex, originOf } from '../../lib/openapi-document/index.ts
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
+import { shownWarnings, warningsText } from '../runtime/warnings.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { tenantInformer } from '../tenants.ts';
 import { apiSpecInformer } from './informers.ts';
@@ -82,12 +85,19 @@ function acceptedText({ spec }: ApiSpec, { operations, home }: OpenApiIndex): st
   return away === 0 ? callable : `${callable}, ${away} of them without the credentials, which are for ${home}`;
 }
 
-function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: number): ApiSpecStatus {
+export function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: number): ApiSpecStatus {
+  const warnings = warningsOf({ verdict, index });
+  const message = `${verdict.message}${warningsText(warnings)}`;
   return {
     observedGeneration: spec.metadata.generation ?? 0,
-    conditions: [readyOf(spec, verdict, now)],
+    conditions: [readyOf(spec, { ...verdict, message }, now)],
     ...(index && { title: index.title, openapi: index.openapi, operations: index.operations.size }),
     ...(index?.server !== undefined && { server: index.server }),
     ...(spec.spec.document_parts && { sha256: spec.spec.document_parts.sha256 }),
+    ...(warnings.length > 0 && { warnings }),
   };
 }
+
+/** None of an object that was refused: its problems say enough. */
+const warningsOf = ({ verdict, index }: Judgement): readonly string[] =>
+  verdict.reason === 'Accepted' && index !== undefined ? shownWarnings(documentWarnings(index).map(lineOfProblem)) : [];

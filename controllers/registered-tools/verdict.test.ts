@@ -6,7 +6,7 @@ import { partlyKept } from '../../lib/api-spec/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
 import type { Json } from '../../crds/schema/parts.ts';
-import { judgeApiSpec } from './api-spec-module.ts';
+import { judgeApiSpec, statusOf } from './api-spec-module.ts';
 import { judgeTool } from './cli-tool-module.ts';
 import { judgeToolWorkflow } from './tool-workflow-module.ts';
 import { isCallable, placeVerdict } from './verdict.ts';
@@ -75,6 +75,18 @@ describe('the condition Ready of registered tools', () => {
     expect((await judged(() => Promise.reject(missing))).reason).toBe('DocumentMissing');
     const away = new AppError('unavailable', 'away');
     await expect(judged(() => Promise.reject(away))).rejects.toBe(away);
+  });
+
+  it('of an ApiSpec warns of a document without an operation that a step can name, and of no other', async () => {
+    const text = JSON.stringify({ openapi: '3.0.3', info: { title: 'None' }, paths: { '/a': { get: {} } } });
+    const none = await judgeApiSpec({ read: async () => readOpenApi(text) }, apiSpec('True'));
+    expect(statusOf(apiSpec('True'), none, 0)).toMatchObject({
+      operations: 0,
+      conditions: [{ status: 'True', message: '0 operations can be called; status.warnings has 1 warning' }],
+      warnings: ['document: has no operation with an operationId, so no tool workflow can call it'],
+    });
+    const one = await judgeApiSpec({ read: async () => reading }, apiSpec('True'));
+    expect(statusOf(apiSpec('True'), one, 0)).not.toHaveProperty('warnings');
   });
 
   it('of an ApiSpec names the header of a credential that the connection needs', async () => {

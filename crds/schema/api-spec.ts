@@ -151,6 +151,12 @@ export const ApiSpecStatus = Type.Object(
     server: Type.Optional(Type.String({ description: 'Base URL of operations that name no server of their own.' })),
     operations: Type.Optional(Type.Integer({ minimum: 0, description: 'Operations that have an operationId.' })),
     sha256: Type.Optional(sha256),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.warningLength }), {
+        maxItems: limits.warnings,
+        description: 'Parts of the document that are legal and probably mistakes.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,3 +1,4 @@
+export { documentWarnings } from './document-warnings.ts';
 export { checkDocumentSize, checkTenantRoom } from './document-size.ts';
 export { credentialProblems, credentialTargetProblems, hasCredentials } from './credential-problems.ts';
 export { type ApiDocuments, createApiDocuments } from './documents.ts';

@@ -5,6 +5,7 @@ import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
 import type { ToolWorkflowSpec } from '../../crds/schema/tool-workflow.ts';
 import { createValidator, type Validator } from '../../crds/validators.ts';
+import { documentWarnings } from '../api-spec/document-warnings.ts';
 import { builtInNameProblems } from '../api-spec/registered.ts';
 import { credentialProblems, credentialTargetProblems } from '../api-spec/credential-problems.ts';
 import { checkCliTool } from '../cli-tool/check-cli-tool.ts';
@@ -45,15 +46,14 @@ function validatorOf({ kind, spec }: KindDefinition): Validator {
 const meanings: Readonly<Partial<Record<string, (spec: unknown) => readonly Problem[]>>> = {
   ApiSpec: (spec) => [...credentialProblems(spec as ApiSpecSpec), ...documentProblems(spec as ApiSpecSpec)],
   CliTool: (spec) => [...nameProblems(spec), ...checkCliTool(spec as CliToolSpec)],
-  ToolWorkflow: (spec) => [
-    ...nameProblems(spec),
-    ...toolWorkflowProblems(spec).map((problem) => ({
-      ...problem,
-      at: ['spec', ...problem.at],
-      path: problem.path === formatPlace(problem.at) ? formatPlace(['spec', ...problem.at]) : `spec.${problem.path}`,
-    })),
-  ],
+  ToolWorkflow: (spec) => [...nameProblems(spec), ...toolWorkflowProblems(spec).map(inSpec)],
 };
+
+const inSpec = (problem: Problem): Problem => ({
+  ...problem,
+  at: ['spec', ...problem.at],
+  path: problem.path === formatPlace(problem.at) ? formatPlace(['spec', ...problem.at]) : `spec.${problem.path}`,
+});
 
 function toolWorkflowProblems(spec: unknown): readonly Problem[] {
   const problems = checkToolWorkflow(spec, { isObject: true });
@@ -69,7 +69,10 @@ const nameProblems = (spec: unknown): Problem[] => {
 function documentProblems({ document, server_url: server, credentials }: ApiSpecSpec): Problem[] {
   if (document === undefined) return [];
   const { index, problems } = readOpenApi(document, server);
-  if (index !== undefined) return credentialTargetProblems({ credentials }, index);
+  if (index !== undefined) {
+    const homeless = credentialTargetProblems({ credentials }, index);
+    return homeless.length > 0 ? homeless : documentWarnings(index).map(inSpec);
+  }
   return problems.map(({ path, rule, message }) => {
     const isOfSpec = path.startsWith('spec.');
     const inside = path === '' ? '' : `${path.startsWith('[') ? '' : '.'}${path}`;

@@ -82,6 +82,12 @@ describe('objects of any kind in a text', () => {
     expect(found(text)).toEqual([]);
   });
 
+  it('an API spec without an operation that a step can name has a warning at its document', () => {
+    const text = `${head('ApiSpec')}spec:\n  document: '{"openapi":"3.1.0","info":{"title":"None","version":"1"},"paths":{}}'\n`;
+    const [problem] = readObjects(text).flatMap(({ problems }) => problems);
+    expect(problem).toMatchObject({ path: 'spec.document', severity: 'warning', rule: 'no_operation' });
+  });
+
   it.each([
     [58, 0],
     [59, 0],

@@ -31,6 +31,16 @@ const Registration = Type.Object(
   { additionalProperties: false },
 );
 
+const Registered = Type.Object(
+  {
+    ...Creation.properties,
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'Parts of the document that are legal and probably mistakes.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 /** It names the Secret of credentials and never shows a value. */
 const Record = Type.Object(
   {
@@ -79,7 +89,7 @@ export const registerApiSpec = defineContract({
   success: {
     kind: 'json',
     description: 'It is registered.',
-    schema: Creation,
+    schema: Registered,
     example: { id: record.id, name: record.name },
   },
   invalidBody: invalidRegistration.error,

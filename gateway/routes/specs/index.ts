@@ -1,4 +1,4 @@
-import { errorAt } from '../../../crds/problem.ts';
+import { errorAt, lineOfProblem } from '../../../crds/problem.ts';
 import { apiVersion } from '../../../crds/labels.ts';
 import { limits } from '../../../crds/limits.ts';
 import type { ApiSpec, ApiSpecSpec } from '../../../crds/schema/api-spec.ts';
@@ -9,6 +9,7 @@ import {
   credentialProblems,
   credentialTargetProblems,
   documentMaps,
+  documentWarnings,
   objectNameOf,
   packDocument,
   type PackedDocument,
@@ -58,18 +59,18 @@ function registerRoute(deps: SpecRoutesDeps): Route<Operator> {
       });
     }
     const namespace = tenancy.namespaceOf(caller);
-    await checkDocument(deps, body, caller.tenant ?? '');
+    const warnings = await checkDocument(deps, body, caller.tenant ?? '');
     const packed = await packedOf(deps, body);
     if (packed !== undefined) checkTenantRoom(storedBytes(registry, caller, namespace), packed.parts.stored_bytes);
     const created = await registry.create(caller, apiSpecOf(body, namespace, packed));
     if (packed !== undefined) await storeParts(deps, created, packed);
-    return json({ id: created.metadata.uid, name: body.name });
+    return json({ id: created.metadata.uid, name: body.name, ...(warnings.length > 0 && { warnings }) });
   });
   return ofOwnTenant(tenancy, route);
 }
 
-/** @throws HttpError 400 Validation with the places of the document that are wrong. */
-async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: string): Promise<void> {
+/** Gives warnings. @throws HttpError 400 Validation with the places of the document that are wrong. */
+async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: string): Promise<readonly string[]> {
   const bytes = Buffer.byteLength(body.document);
   try {
     checkDocumentSize(bytes);
@@ -82,6 +83,7 @@ async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: st
   if (problems.length > 0) {
     throw validation(problems.map(({ path, message }) => ({ path: placeOf(path), message })));
   }
+  return index === undefined ? [] : documentWarnings(index).map(lineOfProblem);
 }
 
 /** Places in the body: those in the document are behind the field that holds it. */

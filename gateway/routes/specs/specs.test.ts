@@ -37,6 +37,17 @@ describe('credentials of an API', () => {
   });
 });
 
+describe('a document without an operation that a step can name', () => {
+  it('is registered with a warning', async () => {
+    const index = { openapi: '3.0.3', title: 'None', operations: new Map(), home: 'https://a.example' };
+    expect(await registered('X-Key', 'api_key_header', index)).toEqual({
+      id: 'u-1',
+      name: 'shop',
+      warnings: ['document: has no operation with an operationId, so no tool workflow can call it'],
+    });
+  });
+});
+
 describe('the header of the credential of an API', () => {
   it.each(['Host', 'content-length', 'Content-Type', 'Transfer-Encoding', 'Connection', 'TE', 'Trailer', 'Expect'])(
     'is refused at its place where the connection needs it: %s',
