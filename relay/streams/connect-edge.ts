@@ -8,7 +8,6 @@ import {
   type ReceivedEvent,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { PoolPart } from '../../lib/fair-pool.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { relayStops, unanswered } from '../explained.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
@@ -56,7 +55,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
   // One listener for all streams: a signal looks through those that it has for each one more or less.
   deps.draining.addEventListener('abort', () => open.forEach(stop), { once: true });
   return async (pipe) => {
-    const { stream, place } = await opened(deps, pipe);
+    const stream = await opened(deps, pipe);
     open.add(stream);
     if (deps.draining.aborted) stop(stream);
     try {
@@ -65,7 +64,7 @@ export function connectEdge(parts: ConnectDeps): HandleStream<Buffer, Uint8Array
       await pipe.each((message) => take(deps, stream, message));
     } finally {
       open.delete(stream);
-      place.leave();
+      deps.shares.leave(stream.host.tenant);
       void deps.streams.over(stream).catch(() => undefined);
     }
   };
@@ -113,19 +112,15 @@ interface Opening {
   readonly claims: NodeClaims;
 }
 
-interface Opened {
-  readonly stream: LiveStream;
-  readonly place: PoolPart;
-}
-
 /** Counts the stream to the share of its tenant, whom the token names, until it is over. */
-async function opened(deps: OpenDeps, pipe: Pipe): Promise<Opened> {
+async function opened(deps: OpenDeps, pipe: Pipe): Promise<LiveStream> {
   const opening = await proven(deps, pipe);
-  const place = deps.shares.enter(opening.claims.tid);
+  const { tid } = opening.claims;
+  deps.shares.enter(tid);
   try {
-    return { stream: await openInTime(deps, opening), place };
+    return await openInTime(deps, opening);
   } catch (error) {
-    place.leave();
+    deps.shares.leave(tid);
     throw error;
   }
 }
@@ -216,4 +211,4 @@ function isCurrent({ object }: StoredHost, claims: Credential): boolean {
 const replacedToken = (): AppError => unproven('another node security token has replaced this one');
 
 /** Empty where there is none; a longer one than any of ours is refused by its reader. */
-const bearerOf = (pipe: Pipe): string => /^Bearer ([^\s,]+)$/i.exec(pipe.header('authorization') ?? '')?.[1] ?? '';
+const bearerOf = (pipe: Pipe): string => /^Bearer ([^\s,]+)$/i.exec(pipe.takeHeader('authorization') ?? '')?.[1] ?? '';

@@ -12,7 +12,7 @@ const capabilities = { os: 'linux', arch: 'amd64', local_tools: [], mount_points
 function streamOf(host: StoredHost, nodeId: string): LiveStream {
   const facts = {
     nodeId,
-    token: { text: '', jti: '', keyHash: '', ends: Number.POSITIVE_INFINITY },
+    token: { digest: '', jti: '', keyHash: '', ends: Number.POSITIVE_INFINITY },
     streamId: randomUUID(),
     beganAt: Date.now(),
     deps: {

@@ -4,7 +4,7 @@ import { queryObjects } from 'node:v8';
 import { expect, it } from 'vitest';
 import { openEdgeCommand } from '../../lib/edge/index.ts';
 import type { StoredHost } from '../hosts/host-store.ts';
-import { createKeyReader, LiveStream } from './live-stream.ts';
+import { createKeyReader, heldToken, LiveStream } from './live-stream.ts';
 
 /** Signatures that were made or verified in a thread of the pool while the work ran: those alone call back. */
 async function pooledSignatures(work: () => Promise<unknown>): Promise<number> {
@@ -44,12 +44,19 @@ it('a relay keeps the parsed keys of 1,024 hosts, whatever the number of its str
   expect(kept() - before).toBeLessThan(1_100);
 });
 
+it('a stream keeps the digest of its token, which takes half a kilobyte', () => {
+  const text = 'x'.repeat(442);
+  const claims = { nodeId: 'n', tid: 'acme', jti: 'j', keyHash: 'k', iat: 0, exp: 1 };
+  expect(Object.values(heldToken(text, claims)).join('').length).toBeLessThan(64);
+  expect(heldToken(`${text.slice(1)}y`, claims).digest).not.toBe(heldToken(text, claims).digest);
+});
+
 it('EDGE-FLOW-06 seals messages in their order, without a thread of the pool for any of them', async () => {
   const relayKey = generateKeyPairSync('ed25519');
   const written: Uint8Array[] = [];
   const pipe = { send: async (bytes: Uint8Array) => void written.push(bytes), interrupt: () => undefined };
   const [nodeId, streamId] = ['n', 's'];
-  const token = { text: 't', jti: 'j', keyHash: 'k', ends: 0 };
+  const token = { digest: 't', jti: 'j', keyHash: 'k', ends: 0 };
   const deps = { clock: { now: () => Date.now() }, hosts: { find: async () => undefined }, relayKey, readKey };
   const host = { tenant: 'acme', object: { metadata: { uid: 'u' } } } as unknown as StoredHost;
   const facts = { nodeId, token, streamId, beganAt: 0, deps, pipe };

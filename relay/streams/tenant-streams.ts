@@ -4,19 +4,36 @@ import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 
 /** The streams of a relay by tenant, from the proof of their token on, whether they have said Hello or not. */
 export interface TenantStreams {
-  /** @throws GrpcError `limit_exceeded` where the tenant has its share of the relay's streams. */
-  enter(tenant: string): PoolPart;
+  /**
+   * Counts one stream more, until it leaves.
+   * @throws GrpcError `limit_exceeded` where the tenant has its share of the relay's streams.
+   */
+  enter(tenant: string): void;
+  leave(tenant: string): void;
 }
 
 /** One tenant alone has four fifths of `max` streams, so that the hosts of another one find a place. */
 export function createTenantStreams(max: number, clock: Clock): TenantStreams {
   const pool = createFairPool({ size: max, clock });
+  /** One part of the pool for all streams of a tenant: no stream keeps one of its own. */
+  const parts = new Map<string, PoolPart>();
+  const hasPlace = (tenant: string, own: number): boolean => {
+    const part = parts.get(tenant);
+    if (part !== undefined) return part.grow(own + 1);
+    const first = pool.tryEnter({ tenant });
+    if (first !== undefined) parts.set(tenant, first);
+    return first !== undefined;
+  };
   return {
     enter(tenant) {
-      const place = pool.tryEnter({ tenant });
-      if (place !== undefined) return place;
       const own = pool.heldBy(tenant);
+      if (hasPlace(tenant, own)) return;
       throw new GrpcError('limit_exceeded', `the ${own} streams of this tenant are its share of this relay; wait`);
+    },
+    leave(tenant) {
+      const left = pool.heldBy(tenant) - 1;
+      parts.get(tenant)?.keep(left);
+      if (left === 0) parts.delete(tenant);
     },
   };
 }

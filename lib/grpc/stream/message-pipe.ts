@@ -40,18 +40,22 @@ interface MessageDuplex<Out> {
   readonly writableEnded: boolean;
 }
 
-interface PipeDeps {
+/** The same for all streams of an operation, so that no stream has functions of its own. */
+export interface PipeDeps {
   readonly clock: Clock;
-  readonly life: StreamLife;
   readonly sendMs: number;
-  /** Ends a stream whose peer does not read. */
-  readonly cut: () => void;
+  /** Called with the call of a stream that has ended because its peer does not read. */
+  readonly cut: (duplex: unknown) => void;
   /** Called with the call when a message was read. */
   readonly onRead: (duplex: unknown) => void;
 }
 
-export function createMessagePipe<In, Out>(duplex: MessageDuplex<Out>, deps: PipeDeps): MessagePipe<In, Out> {
-  return new Pipe<In, Out>(duplex, deps);
+export function createMessagePipe<In, Out>(
+  duplex: MessageDuplex<Out>,
+  life: StreamLife,
+  deps: PipeDeps,
+): MessagePipe<In, Out> {
+  return new Pipe<In, Out>(duplex, life, deps);
 }
 
 const nothing = (): void => undefined;
@@ -106,14 +110,16 @@ class EachMessage<In> implements Reader<In> {
  */
 class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, AsyncIterable<In> {
   readonly #duplex: MessageDuplex<Out>;
+  readonly #life: StreamLife;
   readonly #deps: PipeDeps;
   #isEnded = false;
   #problem: unknown;
   #interruption: Error | undefined;
   #reader: Reader<In> | undefined;
 
-  constructor(duplex: MessageDuplex<Out>, deps: PipeDeps) {
+  constructor(duplex: MessageDuplex<Out>, life: StreamLife, deps: PipeDeps) {
     this.#duplex = duplex;
+    this.#life = life;
     this.#deps = deps;
     const read = (): void => this.#read();
     duplex.on('readable', read);
@@ -126,7 +132,7 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
       this.#problem ??= error;
       read();
     });
-    deps.life.onEnd(read);
+    life.onEnd(read);
   }
 
   get messages(): AsyncIterable<In> {
@@ -204,15 +210,14 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
 
   /** Node tells the end of what a peer has sent before it tells that the connection is lost. */
   async #whole(): Promise<IteratorResult<In, void>> {
-    const { clock, life } = this.#deps;
-    await clock.sleep(0);
-    if (this.#problem !== undefined || life.isOver) throw this.#ended();
+    await this.#deps.clock.sleep(0);
+    if (this.#problem !== undefined || this.#life.isOver) throw this.#ended();
     return { done: true, value: undefined };
   }
 
   async #left(leaving: Promise<void>): Promise<void> {
-    const { clock, life, sendMs, cut } = this.#deps;
-    const { signal } = life;
+    const { clock, sendMs, cut } = this.#deps;
+    const { signal } = this.#life;
     const over = new AbortController();
     const { promise, resolve } = Promise.withResolvers<'left' | 'over'>();
     const end = (): void => resolve('over');
@@ -226,13 +231,14 @@ class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, As
     signal.removeEventListener('abort', end);
     if (outcome === 'left') return;
     if (outcome === 'over') throw this.#ended();
-    cut();
+    this.#life.end();
+    cut(this.#duplex);
     throw new GrpcError('limit_exceeded', `the peer has read nothing for ${sendMs / 1_000} s`);
   }
 
   #assertOpen(): void {
     const { destroyed, writableEnded } = this.#duplex;
-    if (this.#problem !== undefined || this.#deps.life.isOver || destroyed || writableEnded) throw this.#ended();
+    if (this.#problem !== undefined || this.#life.isOver || destroyed || writableEnded) throw this.#ended();
   }
 
   #ended(): unknown {

@@ -30,8 +30,11 @@ export interface StreamOptions {
 export interface ServerStream<In, Out> extends MessagePipe<In, Out> {
   /** The subject of the certificate; undefined where the client has none that our authorities have signed. */
   readonly peer: Peer | undefined;
-  /** The client's values of a name, such as `authorization`; several values are joined with `, `. */
-  header(name: string): string | undefined;
+  /**
+   * The client's values of a name, such as `authorization`; several values are joined with `, `. They are given once: a stream would
+   * keep its token as long as it lasts.
+   */
+  takeHeader(name: string): string | undefined;
   /** Aborts when the client is gone, its deadline is over, or the server breaks the stream off. */
   readonly signal: AbortSignal;
   /** Aborts when the server begins to stop: say goodbye and return. The stream is broken off after the server's grace. */
@@ -47,6 +50,8 @@ export function serveStream<In, Out>(
   options: StreamOptions,
   handle: HandleStream<In, Out>,
 ): handleBidiStreamingCall<In, Out> {
+  const { sendMs = grpcLimits.sendMs } = options;
+  const pipes = { clock: deps.clock, sendMs, cut: cutStream, onRead: releaseRead };
   let open = 0;
   const count = (change: number): void => {
     open += change;
@@ -64,7 +69,7 @@ export function serveStream<In, Out>(
     using _deadline = endAtDeadline(deps, call, life);
     try {
       assertWelcome(deps, options, { peer, open });
-      await handle(new OpenStream(deps, options, { call, peer, life }));
+      await handle(new OpenStream(pipes, deps.draining, { call, peer, life }));
       end(call, report, undefined);
     } catch (error) {
       end(call, report, error);
@@ -92,17 +97,12 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
   readonly #life: StreamLife;
   readonly #pipe: MessagePipe<In, Out>;
 
-  constructor({ clock, draining }: ServeStreamDeps, options: StreamOptions, { call, peer, life }: OpenCall<In, Out>) {
-    const { sendMs = grpcLimits.sendMs } = options;
+  constructor(pipes: PipeDeps, draining: AbortSignal, { call, peer, life }: OpenCall<In, Out>) {
     this.peer = peer;
     this.draining = draining;
     this.#call = call;
     this.#life = life;
-    const cut = (): void => {
-      life.end();
-      cutStream(call);
-    };
-    this.#pipe = createMessagePipe<In, Out>(call, { clock, life, sendMs, cut, onRead: releaseRead });
+    this.#pipe = createMessagePipe<In, Out>(call, life, pipes);
   }
 
   get messages(): AsyncIterable<In> {
@@ -125,8 +125,11 @@ class OpenStream<In, Out> implements ServerStream<In, Out> {
     this.#pipe.interrupt(problem);
   }
 
-  header(name: string): string | undefined {
-    return headerOf(this.#call.metadata, name);
+  takeHeader(name: string): string | undefined {
+    const { metadata } = this.#call;
+    const values = headerOf(metadata, name);
+    metadata.remove(name);
+    return values;
   }
 }
 
