@@ -30,8 +30,8 @@ import { createServerMetrics } from '../lib/process/server-metrics.ts';
 import { secretsFromEnvironment } from './routes/webhooks/secrets.ts';
 import { runApi } from './run-api.ts';
 
-// Objects of a request die with it. Where a burst lets V8 believe otherwise, it puts them among the old ones from
-// then on, and whatever they refer to stays until the next full collection: twice the work, and twice the memory.
+// Objects of a request die with it. Where a burst lets V8 believe otherwise, it puts them among the old ones from then
+// on, and whatever they refer to stays until the next full collection. That is twice the work, and twice the memory.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 /** Entry point of a thread: beside the bundle in the image, and in its folder where the sources are. */

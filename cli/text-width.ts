@@ -34,8 +34,8 @@ export function padText(text: string, columns: number): string {
 const unsafe = new RegExp(String.raw`[\p{Cc}${unsafeMarks}]`, 'gu');
 
 /**
- * Data made safe for a terminal on one line: control characters, escape sequences among them, and marks that turn the
- * direction of writing become visible signs, so that no output of a step can move the cursor or disguise a line.
+ * Data made safe for a terminal on one line. Control characters, escape sequences among them, and marks that turn the
+ * direction of writing become visible signs. So no output of a step can move the cursor or disguise a line.
  */
 export function printable(text: string): string {
   return text.replace(/\r?\n/g, ' ⏎ ').replace(/\t/g, ' ').replace(unsafe, '�');

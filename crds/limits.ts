@@ -85,8 +85,8 @@ export const limits = {
   /** Largest input of an execution as JSON: etcd takes 1.5 MiB for the object with its status. */
   executionInputBytes: 1024 * 1024,
   /**
-   * Heap that the JSON of one request may take when it is parsed, by `jsonCost`: twelve times the largest text, which is
-   * more than data has that people send, and less than 1 MiB of `{}` (design §11).
+   * Heap that the JSON of one request may take when it is parsed, by `jsonCost`: twelve times the largest text. Data
+   * that people send takes less, and 1 MiB of `{}` takes more (design §11).
    */
   parsedJsonBytes: 12 * 1024 * 1024,
   /** requirements, appendix C: items a page of a list, by default and at most. */
@@ -147,8 +147,8 @@ export const limits = {
   askArgumentsLength: 32_768,
   askFeedbackLength: 8_192,
   /**
-   * Ours: a call of a tool by a workflow, in bytes: of its arguments in UTF-8, and of both arguments and answer as the API
-   * server stores them. etcd takes 1.5 MiB for the object, which holds both.
+   * Ours: the bytes of a call of a tool by a workflow. They are those of its arguments in UTF-8, and those of arguments
+   * and answer together as the API server stores them. etcd takes 1.5 MiB for the object, which holds both.
    */
   toolCallArgumentsBytes: 262_144,
   toolCallArgumentsStoredBytes: 524_288,
@@ -216,14 +216,14 @@ export const limits = {
   edgeTagLength: 128,
   edgeLabelLength: 256,
   /**
-   * Characters of the tags and labels that operators give one host, names of labels included, with `edgeTextCharge` more for each
-   * tag and label: the API, the controllers and relays keep those of all hosts (our own).
+   * Characters of the tags and labels that operators give one host, names of labels included, with `edgeTextCharge`
+   * more for each tag and label. The API, the controllers and relays keep those of all hosts (our own).
    */
   edgeTextsLength: 4 * 1024,
   edgeTextCharge: 32,
   /**
-   * The same for what a daemon reports: names of its tools, with `edgeToolCharge` more for each, so that 256 short ones have room,
-   * and its labels, with `edgeTextCharge` more for each (our own).
+   * The same for what a daemon reports: names of its tools, with `edgeToolCharge` more for each, so that 256 short ones
+   * have room. And its labels, with `edgeTextCharge` more for each (our own).
    */
   edgeFactsLength: 4 * 1024,
   edgeToolCharge: 8,

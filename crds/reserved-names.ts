@@ -51,9 +51,9 @@ export const reservedExecutionNamePattern =
   '^(start-[0-9a-f]{32}|(stimulus-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$';
 
 /**
- * Names of executions of agents that follow from an Idempotency-Key, from the answer that one judges (ADR 0112), and from the
- * stimulus that one routes: an execution of another user under it would stop the start, the execution that is judged, or
- * the routing.
+ * Names of executions of agents that follow from an Idempotency-Key, from the answer that one judges (ADR 0112), and
+ * from the stimulus that one routes. An execution of another user under such a name would stop the start, the execution
+ * that is judged, or the routing.
  */
 export const reservedAgentExecutionNamePattern =
   '^(start-[0-9a-f]{32}|judge-[0-9a-f]{16}-[0-9]{1,10}|route-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$';

@@ -14,8 +14,9 @@ export const toolGlobPattern = '^[A-Za-z0-9_.*-]+$';
 export const shortToolGlobPattern = '^[A-Za-z0-9_.-]*(\\*[A-Za-z0-9_.-]*){0,8}$';
 
 /**
- * An entry of a deny list: a glob over names of tools with 8 stars at most, or an absolute path or glob of paths, which file
- * tools keep off; paths of a volume that is not mounted begin with `volume:NAME/`, where `*` in the name is any text.
+ * An entry of a deny list. It is a glob over names of tools with 8 stars at most, or an absolute path or glob of paths,
+ * which file tools keep off. Paths of a volume that is not mounted begin with `volume:NAME/`, where `*` in the name is
+ * any text.
  */
 export const denyPattern = '^(/.*|volume:[a-z0-9.*-]+/.*|[A-Za-z0-9_.-]*(\\*[A-Za-z0-9_.-]*){0,8})$';
 

@@ -31,7 +31,7 @@ export const problemsMax = 100;
 
 /**
  * Members and items of a value whose problems are all looked for. ajv keeps an object for each error, whatever their
- * number: a body of 20,000 unknown fields held a process for 0.2 s.
+ * number. A body of 20,000 unknown fields held a process for 0.2 s.
  */
 export const smallValue = 4_000;
 

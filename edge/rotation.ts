@@ -14,8 +14,8 @@ const part = 0.5;
 const jumpMs = 300_000;
 
 /**
- * Whether it is time for a new key: half the life of the token is over, by the clock or by the time that this process has
- * run since it got the token. A clock that jumped to before the token was received says nothing, so it is time as well.
+ * Whether it is time for a new key. It is when half the life of the token is over, by the clock or by the time that
+ * this process has run since. A clock that jumped to before the token was received says nothing, so it is time as well.
  */
 export function isRotationDue(
   { receivedAt, lifeMs }: Pick<HostCredential, 'receivedAt' | 'lifeMs'>,

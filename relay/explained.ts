@@ -15,8 +15,8 @@ export const unanswered = (): GrpcError =>
   new GrpcError('unavailable', 'the relay could not look the host up within 10 s; come back later');
 
 /**
- * Result of the work of a call. An error by which the relay lacks NATS or the Kubernetes API says so to the daemon, whose log is
- * the first that an operator reads; nothing more of our insides is in it.
+ * Result of the work of a call. An error by which the relay lacks NATS or the Kubernetes API says so to the daemon,
+ * whose log is the first that an operator reads. Nothing more of our insides is in it.
  */
 export const explained = <T>(work: Promise<T>): Promise<T> => work.catch(explain);
 

@@ -15,9 +15,9 @@ interface SweepPace {
 const sweepMs = 30_000;
 
 /**
- * A sweep every 30 s. It waits while a fleet comes back, and until those who were turned away have tried again: it would write the
- * hosts that are still in line as Disconnected, and soon after as Connected. It waits until the silence that makes a host
- * Unhealthy at the most (spec 2 §3).
+ * A sweep every 30 s. It waits while a fleet comes back, and until those who were turned away have tried again. Else it
+ * would write the hosts that are still in line as Disconnected, and soon after as Connected. It waits until the silence
+ * that makes a host Unhealthy at the most (spec 2 §3).
  */
 export function createSweepPace({ clock, staleMs }: SweepPaceDeps): SweepPace {
   let last = clock.steadyMs();

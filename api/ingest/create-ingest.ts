@@ -47,8 +47,8 @@ interface IngestDeps {
  * Trouble of ours at either of the last two keeps the key.
  *
  * The table of routes is asked first, since the answer leaves nothing behind in the store that tenants share. A replica
- * that dies on the way leaves a reservation, and under it an execution or none: the sender's next attempt tells which,
- * for the execution's name follows from the stimulus that is reserved.
+ * that dies on the way leaves a reservation, and under it an execution or none. The sender's next attempt finds out
+ * which, for the execution's name follows from the stimulus that is reserved.
  */
 export function createIngest(deps: IngestDeps): Ingest {
   return async (submission) => {

@@ -27,14 +27,14 @@ export interface Signed {
 }
 
 /**
- * Remembers under which source and key a signature was accepted. The signature of a webhook covers its body alone (spec 1
- * §5.3), so a reader of one delivery could send it again under another key, or to another source of the same secret.
+ * Remembers under which source and key a signature was accepted. The signature of a webhook covers its body alone (spec
+ * 1 §5.3). So a reader of one delivery could send it again under another key, or to another source of the same secret.
  */
 export interface Deliveries {
   /**
-   * Throws IngestError `signature_reused` for a signature that was accepted under another source or key within 24 hours,
-   * and AppError `unavailable` while the store is away, unless the delivery has no key: what has none may run twice anyway.
-   * Gives the entry where this call wrote it.
+   * Throws IngestError `signature_reused` for a signature that was accepted under another source or key within 24
+   * hours, and AppError `unavailable` while the store is away. A delivery without a key does not throw for the store:
+   * it may run twice anyway. Gives the entry where this call wrote it.
    */
   readonly accept: (delivery: Signed) => Promise<Remembered | undefined>;
   /** Forgets a delivery that was refused after all. Throws AppError `unavailable` while the store is away. */

@@ -31,9 +31,9 @@ export interface Ingested {
 }
 
 /**
- * The one way in for stimuli, whatever transport they came through (spec 1 §4.6): refuses a duplicate, finds the workflow,
- * starts it, and tells the event bus. It throws IngestError for the outcomes of spec 1 §7.2, AppError `limit_exceeded`
- * for a content that no execution can hold, and AppError `unavailable` when the outcome is not known: the sender may
- * try again with the same key, and the stimulus never runs twice.
+ * The one way in for stimuli, whatever transport they came through (spec 1 §4.6): refuses a duplicate, finds the
+ * workflow, starts it, and tells the event bus. It throws IngestError for the outcomes of spec 1 §7.2, AppError
+ * `limit_exceeded` for a content that no execution can hold, and AppError `unavailable` when the outcome is not known.
+ * The sender may then try again with the same key, and the stimulus never runs twice.
  */
 export type Ingest = (submission: Submission) => Promise<Ingested>;

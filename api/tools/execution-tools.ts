@@ -54,9 +54,9 @@ function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
 }
 
 /**
- * Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4), why the run was refused or halted, and the
- * output that came meanwhile, each piece with its `node_id` (spec 2 §4.6). The run continues when the call ends before: out
- * of time it answers the run's id, with `timed_out`. A caller who gives it up cancels the run.
+ * Waits for the end of the run. Answers a FleetExecutionResult (spec 2 §2.4), why the run was refused or halted, and
+ * the output that came meanwhile, each piece with its `node_id` (spec 2 §4.6). The run continues when the call ends
+ * before: out of time it answers the run's id, with `timed_out`. A caller who gives it up cancels the run.
  */
 function invokesFleet({ operations }: ExecutionToolsDeps): Give {
   return async (caller, args, signal) => {

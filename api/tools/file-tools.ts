@@ -117,8 +117,8 @@ async function placed(
 }
 
 /**
- * A call that is made again, by the next driver of its conversation or by the next replica for a workflow, has not ended: its event
- * would keep out that of its end. For a workflow only what reads is made again.
+ * A call that is made again, by the next driver of its conversation or by the next replica for a workflow, has not
+ * ended. Its event would keep out that of its end. For a workflow only what reads is made again.
  */
 function failed(helpers: Helpers, call: FileCall, error: unknown): never {
   const isMadeAgain =

@@ -34,7 +34,8 @@ export interface Asked {
 export interface Operations {
   /**
    * The value that the operation answers with, for the tenant of the tool's caller and with no role of an operator
-   * (requirements AMB-194); of one that answers with events the data of the last one. @throws AppError, as the operation does.
+   * (requirements AMB-194). Of an operation that answers with events, it is the data of the last one. @throws AppError,
+   * as the operation does.
    */
   call(operationId: string, caller: ToolCaller, asked: Asked): Promise<unknown>;
   /** Gives the routes, which are made after the tools. */

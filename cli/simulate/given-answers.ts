@@ -56,9 +56,9 @@ function partsOf(state: State): (readonly [string | number, Kind])[] {
 }
 
 /**
- * The answers of a file and of flags. A file maps STATE, STATE/STEP or STATE/N of judge N to one answer or a list, one for each visit or
- * attempt, of which the last one repeats; a text is the response of a person. Flags are `STATE=RESPONSE` and
- * `STATE.FIELD=VALUE`, and go before the file. Throws a usage error that names what is wrong.
+ * The answers of a file and of flags. A file maps STATE, STATE/STEP or STATE/N of judge N to one answer or a list. A
+ * list has one for each visit or attempt; the last one repeats. A text is the response of a person. Flags are
+ * `STATE=RESPONSE` and `STATE.FIELD=VALUE`, and go before the file. Throws a usage error that names what is wrong.
  */
 export function givenAnswers(spec: WorkflowSpec, file: Json | undefined, flags: readonly string[]): AnswerTo {
   const keys = answerable(spec);

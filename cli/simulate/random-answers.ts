@@ -18,9 +18,9 @@ const outputs = ['', 'ok', 'true', 'false', '0', '1', '{"ok":true}', 'a\nb\n'];
 const scores = [0, 0.25, 0.5, 0.69, 0.7, 0.75, 0.9, 1];
 
 /**
- * Answers drawn at random from those that the definition distinguishes: exit codes and responses that its rules name,
- * an answer that comes too late where the state has a timeout, children and agents that complete or fail, and scores.
- * `given` has priority.
+ * Answers drawn at random from those that the definition distinguishes. They are exit codes and responses that its
+ * rules name, scores, and children and agents that complete or fail. Where a state has a timeout, an answer may come
+ * too late. `given` has priority.
  */
 export function randomAnswers(spec: WorkflowSpec, random: () => number, given: AnswerTo): AnswerTo {
   const codes = exitCodesOf(spec);

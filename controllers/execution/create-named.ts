@@ -63,8 +63,8 @@ export async function findMade<T extends KubeObject>(
 }
 
 /**
- * As the server has it; a watch may lag. Any user may write the label, on objects of any number and size: of the list
- * only the metadata is read, and whole one at a time those with a name that the object may have.
+ * As the server has it; a watch may lag. Any user may write the label, on objects of any number and size. So only the
+ * metadata of the list is read. Objects with a name that the object may have are read whole, one at a time.
  */
 async function findNamed<T extends KubeObject>(
   { kube }: { readonly kube: Pick<KubeClient, 'get' | 'listAll'> },

@@ -7,8 +7,8 @@ import type { Fact } from '../runtime/facts.ts';
 import type { LinkedFact } from './engine/facts.ts';
 
 /**
- * The events that each stimulus has, for the one that the end of an execution became (requirements AMB-189): that it came,
- * once it is known to start something or to fail, and which workflow it is for.
+ * The events that each stimulus has, for the one that the end of an execution became (requirements AMB-189). The first
+ * says that it came, once it is known to start something or to fail. The second says which workflow it is for.
  */
 export function endStimulusFacts({ metadata, status }: WorkflowExecution, linked: LinkedFact | undefined): Fact[] {
   const stimulus = status?.stimulus;

@@ -6,8 +6,9 @@ import { engineLimits } from './limits.ts';
 
 /**
  * Turns of one execution that are decided and not written yet. The API server handles the whole object at each status
- * write, input and all: some 0.7 s of its processor time for 1 MiB of small values, where the turn takes 15 ms. So turns
- * that only advance share a write. A process that ends meanwhile loses them, and the next one decides them again.
+ * write, input and all. That takes some 0.7 s of its processor time for 1 MiB of small values, where the turn takes 15
+ * ms. So turns that only advance share a write. A process that ends meanwhile loses them, and the next one decides them
+ * again.
  */
 export class Unwritten {
   /** As the API server has it. Its status is what the next write is compared with. */

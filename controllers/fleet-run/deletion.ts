@@ -29,8 +29,8 @@ export interface LeaveDeps extends DriveDeps {
 type Ending = { readonly kind: 'over' } | { readonly kind: 'open'; readonly commands: number; readonly why: string };
 
 /**
- * Ends the commands of a run that is deleted and held, and lets it go: at once where none is under way, else when they have
- * ended, and after `leaveMs` in any case (ADR 0104).
+ * Ends the commands of a run that is deleted and held, and lets it go. It does so at once where none is under way, else
+ * when they have ended, and after `leaveMs` in any case (ADR 0104).
  */
 export async function leave(deps: LeaveDeps, run: FleetRun): Promise<ReconcileResult> {
   const { uid = '' } = run.metadata;
@@ -92,8 +92,8 @@ function warn(
 }
 
 /**
- * Cancels what is in flight of a run whose object is gone without having been held, such as one that an older version began, and waits
- * for its end as long as a cancellation and its answer may take. Never rejects.
+ * Cancels the commands in flight of a run whose object is gone without having been held, such as one that an older
+ * version began. It waits for their end as long as a cancellation and its answer may take. Never rejects.
  */
 export async function abandon(deps: DriveDeps & Pick<LeaveDeps, 'views'>, uid: string): Promise<void> {
   const view = deps.views.of(uid);

@@ -39,8 +39,8 @@ interface Launching {
 }
 
 /**
- * Claims a command and hands it over. One that was claimed by a process before this one, and has no result, is handed over
- * again: a host runs a command id once (proto, InvokeTool), and a command that never left is not lost so.
+ * Claims a command and hands it over. One that was claimed by a process before this one, and has no result, is handed
+ * over again. A host runs a command id once (proto, InvokeTool), and a command that never left is not lost so.
  */
 export async function launch(deps: LaunchDeps, launching: Launching): Promise<Launch> {
   const { command, mayBeSent, isCancelled } = launching;

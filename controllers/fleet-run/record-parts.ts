@@ -10,8 +10,9 @@ import { fleetRunLimits } from './limits.ts';
 export const bareRecordBytes = 512;
 
 /**
- * How much of each outcome is kept. A form is used where `leaveBytes` of the store remain for each host whose outcome comes later:
- * tails leave room for messages, and both leave room for the shortest form, so that no outcome is ever without a place.
+ * How much of each outcome is kept. A form is used where `leaveBytes` of the store remain for each host whose outcome
+ * comes later. Tails leave room for messages, and both leave room for the shortest form, so that no outcome is ever
+ * without a place.
  */
 const forms = [
   { tailBytes: limits.fleetTailBytes, messageBytes: 1_024, codeLength: 128, leaveBytes: 1_024 },

@@ -15,9 +15,10 @@ class Unforeseen extends Error {
 }
 
 /**
- * The status that the API server holds once `statusPatch` of the two was written: what did not change as it was before, and
- * the rest as its JSON is read, so that no value of the decision, nor a long text that one is a part of, is kept. It presumes a
- * status that the schema of its kind neither prunes nor fills in. Undefined where the server would store a text otherwise.
+ * The status that the API server holds once `statusPatch` of the two was written. Unchanged parts are those from
+ * before, and the rest is read from its JSON. So no value of the decision is kept, nor a long text that one is a part
+ * of. It presumes a status that the schema of its kind neither prunes nor fills in. Undefined where the server would
+ * store a text otherwise.
  */
 export function asStored(before: unknown, after: object): object | undefined {
   try {

@@ -113,8 +113,8 @@ class QueueController implements Controller {
   }
 
   /**
-   * Until the reconcile ends or is overdue. One that never ends costs its own object alone, not a worker of all the others:
-   * its key stays held, since two reconciles of one object at once might both write (ADR 0135).
+   * Until the reconcile ends or is overdue. One that never ends costs its own object alone, not a worker of all the
+   * others. Its key stays held, since two reconciles of one object at once might both write (ADR 0135).
    */
   async #hold(key: string): Promise<void> {
     const { clock, logger, newId } = this.#deps;

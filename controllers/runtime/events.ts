@@ -45,10 +45,10 @@ interface EventRecorderOptions {
 }
 
 /**
- * Writes Events beside the work, never in its way: `record` returns at once, never throws, and drops what is too
- * much. The same happening to the same object is written once in ten minutes; one object gets at most 25 Events,
- * then one each half minute; at most 1,250 wait to be sent, of which one namespace has four fifths. Each namespace has its
- * own sender, so that one whose Events hang in a webhook holds up no other.
+ * Writes Events beside the work, never in its way: `record` returns at once, never throws, and drops what is too much.
+ * The same happening to the same object is written once in ten minutes. One object gets at most 25 Events, then one
+ * each half minute. At most 1,250 wait to be sent, of which one namespace has four fifths. Each namespace has its own
+ * sender, so that one whose Events hang in a webhook holds up no other.
  */
 export interface EventRecorder {
   record(happening: RecordedEvent): void;

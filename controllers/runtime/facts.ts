@@ -13,7 +13,7 @@ export interface Fact extends Pick<BusEvent, 'topic' | 'type' | 'subject' | 'tim
 }
 
 /**
- * Raises facts as events. A caller reports a state, not a change, so each reconcile may report it again: an event's id
+ * Raises facts as events. A caller reports a state, not a change, so each reconcile may report it again. An event's id
  * derives from the fact, this process raises it once, and the bus stores it once. A fact that is older than the bus
  * remembers ids is not raised: after a restart every object is looked at again.
  */

@@ -134,9 +134,9 @@ class Election implements ResumableElection {
   }
 
   /**
-   * While renewals fail the fence closes by itself, but the lease is not given up: that our last version is still
-   * the newest proves that no other has led in between, and then we keep leading. Only another's name in the Lease, or
-   * no Lease, ends it. So an outage of the API server costs no restart.
+   * While renewals fail the fence closes by itself, but the lease is not given up. Where our last version is still the
+   * newest, no other has led in between, and we keep leading. Only another's name in the Lease, or no Lease, ends it.
+   * So an outage of the API server costs no restart.
    */
   async #lead(stop: AbortSignal): Promise<ElectionEnd> {
     for (;;) {

@@ -41,8 +41,8 @@ const microsecondsPerMs = 1_000;
 const none = 0n;
 
 /**
- * A tenure in shared memory. The two cells are not written at once, and need not be: both times only go forward, and the
- * fence takes whichever of them is older, so a reader between two writes sees the lease as older than it is, or not held.
+ * A tenure in shared memory. The two cells are not written at once, and need not be. Both times only increase, and the
+ * fence takes the older of them. So a reader between two writes sees the lease as older than it is, or not held.
  */
 export function sharedTenure(memory: SharedArrayBuffer): Tenure {
   const cells = new BigInt64Array(memory);

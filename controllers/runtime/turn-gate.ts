@@ -1,10 +1,10 @@
 import { createFifo, type Fifo } from './fifo.ts';
 
 /**
- * Lets through one caller in each turn of the event loop: tenants take turns, and within a tenant the first comes first.
- * The work of a turn then stays bounded when many workers have something to do at once: promises alone would run them
- * all in one turn, and nothing else would be served meanwhile, neither the Lease nor a probe. One tenant with many waiting
- * delays another's caller by one turn.
+ * Lets through one caller in each turn of the event loop: tenants take turns, and within a tenant the first comes
+ * first. The work of a turn then stays bounded when many workers have something to do at once. Promises alone would run
+ * them all in one turn. Nothing else would be served meanwhile, neither the Lease nor a probe. One tenant with many
+ * waiting delays another's caller by one turn.
  */
 export interface TurnGate {
   /** Resolves in a turn of the caller's own. `tenant` is the namespace that the work is for. */

@@ -9,10 +9,10 @@ interface ReadyKey {
 }
 
 /**
- * Ready keys, and whose turn it is (ADR 0030). The next key is one of the namespace with the fewest keys under way, and
- * among those with equally many of the one that has waited longest for its turn; within a namespace first come, first
- * served. So a namespace with one key is served before another one gets its second, however many keys that has, and
- * namespaces whose keys take long hold no more workers than the others while those have work.
+ * Ready keys, and whose turn it is (ADR 0030). The next key is one of the namespace with the fewest keys under way.
+ * Among namespaces with equally many, it is one of that which has waited longest for its turn. Within a namespace it is
+ * first come, first served. So a namespace with one key is served before another one gets its second, however many keys
+ * that has. Namespaces whose keys take long hold no more workers than the others while those have work.
  */
 export interface Turns {
   /** A key that is neither ready nor under way. */

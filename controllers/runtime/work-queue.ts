@@ -25,9 +25,9 @@ const patientFailures = 3;
 const refusalBackoff: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
 
 /**
- * Keys that need work. A key waits at most once however often it is added; while a worker holds it, adding it
- * again makes it ready right after `done`, so no change is lost and no key is worked on twice at once. Namespaces
- * take turns (`turns.ts`).
+ * Keys that need work. A key waits at most once however often it is added. While a worker holds it, adding it again
+ * makes it ready right after `done`, so no change is lost and no key is worked on twice at once. Namespaces take turns
+ * (`turns.ts`).
  */
 export interface WorkQueue {
   /** There is news of the key. */

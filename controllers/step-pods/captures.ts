@@ -36,9 +36,9 @@ export interface Captures {
 }
 
 /**
- * Follows the log of a young step, so that its trailer reports the outcome before the kubelet does, and the log of
- * one that is in deletion, because its node collects that within a minute; reads the whole log of one that has ended.
- * The outcome is the same whichever way it came, for all read the same bytes.
+ * Follows the log of a young step, so that its trailer reports the outcome before the kubelet does. Follows that of a
+ * step in deletion, because its node collects it within a minute. Reads the whole log of one that has ended. The
+ * outcome is the same whichever way it came, for all read the same bytes.
  */
 export function createCaptures(deps: CapturesDeps): Captures {
   return new LogCaptures(deps);

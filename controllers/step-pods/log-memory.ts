@@ -9,9 +9,9 @@ import { stepState } from '../../lib/pod-slot.ts';
 import { stepPodLimits } from './limits.ts';
 
 /**
- * Memory for logs that are read and for outputs that are not stored yet, of all pods together. Namespaces share it, so
- * that thousands of pods that end at once, or outputs that wait for a store that is away, neither fill the process nor
- * keep another tenant's step waiting (design §11).
+ * Memory for logs that are read and for outputs that are not stored yet, of all pods together. Namespaces share it
+ * (design §11). So neither thousands of pods that end at once, nor outputs that wait for a store that is away, fill the
+ * process or keep another tenant's step waiting.
  */
 export interface LogMemory {
   /** Room for the log of a pod that has ended, in turn. Rejects with the signal's reason. */

@@ -41,8 +41,8 @@ export function begunAt(pod: Pod): number | undefined {
 }
 
 /**
- * The latest moment at which the step's container can have ended, by the kubelet's clock, which gives whole seconds, in
- * milliseconds since the epoch; undefined where it runs, or that clock is wrong.
+ * The latest moment at which the step's container can have ended, in milliseconds since the epoch. It is by the
+ * kubelet's clock, which gives whole seconds. Undefined where the container runs, or that clock is wrong.
  */
 export function endedAt(pod: Pod): number | undefined {
   const at = Date.parse(stepState(pod)?.terminated?.finishedAt ?? '');

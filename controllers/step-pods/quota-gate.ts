@@ -13,8 +13,8 @@ interface Wish {
 
 /**
  * Creates that a ResourceQuota may refuse. Once one was refused, the executions of the namespace that want an object of
- * that kind wait in line, and one of them at a time asks again: less than once a second while the answer is no, and at
- * once after each yes (ADR 0043).
+ * that kind wait in line (ADR 0043). One of them at a time asks again: less than once a second while the answer is no,
+ * and at once after each yes.
  */
 export interface QuotaGate {
   /**

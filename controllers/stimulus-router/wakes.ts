@@ -37,9 +37,9 @@ const claimants = ({ cache }: Routers, claims: readonly string[]): string[] =>
   [...new Set(claims)].flatMap((claim) => cache.byIndex('source', claim).map(keyOf));
 
 /**
- * A router wakes all that share a source with it, since one gets what another gives up; a workflow or an agent wakes the
- * routers that name it; a namespace that becomes a tenant, or ceases to be one, those in it and their rivals, and
- * those of the sources that are assigned to it.
+ * A router wakes all that share a source with it, since one gets what another gives up. A workflow or an agent wakes
+ * the routers that name it. A namespace that becomes a tenant, or ceases to be one, wakes the routers in it, their
+ * rivals, and those of the sources that are assigned to it.
  */
 export const routerWakes: Wakes<typeof routerInformers> = {
   routers(change, { routers }) {

@@ -94,9 +94,9 @@ interface Judgement {
 }
 
 /**
- * Executions that wait for a volume end with it, so the cache alone fails none: the watch of claims may be behind that of
- * volumes, above all where another replica has made the claim. The API server is asked once, for what has failed already
- * is not read again.
+ * Executions that wait for a volume end with it, so the cache alone fails none. The watch of claims may be behind that
+ * of volumes, above all where another replica has made the claim. The API server is asked once, for what has failed
+ * already is not read again.
  */
 async function judge(deps: VolumeDeps, volume: Volume, now: number): Promise<Judgement> {
   const known = deps.claims.get(claimKey(volume));

@@ -4,8 +4,8 @@ import type { Pod } from '../../lib/kube/index.ts';
 import type { Fact } from '../runtime/facts.ts';
 
 /**
- * That the pod of a step has mounted a volume, and that it has let it go: what a command reads and writes in between is
- * bounded by the two (requirements ORCH-EVT-01, AMB-199).
+ * That the pod of a step has mounted a volume, and that it has let it go. The reads and writes of a command are between
+ * the two (requirements ORCH-EVT-01, AMB-199).
  */
 export function storageFacts(volume: Volume, pod: Pod): Fact[] {
   const mountedAt = startedAt(pod);

@@ -81,8 +81,8 @@ const givenName: AdmissionRule = {
 };
 
 /**
- * Writers of each field of an execution of an agent: the API alone says how it ended, the controllers alone make one
- * for a state of a workflow, and a cancellation names the user that the API server saw (design §12).
+ * Writers of each field of an execution of an agent (design §12). The API alone says how it ended. The controllers
+ * alone make one for a state of a workflow. A cancellation names the user that the API server saw.
  */
 export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'agent-execution-writes',

@@ -38,8 +38,9 @@ const fixed = (field: string): AdmissionRule => ({
 const marks: Marks = { annotations: [annotations.startedBy, annotations.request] };
 
 /**
- * Writers of each field of a fleet run: the person who asks for it and the one who cancels it are those that the API
- * server saw, or those whom the API has checked; what runs where never changes. Also what its schema cannot say.
+ * Writers of each field of a fleet run. The person who asks for it, and the one who cancels it, are those that the API
+ * server saw, or those whom the API has checked. Tool, arguments and targets never change. Also what its schema cannot
+ * say.
  */
 export const fleetRunPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'fleet-run-writes',

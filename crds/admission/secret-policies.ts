@@ -16,9 +16,9 @@ const reachingFields = ['repo_url', 'credentials', 'ref', 'depth', 'author'] as 
 const isMoved = reachingFields.map((field) => `object.spec.?${field} != oldObject.spec.?${field}`).join(' || ');
 
 /**
- * The writer of a GitBinding decides which host gets its Secret, and which branch of which repository it moves, so the writer
- * must be able to read the Secret (ADR 0095, ADR 0137). So must the user who asks for a push. The API asks the SecurityContext
- * of the caller in place of this (`git_secrets`).
+ * The writer of a GitBinding decides which host gets its Secret, and which branch of which repository it moves. So the
+ * writer must be able to read the Secret (ADR 0095, ADR 0137). So must the user who asks for a push. The API asks the
+ * SecurityContext of the caller in place of this (`git_secrets`).
  */
 export const gitBindingPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'git-binding-secrets',

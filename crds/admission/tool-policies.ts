@@ -65,8 +65,8 @@ const isMoved = addressFields
   .join(' || ');
 
 /**
- * Which internal addresses the gateway may ask on behalf of a tenant is for administrators of the cluster to say: the
- * gateway has a place in the network that the tenant has not. Taking networks away is open to all who may write the object.
+ * Administrators of the cluster say which internal addresses the gateway may ask on behalf of a tenant. The gateway has
+ * a place in the network that the tenant has not. Taking networks away is open to all who may write the object.
  *
  * The gateway sends the credential to the address that the object says, so the writer of either must be able to read the
  * Secret (ADR 0095).

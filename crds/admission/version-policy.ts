@@ -7,9 +7,9 @@ import type { AdmissionPolicy } from './policy.ts';
 const forced = `has(object.metadata.annotations) && '${annotations.force}' in object.metadata.annotations && object.metadata.annotations['${annotations.force}'] == 'true'`;
 
 /**
- * The controllers have judged this very content and stored none under its version: a version is fixed by the revision
- * that was accepted, and a mistake that was never accepted may be mended under its version. A content that they have
- * not judged yet counts as accepted.
+ * The controllers have judged this very content and stored none under its version. The revision that was accepted fixes
+ * a version. A mistake that was never accepted may be mended under its version. A content that they have not judged yet
+ * counts as accepted.
  */
 const unaccepted = [
   'has(oldObject.status) && has(oldObject.status.observedGeneration) && has(oldObject.status.conditions)',

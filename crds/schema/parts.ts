@@ -16,7 +16,7 @@ export const anyJson = (options: object = {}): TUnsafe<Json> =>
   Type.Unsafe<Json>({ 'x-kubernetes-preserve-unknown-fields': true, ...options });
 
 /**
- * Written as a whole. For any other map the API server keeps each name and its writers in managedFields: as
+ * Written as a whole. For any other map the API server keeps each name and its writers in managedFields. That is as
  * much again as a value of many small fields, and seconds of work at each write of its object.
  */
 export const atomic = { 'x-kubernetes-map-type': 'atomic' } as const;

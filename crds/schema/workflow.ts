@@ -9,7 +9,7 @@ import { Storage } from './storage.ts';
 
 /**
  * Rules of a workflow's spec. Rules on references to states of the map by key are in an admission policy
- * (crds/admission): keys have no length limit here, so the API server cannot bound the cost of such a message.
+ * (crds/admission). Keys have no length limit here, so the API server cannot bound the cost of such a message.
  */
 const workflowRules: CelRule[] = [
   {

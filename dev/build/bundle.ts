@@ -18,9 +18,9 @@ export interface BundledFile {
 const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } } as const;
 
 /**
- * Writes one ES module a program, with every dependency inside, and the chunks they share or load on demand
- * (the S3 client is a chunk of its own, so a process that stores nothing in S3 never reads it).
- * Answers the files written, by name.
+ * Writes one ES module a program, with every dependency inside, and the chunks they share or load on demand. The S3
+ * client is a chunk of its own, so a process that stores nothing in S3 never reads it. Answers the files written, by
+ * name.
  */
 export async function bundle(options: BundleOptions): Promise<BundledFile[]> {
   await using build = await rolldown(inputOf(options));

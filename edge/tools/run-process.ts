@@ -27,9 +27,9 @@ const exitNotExecutable = 126;
 const exitNotFound = 127;
 
 /**
- * Runs a command without a shell, in a process group of its own that is killed as a whole: after the plan's time, when
- * the signal aborts, when the output is larger than the plan permits, and when its first process ends. Never rejects:
- * a command that cannot be started ends with 126 or 127.
+ * Runs a command without a shell, in a process group of its own that is killed as a whole. That happens after the
+ * plan's time, when the signal aborts, when the output is larger than the plan permits, and when its first process
+ * ends. Never rejects: a command that cannot be started ends with 126 or 127.
  */
 export async function runProcess(
   { clock, environment, nice }: ProcessOptions,

@@ -20,8 +20,9 @@ interface ProvenCommand {
 }
 
 /**
- * Checks the inner envelope (design §14): the pinned key has signed a token over this tenant, this host, this command,
- * this tool with these arguments, and this security context, and its time is not over. The relay cannot make one.
+ * Checks the inner envelope (design §14): the pinned key has signed a token, and its time is not over. The token is for
+ * this tenant, this host, this command, this tool with these arguments, and this security context. The relay cannot
+ * make one.
  */
 export async function proveCommand(
   invoke: InvokeTool,

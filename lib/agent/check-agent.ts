@@ -36,8 +36,8 @@ const runsInPod = (tool: unknown): boolean =>
   isJsonObject(tool) && typeof tool['name'] === 'string' && toolRunsInPod(tool['name']);
 
 /**
- * Everything that is wrong with the spec of an Agent, all at once: what the API server refuses, and what it cannot know
- * (the template of the instruction, the JSON Schema of the answer). Paths begin with `spec`.
+ * Everything that is wrong with the spec of an Agent, all at once. The API server refuses some of it. It cannot know
+ * the rest: the template of the instruction, and the JSON Schema of the answer. Paths begin with `spec`.
  */
 export function checkAgent(spec: unknown): readonly Problem[] {
   if (!isJsonObject(spec)) return [errorAt(['spec'], 'type', 'must be a map')];

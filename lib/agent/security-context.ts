@@ -20,9 +20,9 @@ interface Place {
 }
 
 /**
- * That of the execution's own namespace, so that the tenant that runs a global agent or workflow bounds it, or else the
- * shared one, as the tool gateway does for sessions (ADR 0054).
- * @throws AppError with the reason `SecurityContextNotFound` where one is named and is not there.
+ * That of the execution's own namespace, or else the shared one, as the tool gateway does for sessions (ADR 0054). So
+ * the tenant that runs a global agent or workflow bounds it. @throws AppError with the reason `SecurityContextNotFound`
+ * where one is named and is not there.
  */
 export async function readSecurityContext(
   kube: Pick<KubeClient, 'get'>,

@@ -7,9 +7,10 @@ import { heapBytes } from '../heap-bytes.ts';
 import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
 
 /**
- * An AgentExecution without the texts that people and models write: its input, its intent, the output of its result, what
- * people said beside their answers, answers to earlier asks, mounts that are not small, and of a reason and of the
- * arguments of a call that waits all but the beginning. A cache may hold thousands, and no decision is woken by them (design §11).
+ * An AgentExecution without the texts that people and models write. It lacks its input, its intent, the output of its
+ * result, words of people beside their answers, answers to earlier asks, and mounts that are not small. It has the
+ * beginning of a reason, and of the arguments of a call that waits. A cache may hold thousands, and no decision is
+ * woken by them (design §11).
  */
 export function slimAgentExecution({ apiVersion, kind, metadata, spec, status }: AgentExecution): AgentExecution {
   const { input: _input, intent: _intent, volumes, cancel, result, ask, signals, ...asked } = spec;

@@ -22,9 +22,9 @@ export interface StoredEntry {
 export type EntryReader = (after: number) => Promise<readonly StoredEntry[]>;
 
 /**
- * The record of a finished execution of an agent, gzipped: one line of JSON with the object as it is, then each entry of
- * its conversation as a line `[place,entry]`, up to `archiveLimits.valuesBytes`. `rest` is awaited between pages, so that
- * each has a turn of the event loop of its own.
+ * The record of a finished execution of an agent, gzipped. It is one line of JSON with the object as it is, then each
+ * entry of its conversation as a line `[place,entry]`, up to `archiveLimits.valuesBytes`. `rest` is awaited between
+ * pages, so that each has a turn of the event loop of its own.
  */
 export async function writeAgentRecord(
   execution: AgentExecution,

@@ -2,8 +2,9 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 
 /**
- * Whose records they are: the uid of the tenant's namespace, so that a later namespace of the same name does not read them;
- * the name of a namespace that carries no tenant's label. Each kind of execution has an owner of its own (`agentOwnerOf`).
+ * Whose records they are: the uid of the tenant's namespace, so that a later namespace of the same name does not read
+ * them. For a namespace without a tenant's label, it is its name. Each kind of execution has an owner of its own
+ * (`agentOwnerOf`).
  */
 export type ArchiveOwner = string;
 

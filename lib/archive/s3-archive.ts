@@ -5,9 +5,9 @@ import type { ArchivedRow, ArchiveOwner, ArchivePage, ArchivePageQuery, ArchiveS
 import { archiveLimits } from './limits.ts';
 
 /**
- * Keeps records in a bucket of any S3-compatible store, three objects each: the record under `record/<uid>`, the uid under
- * `name/<name>`, and its row under `time/…`, whose key orders the newest first and says how large the record is. The row
- * comes last, so that what is listed is there. Too old records are deleted by `expire`.
+ * Keeps records in a bucket of any S3-compatible store. Each has three objects: the record under `record/<uid>`, the
+ * uid under `name/<name>`, and its row under `time/…`, whose key orders the newest first and says how large the record
+ * is. The row comes last, so that what is listed is there. Too old records are deleted by `expire`.
  */
 export function createS3Archive(options: S3BucketOptions, ttlMs: number): ArchiveStore {
   const bucket = createS3Bucket(options);

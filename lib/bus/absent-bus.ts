@@ -8,9 +8,9 @@ import { createMemoryBucket } from './kv/memory-bucket.ts';
 export const notConfiguredProblem = 'no event bus is configured';
 
 /**
- * The bus where none is configured: what is raised is dropped, buckets are in the memory of this process, which is the
- * only one of its kind (requirements AMB-182), and everything that is stored for others, or passes from process to
- * process, is refused with the variable to set.
+ * The bus where none is configured. Events are dropped. Buckets are in the memory of this process, which is the only
+ * one of its kind (requirements AMB-182). Everything that is stored for others, or passes from process to process, is
+ * refused with the variable to set.
  */
 export function createAbsentBus(clock: Clock): EventBus {
   const known = new Map<string, KeyValueBucket<unknown>>();

@@ -1,8 +1,8 @@
 import type { DirectBatchStartSeq, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 
 /**
- * The messages of one batch. The library ends the subscription of a batch at once where it calls back, and leaves that of an iterator
- * for five seconds, so that a reader of many pages would have hundreds.
+ * The messages of one batch. The library ends the subscription of a batch at once where it calls back, and leaves that
+ * of an iterator for five seconds. A reader of many pages would so have hundreds.
  */
 export async function readDirect(
   direct: Pick<JetStreamManager['direct'], 'getBatch'>,

@@ -26,9 +26,9 @@ interface Capture {
 }
 
 /**
- * Memory: at most twice the limit for each stream. A runner's log stays below the 10 MiB at which the kubelet rotates by
- * default (runner/README.md), so one read of the log API gives all of it; where a node rotates earlier, the head is lost
- * and `finish` throws `HashMismatch`, unless the log was followed from its beginning.
+ * Memory: at most twice the limit for each stream. A runner's log stays below the 10 MiB at which the kubelet rotates
+ * by default (runner/README.md). So one read of the log API gives all of it. Where a node rotates earlier, the head is
+ * lost and `finish` throws `HashMismatch`, unless the log was followed from its beginning.
  */
 export function createCapture({ limit = limits.outputStreamBytes }: CaptureOptions = {}): Capture {
   const decoder = createDecoder();

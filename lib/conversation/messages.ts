@@ -29,9 +29,9 @@ interface Fitted {
 }
 
 /**
- * The part of a conversation that fits. Where it would overflow the context, whole exchanges are left out from behind the
- * task on, the oldest first: an assistant's message is left out with the answers to all its calls, and never without
- * them.
+ * The part of a conversation that fits. Where it would overflow the context, whole exchanges are left out from behind
+ * the task on, the oldest first. An assistant's message is left out with the answers to all its calls, and never
+ * without them.
  */
 export function fitting(messages: readonly ModelMessage[], window: Window): Fitted {
   const sound = messages.map(withSoundCalls);

@@ -7,9 +7,9 @@ const vainMost = 64;
 const bytesPerTurn = 1_048_576;
 
 /**
- * Places of a text of 8 bytes or more in another one, which do not overlap, in time linear in both; undefined between them is
- * a pause, where other work may have its turn. `Buffer.indexOf` alone takes seconds for some long texts in 10 MiB: the
- * maker of a credential may make the answer as well.
+ * Places of a text of 8 bytes or more in another one, which do not overlap, in time linear in both. Undefined between
+ * them is a pause, where other work may have its turn. `Buffer.indexOf` alone takes seconds for some long texts in 10
+ * MiB: the maker of a credential may make the answer as well.
  */
 export function* placesOf(text: Buffer, wanted: Buffer): Generator<number | undefined> {
   const anchor = wanted.subarray(0, anchorLength);

@@ -5,10 +5,10 @@ import type { CurrentState } from '../../crds/schema/workflow-execution-status.t
 type AskedVisit = Pick<CurrentState, 'state' | 'visit' | 'signals_before' | 'signals_refused'>;
 
 /**
- * The signal that decides a visit: the first that fits. One that names no visit answers the visit that waits; where a
- * state is entered again, earlier signals do not answer a second time, and a signal that the engine
- * found to match no rule answers nothing (requirements AMB-170). The engine takes this one, so a caller that finds
- * none and writes one that matches against the same version of the object has decided.
+ * The signal that decides a visit: the first that fits. One that names no visit answers the visit that waits. Where a
+ * state is entered again, earlier signals do not answer a second time. A signal that the engine found to match no rule
+ * answers nothing (requirements AMB-170). The engine takes this one, so a caller that finds none and writes one that
+ * matches against the same version of the object has decided.
  */
 export function firstSignal(signals: readonly Signal[] | undefined, asked: AskedVisit): Signal | undefined {
   const { signals_before: before = 0, signals_refused: refused = 0 } = asked;

@@ -66,8 +66,8 @@ export function rawPublicKey(key: KeyObject): Buffer {
 
 function keyOf(raw: Buffer, field: string): KeyObject {
   if (isWeak(raw)) throw refused(field, 'is a key of small order or not in canonical form; make another key pair');
-  // Node throws and catches four errors before it reads a key that comes in an object, which take longer than all else about it, and
-  // a relay reads the keys of a fleet that comes back.
+  // Node throws and catches four errors before it reads a key that comes in an object. They take longer than all else
+  // about it, and a relay reads the keys of a fleet that comes back.
   return createPublicKey(
     `-----BEGIN PUBLIC KEY-----\n${spkiPrefix}${raw.toString('base64')}\n-----END PUBLIC KEY-----\n`,
   );

@@ -25,9 +25,9 @@ export interface RefusalEvent {
 /** Events of one session at once, and each second from then on. */
 const events = { burst: 10, perSecond: 1 };
 /**
- * Mismatches that the tokens of one tenant cause, in all sessions together. Each has its event (spec 3 §5.4), so that a call
- * beyond these is refused before it counts as one, and the next event says how many (ADR 0116): a valid token of one tenant
- * would fill the audit of another.
+ * Mismatches that the tokens of one tenant cause, in all sessions together. Each has its event (spec 3 §5.4), and a
+ * valid token of one tenant would fill the audit of another. So a call beyond these is refused before it counts as one,
+ * and the next event says how many (ADR 0116).
  */
 const mismatches = { burst: 100, perSecond: 1 };
 

@@ -7,16 +7,15 @@ import type { CallsUnderWay } from './calls-under-way.ts';
 import { sessionKey, type SessionName, type Sessions } from './sessions.ts';
 
 /**
- * Revokes sessions over every replica of gateway and API that takes signed calls (ADR 0056). A call enters the list of its
- * replica, creates its replay key, and then reads its session from the leader; a revocation is written first, and then asks
- * every replica for the end of the calls that had entered. So no call begins after `revoke` has resolved.
+ * Revokes sessions over every replica of gateway and API that takes signed calls (ADR 0056). A call enters the list of
+ * its replica, creates its replay key, and then reads its session from the leader. A revocation is written first, and
+ * then asks every replica for the end of the calls that had entered. So no call begins after `revoke` has resolved.
  */
 export interface Revocations {
   /**
-   * False where there is no session.
-   * @throws AppError `unavailable` with the reason `CallsUnderWay` where a replica does not say in time that its calls
-   * have ended, or this one does not learn in time which others there are; the session is revoked then, and a repeated
-   * call waits again.
+   * False where there is no session. @throws AppError `unavailable` with the reason `CallsUnderWay` where a replica
+   * does not say in time that its calls have ended, or this one does not learn in time which others there are. The
+   * session is revoked then, and a repeated call waits again.
    */
   revoke(name: SessionName): Promise<boolean>;
   /** Resolves when `drained` of this key has ended at every replica. @throws as `revoke`. */

@@ -28,8 +28,9 @@ export interface SealSession {
   /** The event of its making is not stored yet: no call is taken, and its maker may try again. */
   readonly pending?: boolean;
   /**
-   * Made by an operator at the gateway (spec 3 §4.1): any token of the tenant and the security context signs in, and this
-   * is the SHA-256 of the body that asked for it. Absent: made by an attestation, whose own token alone signs in.
+   * Made by an operator at the gateway (spec 3 §4.1). Any token of the tenant and the security context signs in. This
+   * is the SHA-256 of the body that asked for the session. Absent: made by an attestation, whose own token alone signs
+   * in.
    */
   readonly registered?: string;
   /** Scopes of tools of hosts that the operator held who made it (ADR 0095). Absent: none, or made by an attestation. */
@@ -86,8 +87,9 @@ export function isOrphaned(
 export interface Sessions {
   find(name: SessionName): Promise<SealSession | undefined>;
   /**
-   * The session that a call names. Where the tenant of its token has none of this id, it is that of the tenant that used the
-   * id first: the token does not belong to it, which is another answer than that of no session (requirements AMB-119).
+   * The session that a call names. Where the tenant of its token has none of this id, it is that of the tenant that
+   * used the id first. The token does not belong to it, which is another answer than that of no session (requirements
+   * AMB-119).
    */
   lookUp(name: SessionName): Promise<SealSession | undefined>;
   /**

@@ -14,10 +14,10 @@ interface Named {
 }
 
 /**
- * Refuses a large body, before anything is made of it, unless it names an active session and holds a token of it: a sender
- * without credentials would else choose how long the process parses. `named` comes in the headers of a request; without it
- * the body is an envelope. A small body passes; `prove` looks at it.
- * @throws EnvelopeError as the proof of the call would, or `malformed`; AppError `unavailable`.
+ * Refuses a large body, before anything is made of it, unless it names an active session and holds a token of it. A
+ * sender without credentials would else choose how long the process parses. `named` comes in the headers of a request;
+ * without it the body is an envelope. A small body passes; `prove` looks at it. @throws EnvelopeError as the proof of
+ * the call would, or `malformed`; AppError `unavailable`.
  */
 export type Vouch = (bytes: Uint8Array, sender: CallSender, named?: Named) => Promise<void>;
 

@@ -15,8 +15,8 @@ import type { BlobReader } from './whole-value.ts';
 export type OutputReader = (execution: Pick<WorkflowExecution, 'metadata'>) => BlobReader;
 
 /**
- * Reads from ConfigMaps with the client's rights in the cluster, and from S3 with the credentials that the AWS SDK
- * finds and the bucket of the same WINDLASS_S3_ variables that the controllers have.
+ * Reads from ConfigMaps with the client's rights in the cluster. Reads from S3 with the credentials that the AWS SDK
+ * finds, and the bucket of the WINDLASS_S3_ variables that the controllers have.
  */
 export function createOutputReader(kube: ConfigMapPort, env: Environment, clock: Clock): OutputReader {
   const configMaps = createConfigMapStore(kube);

@@ -25,7 +25,7 @@ const name = /([^:,"]+):("(?:[^"\\]|\\.)*"|[^,"]*)(?:, |$)/y;
 
 /**
  * A name may hold a comma and what looks like another name after it, so the list is read from its beginning, name by
- * name; a list that cannot be read to its end has no names.
+ * name. A list that cannot be read to its end has no names.
  */
 function readUris(list: string): string[] {
   const uris: string[] = [];

@@ -1,9 +1,9 @@
 import { bytesOf } from '../memory-budget/index.ts';
 
 /**
- * Memory limit of the bodies of all requests of one access together as they came, and of the values made of them and
- * of large answers that are under way, as the memory budget of the process has them. Apart, so that
- * callers who are not known take nothing from callers who are known; no owner can have all of it.
+ * Memory limit of the bodies of all requests of one access together as they came. It also bounds the values made of
+ * them, and large answers under way. The memory budget of the process has these sizes. Apart, so that callers who are
+ * not known take nothing from callers who are known; no owner can have all of it.
  */
 export const bodyLimits = {
   raw: {

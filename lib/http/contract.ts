@@ -80,7 +80,7 @@ export interface ErrorContract {
 /**
  * One operation as its callers see it. The router, the OpenAPI document, the generated client and the reference page
  * all follow from it. A parameter that the schemas do not name is refused, unless the access is not `bearer` and the
- * contract has no query at all (requirements AMB-177); such a header is not looked at.
+ * contract has no query at all (requirements AMB-177). Such a header is not looked at.
  */
 export interface Contract {
   /** camelCase, unique. */

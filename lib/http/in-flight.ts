@@ -22,9 +22,9 @@ export interface InFlightRequest {
   /** The party that it counts for: a tenant, or the source of a webhook. Until then none. */
   ownedBy(owner: string): void;
   /**
-   * It is a signed call that holds a token of a tenant, or comes from a pod of a tenant: its body and its answer count to the share
-   * of that tenant from now on, and no longer among those of strangers.
-   * @throws HttpError 503 where there is no room; for a signed call 429 where the share is used.
+   * It is a signed call that holds a token of a tenant, or comes from a pod of a tenant. Its body and its answer count
+   * to the share of that tenant from now on, and no longer among those of strangers. @throws HttpError 503 where there
+   * is no room; for a signed call 429 where the share is used.
    */
   ofTenant(tenant: string): void;
   /** Its body is not looked at any more. */

@@ -21,8 +21,9 @@ export interface RouteRequest<C extends Contract, Caller> {
    */
   reserve(bytes: number): Promise<void>;
   /**
-   * Tells for which tenant a signed call is, once it holds a token of it, or a request of a pod: its body and its answer count to
-   * the share of that tenant. Throws HttpError 503 where there is no room; for a signed call 429 where the share is used.
+   * Tells for which tenant a signed call is, once it holds a token of it, or a request of a pod. Its body and its
+   * answer count to the share of that tenant. Throws HttpError 503 where there is no room; for a signed call 429 where
+   * the share is used.
    */
   ofTenant(tenant: string): void;
   /** Lets the body go before the answer: a request that waits for long holds no memory for it. `body` is undefined then. */

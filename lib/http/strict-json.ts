@@ -15,9 +15,9 @@ export class JsonTextError extends AppError {
 }
 
 /**
- * Reads a JSON document, more strictly than JSON.parse: a duplicate key of an object, the key `__proto__`,
- * text with half a character (a lone surrogate), numbers that JavaScript cannot hold exactly, and values nested
- * deeper than 64 levels are refused. Throws JsonTextError with the place; `base` begins it.
+ * Reads a JSON document, more strictly than JSON.parse. It refuses a duplicate key of an object, the key `__proto__`,
+ * and text with half a character (a lone surrogate). It also refuses numbers that JavaScript cannot hold exactly, and
+ * values nested deeper than 64 levels. Throws JsonTextError with the place; `base` begins it.
  */
 export function parseStrictJson(text: string, base: Place = []): unknown {
   const value = parsePlacedJson(text, base);
@@ -44,7 +44,7 @@ const shortText = 65_536;
 const suspicious = /__proto__|\\ud|\d{16}/;
 
 /**
- * Whether JSON.stringify makes the same text of the value, as of what most programs send: then nothing was lost on the
+ * Whether JSON.stringify makes the same text of the value, as of most that programs send. Nothing was lost then on the
  * way from one to the other, no second key and no digit. It takes a tenth of a scan's time.
  */
 function isCanonical(text: string, value: unknown): boolean {

@@ -19,7 +19,7 @@ interface AuthenticationDeps {
 /** Tells who sends a request. */
 export interface Authentication {
   /**
-   * @throws AppError `unauthenticated` without a valid token, `unavailable` while the provider's keys cannot be had;
+   * @throws AppError `unauthenticated` without a valid token, `unavailable` while the provider's keys cannot be had.
    * HttpError 403 for a bearer without a tenant, 400 for a service account's `X-Tenant-Id` that is not a slug.
    */
   authenticate(headers: IncomingHttpHeaders): Promise<Caller>;

@@ -23,7 +23,7 @@ export interface KeySetOptions {
 
 /**
  * The signing keys of a provider. They are fetched when first needed, again before the TTL ends, and at once for a key
- * that is not among them (spec 3 §5.1); all who wait share one fetch, and none begins within a second of another.
+ * that is not among them (spec 3 §5.1). All who wait share one fetch, and none begins within a second of another.
  */
 export interface KeySet {
   /** Changes whenever the keys do. @throws AppError `unavailable` when there are no keys to go by. */

@@ -55,9 +55,9 @@ export interface WholeOptions<T extends KubeObject> {
 }
 
 /**
- * Bytes of heap of objects that tasks use at one time, without those that are small. The API server handles the whole of an
- * object at each read and write: some 0.1 s of its processor for each MiB of heap up to 8, and all tenants share it. So
- * there is work for two of its processors at most, of which one namespace has one.
+ * Bytes of heap of objects that tasks use at one time, without those that are small. The API server handles the whole
+ * of an object at each read and write. That takes some 0.1 s of its processor for each MiB of heap up to 8, and all
+ * tenants share it. So there is work for two of its processors at most, of which one namespace has one.
  */
 const inUseBytes = Math.min(16 * 1024 * 1024, bytesOf('objects in use'));
 /** No object counts as more than this, so that another namespace has room for one beside it. */

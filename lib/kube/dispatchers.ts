@@ -15,8 +15,8 @@ export interface Dispatchers {
 }
 
 /**
- * Milliseconds an idle connection is kept. The API server closes idle ones after 90 s and load balancers often after
- * 60: we must be the first to let go, or a write may meet a connection that is just being closed.
+ * Milliseconds an idle connection is kept. The API server closes idle ones after 90 s, and load balancers often after
+ * 60. We must be the first to let go, or a write may meet a connection that is just being closed.
  */
 const keepAliveMs = 30_000;
 const connectTimeoutMs = 10_000;

@@ -3,8 +3,8 @@ import { AppError } from '../errors.ts';
 const newline = 0x0a;
 
 /**
- * Bytes of a line at most: an object of etcd's 1.5 MiB, of which the API server writes `<`, `>` and `&` as six bytes each,
- * and the event around it (`objectBytes` of a list is the same).
+ * Bytes of a line at most. It has an object of etcd's 1.5 MiB and the event around it. The API server writes `<`, `>`
+ * and `&` as six bytes each (`objectBytes` of a list is the same).
  */
 export const lineBytes = 16 * 1024 * 1024;
 

@@ -192,8 +192,9 @@ export function refusesObject(error: unknown): error is KubeError {
 }
 
 /**
- * The same request may succeed later, without a change of the object by its author. Two refusals of our account count as lasting: a
- * full quota, of which the author of the object must hear, and a namespace that is not there or ends, with all that is in it.
+ * The same request may succeed later, without a change of the object by its author. Two refusals of our account count
+ * as lasting. One is a full quota, of which the author of the object must hear. The other is a namespace that is not
+ * there or ends, with all that is in it.
  */
 export function mayPass(error: unknown): boolean {
   if (!(error instanceof KubeError)) return isRetryable(error);

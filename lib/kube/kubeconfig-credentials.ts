@@ -113,8 +113,9 @@ async function pem(data: string | undefined, file: string | undefined): Promise<
 }
 
 /**
- * Credential plugins and the older auth providers are run by the official client, which is loaded only for them:
- * its import takes 0.8 s of the processor and 84 MiB (ADR 0108), and neither a controller in a pod nor a certificate user needs it.
+ * Credential plugins and the older auth providers are run by the official client, which is loaded only for them. Its
+ * import takes 0.8 s of the processor and 84 MiB (ADR 0108). Neither a controller in a pod nor a certificate user needs
+ * it.
  */
 async function endpointByPlugin(context: KubeconfigContext): Promise<Endpoint> {
   const { KubeConfig } = await import('@kubernetes/client-node');

@@ -9,8 +9,8 @@ const firstPageSize = 50;
 /** Bytes of a page of several objects. Parsed, the worst of them takes forty times as much. */
 const pageBytes = 4 * 1024 * 1024;
 /**
- * Bytes of a page of one object. etcd takes 1.5 MiB, and the API server writes each of `<`, `>` and `&` as six bytes: 9 MiB,
- * of which the parsed object has a sixth.
+ * Bytes of a page of one object. An object has 1.5 MiB in etcd, and the API server writes each of `<`, `>` and `&` as
+ * six bytes. That makes 9 MiB, of which the parsed object has a sixth.
  */
 const objectBytes = 16 * 1024 * 1024;
 /** A page that is too large or too slow is asked for again with so many times fewer objects; each that fits makes the next larger. */

@@ -11,9 +11,9 @@ const pauses = { baseMs: 10, maxMs: 320 };
 const refusals = 5;
 
 /**
- * Reads an object and writes what follows from it, again after a pause while others write in between: a stale version in a
- * merge patch answers 409, and a failed `test` of a JSON patch 422.
- * @throws AppError `conflict` where others were first each time. KubeError as the server refuses the value.
+ * Reads an object and writes what follows from it, again after a pause while others write in between. A stale version
+ * in a merge patch answers 409, and a failed `test` of a JSON patch 422. @throws AppError `conflict` where others were
+ * first each time. KubeError as the server refuses the value.
  */
 export function whileRaced<T>(clock: Pick<Clock, 'sleep'>, readAndWrite: () => Promise<T>): Promise<T> {
   const pauseAfter = (error: unknown, failures: number): number => {

@@ -17,7 +17,8 @@ import { checkResource } from './check-resource.ts';
 
 /**
  * Everything that is wrong with a custom resource of a kind that is no Workflow and no Agent, as far as it can be said
- * without a cluster: its metadata, the schema of its spec, and what the tool gateway and the controllers check of it.
+ * without a cluster. It covers the metadata, the schema of the spec, and the checks of the tool gateway and the
+ * controllers.
  */
 export function checkKind(value: unknown, definition: KindDefinition): readonly Problem[] {
   const { kind } = definition;

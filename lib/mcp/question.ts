@@ -18,9 +18,10 @@ export interface QuestionInHttp {
 export const currentQuestion = (): QuestionInHttp | undefined => current.getStore();
 
 /**
- * Asks a server through the library, which joins messages with questions alone: it waits on where an event stream has ended
- * without the answer, and keeps a request open that has brought the answer or is not awaited any more. `ask` gets a signal
- * for the library. @throws the failure of the body that was to bring the answer, or what `ask` throws.
+ * Asks a server through the library, which joins messages with questions alone. The library waits on where an event
+ * stream has ended without the answer. It keeps a request open that has brought the answer, or is not awaited any more.
+ * `ask` gets a signal for the library. @throws the failure of the body that was to bring the answer, or what `ask`
+ * throws.
  */
 export async function inQuestion<T>(
   clock: Clock,

@@ -11,8 +11,8 @@ export const largestHeapBytes = 1_073_741_824;
 const unit = 1_024;
 
 /**
- * Size in bytes of a pool of the table, in this process: its share of the heap that V8 may take, which the chart sets to
- * three quarters of the pod's memory limit.
+ * Size in bytes of a pool of the table, in this process. It is the pool's share of the heap that V8 may take, which the
+ * chart sets to three quarters of the pod's memory limit.
  */
 export function bytesOf(name: MemoryName, heapBytes: number = getHeapStatistics().heap_size_limit): number {
   const bytes = Math.min(heapBytes, largestHeapBytes) * memoryTable[name].share;

@@ -15,8 +15,8 @@ export interface Shrunk {
 }
 
 /**
- * Makes a JSON value small enough for status: output that is no text and then the longest strings move to the store,
- * and, where that is not enough, the whole value (design §5). `limit` is in bytes of JSON; so is `refsLimit`, of what
+ * Makes a JSON value small enough for status (design §5). Output that is no text, and then the longest strings, move to
+ * the store. Where that is not enough, the whole value moves. `limit` is in bytes of JSON; so is `refsLimit`, of what
  * says where the parts are.
  */
 export function shrink(

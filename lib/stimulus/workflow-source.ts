@@ -10,8 +10,8 @@ export const workflowSource = (name: string): string => `workflow:${name}`;
 export const isWorkflowSource = (source: string): boolean => pattern.test(source);
 
 /**
- * The id of the stimulus that the end of an execution becomes: a UUID that follows from the execution's uid and the route, so
- * that each replica, at each try, makes the same execution or finds it made.
+ * The id of the stimulus that the end of an execution becomes. It is a UUID that follows from the execution's uid and
+ * the route. So each replica, at each try, makes the same execution or finds it made.
  */
 export function endStimulusId(executionUid: string, source: string): string {
   const digits = hash('sha256', JSON.stringify([executionUid, source]));

@@ -30,9 +30,8 @@ const longestKeyword = 64;
 
 /**
  * One pass over a template before the real parser sees it. It rewrites `a.0.b` to `a.[0].b`, because Handlebars takes a
- * closing `.0` for a syntax error (WF-TPL-15), parts `{{x}}` from a brace behind it, and refuses what would make the
- * parser slow: its passes are recursive in blocks and arguments, and linear but dear in tokens.
- * @throws TemplateError
+ * closing `.0` for a syntax error (WF-TPL-15). It parts `{{x}}` from a brace behind it. It refuses what would make the
+ * parser slow, whose passes are recursive in blocks and arguments, and linear but dear in tokens. @throws TemplateError
  */
 export function scan(source: string): Scanned {
   // The grammar knows no NUL, and neither do commands and environments, where most templates end.

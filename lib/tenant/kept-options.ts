@@ -15,7 +15,7 @@ export interface TenantFacts {
 }
 
 /**
- * The options of a tenant that keeps what it has: a limit, an egress, a release or a person that `given` does not name
+ * The options of a tenant that keeps what it has. A limit, an egress, a release or a person that `given` does not name
  * stays, and a default limit that came with a later version is added. Pure.
  */
 export function keptOptions(given: TenantOptions, facts: TenantFacts): TenantOptions {

@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts';
 
 /**
- * Names that the chart gives to cluster-wide objects. They do not depend on the release: the kinds are cluster-wide,
- * so a cluster holds one Windlass, and tenants made by the command line and by the chart refer to the same roles.
+ * Names that the chart gives to cluster-wide objects. They do not depend on the release. The kinds are cluster-wide, so
+ * a cluster holds one Windlass. Tenants made by the command line and by the chart refer to the same roles.
  */
 export const clusterNames = {
   /** ServiceAccount of the controllers, in the namespace of the release. */

@@ -70,8 +70,9 @@ const gateway = (releaseNamespace: string) => ({
 });
 
 /**
- * Four policies for one tenant: nothing reaches or leaves any pod of the namespace, pods of steps and of git bindings may
- * reach what `egress` says, and pods of agents reach names and the API of the release, whatever `egress` says. Policies add up, so an administrator opens more by adding one of their own.
+ * Four policies for one tenant. Nothing reaches or leaves any pod of the namespace, except by the other three. Pods of
+ * steps and of git bindings may reach what `egress` says. Pods of agents reach names and the API of the release,
+ * whatever `egress` says. Policies add up, so an administrator opens more by adding one of their own.
  */
 export function networkPolicies(namespace: string, egress: Egress, releaseNamespace: string): NetworkPolicy[] {
   return [

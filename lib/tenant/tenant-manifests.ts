@@ -29,10 +29,10 @@ export interface TenantOptions {
 }
 
 /**
- * Bounds what one tenant can take of the API server, of storage and of every replica's memory: pods and claims, our own
- * objects, what the controllers make of them (a revision for each version, ConfigMaps for large outputs, a NetworkPolicy
- * for an execution of an agent), and every other kind that the ClusterRole `edit` lets a tenant create. Not CPU or memory:
- * those would refuse every pod that names no request.
+ * Bounds what one tenant can take of the API server, of storage and of every replica's memory. It counts pods and
+ * claims, our own objects, and every other kind that the ClusterRole `edit` lets a tenant create. It also counts what
+ * the controllers make of ours: a revision for each version, ConfigMaps for large outputs, a NetworkPolicy for an
+ * execution of an agent. Not CPU or memory: those would refuse every pod that names no request.
  */
 export const defaultQuota = {
   pods: '500',
@@ -77,10 +77,10 @@ export const defaultQuota = {
 } as const;
 
 /**
- * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security
- * `restricted`, its quota, its network policies, the account of agents, and the role bindings of the controllers,
- * the API, the tool gateway, the relay and people. Pure; applying it twice changes nothing. The chart's `tenants` values
- * render the same objects. Throws AppError `invalid` for a slug that is not valid.
+ * Everything that makes a namespace a tenant, in the order in which to apply it. First is the Namespace with Pod
+ * Security `restricted`. Its quota, its network policies and the account of agents follow, then the role bindings of
+ * the controllers, the API, the tool gateway, the relay and people. Pure; applying it twice changes nothing. The
+ * chart's `tenants` values render the same objects. Throws AppError `invalid` for a slug that is not valid.
  */
 export function tenantManifests(options: TenantOptions): KubeObject[] {
   const slug = parseTenantSlug(options.slug);

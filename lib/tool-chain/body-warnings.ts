@@ -9,8 +9,8 @@ type Step = ToolWorkflowSpec['steps'][number];
 
 /**
  * Parts of templates that are legal and probably mistakes, in a spec that `checkToolWorkflow` lets pass, at most
- * `limits.warnings`: a path that never has a value prints as nothing (requirements AMB-129), and a text that is not JSON fails
- * each call (spec 3 §7.1).
+ * `limits.warnings`. A path that never has a value prints as nothing (requirements AMB-129), and a text that is not
+ * JSON fails each call (spec 3 §7.1).
  */
 export function bodyWarnings({ steps }: Pick<ToolWorkflowSpec, 'steps'>): readonly Problem[] {
   const warnings: Problem[] = [];

@@ -85,8 +85,8 @@ interface Test {
 }
 
 /**
- * A segment in the form of the library. All but `..` are numbers of tests, so that no name in a path or in a response means
- * anything to the library: it takes a member `*` for all members, and gives a list a member `length`.
+ * A segment in the form of the library. All but `..` are numbers of tests, so that no name in a path or in a response
+ * means anything to the library. The library takes a member `*` for all members, and gives a list a member `length`.
  */
 function textOf(segment: Segment, tests: Test[]): string {
   if (segment.kind === 'descend') return '..';

@@ -33,9 +33,9 @@ export const chainLimitsDefault: ChainLimits = {
 };
 
 /**
- * Bounds of one response beside its bytes: values of its JSON, values where a path searches (`*`, `..`, a filter), values
- * where a number is kept as text, which takes up to two and a half microseconds for each value, and nesting. Each keeps
- * one turn within about 100 ms.
+ * Bounds of one response beside its bytes. They are nesting, values of its JSON, and values where a path searches (`*`,
+ * `..`, a filter). Values where a number is kept as text take up to two and a half microseconds each. Each keeps one
+ * turn within about 100 ms.
  */
 export const responseLimits = { values: 250_000, searched: 25_000, exact: 25_000, depth: 64 } as const;
 
@@ -49,7 +49,8 @@ export const readingCosts = { bytesPerMicrosecond: 100, searchedValue: 4 } as co
 export const searchLimits = { work: 1_600_000, test: 32 } as const;
 
 /**
- * Bytes of JSON that a call may make of its responses, which are kept as references until its answer is written: of all values
- * that extractors take, and of the answer, which the gateway writes twice. Two values of one text count twice.
+ * Bytes of JSON that a call may make of its responses, which are kept as references until its answer is written. They
+ * are those of all values that extractors take, and those of the answer, which the gateway writes twice. Two values of
+ * one text count twice.
  */
 export const answerLimits = { stateBytes: 4 * 1024 * 1024, bytes: 16 * 1024 * 1024 } as const;

@@ -26,8 +26,8 @@ export class WorkBudgetExceeded extends AppError {
 }
 
 /**
- * The work of one turn, spent by everything in it, and what has been paid for already: a text that was read as JSON, or a
- * value that was written as JSON, costs nothing the second time.
+ * The work of one turn, spent by everything in it, and what has been paid for already. A text that was read as JSON, or
+ * a value that was written as JSON, costs nothing the second time.
  */
 export class Work {
   /** Values of texts as JSON; undefined for a text that is none. */

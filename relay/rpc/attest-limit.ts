@@ -60,8 +60,9 @@ interface Attestations {
 const accountsMax = 64;
 
 /**
- * The account of an address's count, as no tenant is known before an enrollment: its network, of 16 bits of IPv4 or 32
- * of IPv6, which providers give to one customer at most. A stranger with all addresses of one so leaves room for the others.
+ * The account of an address's count, as no tenant is known before an enrollment. It is the network of 16 bits of IPv4
+ * or 32 of IPv6, which providers give to one customer at most. A stranger with all addresses of one so leaves room for
+ * the others.
  */
 function accountOf(address: string): string {
   const network = isIP(address) === 4 ? address.split('.', 2).join('.') : address.split(':', 2).join(':');

@@ -12,9 +12,9 @@ const redemptionsMost = 20;
 const attestationsMax = 100_000;
 
 /**
- * Bounds what a flood of `ChallengeNode` costs. The spec bounds AttestNode alone, 5 a minute and address, and an attestation counts
- * for 60 s. So this one needs no count of addresses, behind one of which many honest daemons may be: the redemptions by one
- * attestation are bounded, and only checks of proofs take turns by address.
+ * Bounds what a flood of `ChallengeNode` costs. The spec bounds AttestNode alone, 5 a minute and address, and an
+ * attestation counts for 60 s. So this one needs no count of addresses, behind one of which many honest daemons may be.
+ * The redemptions by one attestation are bounded, and only checks of proofs take turns by address.
  */
 export interface ChallengeLimit {
   /**

@@ -182,8 +182,8 @@ async function hello(
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * The host of a token that counts. The server is asked only where the relay does not know the host, or knows another token:
- * the first look-up of an open stream finds what the relay has not heard of yet.
+ * The host of a token that counts. The server is asked only where the relay does not know the host, or knows another
+ * token. The first look-up of an open stream finds what the relay has not heard of yet.
  */
 async function authenticate({ hosts }: ConnectDeps, claims: NodeClaims): Promise<StoredHost> {
   const known = hosts.cached(claims.tid, claims.nodeId);

@@ -17,8 +17,8 @@ interface CustomersDeps {
 }
 
 /**
- * Two replicas that both find no customer create the same one: the idempotency key is made of the tenant's name alone,
- * and the provider remembers it for a day, by when its search knows the customer.
+ * Two replicas that both find no customer create the same one. The idempotency key is made of the tenant's name alone.
+ * The provider remembers it for a day, by when its search knows the customer.
  */
 export function createCustomers(deps: CustomersDeps, installation: string): Customers {
   const { call, clock } = deps;

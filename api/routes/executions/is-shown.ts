@@ -6,8 +6,9 @@ import type { Caller } from '../../../lib/identity/caller.ts';
 const ofTools = new RegExp(`${fileToolWorkflowNamePattern}|${cliToolWorkflowNamePattern}`);
 
 /**
- * Whether a caller sees the execution. Those of file tools and CLI tools hold what one agent asked for, and got, under its own
- * policy: another one, whose policy may deny the file or the tool, does not read it in the execution (ADR 0115). People see all.
+ * Whether a caller sees the execution. Those of file tools and CLI tools hold the requests and answers of one agent
+ * under its own policy. Another one, whose policy may deny the file or the tool, does not read it in the execution (ADR
+ * 0115). People see all.
  */
 export function isShown(
   { metadata, spec, status }: Pick<WorkflowExecution, 'metadata' | 'spec' | 'status'>,

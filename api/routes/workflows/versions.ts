@@ -28,8 +28,8 @@ export function createVersionsRoute(deps: VersionsDeps): Route<Caller> {
 }
 
 /**
- * Every version, the newest first: those that the status lists, what was stored since the controllers last looked or too
- * long ago to be listed, and a content that is not stored yet.
+ * Every version, the newest first. The status lists most of them. Others were stored since the controllers last looked,
+ * or too long ago to be listed. A content may not be stored yet.
  */
 export function versionsOf(
   { spec, status }: Pick<Versioned, 'spec' | 'status'>,

@@ -32,9 +32,9 @@ export class LackingFacts extends Error {
 type StepRecord = Omit<FinishedStep, 'result'> & { readonly result: unknown };
 
 /**
- * The decision while it is being made: the next status, grown from a copy of the present one by changes that `reduce`
- * applies, and the actions, Events and wake-ups that belong to it. Values written in this decision are kept whole here and
- * made small once, at the end.
+ * The decision while it is being made. It is the next status, grown from a copy of the present one by changes that
+ * `reduce` applies, and the actions, Events and wake-ups that belong to it. Values written in this decision are kept
+ * whole here and made small once, at the end.
  */
 export class Draft {
   readonly facts: Facts;

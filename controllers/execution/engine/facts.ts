@@ -9,10 +9,10 @@ import type { Failure, PodObservation } from '../../step-pods/step.ts';
 export type { Failure, StepOutcome, Waiting } from '../../step-pods/step.ts';
 
 /**
- * The decision cannot be carried out: the output store had no room for it (design §5), or the status would be larger
- * than a status may be, or the API server refused it, or deciding took more work than one turn may (design §11).
- * Decided again, the execution advances by one state only, so that those before the one that is at fault are kept;
- * where that is too much as well, this state fails; and where nothing smaller helps, the execution does.
+ * The decision cannot be carried out. The output store had no room for it (design §5), the status would be too large,
+ * or the API server refused it. Or deciding took more work than one turn may (design §11). Decided again, the execution
+ * advances by one state only, so that those before the one that is at fault are kept. Where that is too much as well,
+ * this state fails. Where nothing smaller helps, the execution fails.
  */
 interface Infeasible {
   readonly failure: Failure;

@@ -3,8 +3,8 @@ import { type Draft, LackingFacts } from './draft.ts';
 import type { WorkflowLookup } from './facts.ts';
 
 /**
- * The error to throw where deciding needs stored values that are not loaded: the wish to load them or, where one of
- * them is lost, an AppError with the reason `OutputLost`, which fails whatever needs it.
+ * The error to throw where deciding needs stored values that are not loaded. It is the wish to load them or, where one
+ * of them is lost, an AppError with the reason `OutputLost`, which fails whatever needs it.
  */
 export function lackingValues({ facts }: Draft, locators: readonly string[]): LackingFacts | AppError {
   for (const locator of locators) {

@@ -12,9 +12,10 @@ type Beginning =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /**
- * Where an execution begins, and for a retry what its origin had achieved before that: the entries of the visits before
- * the last visit of the state, and the keys that are no states. Everything is read from the origin's own status. A person may have approved the origin, so
- * what names it has the same workflow, version, input, intent and pairs.
+ * Where an execution begins, and for a retry the results that its origin had before that. These are the entries of the
+ * visits before the last visit of the state, and the keys that are no states. Everything is read from the origin's own
+ * status. A person may have approved the origin, so what names it has the same workflow, version, input, intent and
+ * pairs.
  */
 export function takeOver(draft: Draft): Beginning {
   const { origin: wish } = draft.facts.execution.spec;

@@ -1,6 +1,6 @@
 /**
- * The thread beside the main loop of the controllers: it renews the Lease over a connection of its own and answers
- * `/healthz`, whatever the main loop is busy with, and stops both when that has not turned for too long (ADR 0035).
+ * The thread beside the main loop of the controllers. It renews the Lease over a connection of its own and answers
+ * `/healthz`, whatever the main loop is busy with. It stops both when that has not turned for too long (ADR 0035).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../../lib/clock.ts';

@@ -1,7 +1,7 @@
 /**
- * The baseline of signed invocations: a Koa application that verifies one Ed25519 signature, creates one key in a bucket of
- * NATS and publishes one message to a stream of it, waiting for both. With an upstream it then asks that one and hands on
- * the answer.
+ * The baseline of signed invocations. It is a Koa application that verifies one Ed25519 signature, creates one key in a
+ * bucket of NATS and publishes one message to a stream of it. It waits for both. With an upstream it then asks that one
+ * and hands on the answer.
  */
 import { createPublicKey, hash, verify } from 'node:crypto';
 import type { AddressInfo } from 'node:net';

@@ -68,8 +68,8 @@ const record = {
 };
 
 /**
- * A text in JSON takes more bytes than the text itself: a quote, a backslash and an end of line take two for one, and writers
- * that keep to ASCII take three for each byte of another character. The document is counted when it is read.
+ * A text in JSON takes more bytes than the text itself. A quote, a backslash and an end of line take two for one.
+ * Writers that keep to ASCII take three for each byte of another character. The document is counted when it is read.
  */
 const bodyBytes = 3 * limits.apiDocumentBytes + 1024 * 1024;
 

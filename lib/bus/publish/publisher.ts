@@ -47,9 +47,9 @@ interface PublisherDeps {
 const gatherMs = 1;
 
 /**
- * All answers come to one inbox, each under the number of its message, and one timer watches over all: a request of the
- * library has a timer, a race and an error of its own, which together cost more than everything else about a message
- * (ADR 0032).
+ * All answers come to one inbox, each under the number of its message, and one timer watches over all (ADR 0032). A
+ * request of the library has a timer, a race and an error of its own. Together they cost more than everything else
+ * about a message.
  */
 export function createPublisher(deps: PublisherDeps): Publisher {
   return new InboxPublisher(deps);

@@ -18,11 +18,11 @@ const aheadMost = 32;
 export type TakeRoom = () => Disposable | undefined;
 
 /**
- * The messages behind a place, in order. `next` finds the first message from a place on. In a log that nearly all belongs to
- * one subject, such as that of a run over thousands of hosts, requests for the places that follow find as many messages in
- * one turn, as far as there is room for what they may bring; where two find the same one, the next turn asks for one place
- * alone. An answer behind one without a message counts for nothing: its message came in between, and others before it may
- * have come as well.
+ * The messages behind a place, in order. `next` finds the first message from a place on. Nearly all of some logs
+ * belongs to one subject, such as that of a run over thousands of hosts. There, requests for the places that follow
+ * find as many messages in one turn, as far as there is room for them. Where two find the same one, the next turn asks
+ * for one place alone. An answer behind one without a message counts for nothing: its message came in between, and
+ * others before it may have come as well.
  */
 export async function readAhead<M extends Placed>(
   next: (place: number) => Promise<M | undefined>,

@@ -49,10 +49,10 @@ export interface ServeOptions {
  */
 export interface Requester {
   /**
-   * The answer. Throws the handler's own AppError, or AppError: `unavailable` with the reason `NoResponders` at once
-   * where no process serves the address; `timeout` with the reason `RequestTimeout` where none answers in time, or the
-   * connection breaks meanwhile, which leaves open whether the request was handled; `limit_exceeded` with the reason `RequestTooLarge`; `unavailable` with
-   * the reason `EventBusUnavailable`.
+   * The answer. Throws the handler's own AppError, or AppError with a reason: `unavailable` (`NoResponders`) at once
+   * where no process serves the address, `limit_exceeded` (`RequestTooLarge`), `unavailable` (`EventBusUnavailable`).
+   * It is `timeout` (`RequestTimeout`) where none answers in time, or the connection breaks meanwhile. That leaves open
+   * whether the request was handled.
    */
   request(address: Address, body: string | Uint8Array, options: RequestOptions): Promise<Uint8Array>;
   /**

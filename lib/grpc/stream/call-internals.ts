@@ -16,7 +16,7 @@ interface Decoder {
 
 /**
  * Resets the HTTP/2 stream of a server's call. A status waits behind what the peer has not read, so that a peer that
- * reads nothing would keep its stream for ever; the package has no public way to break one off.
+ * reads nothing would keep its stream for ever. The package has no public way to break one off.
  */
 export function cutStream(call: unknown): void {
   for (const { stream } of insidesOf(call)) {

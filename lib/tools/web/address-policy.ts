@@ -24,8 +24,8 @@ const internal6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 const public6 = '2000::/3';
 
 /**
- * Networks that no wider one opens: of this host, of a link, of groups, IPv4 within IPv6, and addresses of metadata services
- * that are no link-local ones (of Azure, Alibaba Cloud, Oracle Cloud, AWS and Google Cloud).
+ * Networks that no wider one opens: of this host, of a link, of groups, and IPv4 within IPv6. So are addresses of
+ * metadata services that are no link-local ones (of Azure, Alibaba Cloud, Oracle Cloud, AWS and Google Cloud).
  */
 const guardedNetworks: readonly string[] = [
   '0.0.0.0/8',

@@ -31,8 +31,8 @@ interface Followed {
 }
 
 /**
- * The events of a run (spec 2 §4.5) until it ends, each host with one result: what the hosts said, then what the
- * controllers alone know, such as timeouts, then why it was refused or halted, then the whole.
+ * The events of a run (spec 2 §4.5) until it ends, each host with one result. First is what the hosts said, then what
+ * the controllers alone know, such as timeouts. At last come why it was refused or halted, and the whole.
  */
 export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
   for await (const event of allEvents(deps, followed)) {

@@ -37,8 +37,8 @@ const lookAgainFactor = 1.5;
 
 /**
  * Output of the commands of an execution, one command after the other. Each byte comes once, although it is read from
- * the pod at first and from the output store later, and although a reading may break off: a follower of a command
- * gets what is kept of it.
+ * the pod at first and from the output store later, and although a reading may break off. A follower of a command gets
+ * what is kept of it.
  */
 export async function* executionOutput(
   deps: LogDeps,

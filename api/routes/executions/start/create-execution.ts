@@ -32,8 +32,8 @@ export async function createExecution(kube: ExecutionCreator, wanted: WorkflowEx
 }
 
 /**
- * Throws 422 where the object under this key was started by another request, and 409 where the API did not start it:
- * its name follows from caller and key, and only the API writes who started an execution.
+ * Throws 422 where the object under this key was started by another request, and 409 where the API did not start it.
+ * Its name follows from caller and key, and only the API writes who started an execution.
  */
 export function assertSameRequest(
   { metadata }: Pick<WorkflowExecution, 'metadata'>,

@@ -31,8 +31,8 @@ async function newest({ kube, cluster }: StartableDeps, known: ListedWorkflow): 
 }
 
 /**
- * The workflow as the server has it, after all that can be said against starting it was said: 404 where the caller has
- * no such workflow or version, 422 for a definition that cannot run and for an input that does not fit.
+ * The workflow as the server has it, where nothing speaks against its start. Throws 404 where the caller has no such
+ * workflow or version, and 422 for a definition that cannot run or an input that does not fit.
  */
 export async function startable({ kube, cluster }: StartableDeps, { body, caller }: Asked): Promise<Workflow> {
   const known = await cluster.workflows.locate(caller, body.workflow);
