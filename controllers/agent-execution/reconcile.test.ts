@@ -15,7 +15,7 @@ import type { Fact } from '../runtime/facts.ts';
 import { createQuotaGate } from '../step-pods/quota-gate.ts';
 import { agentLimits } from './limits.ts';
 import { createAgentExecutionReconcile } from './reconcile.ts';
-import type { ConversationEnd } from './recorded-end.ts';
+import type { RecordedEnd } from './recorded-end.ts';
 
 const key = 'tenant-a/run';
 const start = Date.parse('2026-01-02T00:00:00Z');
@@ -30,6 +30,8 @@ const podSettings = {
   nodeLostSeconds: 60,
   gateway: 'http://api:8081',
 };
+
+type Recorded = Awaited<ReturnType<RecordedEnd>>;
 
 interface Given {
   /** Whether the server has agents and volumes that no cache holds. */
@@ -50,7 +52,7 @@ interface Given {
   readonly context?: SecurityContextSpec;
   /** When the conversation ended. */
   /** The end of its conversation. Default: it continues. */
-  readonly recorded?: ConversationEnd;
+  readonly recorded?: Recorded;
 }
 
 /** Fields of one level of the status are all that a patch of ours changes. */
@@ -229,7 +231,7 @@ const running = (pod: Pod): Pod => ({
   ...pod,
   status: { containerStatuses: [{ name: 'step', state: { running: { startedAt: '2026-01-02T00:00:01Z' } } }] },
 });
-const ended: ConversationEnd = { kind: 'ended', at: '2026-01-02T00:14:59.000Z' };
+const ended: Recorded = { kind: 'ended', at: '2026-01-02T00:14:59.000Z' };
 const result = { phase: 'completed' as const, score: 0.5, at: new Date(start).toISOString() };
 
 describe('an execution of an agent begins', () => {
@@ -668,7 +670,7 @@ describe('an execution of an agent ends', () => {
     },
   });
 
-  it.each<[string, ConversationEnd, RegExp]>([
+  it.each<[string, Recorded, RegExp]>([
     [
       'its conversation has ended, until the outcome is stored',
       ended,

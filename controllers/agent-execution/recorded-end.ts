@@ -7,7 +7,7 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { End, Reasoned } from './decide.ts';
 
 /** Whether the conversation of an execution has ended by itself, and when, RFC 3339. */
-export type ConversationEnd =
+type ConversationEnd =
   | { readonly kind: 'ended'; readonly at: string }
   | { readonly kind: 'open' }
   /** The event bus does not say. */
