@@ -42,6 +42,8 @@ function optionsFor(server: string, changes: Partial<TransportOptions> = {}): Tr
     sleep: (ms, stop) => sleep(ms >= 30_000 ? ms : 0, stop),
     random: () => 0,
     attempts: 2,
+    patienceMs: 90_000,
+    onRetry: () => undefined,
     timeoutMs: 30_000,
     ...changes,
   };

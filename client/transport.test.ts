@@ -33,7 +33,9 @@ function transport(server: string, options: Partial<TransportOptions> = {}): Tra
     sleep: pausing((ms) => pauses.push(ms)),
     random: () => 0,
     attempts: 4,
+    patienceMs: 90_000,
     timeoutMs: 30_000,
+    onRetry: () => undefined,
     ...options,
   });
   return { ...own, pauses };
@@ -58,6 +60,24 @@ describe('sending a call', () => {
     await using server = await loopback(answerJson(503, { error: 'unavailable', message: 'no bus' }));
     await expect(transport(server.url).send(read, {})).rejects.toMatchObject({ status: 503, message: 'no bus' });
     expect(server.requests).toHaveLength(4);
+  });
+
+  it.each([
+    [10_000, 2],
+    [9_999, 1],
+    [15_000, 3],
+  ])('waits %i ms at most in all pauses of a call', async (patienceMs, pauses) => {
+    const busy: Answer = (_request, response) => {
+      response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' });
+      response.end('{"error":"unavailable"}');
+    };
+    await using server = await loopback(busy);
+    const told: string[] = [];
+    const onRetry = (error: Error, pauseMs: number) => told.push(`${error.name} ${pauseMs}`);
+    const client = transport(server.url, { patienceMs, onRetry });
+    await expect(client.send(read, {})).rejects.toMatchObject({ status: 503 });
+    expect(client.pauses).toEqual(Array.from({ length: pauses }, () => 5_000));
+    expect(told).toEqual(Array.from({ length: pauses }, () => 'WindlassApiError 5000'));
   });
 
   it('sends a write once, whatever becomes of it', async () => {

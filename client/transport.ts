@@ -17,7 +17,10 @@ export interface TransportOptions {
   readonly sleep: Sleep;
   readonly random: () => number;
   readonly attempts: number;
+  /** Pauses of one call, together. */
+  readonly patienceMs: number;
   readonly timeoutMs: number;
+  readonly onRetry: (error: Error, pauseMs: number) => void;
 }
 
 /** The answer to a request. */
@@ -49,13 +52,16 @@ async function send(
   options: CallOptions,
 ): Promise<Answer> {
   const repeatable = isRepeatable(operation, request);
+  let patienceMs = transport.patienceMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await withToken(transport, operation, request, options);
     } catch (error) {
       const pause =
         attempt < transport.attempts ? pauseBefore(attempt, error, { repeatable }, transport.random()) : undefined;
-      if (pause === undefined) throw error;
+      if (pause === undefined || pause > patienceMs || !(error instanceof Error)) throw error;
+      patienceMs -= pause;
+      transport.onRetry(error, pause);
       await transport.sleep(pause, options.signal);
       options.signal?.throwIfAborted();
     }

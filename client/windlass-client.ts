@@ -26,8 +26,12 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Attempts of a call that may be repeated; 1 repeats nothing. Default 4. */
   readonly attempts?: number;
+  /** Milliseconds that the pauses between the attempts of a call may have together. Default 90,000. */
+  readonly patienceMs?: number;
   /** Milliseconds until an answer must have come, or a stream must have begun. Default 30,000. */
   readonly timeoutMs?: number;
+  /** Called before each pause, with the reason why a call is repeated. */
+  readonly onRetry?: (error: Error, pauseMs: number) => void;
   /** Default: that of the runtime. */
   readonly fetch?: typeof fetch;
   /** Waits between attempts; for tests. */
@@ -67,6 +71,8 @@ function methodsOf(table: Readonly<Record<string, Operation>>, options: ClientOp
     sleep: options.sleep ?? sleep,
     random: options.random ?? (() => Math.random()),
     attempts: options.attempts ?? 4,
+    patienceMs: options.patienceMs ?? 90_000,
+    onRetry: options.onRetry ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? 30_000,
   });
   return Object.fromEntries(Object.entries(table).map(([id, operation]) => [id, methodOf(transport, operation)]));

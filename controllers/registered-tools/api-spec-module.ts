@@ -99,5 +99,5 @@ export function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: numb
 }
 
 /** None of an object that was refused: its problems say enough. */
-const warningsOf = ({ verdict, index }: Judgement): readonly string[] =>
+const warningsOf = ({ verdict, index }: Judgement): string[] =>
   verdict.reason === 'Accepted' && index !== undefined ? shownWarnings(documentWarnings(index).map(lineOfProblem)) : [];

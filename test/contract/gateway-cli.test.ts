@@ -163,6 +163,20 @@ describe('windlass tools', () => {
   });
 });
 
+describe('a server that is away', () => {
+  it.each([
+    ['the gateway', 'WINDLASS_GATEWAY', ['gateway', 'spec', 'list']],
+    ['the API', 'WINDLASS_SERVER', ['workflow', 'list']],
+  ])('%s: says once and at once that it tries again', async (_name, variable, argv) => {
+    const lines: string[] = [];
+    const away = { ...env, [variable]: 'http://127.0.0.1:1' };
+    const { code, notes } = await runCli(argv, away, { onLine: (line) => lines.push(line) });
+    const warning = 'warning: http://127.0.0.1:1 cannot be reached; trying again';
+    expect([code, notes.split('\n').filter((line) => line.includes('trying again'))]).toEqual([7, [warning]]);
+    expect(notes.indexOf(warning)).toBe(0);
+  });
+});
+
 describe('windlass gateway audit', () => {
   it('lists events by type and time', async () => {
     const { out } = await run('gateway', 'audit', 'list', '--type', 'SessionCreated', '--since', '1h', '-o', 'json');

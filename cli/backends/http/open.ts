@@ -1,11 +1,11 @@
 import { createWindlassClient, WindlassApiError, type WindlassClient } from '../../../client/index.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
-import manifest from '../../../package.json' with { type: 'json' };
 import { claimsOf, nameOf, tokenSubject } from '../../login/token-claims.ts';
 import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
 import type { GlobalOptions } from '../../session.ts';
 import type { Terminal } from '../../terminal.ts';
 import { flagsOf } from '../choose.ts';
+import { clientOptions } from '../client-options.ts';
 import type { Backend, ServerIdentity } from '../backend.ts';
 import { createHttpBackend, wordsOf } from './http-backend.ts';
 
@@ -25,7 +25,7 @@ export function openHttpBackend(deps: OpenDeps, options: GlobalOptions, server: 
     getToken,
     tenant,
     fetch: deps.fetch,
-    headers: { 'user-agent': `windlass-cli/${manifest.version}` },
+    ...clientOptions(deps.terminal),
   });
   return createHttpBackend({
     client,

@@ -1,10 +1,10 @@
 import { createGatewayClient, createWindlassClient } from '../../../client/index.ts';
-import manifest from '../../../package.json' with { type: 'json' };
 import { CliError } from '../../exit-codes.ts';
 import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
 import type { GlobalOptions } from '../../session.ts';
 import type { Terminal } from '../../terminal.ts';
 import { flagsOf, type GatewayChoice } from '../choose.ts';
+import { clientOptions } from '../client-options.ts';
 import { warnOfClearText } from '../http/open.ts';
 import type { GatewayBackend } from './backend.ts';
 
@@ -25,7 +25,7 @@ export function openGateway(
     tokenFile: options.tokenFile,
     flags: flagsOf(options),
   });
-  const common = { getToken, fetch: deps.fetch, headers: { 'user-agent': `windlass-cli/${manifest.version}` } };
+  const common = { getToken, fetch: deps.fetch, ...clientOptions(deps.terminal) };
   return {
     client: createGatewayClient({ ...common, server: gateway }),
     address: gateway,
