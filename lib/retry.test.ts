@@ -85,6 +85,20 @@ describe('another attempt after a pause', () => {
     expect(heard).toEqual([0, 100, 300, 600, 900]);
   });
 
+  it.each([
+    ['follows the last but one of all attempts', 3, 2, 'done'],
+    ['does not follow the last of all attempts', 3, 3, passes],
+    ['does not follow the only one', 1, 1, passes],
+  ])('%s', async (_sentence, times, failures, want) => {
+    const clock = createManualClock(0);
+    const { attempt, heard } = failing(...Array.from({ length: failures }, () => passes));
+    const pauseAfter = doublingWhile({ baseMs: 100, maxMs: 300, times });
+    const done = tryPaced({ clock, pauseAfter }, () => attempt(1)).catch((error: unknown) => error);
+    await clock.advance(10_000);
+    expect(await done).toBe(want);
+    expect(heard).toHaveLength(times);
+  });
+
   it('is not made where its signal has aborted, and neither is a first one', async () => {
     const clock = createManualClock(0);
     const { attempt, heard } = failing();

@@ -34,11 +34,19 @@ export async function firstAnswer<T>(
   return undefined;
 }
 
-/** The pauses of `tryPaced` for as long as `mayPass` holds: each twice the one before, from the base up to the maximum. */
+interface DoublingPauses extends BackoffLimits {
+  /** Attempts in all. Absent: no bound. */
+  readonly times?: number;
+}
+
+/**
+ * The pauses of `tryPaced` for as long as `mayPass` holds, up to the last of all attempts. Each is twice the one before, from
+ * the base up to the maximum.
+ */
 export const doublingWhile =
-  (limits: BackoffLimits, mayPass: (error: unknown) => boolean) =>
+  ({ times = Infinity, ...limits }: DoublingPauses, mayPass: (error: unknown) => boolean = () => true) =>
   (error: unknown, failures: number): number => {
-    if (!mayPass(error)) throw error;
+    if (failures >= times || !mayPass(error)) throw error;
     return exponential(limits, failures - 1);
   };
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
-import { createCapture, decodeLog } from './capture.ts';
+import { decodeLog } from '../../test/support/decode-log.ts';
+import { createCapture } from './capture.ts';
 import { CaptureError } from './capture-error.ts';
 import type { StreamName } from './captured-streams.ts';
 
@@ -79,7 +80,7 @@ function failureOf(log: Uint8Array, limit?: number): CaptureError {
   throw new Error('the log was accepted');
 }
 
-describe('decodeLog', () => {
+describe('the whole of a log', () => {
   it('WF-CR-19 WF-CR-20 WF-CR-21 gives both streams back byte for byte, whatever they hold', () => {
     fc.assert(
       fc.property(pieces, (written) => {

@@ -62,13 +62,6 @@ export function createCapture({ limit = limits.outputStreamBytes }: CaptureOptio
 const tooLong = (stream: StreamName, limit: number): CaptureError =>
   new CaptureError('MalformedLog', `${stream} is longer than the limit of ${limit} bytes`);
 
-/** Separates and verifies a whole log. Throws CaptureError. */
-export function decodeLog(log: Uint8Array, options?: CaptureOptions): Captured {
-  const capture = createCapture(options);
-  capture.push(log);
-  return capture.finish();
-}
-
 function verify(captured: Captured, name: StreamName): void {
   const problem = problemOf(captured[name], captured.trailer[name]);
   if (problem !== undefined) throw new CaptureError('HashMismatch', `${name} has ${problem}`, captured);

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
-import { type Captured, decodeLog } from './capture.ts';
+import { decodeLog } from '../../test/support/decode-log.ts';
+import type { Captured } from './capture.ts';
 import type { StreamName } from './captured-streams.ts';
 import { parseTerminationMessage } from './parse-trailer.ts';
 

@@ -20,7 +20,7 @@ export type Happening =
   | { readonly kind: 'closed'; readonly execution: AgentExecution | undefined };
 
 /** Objects of executions, as the watch brings them. */
-interface ExecutionNews {
+export interface ExecutionNews {
   /** As it is now, without its texts; undefined when it is gone. */
   current(uid: string): AgentExecution | undefined;
   /** Calls `wake` at every change until the answer is called. */
