@@ -22,6 +22,7 @@ import { type Caller, createAuthentication } from '../lib/identity/index.ts';
 import { createSessions, type SealKey } from '../lib/envelope/index.ts';
 import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
+import { createSearches } from '../lib/word-search.ts';
 import { type Keys, loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { serveBuiltinTools } from './tools/serve-builtin.ts';
@@ -209,6 +210,7 @@ function createTools(
     operations,
     audit,
     newId,
+    searches: createSearches(clock),
     events: bus,
     tenants: cluster.tenants,
     helperImage: config.WINDLASS_SYSTEM_IMAGE,

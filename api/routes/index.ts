@@ -33,6 +33,7 @@ import { createSealRoutes, type SealRoutesDeps } from './seal/index.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
 import { createVolumeRoutes } from './volumes/index.ts';
 import { createWebhookRoutes } from './webhooks/index.ts';
+import { createSearches } from '../../lib/word-search.ts';
 import type { WebhookSecrets } from './webhooks/secrets.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
 
@@ -65,10 +66,11 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
   const { archived, billing, bus, clock, cluster, rateLimit, stimuli, webhookSecrets: secrets } = deps;
   const gate = createGate(deps);
+  const searches = createSearches(clock);
   return [
-    createWorkflowRoutes(deps),
+    createWorkflowRoutes({ ...deps, searches }),
     createExecutionRoutes({ ...deps, archived: archived.workflows, gate }),
-    createAgentRoutes(deps),
+    createAgentRoutes({ ...deps, searches }),
     createAgentExecutionRoutes({ ...deps, archived: archived.agents }),
     createHumanApprovalRoutes({ ...deps, gate }),
     createVolumeRoutes({ ...deps, tenants: cluster.tenants }),

@@ -7,12 +7,13 @@ import type { ManifestReader, ManifestReading } from '../../lib/manifest/index.t
 import type { NodeConfig } from '../../lib/node-config/index.ts';
 import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
 import type { Tool, ToolCaller } from '../../lib/tools/tool.ts';
-import { rowsHolding } from '../../lib/word-search.ts';
+import type { Searches } from '../../lib/word-search.ts';
 import { type Give, invalid, textArgument } from './give.ts';
 
 export interface InstallationToolsDeps {
   readonly nodeConfig: NodeConfig;
   readonly manifests: ManifestReader;
+  readonly searches: Searches;
   /** Built-in tools that the policy of the caller permits. */
   readonly offered: (caller: ToolCaller) => readonly Tool[];
   /**
@@ -35,9 +36,9 @@ function aboutTools(deps: InstallationToolsDeps): Record<string, Give> {
     const words = typeof query === 'string' ? query : undefined;
     const registered = await registeredOrProblem(deps, caller, signal);
     const builtIn = callable(deps, caller).flatMap(({ name }) => catalogue.get(name) ?? []);
-    const found = await rowsHolding<Listed>(
+    const found = await deps.searches.rowsHolding<Listed>(
+      { tenant: caller.tenant, words },
       [...builtIn, ...registered.tools],
-      words,
       ({ name, description }) => `${name} ${description}`,
     );
     const tools = found.map(({ name, description, input_schema }) => ({ name, description, input_schema }));

@@ -12,7 +12,7 @@ import { scripts } from '../../lib/kinds.ts';
 import { findWanted, isAbsent, isAlreadyExists, isConflict, isInvalid, type KubeClient } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
-import { createWordSearch } from '../../lib/word-search.ts';
+import type { Searches } from '../../lib/word-search.ts';
 import { writeRefusal } from '../routes/write-refusal.ts';
 import { type Give, given, invalid, textArgument } from './give.ts';
 import { rowOf, ScriptRows } from './script-rows.ts';
@@ -23,6 +23,7 @@ export interface ScriptToolsDeps {
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
   readonly audit: AuditTrail;
   readonly clock: Clock;
+  readonly searches: Searches;
 }
 
 interface Deps extends ScriptToolsDeps {
@@ -153,16 +154,18 @@ const most = 500;
 
 /** TOOL-RULE-15: `tag` is one of theirs, `q` is in name and description. */
 function lists(deps: Deps): Give {
-  return async (caller, { tag, q }) => {
-    const isHolding = createWordSearch(typeof q === 'string' ? q : undefined);
-    const rows = [];
-    for await (const row of deps.rows.of(namespaceOf(deps.tenants, caller))) {
-      const { name, description = '', tags = [] } = row;
-      const isTagged = typeof tag !== 'string' || tags.includes(tag);
-      if (!isTagged || !(await isHolding(`${name} ${description}`))) continue;
-      if (rows.length === most) return { scripts: rows, truncated: true };
-      rows.push(row);
-    }
-    return { scripts: rows };
+  return (caller, { tag, q }) => {
+    const by = { tenant: caller.tenant, words: typeof q === 'string' ? q : undefined };
+    return deps.searches.run(by, async (isHolding) => {
+      const rows = [];
+      for await (const row of deps.rows.of(namespaceOf(deps.tenants, caller))) {
+        const { name, description = '', tags = [] } = row;
+        const isTagged = typeof tag !== 'string' || tags.includes(tag);
+        if (!isTagged || !(await isHolding(`${name} ${description}`))) continue;
+        if (rows.length === most) return { scripts: rows, truncated: true };
+        rows.push(row);
+      }
+      return { scripts: rows };
+    });
   };
 }

@@ -6,6 +6,7 @@ import type { SecurityContextSpec } from '../../crds/schema/security-context.ts'
 import { aborted } from '../../lib/aborted.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { createSearches } from '../../lib/word-search.ts';
 import { systemClock } from '../../lib/clock.ts';
 import {
   createCallCounter,
@@ -113,7 +114,7 @@ async function startReplica(bus: EventBus): Promise<Replica> {
         kube,
         sealKey: () => key,
       }),
-      ...createToolRoutes({ registry, securityOf }),
+      ...createToolRoutes({ registry, securityOf, searches: createSearches(systemClock) }),
     ],
     authenticate: async ({ authorization = '' }) => ({
       subject: 'olga',

@@ -9,6 +9,7 @@ import type { AuditPublicKeys } from '../audit.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
+import { createSearches } from '../../lib/word-search.ts';
 import { createReplicaNews } from '../registry/replica-news.ts';
 import type { RegistrationEvents } from '../registry/registration-events.ts';
 import { createAuditEventRoutes } from './audit-events/index.ts';
@@ -44,7 +45,7 @@ export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
   return [
     createInvokeRoutes({ ...lane, isBypass: isBypass(deps.config) }),
     createMcpRoutes({ ...lane, isBypass: isBypass(deps.config) }),
-    createToolRoutes(lane),
+    createToolRoutes({ ...lane, searches: createSearches(deps.clock) }),
     createSessionRoutes({ ...deps, ...lane }),
     createSecurityContextRoutes({ ...deps, news, contexts: deps.cluster.informers.securityContexts.cache }),
     createAuditEventRoutes(deps),

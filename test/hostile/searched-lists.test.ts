@@ -5,6 +5,8 @@ import { createAgentRoutes } from '../../api/routes/agents/index.ts';
 import { listPage } from '../../api/routes/workflows/list-page.ts';
 import { createToolRoutes } from '../../gateway/routes/tools/index.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createSearches } from '../../lib/word-search.ts';
 import { createWordMatcher } from '../../lib/word-matcher.ts';
 import { anAgent } from '../builders/agent-builder.ts';
 import { anEnd, aWorkflow } from '../builders/workflow-builder.ts';
@@ -19,6 +21,7 @@ const description = `ā${'a'.repeat(4_094 - words.length)} ${words}`;
 /** Words that end with one another, of which many end at each place of the text. */
 const nested = Array.from({ length: 21 }, (_, at) => 'a'.repeat(at + 1)).join(' ');
 const rows = 100;
+const searchesNow = () => createSearches(systemClock);
 const named = <Row>(make: (name: string) => Row): Row[] => Array.from({ length: rows }, (_, at) => make(`r-${at}`));
 
 /** Searches of a caller with one page of one row, by place. */
@@ -26,7 +29,9 @@ const searches: Readonly<Record<string, (q: string) => Promise<unknown>>> = {
   agents: async (q) => {
     const agents: Agent[] = named((name) => anAgent(name, { description }));
     const cluster = { agents: { list: () => agents }, tenants: { tenantOf: () => 'acme', namespaceOf: () => 'a' } };
-    const route = createAgentRoutes({ cluster } as never).find(({ contract }) => contract.operationId === 'listAgents');
+    const route = createAgentRoutes({ cluster, searches: searchesNow() } as never).find(
+      ({ contract }) => contract.operationId === 'listAgents',
+    );
     return route?.handle({ query: { q, limit: 1 }, caller: { tenant: 'acme' } } as never);
   },
   workflows: async (q) => {
@@ -34,12 +39,19 @@ const searches: Readonly<Record<string, (q: string) => Promise<unknown>>> = {
       const workflow = aWorkflow(name).state('end', anEnd()).build();
       return { ...workflow, spec: { ...workflow.spec, description } };
     });
-    return listPage(workflows, { labels: [], words: q, limit: 1, after: undefined });
+    return listPage(workflows, {
+      searches: searchesNow(),
+      tenant: 'acme',
+      labels: [],
+      words: q,
+      limit: 1,
+      after: undefined,
+    });
   },
   'registered tools of the gateway': async (q) => {
     const tools = named((name) => ({ ...echoTool(name), description }));
     const registry = createToolRegistry([{ list: () => tools, find: () => undefined }]);
-    const [route] = createToolRoutes({ registry, securityOf: () => ({}) });
+    const [route] = createToolRoutes({ registry, securityOf: () => ({}), searches: searchesNow() });
     return route?.handle({ caller: { tenant: 'acme' }, query: { q, limit: 1 } } as never);
   },
   'svc.tools.search': async (query) => {

@@ -20,6 +20,7 @@ import type { ToolSource } from '../../gateway/tools/tool-source.ts';
 import { createWorkflowSource } from '../../gateway/tools/workflow-source.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { createSearches } from '../../lib/word-search.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
 import {
@@ -87,7 +88,7 @@ interface GatewayWorldOptions {
 }
 
 type WorldParts = Pick<Parameters<typeof createInvokeRoutes>[0], 'noteRefusal' | 'invoke' | 'isBypass' | 'vouch'> &
-  Parameters<typeof createToolRoutes>[0];
+  Omit<Parameters<typeof createToolRoutes>[0], 'searches'>;
 
 const apiId = '11111111-1111-4111-8111-111111111111';
 /** Secret values that may appear only in requests to the upstream. */
@@ -258,7 +259,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
         kube: contextReads({}),
         sealKey,
       }),
-      ...createToolRoutes(parts),
+      ...createToolRoutes({ ...parts, searches: createSearches(systemClock) }),
       ...(options.routes?.(parts) ?? []),
     ],
     authenticate,

@@ -15,6 +15,7 @@ import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
 import { createAuditChain, pemOf } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { createSearches } from '../../lib/word-search.ts';
 import { systemClock } from '../../lib/clock.ts';
 import {
   createCallCounter,
@@ -89,7 +90,7 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
       securityOf,
       sealKey: () => key,
     }),
-    ...createToolRoutes({ registry, securityOf }),
+    ...createToolRoutes({ registry, securityOf, searches: createSearches(systemClock) }),
     ...createAuditEventRoutes({ ...deps, tenancy, auditKeys: { signing: pemOf(auditKey), former: [] } }),
   ];
   const server = await serve(routes, operatorOf);

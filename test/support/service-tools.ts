@@ -8,6 +8,7 @@ import type { ToolAnswer, ToolArguments, ToolCaller } from '../../lib/tools/tool
 import { createToolbox, type ToolRuns } from '../../lib/tools/toolbox.ts';
 import { aToolCaller } from '../builders/tool-caller.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { createSearches } from '../../lib/word-search.ts';
 
 export interface OperationCall extends Asked {
   readonly operationId: string;
@@ -69,6 +70,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
       events: { raise: (event) => void raised.push(event) },
       helperImage: 'busybox',
       gitImage: 'git',
+      searches: createSearches(clock),
       publicUrl: 'https://windlass.example',
       remember: () => undefined,
       offered: () =>

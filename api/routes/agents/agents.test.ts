@@ -1,3 +1,5 @@
+import { systemClock } from '../../../lib/clock.ts';
+import { createSearches } from '../../../lib/word-search.ts';
 import { describe, expect, it } from 'vitest';
 import { globalNamespace } from '../../../crds/labels.ts';
 import type { Agent } from '../../../crds/schema/agent.ts';
@@ -70,7 +72,8 @@ function world(...agents: Agent[]) {
     audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     manifests: { read: async (text: string) => agentReadingOf(text), close: async () => undefined },
   } as unknown as RegisterAgentDeps;
-  const routes = createAgentRoutes(deps);
+  const searches = createSearches(systemClock);
+  const routes = createAgentRoutes({ ...deps, searches });
   const call = async (operation: string, request: object, caller: object = {}): Promise<unknown> => {
     const route = routes.find(({ contract }) => contract.operationId === operation);
     const who = { subject: 'ada', tenant: 'acme', kind: 'consumer', roles: [], scopes: [], ...caller };

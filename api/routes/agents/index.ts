@@ -1,6 +1,7 @@
 import { isUid } from '../../../crds/uid.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
+import type { Searches } from '../../../lib/word-search.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { notFound, unknownAgent } from '../not-found.ts';
 import { lookupAgent } from './contract.ts';
@@ -25,7 +26,7 @@ function createLookupRoute({ cluster: { agents, tenants } }: LookupDeps): Route<
 }
 
 /** Routes of agent definitions (spec 1 §4.1). */
-export function createAgentRoutes(deps: RegisterAgentDeps): Route<Caller>[] {
+export function createAgentRoutes(deps: RegisterAgentDeps & { readonly searches: Searches }): Route<Caller>[] {
   return [
     createLookupRoute(deps),
     createListRoute(deps),

@@ -4,7 +4,7 @@ import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { createListCursor, pageOf } from '../../../lib/http/paging.ts';
-import { rowsHolding } from '../../../lib/word-search.ts';
+import type { Searches } from '../../../lib/word-search.ts';
 import { listAgents } from './contract.ts';
 import { presentIdentity } from './present.ts';
 
@@ -21,11 +21,14 @@ const byName = {
 
 const textOf = ({ metadata, spec }: Agent): string => `${metadata.name} ${spec.description ?? ''}`;
 
-type ListDeps = { readonly cluster: Pick<Cluster, 'agents' | 'tenants'> };
+interface ListDeps {
+  readonly cluster: Pick<Cluster, 'agents' | 'tenants'>;
+  readonly searches: Searches;
+}
 
-export function createListRoute({ cluster: { agents, tenants } }: ListDeps): Route<Caller> {
+export function createListRoute({ cluster: { agents, tenants }, searches }: ListDeps): Route<Caller> {
   return defineRoute<typeof listAgents, Caller>(listAgents, async ({ query: { q, limit, cursor }, caller }) => {
-    const wanted = await rowsHolding(agents.list(caller.tenant), q, textOf);
+    const wanted = await searches.rowsHolding({ tenant: caller.tenant, words: q }, agents.list(caller.tenant), textOf);
     const { rows, next } = pageOf(wanted, byName, { limit, after: cursors.decode(cursor) });
     return json({
       agents: rows.map((agent) => presentIdentity(tenants, agent)),

@@ -1,5 +1,6 @@
 import type { Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
+import type { Searches } from '../../../lib/word-search.ts';
 import { createDeleteRoute } from './delete.ts';
 import { createListRoute } from './list.ts';
 import { createMoveRoutes } from './move/index.ts';
@@ -10,7 +11,7 @@ import { createVersionsRoute } from './versions.ts';
 export { contracts } from './contract.ts';
 
 /** Routes of workflow definitions (spec 1 §4.9). */
-export function createWorkflowRoutes(deps: RegisterDeps): Route<Caller>[] {
+export function createWorkflowRoutes(deps: RegisterDeps & { readonly searches: Searches }): Route<Caller>[] {
   const write = createWriter(deps);
   return [
     createRegisterRoute({ ...deps, write }),

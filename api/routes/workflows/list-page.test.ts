@@ -6,6 +6,8 @@ import type { WorkflowScope } from '../../../lib/workflow-lookup/index.ts';
 import { userObjectName } from '../../../lib/manifest/index.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { listWorkflows } from './contract.ts';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
+import { createSearches } from '../../../lib/word-search.ts';
 import { createListRoute } from './list.ts';
 import { listCursor, listPage, parseLabels } from './list-page.ts';
 
@@ -32,7 +34,8 @@ function keeping(name: string, kept: Record<string, string>): Workflow {
 const shown = (workflows: readonly Workflow[]): string[] =>
   workflows.map(({ metadata }) => metadata.annotations?.[annotations.name] ?? metadata.name);
 const all = ['d', 'b', 'a', 'c'].map((name) => one(name));
-const query = { labels: [], limit: 50, after: undefined };
+const searches = createSearches(createManualClock());
+const query = { searches, tenant: 'acme', labels: [], limit: 50, after: undefined };
 
 describe('a page of workflows', () => {
   it('AMB-016 is sorted by name, and of one name the narrowest scope is first', async () => {
@@ -111,7 +114,7 @@ describe('workflows whose labels are kept in an annotation', () => {
 
   it('let other work go on after each that is shown', async () => {
     const workflows = Array.from({ length: 20 }, (_, index) => keeping(`w-${index}`, Object.fromEntries(many)));
-    const route = createListRoute({ cluster: { workflows: { list: () => workflows } } } as never);
+    const route = createListRoute({ searches, cluster: { workflows: { list: () => workflows } } } as never);
     const turns = await parsesPerTurn(() => route.handle({ query: { limit: 50 }, caller: {} } as never));
     expect(turns.reduce((sum, count) => sum + count)).toBe(20);
     expect(Math.max(...turns)).toBe(1);

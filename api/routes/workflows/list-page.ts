@@ -4,7 +4,7 @@ import { byName, type WorkflowScope, scopeOf, scopes } from '../../../lib/workfl
 import { isObjectLabel, keptLabels, workflowName } from '../../../lib/manifest/index.ts';
 import { createLoopTurns } from '../../../lib/loop-turns.ts';
 import { ownMember } from '../../../lib/own-member.ts';
-import { rowsHolding } from '../../../lib/word-search.ts';
+import type { Searches } from '../../../lib/word-search.ts';
 import { type Cursor, createListCursor, type Page, type PageOptions, pageOf } from '../../../lib/http/paging.ts';
 
 /** The place of a workflow in a list. A caller sees at most one of a name in each scope. */
@@ -14,6 +14,9 @@ interface ListKey {
 }
 
 interface ListQuery extends PageOptions<ListKey> {
+  readonly searches: Searches;
+  /** For whom it is searched. */
+  readonly tenant: string;
   /** Pairs that all have to be among a workflow's labels. */
   readonly labels: readonly (readonly [key: string, value: string])[];
   /** Words that the name and the description hold together; of a description that is too large to be kept, none. */
@@ -22,7 +25,7 @@ interface ListQuery extends PageOptions<ListKey> {
 
 export async function listPage<W extends Workflow>(
   all: readonly W[],
-  { labels, words, ...page }: ListQuery,
+  { searches, tenant, labels, words, ...page }: ListQuery,
 ): Promise<Page<W, ListKey>> {
   const hasLabels = labelFilter(labels);
   const spend = createLoopTurns(keptPerTurn);
@@ -32,7 +35,7 @@ export async function listPage<W extends Workflow>(
     // Kept labels may take 32 KiB of each workflow.
     if (keepsMetadata(workflow)) await spend(1);
   }
-  return pageOf(await rowsHolding(labelled, words, textOf), { keyOf, compare: byName }, page);
+  return pageOf(await searches.rowsHolding({ tenant, words }, labelled, textOf), { keyOf, compare: byName }, page);
 }
 
 const textOf = ({ metadata, spec }: Workflow): string => `${workflowName(metadata)} ${spec.description ?? ''}`;

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ListedWorkflow } from '../../../lib/workflow-lookup/index.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
+import type { Searches } from '../../../lib/word-search.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import { listWorkflows } from './contract.ts';
@@ -8,11 +9,18 @@ import { keepsMetadata, listCursor, listPage, parseLabels } from './list-page.ts
 import { presentSummary } from './present.ts';
 import type { WorkflowSummary } from './schema.ts';
 
-export function createListRoute({ cluster }: { readonly cluster: Pick<Cluster, 'workflows'> }): Route<Caller> {
+interface ListDeps {
+  readonly cluster: Pick<Cluster, 'workflows'>;
+  readonly searches: Searches;
+}
+
+export function createListRoute({ cluster, searches }: ListDeps): Route<Caller> {
   return defineRoute<typeof listWorkflows, Caller>(listWorkflows, async ({ query, caller }) => {
     const { scope, limit, cursor, label, q } = query;
     const all = cluster.workflows.list(caller, scope);
     const { rows, next } = await listPage(all, {
+      searches,
+      tenant: caller.tenant,
       labels: parseLabels(label),
       words: q,
       limit,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { State } from '../../../crds/schema/state.ts';
 import { begin } from '../../../test/builders/execution-builder.ts';
 import { aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { World } from '../../../test/builders/world.ts';
@@ -7,7 +6,7 @@ import { decide } from './decide.ts';
 
 const child = aWorkflow('child').state('x', aScript('x')).build();
 const worldOf = (state: object): World => {
-  const workflow = aWorkflow('w').state('a', { transitions: [], ...state } as State);
+  const workflow = aWorkflow('w').state('a', { transitions: [], ...state } as never);
   return new World(workflow.build(), { workflows: [child] });
 };
 

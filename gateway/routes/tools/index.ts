@@ -4,7 +4,7 @@ import { createTextCursor, pageOf } from '../../../lib/http/paging.ts';
 import { readPage } from '../../../lib/http/read-page.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { contextProblem, patternsOf } from '../../../lib/tools/name-policy.ts';
-import { rowsHolding } from '../../../lib/word-search.ts';
+import type { Searches } from '../../../lib/word-search.ts';
 import type { Operator } from '../../identity/operator.ts';
 import type { SecurityOf } from '../../lane/security-of.ts';
 import { permittedTools } from '../../tools/permitted-tools.ts';
@@ -16,6 +16,7 @@ import { listTools } from './contract.ts';
 interface ToolRoutesDeps {
   readonly registry: ToolRegistry;
   readonly securityOf: SecurityOf;
+  readonly searches: Searches;
 }
 
 const nameCursor = createTextCursor('tools');
@@ -25,7 +26,7 @@ const order = {
 };
 
 /** The unified listing (spec 3 §4.1, requirements AMB-196). */
-export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Route<Operator>[] {
+export function createToolRoutes({ registry, searches, securityOf }: ToolRoutesDeps): Route<Operator>[] {
   return [
     defineRoute<typeof listTools, Operator>(listTools, async ({ caller, query }) => {
       const { q, source, security_context: context, limit, cursor } = query;
@@ -41,7 +42,8 @@ export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Rout
         .list(caller.tenant)
         .filter((tool) => after === undefined || tool.name > after)
         .filter((tool) => source === undefined || tool.source === source);
-      const found = await rowsHolding(rows, q, ({ name, description }) => `${name} ${description}`);
+      const by = { tenant: caller.tenant ?? '', words: q };
+      const found = await searches.rowsHolding(by, rows, ({ name, description }) => `${name} ${description}`);
       const permitted = await permittedTools(found, {
         patterns: security === undefined ? 0 : patternsOf(security),
         count: Math.min(limit, limits.pageSizeMax) + 1,
