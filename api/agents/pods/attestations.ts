@@ -14,8 +14,8 @@ export interface Attestations {
    * @throws AppError `invalid` for a key that is none (AMB-142), `conflict` for another key of the same pod.
    */
   attest(request: SessionRequest): Promise<IssuedSession>;
-  /** Whether this pod has attested for the execution, and its session is not revoked. */
-  isAttested(session: SessionName, podUid: string): Promise<boolean>;
+  /** Whether this pod has attested for the execution, and whether its session is revoked. Undefined where it has not. */
+  sessionOf(session: SessionName, podUid: string): Promise<{ readonly isRevoked: boolean } | undefined>;
 }
 
 /** Attestations as sessions of signed tool calls: one key for each pod (requirements AMB-017, AMB-197). */
@@ -23,9 +23,9 @@ export function createAttestations(deps: IssueSessionDeps): Attestations {
   const { sessions } = deps;
   return {
     attest: (request) => issueSession(deps, request),
-    async isAttested(name, podUid) {
+    async sessionOf(name, podUid) {
       const session = await sessions.find(name);
-      return session !== undefined && session.pod_uid === podUid && session.revoked !== true;
+      return session?.pod_uid === podUid ? { isRevoked: session.revoked === true } : undefined;
     },
   };
 }

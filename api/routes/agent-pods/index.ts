@@ -10,6 +10,7 @@ import type { PodIdentity } from '../../agents/pods/pod-identity.ts';
 import { emptyState, fold, type ConversationState } from '../../../lib/conversation/state.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Pod } from '../../../lib/kube/index.ts';
@@ -98,7 +99,14 @@ function find({ executions }: AgentPodDeps, executionId: string): AgentExecution
   return execution;
 }
 
-const over = (): AppError => new AppError('gone', 'the execution is over', { reason: 'ExecutionOver' });
+const over = (): HttpError =>
+  new HttpError({ code: 'gone', message: 'the execution is over: it was cancelled, or ended without an outcome' });
+
+const notAttested = (): HttpError =>
+  new HttpError({
+    code: 'forbidden',
+    message: 'the pod has not attested, or its session is revoked: call /v1/seal/attest',
+  });
 
 type DispatchRequest = RouteRequest<typeof dispatchGateway, unknown>;
 
@@ -119,8 +127,10 @@ async function admitted(deps: AgentPodDeps, request: DispatchRequest): Promise<E
   const pod = await deps.identity.require(execution, senderOf(request));
   const podUid = pod.metadata.uid ?? '';
   const session = { tenant: tenantOf(deps, execution), execution_id: executionId };
-  if (!(await deps.attestations.isAttested(session, podUid))) {
-    throw new AppError('forbidden', 'the pod has not attested: call /v1/seal/attest first', { reason: 'NotAttested' });
+  const attested = await deps.attestations.sessionOf(session, podUid);
+  // A session is revoked with the outcome. The pod may not have heard that yet, and gets no command any more.
+  if (attested === undefined || (attested.isRevoked && needsDriving(execution))) {
+    throw notAttested();
   }
   request.ofTenant(session.tenant);
   const shape = readShape(request.body);

@@ -263,6 +263,58 @@ describe('the wire between a container and the orchestrator', () => {
     expect((await post('/v1/dispatch-gateway', generate('stranger'))).status).toBe(403);
   });
 
+  describe('a pod that was not connected when its session was revoked', () => {
+    /** Its session is revoked, as it is with the outcome. */
+    async function revoked(id: string): Promise<void> {
+      shared.put(executionOf(id));
+      expect((await post('/v1/seal/attest', attestation(id))).status).toBe(200);
+      await createSessions(bus).revoke({ tenant: 'acme', execution_id: id });
+    }
+    const asks = (id: string) => post('/v1/dispatch-gateway', generate(id));
+
+    it('DISPATCH-16 gets the end of an execution that has an outcome', async () => {
+      await revoked('missed');
+      const { channel } = (await replica.drivers.open(shared.get('run-missed'), never)) ?? {};
+      const { dispatch_id = '' } = (await channel?.ask('pod-1', never)) ?? {};
+      await channel?.report(
+        dispatch_id,
+        { exit_code: 0, stdout: 'a', stderr: '', duration_ms: 1, truncated: false },
+        never,
+      );
+      await expect.poll(() => shared.get('run-missed').spec.result, { timeout: 20_000 }).toBeDefined();
+      const answer = await asks('missed');
+      expect([answer.status, await answer.json()]).toMatchObject([200, { type: 'final', tool_calls_executed: 1 }]);
+    });
+
+    it('hears that an execution was cancelled', async () => {
+      await revoked('ended');
+      const execution = shared.get('run-ended');
+      shared.put({ ...execution, spec: { ...execution.spec, cancel: { by: 'ann', at: '2026-01-01T00:00:00.000Z' } } });
+      const answer = await asks('ended');
+      expect([answer.status, await answer.text()]).toEqual([410, expect.stringContaining('the execution is over')]);
+    });
+
+    it('gets nothing of an execution under way', async () => {
+      await revoked('cut-off');
+      expect((await asks('cut-off')).status).toBe(403);
+    });
+
+    it('is refused where another pod has attested', async () => {
+      await revoked('others');
+      const execution = shared.get('run-others');
+      const status = { ...execution.status, pod: { name: 'run', uid: 'pod-2', attempt: 2 } };
+      shared.put({
+        ...execution,
+        status,
+        spec: { ...execution.spec, cancel: { by: 'ann', at: '2026-01-01T00:00:00.000Z' } },
+      } as never);
+      pod.uid = 'pod-2';
+      const answer = await asks('others');
+      pod.uid = 'pod-1';
+      expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining('has not attested')]);
+    });
+  });
+
   it.each([
     ['an unknown type', { type: 'other' }, 400],
     ['AMB-198 another model', { model_alias: 'smart' }, 403],
