@@ -6,7 +6,7 @@ import { headerOf } from '../headers.ts';
 import { grpcLimits } from '../limits.ts';
 import { type Peer, readPeer } from '../peer.ts';
 import { cutStream, releaseRead } from './call-internals.ts';
-import { createMessagePipe, type MessagePipe } from './message-pipe.ts';
+import { createMessagePipe, type MessagePipe, type PipeDeps } from './message-pipe.ts';
 import { StreamLife } from './stream-life.ts';
 
 interface ServeStreamDeps extends ReportDeps {
