@@ -13,7 +13,7 @@ import {
   type KubeClient,
 } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { firstAnswer } from '../../lib/retry.ts';
+import { doublingWhile, firstAnswer, tryPaced } from '../../lib/retry.ts';
 import { withoutAnswer } from './outcome.ts';
 
 export interface WriteDeps {
@@ -81,7 +81,7 @@ async function tryToClaim(
   }
 }
 
-const retry = { firstMs: 100, mostMs: 5_000 } as const;
+const doubling = doublingWhile({ baseMs: 100, maxMs: 5_000 });
 
 /** Tries after the end of the call: about a minute. */
 const lastTries = 12;
@@ -108,21 +108,20 @@ export async function writeStatus(
   const { namespace, name } = call.metadata;
   let wanted = status;
   let left = lastTries;
-  for (let pauseMs: number = retry.firstMs; !silent.aborted; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
-    try {
-      await kube.jsonPatchStatus(toolCalls, refOf(call), operationsOf(call, holder, wanted));
-      return;
-    } catch (error) {
-      const next = afterRefusal(status, wanted, error);
-      if (next === undefined) return;
-      wanted = next;
-      if (!isConflict(error))
-        logger.warn({ namespace, call: name, problem: messageOf(error) }, 'tool call not written yet');
-    }
+  const pauseAfter = (error: unknown, failures: number): number => {
+    const next = afterRefusal(status, wanted, error);
+    if (next === undefined) throw error;
+    wanted = next;
+    if (!isConflict(error))
+      logger.warn({ namespace, call: name, problem: messageOf(error) }, 'tool call not written yet');
     if (over.aborted) left -= 1;
-    if (left === 0) return;
-    await clock.sleep(pauseMs, silent);
-  }
+    if (left === 0) throw error;
+    return doubling(error, failures);
+  };
+  // Each error behind which it is tried no more means that nothing more is to be written.
+  await tryPaced({ clock, pauseAfter, signal: silent }, () =>
+    kube.jsonPatchStatus(toolCalls, refOf(call), operationsOf(call, holder, wanted)),
+  ).catch(() => undefined);
 }
 
 /** The next write after one that failed; undefined: nothing more. */

@@ -3,7 +3,6 @@ import type { AgentExecution, AgentResult } from '../../../crds/schema/agent-exe
 import type { Clock } from '../../../lib/clock.ts';
 import { AppError, messageOf } from '../../../lib/errors.ts';
 import { finished } from '../../../lib/execution/finished.ts';
-import { exponential } from '../../../lib/informer/backoff.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
 import {
   findObject,
@@ -16,7 +15,7 @@ import {
 } from '../../../lib/kube/index.ts';
 import { storedBytes } from '../../../lib/kube/stored-bytes.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { tryPaced } from '../../../lib/retry.ts';
+import { doublingWhile, tryPaced } from '../../../lib/retry.ts';
 
 interface OutcomeDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
@@ -24,7 +23,7 @@ interface OutcomeDeps {
   readonly logger: Logger;
 }
 
-const retry = { baseMs: 100, maxMs: 5_000, times: 20 } as const;
+const doubling = doublingWhile({ baseMs: 100, maxMs: 5_000, times: 20 });
 /** Bytes of an execution with its outcome: etcd takes 1.5 MiB, and the status comes on top. */
 const objectBytes = 1_500_000;
 const messageLength = 2_048;
@@ -110,10 +109,10 @@ async function storeOrRefuse(
   const { name, namespace = '', uid } = execution.metadata;
   let phase = execution.status?.phase;
   const pauseAfter = (error: unknown, failures: number): number => {
-    if (failures >= retry.times) throw error;
+    const pauseMs = doubling(error, failures);
     if (!isConflict(error) && !isFailedTest(error))
       logger.warn({ namespace, execution: name, problem: messageOf(error) }, 'outcome not written yet');
-    return exponential(retry, failures - 1);
+    return pauseMs;
   };
   return tryPaced({ clock, pauseAfter }, async () => {
     try {

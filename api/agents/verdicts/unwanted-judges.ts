@@ -4,12 +4,11 @@ import { lineageOf } from '../../../lib/agent/lineage.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { finished } from '../../../lib/execution/finished.ts';
-import { exponential } from '../../../lib/informer/backoff.ts';
 import type { CacheReader } from '../../../lib/informer/cache.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
 import { findAgain, isFailedTest, type KubeClient, mayPass } from '../../../lib/kube/index.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { tryPaced } from '../../../lib/retry.ts';
+import { doublingWhile, tryPaced } from '../../../lib/retry.ts';
 
 interface UnwantedJudgesDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
@@ -19,7 +18,10 @@ interface UnwantedJudgesDeps {
 }
 
 /** About a minute and a half. A later change of the judge, or of what it judges, begins anew. */
-const retry = { baseMs: 100, maxMs: 5_000, times: 20 } as const;
+const pauseAfter = doublingWhile(
+  { baseMs: 100, maxMs: 5_000, times: 20 },
+  (error) => mayPass(error) || isFailedTest(error),
+);
 
 export const isUnderWay = (execution: AgentExecution | undefined): execution is AgentExecution =>
   execution !== undefined &&
@@ -64,10 +66,6 @@ async function cancel(deps: UnwantedJudgesDeps, judge: AgentExecution, judged: A
   const { kube, clock, logger } = deps;
   const { name, namespace = '', uid } = judge.metadata;
   const reason = `the execution ${judged.metadata.name}, whose answer it judges, has ended`;
-  const pauseAfter = (error: unknown, failures: number): number => {
-    if (failures >= retry.times || !(mayPass(error) || isFailedTest(error))) throw error;
-    return exponential(retry, failures - 1);
-  };
   const attempt = async (): Promise<void> => {
     const latest = await findAgain(kube, agentExecutions, judge);
     if (latest === undefined || isOver(latest)) return;
