@@ -72,6 +72,8 @@ export const annotations = {
   linkDepth: 'windlass.dev/link-depth',
   /** On an AgentExecution: the installation whose API drives its conversation. */
   drivenBy: 'windlass.dev/driven-by',
+  /** On an AgentExecution that is claimed: the tenant whose log has its conversation, and the last place before it. */
+  conversation: 'windlass.dev/conversation',
   /** On an execution that an agent started, and on what it starts: uid of the first agent, and the starts in between. */
   agentRoot: 'windlass.dev/agent-root',
   agentDepth: 'windlass.dev/agent-depth',

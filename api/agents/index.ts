@@ -69,6 +69,7 @@ type SealDeps = Omit<SealInvokeDeps, 'audit' | 'clock' | 'rateLimit'> & {
 export function createAgents(deps: AgentsDeps): Agents {
   const { bus, clock, kube, logger, newId, nodeConfig, cluster, toolbox, metrics } = deps;
   const models = createModels({ clock, logger, random: Math.random, registry: metrics.registry }, nodeConfig);
+  const isKnown = (model: string): boolean => models.limitsOf(model) !== undefined;
   const definitions = createDefinitions({ kube, clock });
   const feed = createConversationFeed(bus, clock);
   const calls = createCallCounter(bus);
@@ -83,11 +84,10 @@ export function createAgents(deps: AgentsDeps): Agents {
     toolbox,
     registered: deps.registered,
     calls,
-    claims: createClaims({ kube, bus, clock, isKnown: (model) => models.limitsOf(model) !== undefined }),
+    claims: createClaims({ ...deps, tenants: cluster.tenants, isKnown }),
     approvals: createApprovals({ kube, clock, executions: cluster.informers.agentExecutions }),
     judges: createJudgeAgents({ ...deps, ...cluster, executions: cluster.informers.agentExecutions }),
     executions: cluster.informers.agentExecutions,
-    tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
     leaving: deps.leaving,
     admission,

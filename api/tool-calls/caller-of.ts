@@ -1,9 +1,9 @@
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import { parseDuration } from '../../lib/duration.ts';
-import { AppError } from '../../lib/errors.ts';
 import { instantAfter } from '../../lib/instant.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import { fleetScopes } from '../../lib/tools/fleet-rights.ts';
+import { requireTenant } from '../../lib/tenant/require-tenant.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { readSecurityContext } from '../../lib/agent/security-context.ts';
 import type { RegisteredCaller } from '../agents/registered/index.ts';
@@ -23,11 +23,7 @@ export async function callerOf(
   { metadata, spec, status }: ToolCall,
 ): Promise<RegisteredCaller> {
   const { namespace = '', uid = '' } = metadata;
-  const tenant = tenants.tenantOf(namespace);
-  if (tenant === undefined) {
-    const message = `the namespace ${namespace} is no tenant, so its executions call no tools`;
-    throw new AppError('forbidden', message, { reason: 'NotATenant' });
-  }
+  const tenant = requireTenant(tenants, namespace);
   const place = { namespace, field: 'env.security_context' };
   const { context, security } = await readSecurityContext(kube, spec.security_context, place);
   const begunAt = Date.parse(status?.claim?.at ?? metadata.creationTimestamp ?? '');

@@ -3,6 +3,7 @@ import { writeAgentRecord } from '../../lib/archive/agent-record.ts';
 import { archiveLimits } from '../../lib/archive/limits.ts';
 import { agentRowOf } from '../../lib/archive/row.ts';
 import { busLimits, type TenantLogs } from '../../lib/bus/index.ts';
+import { logTenantOf } from '../../lib/conversation/place.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { RecordKind } from '../archiving/archives.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
@@ -21,10 +22,10 @@ export function agentRecords({ logs, tenants, turns }: AgentRecordsDeps): Record
     rowOf: agentRowOf,
     write(execution) {
       const { uid: key = '', namespace = '' } = execution.metadata;
-      const tenant = tenants.tenantOf(namespace) ?? '';
+      const tenant = logTenantOf(execution, tenants);
       return writeAgentRecord(
         execution,
-        (after) => logs.read({ tenant, key, after, bytes: busLimits.pageBytes }),
+        async (after) => (tenant === undefined ? [] : logs.read({ tenant, key, after, bytes: busLimits.pageBytes })),
         () => turns.enter(namespace),
       );
     },

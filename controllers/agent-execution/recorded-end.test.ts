@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { annotations } from '../../crds/labels.ts';
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { createAbsentBus } from '../../lib/bus/absent-bus.ts';
@@ -39,6 +40,17 @@ it.each([
   ['none of a conversation without a record', [], open],
 ])('finds %s', async (what, records, end) => {
   expect(await endOf(what.replaceAll(' ', '-'), records)).toEqual(end);
+});
+
+it('finds the end in the log that the claim names, whichever tenant has the namespace by now', async () => {
+  const end = await endOf('moved', [endedWith({})]);
+  expect(end).toMatchObject({ kind: 'ended' });
+  const execution = executionOf('moved');
+  const notes = { [annotations.conversation]: 'acme/0' };
+  const claimed = { ...execution, metadata: { ...execution.metadata, annotations: notes } };
+  const logs = bus.logs(conversationLogs);
+  for (const other of [undefined, 'globex'])
+    expect(await createRecordedEnd({ bus, logs, tenants: { tenantOf: () => other } })(claimed)).toEqual(end);
 });
 
 it('does not wait for a bus that is away, and does not say then that the conversation continues', async () => {

@@ -2,6 +2,7 @@ import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { notConfiguredProblem } from '../../lib/bus/absent-bus.ts';
 import type { EventBus, TenantLogs } from '../../lib/bus/index.ts';
+import { logTenantOf } from '../../lib/conversation/place.ts';
 import type { ConversationRecord } from '../../lib/conversation/record.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { End, Reasoned } from './decide.ts';
@@ -25,8 +26,9 @@ interface RecordedEndDeps {
 const timeout: AgentExecutionReason = 'Timeout';
 
 export function createRecordedEnd({ bus, logs, tenants }: RecordedEndDeps): RecordedEnd {
-  return async ({ metadata: { uid: key = '', namespace = '' } }) => {
-    const tenant = tenants.tenantOf(namespace);
+  return async (execution) => {
+    const { uid: key = '' } = execution.metadata;
+    const tenant = logTenantOf(execution, tenants);
     const problem = bus.problem();
     if (tenant === undefined || problem === notConfiguredProblem) return { kind: 'open' };
     // Nothing waits here for a bus that is away.

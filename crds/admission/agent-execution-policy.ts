@@ -15,6 +15,7 @@ const marks: Marks = {
     annotations.agentRoot,
     annotations.agentDepth,
     annotations.drivenBy,
+    annotations.conversation,
   ],
 };
 

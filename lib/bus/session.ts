@@ -10,7 +10,7 @@ import type { BucketDefinition } from './kv/bucket-definition.ts';
 import { createAccountStore } from './kv/account-store.ts';
 import { createKeyAccounts, type KeyAccounts, noAccounts } from './kv/key-accounts.ts';
 import { prepareStream } from './prepare-stream.ts';
-import type { StreamDefinition } from './publish/message-stream.ts';
+import type { StreamBounds, StreamDefinition } from './publish/message-stream.ts';
 import { createPublisher, noHeaders, type Publisher } from './publish/publisher.ts';
 import { createBatches, type ReadBatch } from './publish/batches.ts';
 import { ownStream, shareSubjects } from './publish/stream-subjects.ts';
@@ -38,7 +38,7 @@ export interface BusSession extends Pick<Publisher, 'publish' | 'tell'> {
   /** The newest message of a subject, by the leader of the stream. */
   last(stream: string, subject: string): Promise<FoundMessage | undefined>;
   /** First and last sequence of a stream. */
-  bounds(stream: string): Promise<{ readonly first: number; readonly last: number }>;
+  bounds(stream: string): Promise<StreamBounds>;
   /** The first message from a place on whose subject a filter matches, by the leader of the stream. */
   next(stream: string, filter: string, from: number): Promise<FoundMessage | undefined>;
   readonly batch: ReadBatch;

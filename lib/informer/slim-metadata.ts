@@ -43,6 +43,7 @@ const noteLengths: Readonly<Record<Exclude<keyof typeof notes, 'given' | 'webhoo
   linkRoot: limits.uidLength,
   linkDepth: 8,
   drivenBy: 256,
+  conversation: 128,
   agentRoot: limits.uidLength,
   agentDepth: 8,
   /** A name may have characters outside the Basic Multilingual Plane, which count twice here. */
@@ -80,6 +81,7 @@ export const executionMarks: Marks = {
     'linkRoot',
     'linkDepth',
     'drivenBy',
+    'conversation',
     'agentRoot',
     'agentDepth',
   ]),

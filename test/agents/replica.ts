@@ -18,10 +18,12 @@ import {
   createSessions,
   type CallsUnderWay,
 } from '../../lib/envelope/index.ts';
+import { defined } from '../../lib/defined.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { type KubeClient, KubeError, type RequestName } from '../../lib/kube/index.ts';
 import type { ModelLimits, ModelReply, ModelRequest } from '../../lib/models/models.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
 import { silentLogger } from '../support/silent-logger.ts';
 
@@ -219,6 +221,8 @@ interface ReplicaOptions {
   readonly clock?: Clock;
   /** Default: one on the bus. */
   readonly calls?: CallCounter;
+  /** Default: each namespace is the tenant of its name. */
+  readonly tenants?: Pick<TenantDirectory, 'tenantOf'>;
 }
 
 export interface Replica {
@@ -243,6 +247,8 @@ const noJudges: JudgeAgents = {
   result: () => Promise.reject(new Error('no agent judges')),
 };
 
+const namedAlike = { tenantOf: (namespace: string) => namespace };
+
 /** One replica's drivers, with a model and tools of the test. */
 export function startReplica({
   bus,
@@ -262,6 +268,7 @@ export function startReplica({
   clock = systemClock,
   calls = createCallCounter(bus),
   admission = createCallsUnderWay(clock),
+  tenants = namedAlike,
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
   const kube: Pick<KubeClient, 'get' | 'mergePatch'> = {
@@ -287,16 +294,15 @@ export function startReplica({
     toolbox,
     registered,
     calls,
-    claims: createClaims({ kube, bus, clock, isKnown: () => isModelKnown }),
+    claims: createClaims({ kube, bus, clock, tenants, isKnown: () => isModelKnown }),
     approvals: createApprovals({ kube, clock, executions: shared.informer }),
     judges,
     executions: shared.informer,
-    tenants: { tenantOf: (namespace) => namespace },
     definitionOf,
     leaving,
     admission,
     sessions: createSessions(bus),
-    ...(poolBytes === undefined ? {} : { poolBytes }),
+    ...defined({ poolBytes }),
   });
   const running = drivers.run(stop.signal);
   return {

@@ -46,14 +46,14 @@ export async function conversationOf(
   execution: AgentExecution,
   parts: Pick<ConversationDeps, 'log' | 'channel' | 'tell' | 'giveUp' | 'outliving'>,
 ): Promise<ConversationDeps> {
-  const { clock, executions, tenants, definitionOf } = deps;
+  const { clock, executions, definitionOf } = deps;
   const whole = await executions.whole(execution);
   if (whole === undefined) throw new Stopped();
   const definition = await definitionOf(whole);
   const spec = bounded(definition.spec, whole.spec);
   const { metadata, status } = whole;
   const logger = deps.logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid });
-  const tenant = tenants.tenantOf(metadata.namespace ?? '') ?? '';
+  const { tenant } = parts.log;
   const bounds = createBounds(callerOf(whole, { tenant, spec, security: definition.security }), (signal) =>
     repeatable(parts, signal, (until) =>
       patiently({ clock, logger, signal: until, mayPass }, () => definitionOf(execution)),

@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { conversationLogs, type ConversationRecord } from '../../../lib/conversation/record.ts';
 import { type ConversationState, emptyState, fold } from '../../../lib/conversation/state.ts';
 import { AppError } from '../../../lib/errors.ts';
+import type { ConversationPlace } from '../../../lib/conversation/place.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { patiently } from './patiently.ts';
@@ -33,7 +34,7 @@ interface LogDeps {
   readonly stream: TenantLogs;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly tenant: string;
+  readonly place: ConversationPlace;
   readonly executionId: string;
   /** When the execution began, RFC 3339. */
   readonly startedAt: string | undefined;
@@ -62,6 +63,10 @@ export class ConversationLog {
     this.#deps = deps;
   }
 
+  get tenant(): string {
+    return this.#deps.place.tenant;
+  }
+
   /** Place of the last record; 0 where there is none. */
   get last(): number {
     return this.#last;
@@ -77,7 +82,8 @@ export class ConversationLog {
    * reads on.
    */
   async load(mostBytes = Number.POSITIVE_INFINITY): Promise<boolean> {
-    const { stream, tenant, executionId: key } = this.#deps;
+    const { tenant } = this;
+    const { stream, executionId: key } = this.#deps;
     const bytes = busLimits.pageBytes;
     for (;;) {
       const page = await patiently(this.#deps, () => stream.read({ tenant, key, after: this.#last, bytes }));
@@ -106,18 +112,15 @@ export class ConversationLog {
 
   /**
    * An execution without any record has not begun, or all of its records were dropped: then it must not begin again, since
-   * its tools have run.
-   * @throws AppError `ConversationLost` where everything that the tenant wrote when the execution began is gone.
+   * its tools have run. Places say which, as neither an idle log nor the clocks of two machines do.
+   * @throws AppError `ConversationLost` where the log has dropped anything that was written since the claim.
    */
   async #requireNothingLost(): Promise<void> {
-    const { stream, tenant, startedAt } = this.#deps;
-    const oldest = await patiently(this.#deps, () => stream.oldest(tenant));
-    if (startedAt === undefined) return;
-    const started = Date.parse(startedAt);
-    if (this.#isOutlived) throw outlived();
-    const isWhole = oldest === undefined || oldest.sequence === 1;
-    if (isWhole || started > Date.parse(oldest.time)) return;
-    throw lost();
+    const { stream, place } = this.#deps;
+    const { first, last } = await patiently(this.#deps, () => stream.bounds(place.tenant));
+    // A log that ends before the place was made anew.
+    if (first <= place.behind + 1 && last >= place.behind) return;
+    throw this.#isOutlived ? outlived() : lost();
   }
 
   /**
@@ -149,7 +152,8 @@ export class ConversationLog {
   }
 
   async #append(fields: NewRecord): Promise<number> {
-    const { stream, clock, newId, tenant, executionId: key } = this.#deps;
+    const { tenant } = this;
+    const { stream, clock, newId, executionId: key } = this.#deps;
     const record = { ...fields, at: new Date(clock.now()).toISOString() } as ConversationRecord;
     // The server stores one message of an id: an append whose answer was lost is made again without harm.
     const message = { tenant, key, body: JSON.stringify(record), id: newId(), after: this.#last };

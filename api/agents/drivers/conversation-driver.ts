@@ -159,9 +159,8 @@ export class ConversationDriver {
     const { uid = '' } = execution.metadata;
     // Before anything is read: most of those that another replica drives are looked at again and again.
     if (await this.#looks.isServed(uid)) throw new Stopped();
-    if (!(await this.#mayDrive(execution))) throw new Stopped();
     const giveUp = driven.giveUp.signal;
-    const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
+    const log = await this.#openLog(execution, { signal: deadline.signal, giveUp });
     const read = await readInto(room, log).catch(isLost);
     if (read instanceof AppError) {
       await this.#endFailed(execution, log, read);
@@ -196,14 +195,6 @@ export class ConversationDriver {
     const { cancel, moved } = driven;
     const onOutlives = (ended: Promise<void>): void => void (driven.outliving = ended);
     return createOutlivingCalls({ bus, clock, execution, cancel: cancel.signal, moved: moved.signal, onOutlives });
-  }
-
-  /** One whose definition is gone fails wherever it is driven. */
-  async #mayDrive(execution: AgentExecution): Promise<boolean> {
-    const { claims, definitionOf } = this.#deps;
-    const definition = await definitionOf(execution).catch(isLost);
-    const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
-    return claims.mayDrive(execution, model);
   }
 
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {
@@ -266,7 +257,7 @@ export class ConversationDriver {
   /** The controller says the same where no replica does: the deadline is in the status. */
   async #endLate(execution: AgentExecution, giveUp: AbortSignal): Promise<void> {
     using deadline = startDeadline(this.#deps.clock, lastWordMs);
-    const log = this.#logOf(execution, { signal: deadline.signal, giveUp });
+    const log = await this.#openLog(execution, { signal: deadline.signal, giveUp });
     await log.load();
     const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
     await this.#endFailed(execution, log, why);
@@ -281,15 +272,20 @@ export class ConversationDriver {
     if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
   }
 
-  #logOf(
-    { metadata, status }: AgentExecution,
+  /** @throws Stopped where another installation drives the execution, and what the claim throws. */
+  async #openLog(
+    execution: AgentExecution,
     signals: { readonly signal: AbortSignal; readonly giveUp: AbortSignal },
-  ): ConversationLog {
-    const { clock, newId, tenants } = this.#deps;
-    const { namespace = '', name: execution, uid = '' } = metadata;
-    const logger = this.#deps.logger.child({ namespace, execution, uid });
-    const tenant = tenants.tenantOf(namespace) ?? '';
-    const whose = { tenant, executionId: uid, startedAt: status?.started_at };
+  ): Promise<ConversationLog> {
+    const { claims, clock, definitionOf, newId } = this.#deps;
+    // One whose definition is gone fails wherever it is driven.
+    const definition = await definitionOf(execution).catch(isLost);
+    const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
+    const place = await claims.claim(execution, model);
+    if (place === undefined) throw new Stopped();
+    const { namespace = '', name, uid = '' } = execution.metadata;
+    const logger = this.#deps.logger.child({ namespace, execution: name, uid });
+    const whose = { place, executionId: uid, startedAt: execution.status?.started_at };
     return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, ...signals });
   }
 }

@@ -10,7 +10,6 @@ import type { Informer } from '../../../lib/informer/index.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { Models } from '../../../lib/models/models.ts';
-import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../../lib/tools/tool.ts';
 import type { LeavingTimes } from '../../leaving-times.ts';
 import type { Approvals } from '../verdicts/approvals.ts';
@@ -38,7 +37,6 @@ export interface DriversDeps extends BeginDeps {
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
     readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
   };
-  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   /** Bytes of heap for the conversations that this replica drives. Default: `roomLimits.poolBytes`. */
   readonly poolBytes?: number;
   /** How long this replica works on once it is to end. */

@@ -1,3 +1,4 @@
+import { annotations } from '../../../crds/labels.ts';
 import { describe, expect, it, vi } from 'vitest';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
@@ -333,7 +334,12 @@ describe('drivers on a real NATS server', () => {
       const ask = vi.fn<(request: ModelRequest) => Promise<ModelReply>>(async () => replyOf('ok'));
       replicas.start({ shared, ask });
       const startedAt = new Date(Date.now() - conversationLogs.retention.maxAgeMs).toISOString();
-      shared.put(executionOf(uid, { startedAt }));
+      const execution = executionOf(uid, { startedAt });
+      const claim = {
+        [annotations.drivenBy]: await replicas.connect().identity(),
+        [annotations.conversation]: 'acme/1000000',
+      };
+      shared.put({ ...execution, metadata: { ...execution.metadata, annotations: claim } });
       await outcomes(shared);
       expect(shared.outcomes[0]).toMatchObject({
         phase: 'failed',

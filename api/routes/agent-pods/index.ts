@@ -14,6 +14,8 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, json, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Pod } from '../../../lib/kube/index.ts';
+import { logTenantOf } from '../../../lib/conversation/place.ts';
+import { requireTenant } from '../../../lib/tenant/require-tenant.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { WaitingRequests } from './waiting-requests.ts';
@@ -72,7 +74,7 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
 }
 
 const tenantOf = ({ tenants }: AgentPodDeps, { metadata }: AgentExecution): string =>
-  tenants.tenantOf(metadata.namespace ?? '') ?? '';
+  requireTenant(tenants, metadata.namespace ?? '');
 
 type Claims = Pick<RouteRequest<typeof attestPod, unknown>['body'], 'agent_id' | 'container_id'>;
 
@@ -193,11 +195,12 @@ function replyOf(offered: Offered | undefined, state: ConversationState): Reply 
 /** The outcome is in the log, whichever replica wrote it. */
 async function finished(
   deps: AgentPodDeps,
-  { metadata }: AgentExecution,
+  execution: AgentExecution,
   unreported: ToolResultShape | undefined,
 ): Promise<Reply> {
-  const tenant = deps.tenants.tenantOf(metadata.namespace ?? '') ?? '';
-  const state = await readAll(deps.feed, tenant, metadata.uid ?? '');
+  const tenant = logTenantOf(execution, deps.tenants);
+  if (tenant === undefined) throw over();
+  const state = await readAll(deps.feed, tenant, execution.metadata.uid ?? '');
   if (unreported !== undefined) checkReported(state, unreported);
   if (state.result === undefined) throw over();
   return final(state);

@@ -59,6 +59,12 @@ interface ScanQuery extends Pick<LogQuery, 'after' | 'bytes'> {
   readonly tenant: string | undefined;
 }
 
+/** Places of a stream. */
+export interface StreamBounds {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** Calls throw AppError `unavailable` where the bus cannot be reached, which leaves open whether a message was stored. */
 export interface MessageStream {
   /**
@@ -79,6 +85,8 @@ export interface MessageStream {
   scan(query: ScanQuery): Promise<StreamMessage[]>;
   /** The oldest message that the stream keeps; undefined where it keeps none. */
   oldest(): Promise<StreamMessage | undefined>;
+  /** Sequences of the oldest message that is kept and of the newest there has been; `first` is `last + 1` where none is kept. */
+  bounds(): Promise<StreamBounds>;
   /** A sequence that every message which was stored at `ms` (since the epoch) or later is above. */
   before(ms: number): Promise<number>;
 }
@@ -95,8 +103,7 @@ export interface TenantLogsDefinition {
 
 /** As `MessageStream` says; each tenant's messages are in a stream of the tenant's own, so places are of one tenant. */
 export interface TenantLogs extends Pick<MessageStream, 'append' | 'read' | 'peek'> {
-  /** The oldest message that is kept of a tenant. Its sequence is 1 where none was dropped yet. */
-  oldest(tenant: string): Promise<StreamMessage | undefined>;
+  bounds(tenant: string): Promise<StreamBounds>;
 }
 
 /** Streams of our own. */

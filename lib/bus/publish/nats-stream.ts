@@ -100,6 +100,7 @@ function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStr
     scan: ({ tenant, after, bytes }) =>
       page({ tenant, filter: sourceFilter(definition, tenant, undefined), after, bytes }),
     oldest: () => read(async (session) => toMessage(await session.next(name, all, 1))),
+    bounds: () => read((session) => session.bounds(name)),
     before: (ms) => read((session) => seek(session, { name, all }, ms)),
   };
 }

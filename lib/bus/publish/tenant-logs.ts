@@ -9,7 +9,7 @@ export function createTenantLogs(calls: BusCalls, definition: TenantLogsDefiniti
     append: (message) => streamOf(message.tenant).append(message),
     read: (query) => streamOf(query.tenant).read(query),
     peek: (query) => streamOf(query.tenant).peek(query),
-    oldest: (tenant) => streamOf(tenant).oldest(),
+    bounds: (tenant) => streamOf(tenant).bounds(),
   };
 }
 
