@@ -39,7 +39,7 @@ export function takeOrder(deps: OrderDeps): (request: { readonly body: Uint8Arra
     if (place === undefined) throw full();
     // A quick daemon answers before the write has ended.
     if (request.kind === 'invoke') deps.sent.add(request);
-    await stream.send({ command: commandOf(request), resultAck: undefined }).catch(mayHaveLeft);
+    await stream.send(commandOf(request)).catch(mayHaveLeft);
     return '';
   };
 }

@@ -835,7 +835,8 @@ describe('commands and results', () => {
     stream.send(stdout(commandId, 'more'));
     for (let time = 0; time < 2; time += 1) stream.send(ok(commandId));
     stream.send(stdout(commandId, 'late'));
-    await vi.waitFor(() => expect(stream.commands).toHaveLength(3));
+    const acknowledged = () => stream.commands.flatMap(({ resultAck }) => resultAck?.commandIds ?? []);
+    await vi.waitFor(() => expect(acknowledged()).toEqual([commandId, commandId]));
     const stop = new AbortController();
     const news: EdgeNews[] = [];
     setTimeoutOnce(() => stop.abort(), 500);

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus, type EventSink } from '../lib/bus/index.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, resultWithin } from '../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, type RecentCommands, relayAddress } from '../lib/edge/index.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { ServerTls } from '../lib/grpc/mutual-tls.ts';
@@ -25,6 +25,7 @@ import { createKubeHosts } from './hosts/kube-hosts.ts';
 import { relayHost } from './hosts/relay-host.ts';
 import { ordersAtOnce, takeOrder } from './orders.ts';
 import { readProxies } from './rpc/trusted-proxies.ts';
+import { LateAcks } from './late-acks.ts';
 import { SentCommands } from './sent-commands.ts';
 import { serveRelay } from './serve-grpc.ts';
 import { Streams } from './streams/streams.ts';
@@ -68,7 +69,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
     needed.catch(() => undefined);
     if (found === 'aborted' || runtime.stop.aborted) return 0;
     followed.push(watchOver({ ...shared, streams, keepHeapSmall: deps.keepHeapSmall }, following.signal));
-    const parts = { bus, hosts, streams, recent, sent, signal: following.signal };
+    const parts = { bus, hosts, streams, recent, sent, acks: new LateAcks(clock), signal: following.signal };
     const listener = await openGrpc(deps, { ...parts, edgePublicKey: found[0] });
     state.isServing = true;
     logger.info({ port: listener.port, internalPort: internal.port, relay: relayId }, 'serving');
@@ -77,7 +78,7 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
     // A stream that ended at once might come back to this relay, which balancers do not yet know to be stopping.
     await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
     metrics.registry.removeSingleMetric(hostsMetric);
-    streams.endAll(relayStops(), true);
+    await endStreams(clock, streams, parts.acks);
     await listener.close(runtime.abandon);
     return 0;
   } finally {
@@ -89,6 +90,14 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
 }
 
 const busGraceMs = 3_000;
+/** A daemon that reads nothing holds up no other one longer. */
+const lastAcksMs = 1_000;
+
+/** Their daemons connect elsewhere, and send the results again there that were not acknowledged here. */
+async function endStreams(clock: Clock, streams: Streams, acks: LateAcks): Promise<void> {
+  await resultWithin(clock, lastAcksMs, acks.sendAll());
+  streams.endAll(relayStops(), true);
+}
 const hostsMetric = 'windlass_relay_hosts';
 
 function createBus({ config, clock, logger, metrics }: RelayDeps): EventBus {
@@ -142,6 +151,7 @@ interface Parts {
   readonly streams: Streams;
   readonly recent: RecentCommands;
   readonly sent: SentCommands;
+  readonly acks: LateAcks;
   readonly edgePublicKey: KeyObject;
   /** Aborts when nothing is followed any more. */
   readonly signal: AbortSignal;

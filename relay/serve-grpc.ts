@@ -26,6 +26,7 @@ import { createChallengeLimit } from './rpc/challenge-limit.ts';
 import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
 import { rotateEdgeKey, type RotateDeps } from './rpc/rotate.ts';
+import type { LateAcks } from './late-acks.ts';
 import type { SentCommands } from './sent-commands.ts';
 import { connectEdge } from './streams/connect-edge.ts';
 import type { Streams } from './streams/streams.ts';
@@ -36,6 +37,7 @@ interface RelayGrpcDeps extends ReportDeps, EnrollDeps, Omit<RotateDeps, 'keyHol
   readonly results: Pick<EdgeResults, 'publish'>;
   readonly recent: Pick<RecentCommands, 'ended'>;
   readonly sent: Pick<SentCommands, 'find' | 'take' | 'noteEnded' | 'hasEnded'>;
+  readonly acks: Pick<LateAcks, 'add'>;
 }
 
 interface RelayGrpcOptions {

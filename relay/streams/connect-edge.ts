@@ -103,7 +103,7 @@ async function take(deps: OpenDeps, stream: LiveStream, message: Buffer): Promis
   await interruption.during(takeEvent(deps, stream, received.event));
 }
 
-const drainOrder = { command: { $case: 'drain', value: {} }, resultAck: undefined } as const;
+const drainOrder = { $case: 'drain', value: {} } as const;
 
 interface Opening {
   readonly pipe: Pipe;

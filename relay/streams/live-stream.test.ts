@@ -51,7 +51,8 @@ it('a stream keeps the digest of its token, which takes half a kilobyte', () => 
   expect(heldToken(`${text.slice(1)}y`, claims).digest).not.toBe(heldToken(text, claims).digest);
 });
 
-it('EDGE-FLOW-06 seals messages in their order, without a thread of the pool for any of them', async () => {
+/** A stream, and what its daemon reads. */
+function opened() {
   const relayKey = generateKeyPairSync('ed25519');
   const written: Uint8Array[] = [];
   const pipe = { send: async (bytes: Uint8Array) => void written.push(bytes), interrupt: () => undefined };
@@ -67,15 +68,33 @@ it('EDGE-FLOW-06 seals messages in their order, without a thread of the pool for
     mount_points: [],
     labels: {},
   });
-  const ids = ['a', 'b', 'c'];
-  const jobs = await pooledSignatures(() =>
-    Promise.all(ids.map((id) => stream.send({ command: undefined, resultAck: { commandIds: [id] } }))),
-  );
   let after = 0n;
-  const read = written.map((bytes) => {
-    const { command, sequence } = openEdgeCommand(bytes, { key: relayKey.publicKey, nodeId, streamId, after });
-    after = sequence;
-    return command.resultAck?.commandIds;
-  });
-  expect([read, jobs]).toEqual([ids.map((id) => [id]), 0]);
+  const read = () =>
+    written.splice(0).map((bytes) => {
+      const { command, sequence } = openEdgeCommand(bytes, { key: relayKey.publicKey, nodeId, streamId, after });
+      after = sequence;
+      return command;
+    });
+  return { stream, read };
+}
+
+const cancel = (commandId: string) => ({ $case: 'cancel' as const, value: { commandId, reason: '' } });
+
+it('EDGE-FLOW-06 seals messages in their order, without a thread of the pool for any of them', async () => {
+  const { stream, read } = opened();
+  const ids = ['a', 'b', 'c'];
+  const jobs = await pooledSignatures(() => Promise.all(ids.map((id) => stream.send(cancel(id)))));
+  expect(read()).toMatchObject(ids.map((id) => ({ command: cancel(id), resultAck: undefined })));
+  expect(jobs).toBe(0);
+});
+
+it('EDGE-FLOW-11 a message takes the acknowledgements that are owed along, and none is written twice', async () => {
+  const { stream, read } = opened();
+  expect(['a', 'b'].map((id) => stream.owe(id))).toEqual([1, 2]);
+  await Promise.all([stream.acknowledge(), stream.send(cancel('c')), stream.acknowledge()]);
+  expect(read()).toMatchObject([{ resultAck: { commandIds: ['a', 'b'] } }, { command: cancel('c') }]);
+  expect(stream.owe('d')).toBe(1);
+  await stream.send(cancel('e'));
+  await stream.acknowledge();
+  expect(read()).toMatchObject([{ command: cancel('e'), resultAck: { commandIds: ['d'] } }]);
 });

@@ -110,6 +110,8 @@ export class LiveStream {
   #token: HeldToken;
   #received = 0n;
   #sent = 0n;
+  /** Commands whose results are stored, which the daemon has not heard. */
+  #owed: string[] | undefined;
   #problem: AppError | undefined;
   #writing: Promise<void> = idle;
 
@@ -174,17 +176,34 @@ export class LiveStream {
     this.#received = envelope.sequence;
   }
 
-  /** Writes a message, in order with others; resolves when there is room for the next. */
-  send(command: Pick<EdgeCommand, 'command' | 'resultAck'>): Promise<void> {
+  /**
+   * Writes a message with the acknowledgements that are owed, in order with others; resolves when there is room for the next.
+   * Without a command it writes nothing where none is owed any more.
+   */
+  send(command: EdgeCommand['command']): Promise<void> {
     const { deps, nodeId, streamId, pipe } = this.facts;
     const write = async (): Promise<void> => {
+      const resultAck = this.#owed === undefined ? undefined : { commandIds: this.#owed };
+      this.#owed = undefined;
+      if (command === undefined && resultAck === undefined) return;
       this.#sent += 1n;
       const sealing = { key: deps.relayKey.privateKey, nodeId, streamId, sequence: this.#sent, now: this.#now() };
-      await pipe.send(sealEdgeCommand(command, sealing));
+      await pipe.send(sealEdgeCommand({ command, resultAck }, sealing));
     };
     const written = this.#writing.then(write);
     this.#writing = written.catch(() => undefined);
     return written;
+  }
+
+  /** The next message has the acknowledgement of this result. Answers how many are owed. */
+  owe(commandId: string): number {
+    this.#owed ??= [];
+    return this.#owed.push(commandId);
+  }
+
+  /** Writes what is owed. */
+  acknowledge(): Promise<void> {
+    return this.#owed === undefined ? idle : this.send(undefined);
   }
 
   #now(): number {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { CommandRecord, EdgeEventCase, EdgeNews } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
 import type { SentCommand } from '../sent-commands.ts';
@@ -56,9 +55,6 @@ function relay({ lateAnswers, problem, isSent, answers }: Given) {
   const stream = {
     host: { tenant: 'acme' },
     facts: { nodeId: 'n' },
-    async send({ resultAck }: Pick<EdgeCommand, 'resultAck'>) {
-      acknowledged.push(...(resultAck?.commandIds ?? []));
-    },
   } as unknown as LiveStream;
   const found: SentCommand = { tenant: 'acme', nodeId: 'n', claim: { record, revision: 9 }, begun };
   const sent = isSent ? found : undefined;
@@ -85,6 +81,7 @@ function relay({ lateAnswers, problem, isSent, answers }: Given) {
       noteEnded: (commandId: string) => void ended.add(commandId),
       hasEnded: (commandId: string) => ended.has(commandId),
     },
+    acks: { add: async (_: unknown, commandId: string) => void acknowledged.push(commandId) },
     streams: {} as Streams,
     turns: createBusTurns(clock),
   };

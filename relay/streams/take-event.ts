@@ -15,6 +15,7 @@ import { newUuid } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
 import { throughGaps } from '../late-bus.ts';
+import type { LateAcks } from '../late-acks.ts';
 import type { SentCommand, SentCommands } from '../sent-commands.ts';
 import type { LiveStream } from './live-stream.ts';
 import { capabilitiesOf, chunkOf, outcomeOf } from './outcome-of.ts';
@@ -28,6 +29,7 @@ export interface TakeEventDeps {
   readonly results: Pick<EdgeResults, 'publish'>;
   readonly recent: Pick<RecentCommands, 'ended'>;
   readonly sent: Pick<SentCommands, 'find' | 'take' | 'noteEnded' | 'hasEnded'>;
+  readonly acks: Pick<LateAcks, 'add'>;
   readonly streams: Streams;
   /** From `createBusTurns`. */
   readonly turns: Pick<FairPool, 'run'>;
@@ -78,7 +80,7 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
       await storeResult(deps, claim, { commandId, result, begun: sent?.begun });
   }
   stream.progress?.delete(commandId);
-  await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });
+  await deps.acks.add(stream, commandId);
 }
 
 interface EndedCommand {

@@ -8,6 +8,7 @@ import type { KeyPair } from '../../lib/keys/private-key.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { HostStore } from '../../relay/hosts/host-store.ts';
 import { ordersAtOnce, takeOrder } from '../../relay/orders.ts';
+import { LateAcks } from '../../relay/late-acks.ts';
 import { SentCommands } from '../../relay/sent-commands.ts';
 import { serveRelay } from '../../relay/serve-grpc.ts';
 import { Streams } from '../../relay/streams/streams.ts';
@@ -59,6 +60,7 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       results: createEdgeResults({ bus, clock }),
       recent,
       sent,
+      acks: new LateAcks(clock),
       nodeTokenMs: 86_400_000,
       overlapMs,
       heartbeatMs,
