@@ -4,6 +4,7 @@ import { type Cache, type CacheReader, type CacheChange, createCache } from './c
 import type { IndexFunction } from './cache-indexes.ts';
 import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
 import { compareResourceVersions } from './resource-version.ts';
+import { stripNotes } from './slim-metadata.ts';
 import type { WholeObjects } from './whole-objects.ts';
 
 /** An object of the watched kind that does not pass the parse hook: it is kept apart and nothing else suffers. */
@@ -59,17 +60,6 @@ export interface Informer<T extends KubeObject, I extends string = string> {
   /** Resolves when the cache holds the first complete list. */
   readonly synced: Promise<void>;
   readonly hasSynced: boolean;
-}
-
-/** The annotation of kubectl apply: a copy of the whole object. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
-/** The default of `strip`: field ownership and kubectl's copy are often most of an object and have no reader here. */
-function stripNotes<T extends KubeObject>(object: T): T {
-  const { managedFields, ...metadata } = object.metadata;
-  const { [lastApplied]: copy, ...annotations } = metadata.annotations ?? {};
-  if (managedFields === undefined && copy === undefined) return object;
-  return { ...object, metadata: copy === undefined ? metadata : { ...metadata, annotations } };
 }
 
 export function createInformer<T extends KubeObject, I extends string = never>(

@@ -149,6 +149,20 @@ const foreignOwner: OwnerReference = Object.freeze({
 });
 const foreignController: OwnerReference = Object.freeze({ ...foreignOwner, controller: true });
 
+/** The annotation of kubectl apply: a copy of the whole object. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * The default of `strip`: field ownership and kubectl's copy are often most of an object and have no reader here. The API
+ * server bounds no number of field managers, so a stranger can fill an object with them (ADR 0141).
+ */
+export function stripNotes<T extends KubeObject>(object: T): T {
+  const { managedFields, ...metadata } = object.metadata;
+  const { [lastApplied]: copy, ...annotations } = metadata.annotations ?? {};
+  if (managedFields === undefined && copy === undefined) return object;
+  return { ...object, metadata: copy === undefined ? metadata : { ...metadata, annotations } };
+}
+
 /** For `strip` of an informer whose readers need nothing that others wrote on the object. */
 export const stripStrangers = <T extends KubeObject>(object: T): T => ({
   ...object,

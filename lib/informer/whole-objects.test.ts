@@ -37,6 +37,21 @@ describe('an object of which the cache has a part', () => {
     expect(asked).toEqual([]);
   });
 
+  it('B1 is kept and weighed without the field managers and the copy of kubectl that a stranger fills it with', async () => {
+    const object = made('a');
+    const stranger = {
+      managedFields: Array.from({ length: 23 }, () => ({ manager: 'x'.repeat(128), fieldsV1: 'y'.repeat(64_000) })),
+      annotations: { 'kubectl.kubernetes.io/last-applied-configuration': 'z'.repeat(200_000), kept: 'k' },
+    };
+    const { wholes, asked } = server([{ ...object, metadata: { ...object.metadata, ...stranger } }]);
+    const slimmed = slim(object);
+    const { metadata } = (await wholes.read(slimmed)) ?? {};
+    expect([metadata?.managedFields, metadata?.annotations]).toEqual([undefined, { kept: 'k' }]);
+    expect(wholes.weight(slimmed)).toBe(0);
+    await wholes.read(slimmed);
+    expect(asked).toEqual(['a']);
+  });
+
   it('is read once by any number of readers', async () => {
     const { wholes, asked } = server([made('a')]);
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => wholes.read(slim(made('a')))));

@@ -5,6 +5,7 @@ import { createFairPool, type FairPool } from '../fair-pool.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { bytesOf } from '../memory-budget/index.ts';
 import { findAgain, type KubeClient, type KubeObject, type Resource } from '../kube/index.ts';
+import { stripNotes } from './slim-metadata.ts';
 import { compareResourceVersions } from './resource-version.ts';
 
 /** Objects of one kind in full, for a cache that keeps only what wakes a decision (design §11). */
@@ -138,8 +139,10 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   /** A decision must never see an older object than the one that woke it. */
   async #fetch(slim: T): Promise<T | undefined> {
     const { kube, resource } = this.#options;
-    const whole = await findAgain(kube, resource, slim);
-    if (whole === undefined) return undefined;
+    const found = await findAgain(kube, resource, slim);
+    if (found === undefined) return undefined;
+    // As the watch delivers it: a stranger's field managers must neither be kept nor make it count as large.
+    const whole = stripNotes(found);
     if (!isAsNew(whole, slim)) {
       throw new AppError('unavailable', 'the API server answered with an old version', { reason: 'StaleRead' });
     }
