@@ -1,5 +1,5 @@
 /**
- * At most `length` UTF-16 units of a message. Of a longer one these are its beginning and its end, where messages of
+ * At most `length` UTF-16 units of a message. A longer one keeps its beginning and its end, where messages of
  * Kubernetes and of registries name the cause, as in `…: connect: no route to host`.
  */
 export function cutMiddle(text: string, length: number): string {

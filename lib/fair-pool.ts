@@ -37,8 +37,8 @@ interface FairPoolOptions {
 
 /**
  * Something that many tenants share: requests, streams, bytes. Within a tenant it is first come, first served. Between
- * tenants the next is the one that holds least. Of those who hold the same, it is the one that has waited longest for
- * its turn. However slow the work of one tenant is, it never holds the last free place (`mayHold`).
+ * tenants the next is the one that holds least. Among equals it is the one that has waited longest for its turn.
+ * However slow the work of one tenant is, it never holds the last free place (`mayHold`).
  */
 export interface FairPool {
   /** Runs the task in its turn. Rejects as `enter` does, or as the task does. */

@@ -34,7 +34,7 @@ export interface Asked {
 export interface Operations {
   /**
    * The value that the operation answers with, for the tenant of the tool's caller and with no role of an operator
-   * (requirements AMB-194). Of an operation that answers with events, it is the data of the last one. @throws AppError,
+   * (requirements AMB-194). Where the operation answers with events, it is the data of the last one. @throws AppError,
    * as the operation does.
    */
   call(operationId: string, caller: ToolCaller, asked: Asked): Promise<unknown>;

@@ -20,7 +20,7 @@ const named = (name: string, workflow: Workflow): Workflow => ({
 });
 const small = (name: string): Workflow => named(name, aWorkflow(name).state('end', anEnd()).build());
 
-/** What a reconcile needs beside its workflows: nothing is stored, and nothing runs. */
+/** Dependencies of a reconcile beside its workflows: nothing is stored, and nothing runs. */
 function besideWorkflows() {
   const none = () => [];
   return {

@@ -54,6 +54,21 @@ describe('pages, and descriptions of fields and operations', () => {
   });
 });
 
+describe('comments', () => {
+  const comment = /^\s*(?:\/\*\*|\*|\/\/)\s+(.*)$/gm;
+  const comments = listed('*.ts')
+    .filter((path) => !path.includes('/generated/'))
+    .flatMap((path) => [...read(path).matchAll(comment)].map(([, text = '']) => ({ path, text })));
+
+  it('begin no sentence with What, Who, Of or Whoever, and have none of the filler words', () => {
+    expect(comments.length).toBeGreaterThan(10_000);
+    const refused = comments.filter(
+      ({ text }) => fillers.test(text) || /(?:^|[.?!] )(?:What|Who|Of|Whoever)\b/.test(text),
+    );
+    expect(refused).toEqual([]);
+  });
+});
+
 describe('a reader of sentences', () => {
   it.each([
     ['a b. C d.', ['a b.', 'C d.']],

@@ -136,7 +136,7 @@ describe('definitions of one tenant, small ones that caches keep whole and large
 
 describe('tool calls of one tenant, with every field at its limit and with full marks', () => {
   it('take the API and the controllers what the table of caches says, at most', () => {
-    // Of the two texts that no cache keeps, a part is enough: JSON in full would outweigh the caches of this test.
+    // A part of the two texts that no cache keeps is enough: JSON in full would outweigh the caches of this test.
     const text = wide(4_096);
     const spec = { ...(fullest(ToolCallSpec, undefined) as ToolCall['spec']), arguments: text };
     const status = { ...(fullest(ToolCallStatus, undefined) as ToolCall['status']), result: { content: text } };

@@ -45,7 +45,7 @@ export class Draft {
   readonly #status: WorkflowExecutionStatus;
   /** Budget of this turn; everything that grows with the objects of users takes from it (design §11). */
   readonly work = new Work();
-  /** What the API server is to be asked before this decision holds, by `madeKey`. */
+  /** Objects for which the API server is asked before this decision holds, by `madeKey`. */
   readonly unasked = new Map<string, Made>();
   /** Whether a state was entered or left in this turn. */
   hasProgress = false;

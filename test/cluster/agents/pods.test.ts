@@ -15,7 +15,7 @@ const agentExecutions = defineResource<AgentExecution>({ ...row, plural: 'agente
 const account = (name: string): string => `system:serviceaccount:windlass-system:windlass-${name}`;
 const [api, controllers] = [account('api'), account('controllers')];
 const mergePatch = { contentType: 'application/merge-patch+json' } as const;
-/** Of now: one that ended long ago is deleted for its TTL as soon as the controllers see it. */
+/** Times are of now: one that ended long ago is deleted for its TTL as soon as the controllers see it. */
 const result = { phase: 'completed', at: new Date().toISOString(), score: 0.5, iterations: 2, output: 'text' };
 const parent = { name: 'p', uid: 'u', state: 's', visit: 1 };
 
