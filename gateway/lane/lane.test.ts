@@ -675,6 +675,12 @@ describe('the invocation lane', () => {
       async () => signed(payloadOf('1'), { token: await tokenOf({ scp: 'other' }) }),
     ],
     [
+      'GW-INV-02 GW-INV-06 a token of our key and another issuer',
+      401,
+      errorOf(-32_000, 'invalid token'),
+      async () => signed(payloadOf('1'), { token: await tokenOf({}, { ...key, issuer: 'windlass/' }) }),
+    ],
+    [
       'GW-INV-02 AMB-120 a token of the operators',
       401,
       errorOf(-32_000, 'invalid token'),

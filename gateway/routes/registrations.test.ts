@@ -40,6 +40,8 @@ const operators: Readonly<Record<string, Partial<Operator>>> = {
 };
 
 let server: TestServer;
+/** Ids of objects that all replicas were asked to let go of. */
+const left: string[] = [];
 let events: GatewayEvent[] = [];
 let isAuditDown = false;
 /** Objects of the cluster that refuse every request in turn. */
@@ -131,7 +133,7 @@ function depsOf(): RegistrationDeps {
     newId: randomUUID,
     openApi: reader,
     documents,
-    news: { made: async () => undefined, gone: async () => undefined, written: async () => undefined },
+    news: { made: async () => undefined, gone: async (uid) => void left.push(uid), written: async () => undefined },
     registrations: createRegistrationEvents({ ...parts, bus: bus as never, audit, tenants }),
     tenancy,
     cluster,
@@ -366,9 +368,10 @@ describe('/v1/workflows', () => {
     'GW-WF-34 has no step that waits, delays or polls: %j',
     async (field) => {
       const api = await specId();
-      for (const step of [aStep(field), { name: 'later', on_error: 'Continue', ...field }]) {
-        const { status } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { steps: [aStep(), step] }));
-        expect(status).toBe(400);
+      const place = `steps[1].${Object.keys(field).join()}`;
+      for (const step of [aStep({ name: 'later', ...field }), { name: 'later', on_error: 'Continue', ...field }]) {
+        const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { steps: [aStep(), step] }));
+        expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(place)]);
       }
     },
   );
@@ -399,13 +402,15 @@ describe('/v1/workflows', () => {
     expect((await ask('GET', '/v1/workflows?cursor=x')).status).toBe(400);
   });
 
-  it('GW-OP-18 GW-OP-19 reads the full record and deletes it, without an event', async () => {
+  it('GW-OP-18 GW-OP-19 GW-WF-29 GW-EVT-08 reads the full record and deletes it on every replica, without an event', async () => {
     const api = await specId();
     const { id } = (await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).body;
     expect((await ask('GET', `/v1/workflows/${id}`)).body).toMatchObject({ id, ...aWorkflow(api) });
     expect((await ask('GET', `/v1/workflows/${id}`, 'other')).status).toBe(404);
     events = [];
+    left.length = 0;
     expect((await ask('DELETE', `/v1/workflows/${id}`)).status).toBe(204);
+    expect(left).toEqual([id]);
     expect([events, (await ask('GET', `/v1/workflows/${id}`)).status]).toEqual([[], 404]);
   });
 

@@ -18,7 +18,6 @@ interface Target {
   readonly room: AnswerRoom;
 }
 
-/** Methods whose request may be sent again (RFC 9110 §9.2.1). */
 /**
  * Sends steps to the operations of one API. Base URL and path are joined as they are (spec 3 §2.4). A request behind one whose
  * credential was refused has another credential, where there is one.

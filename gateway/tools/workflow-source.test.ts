@@ -335,7 +335,9 @@ describe('a tool workflow as a tool', () => {
       ['GET', '/items', '{"q": "tea", "found": ""}'],
       ['POST', '/orders', '{"q": "tea", "found": "GET-1"}'],
     ]);
-    expect(sent[0]?.headers).not.toHaveProperty('authorization');
+    // Those of HTTP itself, and the type of the body.
+    const own = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent'];
+    for (const { headers } of sent) expect(Object.keys(headers).filter((name) => !own.includes(name))).toEqual([]);
   });
 
   it('AMB-124 GW-TEN-08 calls the API of its own namespace, and no older one of the caller', async () => {
@@ -524,19 +526,22 @@ describe('a tool workflow as a tool', () => {
     ['the shared one, which is older', globalNamespace, '2025-01-01T00:00:00Z'],
     ['the shared one, which is younger', globalNamespace, '2027-01-01T00:00:00Z'],
     ['the older one of the tenant', 'tenant-acme', '2027-01-01T00:00:00Z'],
-  ])('GW-WF-01 GW-OP-20 AMB-124 is one of those that claim its name, listed and called: %s', (_title, place, at) => {
-    const rival = {
-      metadata: { name: 'buy', namespace: place, uid: 'rival', creationTimestamp: at },
-      spec: { description: 'shared', input_schema: { type: 'object' }, steps: two },
-    } as unknown as ToolWorkflow;
-    const { source } = open({ rivals: [rival] });
-    const listed = [...source.list('acme')];
-    const called = source.find('acme', 'buy');
-    const description = place === globalNamespace ? 'shared' : 'buys';
-    expect(listed.map((tool) => tool.description)).toEqual([description]);
-    expect(called?.description).toBe(description);
-    expect(source.find('globex', 'buy')?.description).toBe(place === globalNamespace ? 'shared' : undefined);
-  });
+  ])(
+    'GW-WF-01 GW-WF-02 GW-OP-20 AMB-124 is one of those that claim its name, listed and called: %s',
+    (_title, place, at) => {
+      const rival = {
+        metadata: { name: 'buy', namespace: place, uid: 'rival', creationTimestamp: at },
+        spec: { description: 'shared', input_schema: { type: 'object' }, steps: two },
+      } as unknown as ToolWorkflow;
+      const { source } = open({ rivals: [rival] });
+      const listed = [...source.list('acme')];
+      const called = source.find('acme', 'buy');
+      const description = place === globalNamespace ? 'shared' : 'buys';
+      expect(listed.map((tool) => tool.description)).toEqual([description]);
+      expect(called?.description).toBe(description);
+      expect(source.find('globex', 'buy')?.description).toBe(place === globalNamespace ? 'shared' : undefined);
+    },
+  );
 
   it('AMB-126 takes the answer to HEAD, which has no body, as null, and another status as a failure', async () => {
     const look = step('look', 'look', { extractors: { id: '$.id' } });

@@ -141,7 +141,7 @@ describe('a SEAL token', () => {
 
   it.each<[string, object, boolean]>([
     ['as issued', {}, true],
-    ['GW-INV-06 of another issuer', { iss: 'our-issuer/' }, false],
+    ['GW-INV-02 GW-INV-06 of another issuer', { iss: 'our-issuer/' }, false],
     ['GW-INV-07 for another audience', { aud: 'others' }, false],
     ['GW-INV-07 for its audience as a list', { aud: ['our-tools'] }, true],
     ['GW-INV-07 for its audience and another one', { aud: ['our-tools', 'others'] }, false],

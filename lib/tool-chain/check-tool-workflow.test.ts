@@ -47,6 +47,13 @@ describe('checkToolWorkflow', () => {
     ['AMB-143 a template as an object', withStep({ body_template: { type: 'Program' } }), 'steps[0].body_template'],
     ['AMB-143 a template as a number', withStep({ body_template: 1 }), 'steps[0].body_template'],
     ['GW-WF-15 an unknown helper', withStep({ body_template: '{{json input}}' }), 'steps[0].body_template'],
+    ['GW-WF-15 one of two arguments', withStep({ body_template: '{{json input "a"}}' }), 'steps[0].body_template'],
+    [
+      'GW-WF-15 one in another',
+      withStep({ body_template: '{{#if (eq input.a 1)}}1{{/if}}' }),
+      'steps[0].body_template',
+    ],
+    ['GW-WF-15 an unknown block', withStep({ body_template: '{{#raw input.a}}1{{/raw}}' }), 'steps[0].body_template'],
     ['GW-WF-09 extractors as a list', withStep({ extractors: ['$.id'] }), 'steps[0].extractors'],
     ['GW-WF-09 a script', withStep({ extractors: { x: '$[?(@.a.match(/(a+)+$/))]' } }), 'steps[0].extractors.x'],
     ['GW-WF-09 no text', withStep({ extractors: { x: 1 } }), 'steps[0].extractors.x'],
