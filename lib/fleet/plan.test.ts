@@ -166,6 +166,30 @@ describe('the plan of a fleet run', () => {
     expect(next(planOf(1), facts, over).expired).toEqual([{ node: a, outcome: 'cancelled' }]);
   });
 
+  it.each<[string, Partial<FleetPlan['policy']>, FleetFact]>([
+    ['a cancellation', {}, { kind: 'cancel' }],
+    ['FailFast', { failure_policy: 'FailFast' }, result(b, 'err')],
+  ])(
+    'EDGE-REST-40 a silent host in flight at %s ends cancelled, though its deadline is over',
+    (_stop, policy, stop) => {
+      const plan = planOf(2, { per_target_deadline_secs: 1, ...policy });
+      const stopped: FleetFact[] = [sent(a), sent(b), stop];
+      const late = 1_000 + fleetTimes.resultGraceMs;
+      expect(next(plan, stopped, late)).toMatchObject({ cancels: policy.failure_policy ? [a] : [a, b], expired: [] });
+      const facts: FleetFact[] = [...stopped, { kind: 'cancel_sent', node: a, at: 2_000 }];
+      const over = 2_000 + fleetTimes.cancelGraceMs;
+      expect(next(plan, facts, over - 1)).toMatchObject({ expired: [], lookAt: over });
+      expect(next(plan, facts, over).expired).toEqual([{ node: a, outcome: 'cancelled' }]);
+      expect(next(plan, [...facts, result(a)], over)).toMatchObject({ expired: [] });
+    },
+  );
+
+  it('EDGE-RES-24 a host in flight where StopAfter halts times out at its deadline: it is let finish', () => {
+    const plan = planOf(2, { per_target_deadline_secs: 1, failure_policy: { StopAfter: 1 } });
+    const over = 1_000 + fleetTimes.resultGraceMs;
+    expect(next(plan, [sent(a), sent(b), result(b, 'err')], over).expired).toEqual([{ node: a, outcome: 'timed_out' }]);
+  });
+
   it('EDGE-FLOW-11 the first result of a host counts, and hosts of other runs do not', () => {
     const facts = [sent(a), result(a), result(a, 'err'), result('stranger', 'err'), sent('stranger')];
     expect(next(planOf(1), facts, 0).end?.summary).toMatchObject({ ok: 1, err: 0 });
@@ -186,6 +210,7 @@ const anyPlan = fc
     mode: anyMode,
     max_concurrency: fc.integer({ min: 1, max: 8 }),
     failure_policy: anyFailurePolicy,
+    per_target_deadline_secs: fc.constantFrom(1, 60),
   })
   .map(({ count, ...policy }) => planOf(count, policy));
 
@@ -197,12 +222,15 @@ interface Script {
   /** Steps at which the process dies. */
   readonly deaths: ReadonlySet<number>;
   readonly cancelAt: number;
+  /** No host answers a cancellation. */
+  readonly isDeaf: boolean;
 }
 const anyScript: fc.Arbitrary<Script> = fc.record({
   answers: fc.array(fc.constantFrom('ok', 'ok', 'err', 'timed_out', 'silent'), { minLength: 25, maxLength: 25 }),
   picks: fc.array(fc.nat(7), { minLength: 1, maxLength: 10 }),
   deaths: fc.array(fc.nat(60), { maxLength: 3 }).map((steps) => new Set(steps)),
   cancelAt: fc.oneof(fc.constant(-1), fc.nat(40)),
+  isDeaf: fc.boolean(),
 });
 
 const limitOf = ({ mode, max_concurrency: most }: FleetPlan['policy']): number => {
@@ -223,6 +251,8 @@ class Sim {
   readonly received: string[] = [];
   readonly open = new Set<string>();
   most = 0;
+  /** Outcomes of the hosts that gave no result after the run had cancelled them. */
+  readonly lateAfterCancel: string[] = [];
   #facts: FleetFact[] = [];
   isCancelled = false;
   /** Failures that had come when it was cancelled, and results of any kind. */
@@ -286,8 +316,10 @@ class Sim {
     }
     for (const node of decision.cancels) {
       this.#tell(progress, { kind: 'cancel_sent', node, at: now });
-      if (this.open.has(node)) this.#store(progress, node, 'cancelled');
+      if (this.open.has(node) && !this.#script.isDeaf) this.#store(progress, node, 'cancelled');
     }
+    const cancels = this.isCancelled || (progress.isStopped && this.#plan.policy.failure_policy === 'FailFast');
+    if (cancels) this.lateAfterCancel.push(...decision.expired.map(({ outcome }) => outcome));
     for (const { node, outcome } of decision.expired) this.#store(progress, node, outcome);
   }
 
@@ -349,6 +381,10 @@ describe('any plan over any hosts, with a process that dies at any step', () => 
       expect(end.outcome).toBe(sim.isCancelled ? wantCancelled : want);
       expect(end.outcome === 'complete' ? end.summary.not_started + end.summary.cancelled : 0).toBe(0);
     });
+  });
+
+  it('EDGE-REST-40 counts every host that stays silent after a cancellation or FailFast as cancelled', () => {
+    simulate((sim) => expect(sim.lateAfterCancel.filter((outcome) => outcome !== 'cancelled')).toEqual([]));
   });
 
   it('EDGE-RES-22 sends nothing after the failure that halts', () => {

@@ -245,31 +245,30 @@ class Progress implements FleetProgress {
   }
 
   #expired(now: number): FleetDecision['expired'] {
+    const { times, patienceMs, outcome } = this.#waiting;
     const expired: { node: string; outcome: 'timed_out' | 'cancelled' }[] = [];
-    for (const [node, at] of this.#sent) {
-      if (at + this.#patienceMs > now) break;
-      expired.push({ node, outcome: 'timed_out' });
-    }
-    for (const [node, at] of this.#cancelSent) {
-      if (at + fleetTimes.cancelGraceMs > now) break;
-      const isLate = (this.#sent.get(node) ?? now) + this.#patienceMs <= now;
-      if (!isLate) expired.push({ node, outcome: 'cancelled' });
+    for (const [node, at] of times) {
+      if (at + patienceMs > now) break;
+      expired.push({ node, outcome });
     }
     return expired;
   }
 
-  get #patienceMs(): number {
-    return this.#plan.policy.per_target_deadline_secs * 1_000 + fleetTimes.resultGraceMs;
+  #lookAt(): number | undefined {
+    const { times, patienceMs } = this.#waiting;
+    const [first] = times.values();
+    return first === undefined ? undefined : first + patienceMs;
   }
 
-  #lookAt(): number | undefined {
-    const [sent] = this.#sent.values();
-    const [cancelled] = this.#cancelSent.values();
-    const times = [
-      ...(sent === undefined ? [] : [sent + this.#patienceMs]),
-      ...(cancelled === undefined ? [] : [cancelled + fleetTimes.cancelGraceMs]),
-    ];
-    return times.length === 0 ? undefined : Math.min(...times);
+  /**
+   * How long the hosts in flight have. A run that cancels them no longer counts their deadlines: each ends `cancelled` unless its
+   * own result comes first (ADR 0101). One that no cancellation reaches waits for the sender to give up.
+   */
+  get #waiting() {
+    if (this.#cancelsInFlight)
+      return { times: this.#cancelSent, patienceMs: fleetTimes.cancelGraceMs, outcome: 'cancelled' } as const;
+    const patienceMs = this.#plan.policy.per_target_deadline_secs * 1_000 + fleetTimes.resultGraceMs;
+    return { times: this.#sent, patienceMs, outcome: 'timed_out' } as const;
   }
 
   /** A run that was halted stays so when it is cancelled afterwards (spec 2 §3: a cancellation is of a run that runs). */
