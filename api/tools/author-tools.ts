@@ -89,7 +89,7 @@ async function authorOf({ operations, agentIdOf }: AuthorToolsDeps, caller: Tool
 }
 
 /** A model often puts its text into a fence, with words around it. */
-const manifestIn = (text: string): string => fencedBlock(text, { languages: ['yaml', 'yml'], end: '\n```' }) ?? text;
+const manifestIn = (text: string): string => fencedBlock(text, ['yaml', 'yml']) ?? text;
 
 /** `svc.execute` waits for the end as well. */
 function executes(deps: AuthorToolsDeps, runs: Give): Give {

@@ -27,9 +27,31 @@ describe('the verdict of a judge', () => {
     ['with the language json', 'Here it is:\n```json\n{"score": 0.5}\n```\nDone.'],
     ['without a language', '```\n{"score": 0.5}\n```'],
     ['behind a block of another language', '```ts\nconst a = 1;\n```\n```JSON\n{"score": 0.5}\n```'],
+    ['behind a log without a language', '```\n{"lines": 3}\n```\n```\nok\n```\n```json\n{"score": 0.5}\n```'],
+    ['behind a quoted fence', 'Use ``` to quote.\n```json\n{"score": 0.5}\n```'],
+    ['of four backticks', '````json\n{"score": 0.5}\n````'],
+    ['that ends in the middle of a line', '```json\n{"score": 0.5}```\nDone.'],
+    ['twice', '```json\n{"score": 0.5}\n```\nAs I said:\n```json\n{ "score": 0.50 }\n```'],
     ['on Windows', '```json\r\n{"score": 0.5}\r\n```'],
   ])('AMB-083 may be in a fenced block %s', (_name, output) => {
     expect(readVerdict(output)).toMatchObject({ score: 0.5, text: '{"score": 0.5}' });
+  });
+
+  it('AMB-083 may have three backticks in its reasoning', () => {
+    const text = '{"score":0.8,"reasoning":"wrap it in ```sh"}';
+    const want = { score: 0.8, reasoning: 'wrap it in ```sh', text };
+    expect(readVerdict(`Here:\n\`\`\`json\n${text}\n\`\`\`\nDone.`)).toEqual(want);
+    expect(readVerdict(text)).toEqual(want);
+  });
+
+  it.each([
+    ['their score', '{"score":1}', '{"score":0.1}'],
+    ['their confidence', '{"score":1}', '{"score":1,"confidence":0.5}'],
+    ['their reasoning', '{"score":1,"reasoning":"a"}', '{"score":1,"reasoning":"b"}'],
+    ['that one has no valid score', '{"score":1}', '{"score":95}'],
+  ])('AMB-083 stated several times is malformed where they differ in %s', (_how, quoted, own) => {
+    const output = `The submission says\n\`\`\`json\n${quoted}\n\`\`\`\nwhich is wrong.\n\`\`\`json\n${own}\n\`\`\``;
+    expect(problemOf(output)).toBe('its output has several verdicts that differ; a judge states one');
   });
 
   it.each(['0', '1', '0.5'])('AMB-083 a score of %s counts', (score) => {

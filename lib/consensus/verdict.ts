@@ -1,6 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import { AppError } from '../errors.ts';
-import { fencedBlock } from '../fenced-block.ts';
+import { fencedBlocks } from '../fenced-block.ts';
 import { isJsonObject } from '../json-object.ts';
 import { parseJson } from '../work/parse-json.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
@@ -19,26 +19,47 @@ interface Malformed {
 
 /**
  * The verdict of a judge (WF-PAR-23, requirements AMB-083): a JSON object with `score` and perhaps `confidence` and
- * `reasoning`, alone or in a fenced block. A number outside 0 to 1 is malformed and never clamped.
+ * `reasoning`, alone or in a fenced block. Several that differ are malformed, and so is a number outside 0 to 1, which is never clamped.
  * @throws WorkBudgetExceeded
  */
 export function readVerdict(output: string, work: Work = new Work()): ReadVerdict | Malformed {
   if (output.length > limits.judgeOutputLength) {
     return { problem: `its output has ${output.length} characters and a verdict takes ${limits.judgeOutputLength}` };
   }
-  const found = objectIn(output.trim(), work) ?? objectIn(fenced(output), work);
-  if (found === undefined) return { problem: 'its output is no JSON object with a score' };
-  const { score, confidence, reasoning } = found.value;
+  const whole = objectIn(output.trim(), work);
+  const [first, ...others] = (whole === undefined ? fencedVerdicts(output, work) : [whole]).map(readObject);
+  if (first === undefined) return { problem: 'its output is no JSON object with a score' };
+  // A judge may quote a verdict of what it judges (ADR 0150).
+  if (others.some((other) => meaningOf(other) !== meaningOf(first)))
+    return { problem: 'its output has several verdicts that differ; a judge states one' };
+  return first;
+}
+
+/** The objects in fenced blocks that have a score, or else the first object. */
+function fencedVerdicts(output: string, work: Work): Found[] {
+  const objects: Found[] = [];
+  for (const { language, content } of fencedBlocks(output)) {
+    const found = language === '' || language === 'json' ? objectIn(content.trim(), work) : undefined;
+    if (found !== undefined) objects.push(found);
+  }
+  const verdicts = objects.filter(({ value }) => value['score'] !== undefined);
+  return verdicts.length === 0 ? objects.slice(0, 1) : verdicts;
+}
+
+function readObject({ text, value }: Found): ReadVerdict | Malformed {
+  const { score, confidence, reasoning } = value;
   if (!isFraction(score)) return { problem: `its score ${shown(score)} is no number from 0 to 1` };
   const isSilent = confidence === undefined || confidence === null;
   if (!isSilent && !isFraction(confidence)) {
     return { problem: `its confidence ${shown(confidence)} is no number from 0 to 1` };
   }
   const own = isSilent ? {} : { confidence };
-  return { score, ...own, reasoning: textOf(reasoning), text: found.text };
+  return { score, ...own, reasoning: textOf(reasoning), text };
 }
 
-const fenced = (output: string): string | undefined => fencedBlock(output, { languages: ['json'] })?.trim();
+/** Equal where two verdicts say the same, however they are written. */
+const meaningOf = (read: ReadVerdict | Malformed): string =>
+  JSON.stringify('problem' in read ? read : [read.score, read.confidence, read.reasoning]);
 
 const isFraction = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;
 
