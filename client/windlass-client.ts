@@ -47,8 +47,8 @@ export type WindlassClient = Operations;
 export type GatewayClient = GatewayOperations;
 
 /**
- * A client whose methods are the operations of the API. Reads, and calls with an idempotency key, are repeated when
- * the server is away for a moment; calls that take such a key get one of their own unless one is given. Nothing is sent
+ * A client whose methods are the operations of the API. Reads, and calls with an idempotency key, are repeated when the
+ * server is away for a moment. Calls that take such a key get one of their own unless one is given. Nothing is sent
  * before the first call. Throws a TypeError when `server` is not an http or https address.
  */
 export function createWindlassClient(options: ClientOptions): WindlassClient {

@@ -34,8 +34,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Sleeps for the time that an answer has. A process that was busy is late by as long as it could hear nothing: the answer may be in
- * its socket already, and gets as much time again, `ms` at most.
+ * Sleeps for the time that an answer has. A process that was busy is late by as long as it could hear nothing. The
+ * answer may be in its socket already, and gets as much time again, `ms` at most.
  */
 export async function sleepAwake(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   const end = clock.steadyMs() + ms;

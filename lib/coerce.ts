@@ -29,9 +29,8 @@ const attempts: ReadonlyMap<string, Attempt> = new Map<string, Attempt>([
 /**
  * Gives a rendered text the type of its schema (WF-API-03, requirements AMB-073 and AMB-165). Without a type in the
  * schema it becomes what it is as JSON, or stays text where it is not JSON. A value that cannot be converted stays
- * text, with a warning; so does an integer beyond 2^53, which would lose digits, and JSON that would nest the output
- * too deep. Nothing inside objects and lists is converted.
- * @throws WorkBudgetExceeded
+ * text, with a warning. So does an integer beyond 2^53, which would lose digits, and JSON that would nest the output
+ * too deep. Nothing inside objects and lists is converted. @throws WorkBudgetExceeded
  */
 export function coerce(text: string, schema: unknown, work: Work = new Work()): Coerced {
   try {

@@ -62,8 +62,8 @@ export interface FairPool {
 
 /**
  * How much more than what is left free one tenant may hold. A tenant alone gets four fifths, two get four ninths each,
- * and so on: something is left for the next tenant, and no number of tenants has to be known before. One tenant gets
- * 16 of 20 workers (ADR 0030).
+ * and so on. Something is left for the next tenant, and no number of tenants has to be known before. One tenant gets 16
+ * of 20 workers (ADR 0030).
  */
 const holdPerFree = 4;
 

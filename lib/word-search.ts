@@ -14,9 +14,9 @@ export const searchesPerTenant = 16;
 type WordSearch = (text: string) => Promise<boolean>;
 
 /**
- * The one way in which lists are searched by words. Texts are read in linear time, one part of one search in a turn of the
- * event loop, the tenants by turns: other requests are served in between, and no number of searches of one tenant holds up
- * the search of another. No words are in every text.
+ * The one way in which lists are searched by words. Texts are read in linear time, one part of one search in a turn of
+ * the event loop, the tenants by turns. Other requests are served in between. No number of searches of one tenant holds
+ * up the search of another. No words are in every text.
  */
 export interface Searches {
   /**

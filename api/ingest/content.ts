@@ -5,10 +5,10 @@ import { isTooCostly, jsonCost, tooCostly } from '../../lib/http/json-cost.ts';
 import { JsonTextError, parseStrictJson } from '../../lib/http/strict-json.ts';
 
 /**
- * Text as the content of a stimulus: the value where it is JSON, the text itself where it is not (requirements AMB-041).
- * JSON that readers understand in different ways stays text, so that nothing of it is lost: a duplicate key, a
- * whole number beyond 2^53, values nested deeper than 64 levels. Throws AppError `limit_exceeded` for too large a
- * value.
+ * Text as the content of a stimulus: the value where it is JSON, the text itself where it is not (requirements
+ * AMB-041). JSON that readers understand in different ways stays text, so that nothing of it is lost. Examples are a
+ * duplicate key, a whole number beyond 2^53, values nested deeper than 64 levels. Throws AppError `limit_exceeded` for
+ * too large a value.
  */
 export function contentOfText(text: string): Json {
   assertFits(Buffer.byteLength(text));

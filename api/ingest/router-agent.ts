@@ -43,7 +43,7 @@ const form =
   'Answer with one JSON object and nothing else: {"workflow_id": "<an id of the list>", "confidence": <0 to 1>}';
 
 /**
- * Stage 2 of routing (spec 1 §3.2): an execution of the router agent, named after the stimulus, gets the content, the
+ * Stage 2 of routing (spec 1 §3.2). An execution of the router agent, named after the stimulus, gets the content, the
  * headers and the tenant's workflows, and answers with a choice. It ends within 25 seconds.
  */
 export function createRouterAgent(deps: RouterAgentDeps): Classifier {

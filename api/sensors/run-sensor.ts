@@ -29,7 +29,7 @@ const pauses = { baseMs: 250, maxMs: 10_000 };
 
 /**
  * Hands over what a sensor gives until it ends or `signal` aborts, and resolves when all of it is settled. A stimulus
- * that is refused is logged, and the next one comes; one whose outcome a failure left open is tried again, while the
+ * that is refused is logged, and the next one comes. One whose outcome a failure left open is tried again, while the
  * sensor waits, since no sender repeats it. Never rejects.
  */
 export async function runSensor(sensor: Sensor, signals: SensorSignals, deps: SensorLoopDeps): Promise<void> {

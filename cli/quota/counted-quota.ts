@@ -17,8 +17,8 @@ const pausesBetweenRecounts = 5;
 
 /**
  * The client, with creates that wait for a new ResourceQuota. Kubernetes refuses with 403 what a quota covers until its
- * controller has counted the kind once: at once in a new tenant, up to five minutes after the kinds were installed. After
- * that, or an interrupt, the refusal surfaces as it came.
+ * controller has counted the kind once. That is at once in a new tenant, and up to five minutes after the kinds were
+ * installed. After that, or an interrupt, the refusal surfaces as it came.
  */
 export function withCountedQuota(kube: KubeClient, { clock, note, interrupted }: CountedQuotaDeps): KubeClient {
   let noted = false;

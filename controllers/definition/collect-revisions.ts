@@ -22,9 +22,10 @@ export interface CollectDeps {
 }
 
 /**
- * Deletes the revisions of a definition that is gone, or was replaced by another one of its name, as soon as no execution
- * runs them: deleting a definition never ends a run. `uid` is that of the object in the cache. The server is asked before
- * anything is deleted: the API stores definition and revision together, and the watch may bring the revision first.
+ * Deletes the revisions of a definition that is gone, or was replaced by another one of its name, as soon as no
+ * execution runs them. Deleting a definition never ends a run. `uid` is that of the object in the cache. The server is
+ * asked before anything is deleted: the API stores definition and revision together, and the watch may bring the
+ * revision first.
  */
 export async function collectRevisions(deps: CollectDeps, key: string, uid: string | undefined): Promise<void> {
   const abandoned = deps

@@ -6,8 +6,8 @@ import { findObject, type KubeClient, keyOf } from '../../lib/kube/index.ts';
 
 /**
  * Executions whose newest version this process has seen for certain since it leads. The cache of a replica that takes
- * over may be behind the last writes of the one before, and what was decided on an old version must not be acted on. A
- * status write proves the version by itself; where the decision changes no status, it is asked for once.
+ * over may be behind the last writes of the one before. No decision on an old version may be carried out. A status
+ * write proves the version by itself; where the decision changes no status, it is asked for once.
  */
 export interface Confirmed {
   /**

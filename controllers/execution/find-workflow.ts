@@ -72,7 +72,7 @@ async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wis
 
 /**
  * The workflow as the server has it. The cache may be a moment behind what a user has just applied, and an execution
- * that fails for it stays failed: nothing is refused before the server was asked.
+ * that fails for it stays failed. So nothing is refused before the server was asked.
  */
 async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish: Wish): Promise<Workflow | undefined> {
   const read = known === undefined ? await live(deps, wish) : await findObject(deps.kube, workflowKind, known.metadata);

@@ -1,5 +1,5 @@
 /**
- * Children that this process has made, which their parents have not seen yet: one that is gone again before the watch
+ * Children that this process has made, which their parents have not seen yet. One that is gone again before the watch
  * has shown it would be made a second time. After a restart the child itself tells, for it stays until its parent has
  * written it down (`awaited`).
  */

@@ -47,9 +47,9 @@ export type ElectionEnd = 'stopped' | 'lost';
  *
  * A leader counts its time from the moment *before* it sent its last successful renewal, and stops writing after
  * `renewMs`. Others count `leaseMs` from the moment they *saw* that renewal. As long as clocks run at about the same
- * speed the old leader has stopped at least `leaseMs − renewMs` before the next begins, however long either of them
- * was stopped in between. Both the steady and the wall clock must agree that time is left: the first does not
- * step, the second also counts the time for which a whole machine was asleep.
+ * speed the old leader has stopped at least `leaseMs − renewMs` before the next begins, however long either of them was
+ * stopped in between. Both the steady and the wall clock must agree that time is left. The first does not step; the
+ * second also counts the time for which a whole machine was asleep.
  *
  * ```
  * leader   renew sent ─┬──────── renewMs: may write ────────┤ refuses to write

@@ -21,10 +21,10 @@ export interface RunDeps {
 }
 
 /**
- * Runs one replica to its end and returns the exit code. Every replica keeps its caches warm; only the leader
- * works. A graceful stop takes in no more work, lets running reconciles end while the lease is still renewed, writes
- * the last Events, releases the lease, and only then stops watching. A lost lease ends the process with code 1 at
- * once: nothing it still does can be written.
+ * Runs one replica to its end and returns the exit code. Every replica keeps its caches warm; only the leader works. A
+ * graceful stop takes in no more work, and lets running reconciles end while the lease is still renewed. Then it writes
+ * the last Events, releases the lease, and stops watching at last. A lost lease ends the process with code 1 at once:
+ * nothing it still does can be written.
  */
 export async function runReplica(deps: RunDeps): Promise<number> {
   const { runtime, informers, logger } = deps;

@@ -35,8 +35,8 @@ export const stepPodLimits = {
   /** Characters of a note, as many as Kubernetes allows one of events.k8s.io. */
   noteLength: 1_024,
   /**
-   * Places for looks at Events, and how long a look keeps its place: one namespace alone has eight places and so a look a
-   * second; all together have at most five.
+   * Places for looks at Events, and how long a look keeps its place. One namespace alone has eight places and so a look
+   * a second; all together have at most five.
    */
   notePlaces: { size: 40, perFree: 0.25 },
   notePlaceMs: 8_000,

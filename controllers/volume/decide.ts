@@ -73,7 +73,7 @@ interface ClaimState {
 }
 
 /**
- * A claim that is not bound yet can be mounted all the same: with a StorageClass that waits for the first consumer it
+ * A claim that is not bound yet can be mounted all the same. With a StorageClass that waits for the first consumer it
  * is bound only when a pod asks for it.
  */
 function stateOfClaim(volume: Volume, claim: PersistentVolumeClaim | undefined): ClaimState {

@@ -122,9 +122,9 @@ export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
 const input = 'dyn(object.spec).input';
 
 /**
- * An execution that kubectl creates may have any JSON as its input, as one over HTTP may: what is no object becomes
- * `{input: payload}` before the schema is checked (requirements AMB-175). The field itself stays an atomic map, since the
- * API server would otherwise keep every name in it a second time, in managedFields.
+ * An execution that kubectl creates may have any JSON as its input, as one over HTTP may. A value that is no object
+ * becomes `{input: payload}` before the schema is checked (requirements AMB-175). The field itself stays an atomic map,
+ * since the API server would otherwise keep every name in it a second time, in managedFields.
  */
 export const inputMutation: AdmissionMutation = {
   name: 'workflow-execution-input',

@@ -14,8 +14,8 @@ const format = 'windlass.dev/execution-record/1';
 type Part = Pick<BlobRef, 'ref' | 'bytes' | 'encoding'>;
 
 /**
- * Every value of an execution in the output store, each once, ordered by its value to a reader: first
- * the final output, then the Blackboard, then what earlier visits left.
+ * Every value of an execution in the output store, each once, ordered by its value to a reader. First is the final
+ * output, then the Blackboard, then what earlier visits left.
  */
 function partsOf({ status }: WorkflowExecution): readonly Part[] {
   if (status === undefined) return [];

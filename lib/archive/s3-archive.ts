@@ -6,8 +6,8 @@ import { archiveLimits } from './limits.ts';
 
 /**
  * Keeps records in a bucket of any S3-compatible store. Each has three objects: the record under `record/<uid>`, the
- * uid under `name/<name>`, and its row under `time/…`, whose key orders the newest first and says how large the record
- * is. The row comes last, so that what is listed is there. Too old records are deleted by `expire`.
+ * uid under `name/<name>`, and its row under `time/…`, by its key. The key orders the newest first, and says how large
+ * the record is. The row comes last, so that what is listed is there. Too old records are deleted by `expire`.
  */
 export function createS3Archive(options: S3BucketOptions, ttlMs: number): ArchiveStore {
   const bucket = createS3Bucket(options);

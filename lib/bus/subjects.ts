@@ -31,9 +31,9 @@ export function textOfToken(word: string): string {
 }
 
 /**
- * The key of any text in a bucket: its SHA-256 in hexadecimal. Keys are part of a subject, which may hold
- * few characters and no more than 4 KiB. Text that is no valid Unicode would be mended on the way to UTF-8 and so meet
- * other text; it is hashed as it is, in a space of its own.
+ * The key of any text in a bucket: its SHA-256 in hexadecimal. Keys are part of a subject, which may hold few
+ * characters and no more than 4 KiB. Text that is no valid Unicode would be mended on the way to UTF-8 and so meet
+ * other text. It is hashed as it is, in a space of its own.
  */
 export function bucketKey(text: string): string {
   if (text.isWellFormed()) return hash('sha256', text);

@@ -81,8 +81,8 @@ function deviation(items: readonly Weighted[]): number {
 const places = 12;
 
 /**
- * A number between 0 and 1 without the last digits of binary fractions: three judges who all say 0.7 have the mean 0.7, and
- * a threshold of 0.7 is reached.
+ * A number between 0 and 1 without the last digits of binary fractions. Three judges who all say 0.7 have the mean 0.7,
+ * and a threshold of 0.7 is reached.
  */
 function fraction(value: number): number {
   const rounded = Math.round(value * 10 ** places) / 10 ** places;

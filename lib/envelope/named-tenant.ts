@@ -9,9 +9,8 @@ export const namedTenant = (headers: Headers): string =>
   headers.flatMap(([name, value]) => (name === 'x-tenant-id' ? value : [])).join();
 
 /**
- * A proved call is for the tenant of its session, which its header may repeat: what is meant for another one is not done in this
- * one (spec 3 §5.4). A session of the bypass has no tenant.
- * @throws EnvelopeError `tenant_mismatch`
+ * A proved call is for the tenant of its session, which its header may repeat. A call that is meant for another one is
+ * not made in this one (spec 3 §5.4). A session of the bypass has no tenant. @throws EnvelopeError `tenant_mismatch`
  */
 export function requireNamedTenant(session: SealSession, named: string): void {
   const { tenant } = session;

@@ -15,8 +15,9 @@ export interface CallSender {
 }
 
 /**
- * Lets proofs of calls take turns, by a share that the sender cannot choose: that of the tenant whose token it holds, or else that
- * of its address, among strangers. A session that a call names counts for nothing before (ADR 0130).
+ * Lets proofs of calls take turns, by a share that the sender cannot choose. It is that of the tenant whose token it
+ * holds, or else that of its address, among strangers. A session that a call names counts for nothing before (ADR
+ * 0130).
  */
 export interface ProofPool {
   /** @throws AppError `unavailable` where no turn comes; the error of `proof`; the signal's reason. */

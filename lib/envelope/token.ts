@@ -53,8 +53,8 @@ function claimsOf({ jti, scp, tenant_id, iat, exp, aud }: JWTPayload): SealClaim
 }
 
 /**
- * Whether a token has not expired, and was issued before now: clocks of issuer and verifier may be as far apart as those of
- * signer and verifier (spec 3 §5.2).
+ * Whether a token has not expired, and was issued before now. Clocks of issuer and verifier may be as far apart as
+ * those of signer and verifier (spec 3 §5.2).
  */
 const isCurrent = ({ iat, exp }: Pick<SealClaims, 'iat' | 'exp'>, now: number): boolean =>
   Math.floor(now / 1_000) < exp && iat * 1_000 <= now + envelopeLimits.freshMs;

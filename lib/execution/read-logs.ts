@@ -23,9 +23,9 @@ interface StoredReader {
 }
 
 /**
- * The output of a finished command from status or the output store, first all of stdout and then all of stderr: the
- * order in which they were interleaved is not kept. A stream that is kept on its own is given byte for byte; one
- * inside a JSON value has U+FFFD where the command wrote no UTF-8.
+ * The output of a finished command from status or the output store, first all of stdout and then all of stderr. The
+ * order in which they were interleaved is not kept. A stream that is kept on its own is given byte for byte; one inside
+ * a JSON value has U+FFFD where the command wrote no UTF-8.
  */
 export async function* storedOutput({ outputs, execution }: StoredReader, log: StoredLog): AsyncGenerator<OutputPiece> {
   const read = outputs(execution);

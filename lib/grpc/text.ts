@@ -8,7 +8,8 @@ const notText = '\ud800';
 
 /**
  * Reads a message so that a string whose bytes are no UTF-8, which makes the message malformed, can be found by its
- * field: it is not well-formed (`isWellFormed`), as no other is. Throwing here would be INTERNAL, without a name.
+ * field. The string is not well-formed (`isWellFormed`), as no other is. Throwing here would be INTERNAL, without a
+ * name.
  */
 export function markingReader(bytes: Uint8Array): BinaryReader {
   return new BinaryReader(bytes, (text) => (isUtf8(text) ? decoder.decode(text) : notText));

@@ -116,7 +116,7 @@ const createEndless = (clock: Clock): ServerState['endless'] => ({
 const longestSleepMs = 24 * 3_600_000;
 
 /**
- * A link of a ring. A Set would do, but for the memory: its table is made anew every few requests, and each old one
+ * A link of a ring. A Set would do, but for the memory. Its table is made anew every few requests, and each old one
  * refers to the next and to the requests that ran then. Once one of them has grown old, all that follow are kept until
  * the next full collection.
  */

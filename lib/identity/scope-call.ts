@@ -13,9 +13,10 @@ export interface ScopeRules {
 }
 
 /**
- * Which tenant a call is for (spec 1 §5.2): that of the token, and for service accounts the one they name, else the
- * system tenant, whatever their token says (AMB-147). `named` is the header `X-Tenant-Id`, which counts for service
- * accounts only: for others the tenant is the same with and without, and a team of theirs is noted. @throws HttpError 403 or 400.
+ * The tenant that a call is for (spec 1 §5.2). It is that of the token. For service accounts it is the one they name,
+ * else the system tenant, whatever their token says (AMB-147). `named` is the header `X-Tenant-Id`, which counts for
+ * service accounts only: for others the tenant is the same with and without, and a team of theirs is noted. @throws
+ * HttpError 403 or 400.
  */
 export function scopeCall(identity: Identity, named: string | undefined, rules: ScopeRules): Caller {
   if (rules.operatorsOnly && !isOperator(identity)) {

@@ -98,8 +98,8 @@ const ownersNamed = 2;
 const ownerLength = 384;
 
 /**
- * Metadata without what other people and programs have written, which is of any size: of labels, annotations and
- * finalizers it keeps those that Windlass defines, whatever else begins like them (design §11). `known`: labels and annotations
+ * Metadata without what other people and programs have written, which is of any size. It keeps the labels, annotations
+ * and finalizers that Windlass defines, whatever else begins like them (design §11). `known`: labels and annotations
  * that count on this kind.
  */
 export function slimMetadata<M extends ObjectMeta>(metadata: M, known?: Marks): M;

@@ -33,8 +33,8 @@ export interface WholeObjects<T extends KubeObject> {
 }
 
 /**
- * Reads objects in full in turns: large ones of one namespace one after another, for any reader, since each read costs the API
- * server and this process the whole object. Those who keep one for long also reserve memory for it.
+ * Reads objects in full in turns: large ones of one namespace one after another, for any reader. Each read costs the
+ * API server and this process the whole object. Those who keep one for long also reserve memory for it.
  */
 export const readInTurn =
   <T extends KubeObject>({ use }: Pick<WholeObjects<T>, 'use'>) =>

@@ -23,8 +23,8 @@ export const cachedSchema = (schema: Schema): Schema =>
 export const isKeptApart = (schema: Schema): boolean => schema['$comment'] === keptApart['$comment'];
 
 /**
- * The schema that calls and lists use. The API server cannot measure free JSON (1 MiB of `{}` takes 14 MiB of heap), so that some
- * dozens of objects would fill the memory of each process that caches them.
+ * The schema that calls and lists use. The API server cannot measure free JSON (1 MiB of `{}` takes 14 MiB of heap).
+ * Some dozens of objects would fill the memory of each process that caches them.
  */
 export const keptSchema = <T extends Schema>(schema: T): T | typeof leftOut => (isLarge(schema) ? leftOut : schema);
 

@@ -24,8 +24,8 @@ export async function createOwn<T extends KubeObject>(
 }
 
 /**
- * The same for an object that may have been made before. Kubernetes charges a quota for each create, and takes the charge
- * back up to five minutes later where the object turns out to exist; a full quota refuses even what exists.
+ * The same for an object that may have been made before. Kubernetes charges a quota for each create, and takes the
+ * charge back up to five minutes later where the object turns out to exist. A full quota refuses even what exists.
  */
 export async function takeOrCreateOwn<T extends KubeObject>(
   kube: Pick<KubeClient, 'create' | 'get'>,

@@ -153,8 +153,8 @@ export function isQuotaUncounted(error: unknown): error is KubeError {
 }
 
 /**
- * The server does not know who asks: the pod of the process was deleted while it still runs, a certificate has expired, or
- * the server cannot look the identity up. Nothing is said about the object, and nothing was done with it.
+ * The server does not know who asks. The pod of the process was deleted while it still runs, a certificate has expired,
+ * or the server cannot look the identity up. Nothing is said about the object, and nothing was done with it.
  */
 export function isIdentityRefused(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 401;

@@ -78,8 +78,9 @@ export function keptLabels({ annotations: notes }: MetadataMaps, keys: readonly 
 const mayHold = (text: string, key: string): boolean => text.includes(JSON.stringify(key)) || /\\[u/]/.test(text);
 
 /**
- * Labels and annotations as the manifest of an object gives them: those that the object has, in whatever way they came to
- * it, and those that only the annotation keeps. `isNoted` says which keys of the object are no part of a manifest.
+ * Labels and annotations as the manifest of an object gives them. They are those that the object has, in whatever way
+ * they came to it, and those that only the annotation keeps. `isNoted` says which keys of the object are no part of a
+ * manifest.
  */
 export function givenMetadata(object: MetadataMaps, isNoted: (key: string) => boolean = () => false): MetadataMaps {
   const { [annotations.given]: text, ...notes } = object.annotations ?? {};

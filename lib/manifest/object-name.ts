@@ -13,9 +13,9 @@ const fileToolName = new RegExp(fileToolWorkflowNamePattern);
 export const idAsName = errorAt(['metadata', 'name'], 'reserved_name', 'has the form of an id; choose another');
 
 /**
- * The object name of a workflow's name: the name itself where Kubernetes takes it, else a hash of it; never a shortened
- * name, which two workflows could share (requirements AMB-089). A name in the form of a derived one is hashed as well,
- * so that no manifest takes the object of another workflow, or of file tools.
+ * The object name of a workflow's name. It is the name itself where Kubernetes takes it, else a hash of it. It is never
+ * a shortened name, which two workflows could share (requirements AMB-089). A name in the form of a derived one is
+ * hashed as well, so that no manifest takes the object of another workflow, or of file tools.
  */
 export function objectName(name: string): string {
   if (isLabelName(name) && !isNameOfOurs(name)) return name;

@@ -27,8 +27,8 @@ export interface ReadObject {
 const bounds: YamlBounds = { bytes: 8 * 1_048_576, tokens: 1_000_000 };
 
 /**
- * Every object of a YAML or JSON text, several documents apart by `---`: those of our kinds with everything that is wrong
- * with them, workflows and agents in either form. Every problem has line and column.
+ * Every object of a YAML or JSON text, several documents apart by `---`. Those of our kinds come with everything that
+ * is wrong with them, workflows and agents in either form. Every problem has line and column.
  */
 export const readObjects = (text: string): readonly ReadObject[] => readDocuments(text, bounds).map(readObject);
 

@@ -2,9 +2,9 @@ import { AppError } from '../errors.ts';
 import { mcpLimits } from './limits.ts';
 
 /**
- * Looks at the bytes of one answer before the library has them, which checks each message, and each member near its top,
- * with rules that cost many microseconds a value. Returns how many bytes of the message under way there are now.
- * @throws AppError `limit_exceeded`
+ * Looks at the bytes of one answer before the library has them. The library checks each message, and each member near
+ * its top, with rules that cost many microseconds a value. Returns how many bytes of the message under way there are
+ * now. @throws AppError `limit_exceeded`
  */
 export type LookAt = (chunk: Uint8Array) => number;
 

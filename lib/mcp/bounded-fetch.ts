@@ -36,8 +36,9 @@ interface BoundedFetchOptions {
 }
 
 /**
- * Vets the address of every connection that is made, follows no redirect, and ends an answer that is too long, too large
- * when it is unpacked, or of too many values. It opens no stream for messages without a question: one would stay open for ever.
+ * Vets the address of every connection that is made, and follows no redirect. Ends an answer that is too long, too
+ * large when it is unpacked, or of too many values. It opens no stream for messages without a question: one would stay
+ * open for ever.
  */
 export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   const isPermitted = createAddressPolicy(options.allowedNetworks);

@@ -68,8 +68,8 @@ function readTool(row: unknown): McpTool | undefined {
 }
 
 /**
- * The schema, or the plain part of one that our validator does not take, such as one with a pattern that takes more than
- * linear time: the server checks the rest itself.
+ * The schema, or the plain part of one that our validator does not take, such as one with a pattern that takes more
+ * than linear time. The server checks the rest itself.
  */
 function usable(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (isTaken(schema)) return schema;

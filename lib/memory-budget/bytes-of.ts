@@ -2,8 +2,8 @@ import { getHeapStatistics } from 'node:v8';
 import { type MemoryName, memoryTable } from './table.ts';
 
 /**
- * Largest heap that shares are taken of. A larger one leaves more free and makes no pool larger, so that the pools of a
- * process without a memory limit have a bound as well; more load wants more replicas.
+ * Largest heap that shares are taken of. A larger one leaves more free and makes no pool larger. So the pools of a
+ * process without a memory limit have a bound as well. More load wants more replicas.
  */
 export const largestHeapBytes = 1_073_741_824;
 

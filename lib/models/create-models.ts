@@ -146,8 +146,8 @@ interface Waits {
 const spread = 0.2;
 
 /**
- * Wait before the next attempt: twice as long each time, and a little more, so that replicas do not return together;
- * what the provider asks for where that is longer. Never more than our own bound.
+ * Wait before the next attempt. It is twice as long each time, and a little more, so that replicas do not return
+ * together. Where the provider asks for a longer wait, it is that. Never more than our own bound.
  */
 export function waitBefore(attempt: number, { delayMs, random }: Waits, retryAfterMs = 0): number {
   const own = delayMs * 2 ** (attempt - 1) * (1 + spread * random());

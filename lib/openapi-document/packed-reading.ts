@@ -2,7 +2,7 @@ import type { OpenApiIndex, OpenApiReading, UpstreamOperation } from './operatio
 
 /**
  * A reading as one thread sends it to another. A message holds a text as often as its value names it, and the receiver
- * gets that many texts: 5,000 operations of one long server would have 5,000 copies of it.
+ * gets that many texts. 5,000 operations of one long server would have 5,000 copies of it.
  */
 export interface PackedReading extends Omit<OpenApiReading, 'index'> {
   readonly index?: PackedIndex;

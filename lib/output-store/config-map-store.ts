@@ -62,9 +62,9 @@ interface Writing {
 }
 
 /**
- * Stores one blob. A ConfigMap of a wanted name may be from an earlier try, or a stranger's: it counts where the blob is
- * read back whole, and then has the execution as an owner.
- * @throws OutputNameTaken where another object has the name of a chunk.
+ * Stores one blob. A ConfigMap of a wanted name may be from an earlier try, or a stranger's. It counts where the blob
+ * is read back whole, and then has the execution as an owner. @throws OutputNameTaken where another object has the name
+ * of a chunk.
  */
 async function write({ kube, stored }: Writing, owner: BlobOwner, blob: Blob, data: Uint8Array): Promise<void> {
   const others: string[] = [];

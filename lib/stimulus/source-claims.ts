@@ -14,7 +14,7 @@ export function isWebhookSource(source: string): boolean {
 
 /**
  * The form under which a source is claimed. `my-ci` and `my.ci` have one secret (AMB-044), so a sender that may sign
- * for one may sign for both: they are one claim, although each has a route of its own.
+ * for one may sign for both. They are one claim, although each has a route of its own.
  */
 export function sourceKey(source: string): string {
   return isWebhookSource(source) ? source.replaceAll('.', '-') : source;

@@ -37,9 +37,9 @@ export class ExtractorError extends AppError {
 }
 
 /**
- * The grammar gate before the JSONPath library: only members, indexes, `*`, one `..` and filters of comparisons pass, so that
- * nothing of an expression is ever run as JavaScript (ADR 0061). The last expressions are remembered.
- * @throws ExtractorError
+ * The grammar gate before the JSONPath library. Only members, indexes, `*`, one `..` and filters of comparisons pass,
+ * so that nothing of an expression is ever run as JavaScript (ADR 0061). The last expressions are remembered. @throws
+ * ExtractorError
  */
 export const parseExtractor: (text: string) => readonly Segment[] = memoize(
   { keys: 1_000, length: 256 * 1024 },

@@ -24,7 +24,7 @@ const turnCost = 5_000;
 
 /**
  * One reading of a process at a time, the tenants by turns. A reading that does not fit into what the turn of the event
- * loop has left begins in the next one, so that other requests are served between two large ones.
+ * loop has left begins in the next one. So other requests are served between two large ones.
  */
 export function createReadingTurns(clock: Clock): ReadingTurns {
   const pool = createFairPool({ size: 1, clock });

@@ -75,8 +75,8 @@ const moves: Readonly<Record<Exclude<Piece['kind'], 'sign'>, (isSlash: boolean, 
 const skipped: ReadonlySet<Piece['kind']> = new Set(['name', 'all', 'folders', 'rest']);
 
 /**
- * The places in a glob at which a text may be: twice the index of the piece that comes next, and one more within a piece that
- * has begun (`folders`, `rest`). All are followed at once, so that no text is read twice.
+ * The places in a glob at which a text may be. Each is twice the index of the piece that comes next, and one more
+ * within a piece that has begun (`folders`, `rest`). All are followed at once, so that no text is read twice.
  */
 class Places {
   readonly #pieces: readonly Piece[];

@@ -6,8 +6,9 @@ import { executionMarks, slimMetadata } from '../informer/slim-metadata.ts';
 const someCancel = Object.freeze({ by: '', at: '' });
 
 /**
- * A ToolCall without its arguments, its user, its context, its answer and the message of its end: a cache may hold thousands, and
- * none of them wakes a decision (design §11). The replica that runs a call, or takes its end, has the whole of it.
+ * A ToolCall without its arguments, its user, its context, its answer and the message of its end. A cache may hold
+ * thousands, and none of them wakes a decision (design §11). The replica that runs a call, or takes its end, has the
+ * whole of it.
  */
 export function slimToolCall({ apiVersion, kind, metadata, spec, status }: ToolCall): ToolCall {
   const { tool, timeout, parent, cancel } = spec;

@@ -6,7 +6,7 @@ import { notFound, unknownExecution } from '../not-found.ts';
 
 /**
  * Acts on an execution of the cache. An act that the cache forbids is tried once more on the server's version of the
- * execution: a client may have heard from another replica what this one has not seen yet. Throws 404 when it was
+ * execution. A client may have heard from another replica what this one has not seen yet. Throws 404 when it was
  * deleted.
  */
 export async function onLatest<T>(

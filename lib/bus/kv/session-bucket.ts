@@ -32,8 +32,9 @@ interface BucketDeps {
 const freedSeconds = 5;
 
 /**
- * Reads and writes as the library would, with less about each (ADR 0032): a message under the key's subject, and a request
- * for the last one to the leader of the stream. A read shares the write to the socket with messages of the same moment.
+ * Reads and writes as the library would, with less about each (ADR 0032). They are a message under the key's subject,
+ * and a request for the last one to the leader of the stream. A read shares the write to the socket with messages of
+ * the same moment.
  */
 export function createSessionBucket({ publisher, accounts }: BucketDeps, definition: BucketDefinition): SessionBucket {
   const write = (key: string, text: string, headers: Message['headers']): Promise<number> =>

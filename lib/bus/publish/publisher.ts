@@ -17,8 +17,8 @@ export const noHeaders: Message['headers'] = {};
 export interface Publisher {
   /**
    * Resolves to the message's sequence number once a stream has stored it. Rejects with StreamRefusal where the server
-   * says no, and with another Error where it says nothing in time or the connection ends, which leaves open whether the
-   * message was stored.
+   * says no, and with another Error where it says nothing in time or the connection ends. The latter leaves open
+   * whether the message was stored.
    */
   publish(message: Message): Promise<number>;
   /** The same for a request to the server, whose answer it resolves to. */

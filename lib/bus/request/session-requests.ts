@@ -11,8 +11,8 @@ export interface SessionRequests {
   /** Resolves once the server knows of the subscription. */
   serve(subject: string, queue: string | undefined, take: (message: Msg) => void): Promise<Served>;
   /**
-   * Answers a request, in one write with other messages of the moment. Nothing is said to a caller that asked for no answer, nor over
-   * a connection that has ended: the caller's time ends without an answer, as with every lost one.
+   * Answers a request, in one write with other messages of the moment. Nothing is said to a caller that asked for no
+   * answer, nor over a connection that has ended. The caller's time ends without an answer, as with every lost one.
    */
   answer(question: Pick<Msg, 'reply'>, body: string | Uint8Array, headers?: Message['headers']): void;
 }

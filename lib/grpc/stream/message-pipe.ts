@@ -105,8 +105,8 @@ class EachMessage<In> implements Reader<In> {
 }
 
 /**
- * A server holds thousands of pipes that wait: the pipe is its own iterator, keeps no message that was read, as the frame of a
- * generator would, and waits without a frame.
+ * A server holds thousands of pipes that wait. So the pipe is its own iterator, keeps no message that was read, as the
+ * frame of a generator would, and waits without a frame.
  */
 class Pipe<In, Out> implements MessagePipe<In, Out>, AsyncIterator<In, void>, AsyncIterable<In> {
   readonly #duplex: MessageDuplex<Out>;

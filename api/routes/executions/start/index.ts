@@ -83,7 +83,7 @@ interface Once {
 }
 
 /**
- * The name is the caller's, or follows from caller and key, so that a second request finds what the first one made, on
+ * The name is the caller's, or follows from caller and key. So a second request finds what the first one made, on
  * whatever replica and however the first one ended. It is answered alike also when the workflow is gone meanwhile.
  */
 async function startOnce(deps: StartDeps, ask: Ask, { name, request, assertSame }: Once): Promise<WorkflowExecution> {

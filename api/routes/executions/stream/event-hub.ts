@@ -17,7 +17,7 @@ export interface EventChannel {
 
 /**
  * Tells the clients of an execution what happens to it. Events are worked out once for all clients from whole versions
- * of the object, by their places in its history: a version that comes twice, late or never changes nothing.
+ * of the object, by their places in its history. A version that comes twice, late or never changes nothing.
  */
 interface EventHub {
   /** Takes every version that the watch brings, whole. */

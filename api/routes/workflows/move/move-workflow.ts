@@ -37,7 +37,7 @@ const attempts = 10;
 
 /**
  * Registers a workflow in another scope, with all its versions, and then deletes it where it was (docs/adr/0024). Each
- * step may be repeated: a move that broke off between the two is finished by the next one, since the new object knows
+ * step may be repeated. A move that broke off between the two is finished by the next one, since the new object knows
  * the id of the old one. Nothing is deleted that was not registered.
  */
 export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: PlannedMove): Promise<Workflow> {
