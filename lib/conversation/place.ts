@@ -14,7 +14,7 @@ export interface ConversationPlace {
 export const placeText = ({ tenant, behind }: ConversationPlace): string => `${tenant}/${behind}`;
 
 /** Undefined where the execution is not claimed, or was claimed by a version that wrote no place. */
-export function placeOf({ metadata }: AgentExecution): ConversationPlace | undefined {
+export function conversationPlaceOf({ metadata }: AgentExecution): ConversationPlace | undefined {
   const [tenant = '', behind] = metadata.annotations?.[annotations.conversation]?.split('/') ?? [];
   return behind === undefined ? undefined : { tenant, behind: Number(behind) };
 }
@@ -23,4 +23,4 @@ export function placeOf({ metadata }: AgentExecution): ConversationPlace | undef
 export const logTenantOf = (
   execution: AgentExecution,
   { tenantOf }: Pick<TenantDirectory, 'tenantOf'>,
-): string | undefined => placeOf(execution)?.tenant ?? tenantOf(execution.metadata.namespace ?? '');
+): string | undefined => conversationPlaceOf(execution)?.tenant ?? tenantOf(execution.metadata.namespace ?? '');

@@ -2,7 +2,7 @@ import { annotations } from '../../../crds/labels.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { type ConversationPlace, placeOf, placeText } from '../../../lib/conversation/place.ts';
+import { type ConversationPlace, conversationPlaceOf, placeText } from '../../../lib/conversation/place.ts';
 import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
@@ -64,7 +64,7 @@ const startOf = ({ status }: AgentExecution): number => Date.parse(status?.start
  * @throws AppError `NotATenant` where the namespace is by now that of another tenant.
  */
 function placeIn(tenant: string, execution: AgentExecution): ConversationPlace {
-  const place = placeOf(execution) ?? { tenant, behind: 0 };
+  const place = conversationPlaceOf(execution) ?? { tenant, behind: 0 };
   if (place.tenant === tenant) return place;
   const { namespace = '' } = execution.metadata;
   const message = `the namespace ${namespace} is that of ${tenant}, and the conversation that of ${place.tenant}`;
