@@ -418,6 +418,17 @@ describe('the invocation lane', () => {
     },
   );
 
+  it.each(['text/plain', 'application/x-www-form-urlencoded', ''])(
+    'ADR 0138 GW-INV-01 runs an envelope of the Content-Type %j',
+    async (type) => {
+      await register();
+      const body = Buffer.from(JSON.stringify(signed(payloadOf('7'))));
+      const headers = type === '' ? {} : { 'content-type': type };
+      const { status } = await fetch(`${replicas[0]?.url}/v1/invoke`, { method: 'POST', headers, body });
+      expect(status).toBe(200);
+    },
+  );
+
   it('GW-INV-17 AMB-001 drops a replay, over the alias and the other replica as well', async () => {
     replicas.push(await startReplica(nats.connect()));
     await register();
