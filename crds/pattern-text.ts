@@ -9,6 +9,7 @@ import {
   memoryPattern,
   pullSecretPattern,
   semanticVersionPattern,
+  weekPattern,
 } from './schema/parts.ts';
 import { sourcePattern } from './stimulus-source.ts';
 import { networkPattern } from './network.ts';
@@ -23,6 +24,8 @@ const aUrl = 'must begin with http:// or https://, and have neither user, blank 
 /** The rule of each pattern in words, with an example where that is shorter. */
 const patternTexts: Readonly<Record<string, string>> = {
   [durationPattern]: 'must be a whole number above zero and s, m or h, as 300s, 5m or 1h',
+  [weekPattern]:
+    'must be a whole number above zero and s, m or h, of 168h (7 days) at most, as 15m: the conversation is kept no longer',
   [backoffPattern]: 'must be 0s, or a whole number above zero and s, m or h, as 10s',
   [stateNamePattern]: 'must begin with a letter or _ and have up to 63 letters, digits, _ or -',
   [semanticVersionPattern]: 'must be a semantic version, as 1.0.0',

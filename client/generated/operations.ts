@@ -1069,7 +1069,7 @@ export type ReadAgentAnswer = {
     readonly execution?: {
       /** How often an answer may be refused and asked for again, the first time included. */
       readonly max_iterations?: number;
-      /** Longest time of one execution. */
+      /** Longest time of one execution, 168h (7 days) at most. */
       readonly timeout?: string;
       /** A judge that accepts the answer of an iteration or asks for another. */
       readonly validation?: {

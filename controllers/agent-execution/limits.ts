@@ -2,8 +2,8 @@
 export const agentLimits = {
   /** Longest time of an execution whose agent names none (crds/schema/agent.ts). */
   timeout: '15m',
-  /** A year: a time beyond the year 9999 is none for Kubernetes. */
-  longestMs: 365 * 24 * 60 * 60_000,
+  /** Longer ones were stored before they were refused (ADR 0127). */
+  longestMs: 7 * 24 * 60 * 60_000,
   /** requirements AMB-197: pods that take the place of one that was lost. */
   replacements: 3,
   /** From its creation on a pod may wait so long for its container. */

@@ -269,7 +269,7 @@ describe('an execution of an agent begins', () => {
   it.each([
     ['its own timeout', { timeout: '1m' }, {}, '2026-01-02T00:01:00'],
     ['the timeout of its agent', {}, { execution: { timeout: '2m' } }, '2026-01-02T00:02:00'],
-    ['a year at most', { timeout: '999999999h' }, {}, '2027-01-02T00:00:00'],
+    ['seven days at most', { timeout: '999999999h' }, {}, '2026-01-09T00:00:00'],
   ])('with %s', async (_title, spec, agent, time) => {
     const { run, status } = world({ spec, agent });
     await run();

@@ -5,7 +5,8 @@ import { uidPattern } from '../uid.ts';
 import { AgentMount } from './agent.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { cel, type CelRule, durationPattern, oneOf, timestamp } from './parts.ts';
+import { patternRule } from '../rules/pattern-rule.ts';
+import { cel, type CelRule, oneOf, timestamp, weekPattern } from './parts.ts';
 import { Cancel, Signal } from './workflow-execution.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -145,7 +146,11 @@ export const AgentExecutionSpec = Type.Object(
       }),
     ),
     timeout: Type.Optional(
-      Type.String({ pattern: durationPattern, description: 'Longest time. Default: the one of the agent.' }),
+      Type.String({
+        pattern: weekPattern,
+        description: 'Longest time, 168h (7 days) at most. Default: the one of the agent.',
+        ...cel(patternRule(weekPattern)),
+      }),
     ),
     max_tokens: Type.Optional(
       Type.Integer({

@@ -9,12 +9,12 @@ import {
   anyObject,
   anySchema,
   cel,
-  durationPattern,
   mapOf,
   memoryPattern,
   oneOf,
   semanticVersionPattern,
   timestamp,
+  weekPattern,
 } from './parts.ts';
 
 /** A tool that an agent may use. A manifest may give the name alone (spec 1 §2.1, spec 3 §10.5). */
@@ -78,7 +78,12 @@ const AgentExecutionSettings = Type.Object(
       }),
     ),
     timeout: Type.Optional(
-      Type.String({ pattern: durationPattern, default: '15m', description: 'Longest time of one execution.' }),
+      Type.String({
+        pattern: weekPattern,
+        default: '15m',
+        description: 'Longest time of one execution, 168h (7 days) at most.',
+        ...cel(patternRule(weekPattern)),
+      }),
     ),
     validation: Type.Optional(Validation),
     tool_validation: Type.Optional(ToolValidation),

@@ -43,6 +43,12 @@ export const anySchema = (options: object = {}): TUnsafe<Record<string, Json>> =
 
 /** One integer and `s`, `m` or `h`, above zero (requirements AMB-071). */
 export const durationPattern = '^[1-9][0-9]{0,8}(s|m|h)$';
+/**
+ * A duration of seven days at most, as an execution of an agent may take (ADR 0127): for so long its conversation and the
+ * session of its pod are kept.
+ */
+export const weekPattern =
+  '^(([1-9][0-9]{0,4}|[1-5][0-9]{5}|60[0-3][0-9]{3}|604[0-7][0-9]{2}|604800)s|([1-9][0-9]{0,3}|100[0-7][0-9]|10080)m|([1-9][0-9]?|1[0-5][0-9]|16[0-8])h)$';
 /** Like a duration, and `0s` as well. */
 export const backoffPattern = '^(0s|[1-9][0-9]{0,8}(s|m|h))$';
 

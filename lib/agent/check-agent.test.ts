@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
+import { weekPattern } from '../../crds/schema/parts.ts';
 import { anAgent } from '../../test/builders/agent-builder.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { agentJsonBytes, checkAgent } from './check-agent.ts';
@@ -25,6 +26,26 @@ describe('the spec of an agent', () => {
     expect(problem).toMatchObject({
       path: `spec.security.${field}`,
       message: 'unknown field; belongs to the SecurityContext that spec.security.context names',
+    });
+  });
+
+  it('ADR 0127 may take seven days, and not a second more', () => {
+    const isLegal = (timeout: string): boolean => problems({ execution: { timeout } }).length === 0;
+    const longest = { s: 604_800, m: 10_080, h: 168 };
+    for (const [unit, most] of Object.entries(longest)) {
+      const tried = [1, 9, 99, 100, most - 1, most, most + 1, most + 10, 10 * most, 999_999_999];
+      expect(tried.filter((count) => isLegal(`${count}${unit}`))).toEqual(tried.filter((count) => count <= most));
+    }
+    const numbers = Array.from({ length: 1_200_000 }, (_, index) => index);
+    const pattern = new RegExp(weekPattern);
+    const wrong = Object.entries(longest).flatMap(([unit, most]) =>
+      numbers.filter((count) => pattern.test(`${count}${unit}`) !== (count > 0 && count <= most)),
+    );
+    expect(wrong).toEqual([]);
+    const [problem] = checkAgent({ ...spec, execution: { timeout: '169h' } });
+    expect(problem).toMatchObject({
+      path: 'spec.execution.timeout',
+      message: expect.stringContaining('of 168h (7 days) at most') as string,
     });
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Agent, AgentSpec } from '../../../crds/schema/agent.ts';
+import { agentExecutions } from '../../../lib/kinds.ts';
 import { controllerRevisions, type KubeClient } from '../../../lib/kube/index.ts';
 import { isRevisionOf, storedRevision, versionOf } from '../../../lib/registration/index.ts';
 import { agents } from '../harness/kinds.ts';
@@ -79,6 +80,21 @@ describe('agents as kubectl writes them', () => {
 
   it('AMB-016 no agent has a name in the form of an id', async () => {
     await expect(create('0b9f2c1e-1111-4222-8333-444455556661')).rejects.toThrow(/form of an id/);
+  });
+
+  it('ADR 0127 neither an agent nor an execution of one may take more than seven days', async () => {
+    const refused = /timeout.*of 168h \(7 days\) at most/;
+    await expect(create('longest', { execution: { timeout: '168h' } })).resolves.toBeDefined();
+    await expect(create('longer', { execution: { timeout: '604801s' } })).rejects.toThrow(refused);
+    const run = (name: string, timeout: string) =>
+      kube.create(agentExecutions, {
+        apiVersion: 'windlass.dev/v1',
+        kind: 'AgentExecution',
+        metadata: { name, namespace },
+        spec: { agent: 'longest', timeout },
+      });
+    await expect(run('longest', '10080m')).resolves.toBeDefined();
+    await expect(run('longer', '169h')).rejects.toThrow(refused);
   });
 
   it('the revisions of an agent go with it', async () => {
