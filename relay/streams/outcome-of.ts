@@ -11,8 +11,11 @@ import type { Chunk, EdgeCapabilities, EdgeResult } from '../../proto/generated/
 
 const cut = (text: string): string => text.slice(0, edgeLimits.messageLength);
 
+/** The longest that protobuf's Duration may be. A number of more than 2^53 would be none for a client in another language. */
+const durationMostMs = 315_576_000_000_000;
+
 const millis = ({ seconds, nanos }: Duration = { seconds: 0n, nanos: 0 }): number =>
-  Math.max(0, Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000));
+  Math.min(durationMostMs, Math.max(0, Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000)));
 
 /** The result of a daemon as it is kept; undefined where it names no outcome. */
 export function outcomeOf(result: EdgeResult | undefined): EdgeOutcome | undefined {
