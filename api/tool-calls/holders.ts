@@ -6,7 +6,7 @@ import { createSilences } from '../../lib/silences.ts';
 
 interface HoldersDeps {
   readonly bus: Pick<EventBus, 'request' | 'serve'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'steadyMs'>;
 }
 
 /** Tells whether the replicas that have claimed calls live. */
@@ -35,7 +35,7 @@ const apartMs = 2 * scanMs;
 const remembered = 1_000;
 
 export function createHolders({ bus, clock }: HoldersDeps): Holders {
-  const silences = createSilences({ now: () => clock.now(), apartMs, remembered });
+  const silences = createSilences({ now: () => clock.steadyMs(), apartMs, remembered });
   const asked = new Map<string, Promise<boolean>>();
   /**
    * Also one whose address the server of NATS still knows, as that of a frozen process. That this replica cannot ask says

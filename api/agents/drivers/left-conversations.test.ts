@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { EventBus } from '../../../lib/bus/index.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
+import { createDriverLooks, silentLooks } from './driver-address.ts';
 import { askedAtOnce, createLeftConversations, createPartsByNamespace } from './left-conversations.ts';
 
 const executions = (namespace: string, count: number): AgentExecution[] =>
@@ -13,11 +15,11 @@ const idsOf = (all: readonly AgentExecution[]) => all.map(({ metadata }) => meta
 
 describe('parts of the objects of many namespaces', () => {
   it('take as many of each, and all of those that have few, and come to each object', () => {
-    const parts = createPartsByNamespace<AgentExecution>(100);
+    const parts = createPartsByNamespace<AgentExecution>();
     const all = [...executions('mallory', 1_000), ...executions('ada', 3), ...executions('grace', 60)];
     const seen = new Set<string | undefined>();
     for (let turn = 0; turn < 25; turn += 1) {
-      const part = idsOf(parts.next(all));
+      const part = idsOf(parts.next(all, 100));
       expect(new Set(part).size).toBe(part.length);
       expect(part.length).toBeLessThanOrEqual(100);
       expect(part.filter((id) => id?.startsWith('ada'))).toHaveLength(3);
@@ -25,7 +27,29 @@ describe('parts of the objects of many namespaces', () => {
       for (const id of part) seen.add(id);
     }
     expect(seen.size).toBe(all.length);
-    expect(parts.next([])).toEqual([]);
+    expect(parts.next([], 100)).toEqual([]);
+  });
+});
+
+/** Each scan asks all replicas for half a second and begins 5 s behind the one before. */
+const scanMs = 5_500;
+
+describe('conversations of a driver that is silent', () => {
+  it.each([askedAtOnce - 1, askedAtOnce, askedAtOnce + 1, 5_000])('are all found where there are %i', async (many) => {
+    let now = 0;
+    const silent = () => Promise.reject(new AppError('unavailable', 'silent', { reason: 'RequestTimeout' }));
+    const { isServed } = createDriverLooks({ bus: { request: silent }, clock: { steadyMs: () => now } });
+    const bus = { requestAll: async () => [], serve: () => expect.unreachable() };
+    const left = createLeftConversations({ bus, isDriven: () => false });
+    const found = new Set<string>();
+    const all = executions('acme', many);
+    const scans = silentLooks * Math.ceil(many / askedAtOnce);
+    for (let scan = 0; scan < scans; scan += 1, now += scanMs) {
+      const open = all.filter(({ metadata }) => !found.has(metadata.uid ?? ''));
+      for (const { metadata } of await left.among(open))
+        if (!(await isServed(metadata.uid ?? ''))) found.add(metadata.uid ?? '');
+    }
+    expect(found.size).toBe(many);
   });
 });
 
