@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import { createBlob } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
+import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { boundOf, packAll, packedBytesMax, unpack } from '../../lib/output-store/packed.ts';
 
 const lost = expect.objectContaining({ code: 'not_found', reason: 'OutputLost' });
@@ -27,6 +28,22 @@ describe('WF-CR-19 an attacker replaces a stored output', () => {
 
   it('by what is no gzip', async () => {
     await expect(unpack(Buffer.from('no gzip'), { ref, bytes: 7 })).rejects.toEqual(lost);
+  });
+
+  it.each([
+    [1_000, 1],
+    [2 * 960 * 1024, 3],
+  ])('B4 by full chunks without an end: of %i bytes no more than %i are read', async (bytes, most) => {
+    const full = { metadata: {}, binaryData: { gzip: Buffer.alloc(960 * 1024).toString('base64') } };
+    let reads = 0;
+    const get = async () => {
+      reads += 1;
+      if (reads > 10) throw new Error('it is read without an end');
+      return full;
+    };
+    const store = createConfigMapStore({ get } as never);
+    await expect(store.get('team', { executionUid: 'e', ref, encoding: 'text', bytes })).rejects.toEqual(lost);
+    expect(reads).toBe(most);
   });
 
   it('and the honest one is read to its last byte, also an empty one', async () => {
