@@ -21,6 +21,13 @@ const unknown = new TypeError('fetch failed', { cause: new Error('self-signed ce
 const distrusted = new WindlassConnectionError('x cannot be reached', { cause: unknown });
 
 describe('an error on the command line', () => {
+  it('says a refusal for one field once, and another one with its places', () => {
+    const one = api(400, 'invalid_request', 'body.x is unknown');
+    expect(explainError(one).lines).toEqual(['error: body.x is unknown']);
+    const other = api(400, 'invalid_request', 'the request is not valid');
+    expect(explainError(other).lines).toEqual(['error: the request is not valid', '  body.x: is unknown']);
+  });
+
   it.each<[title: string, error: unknown, exitCode: number, want: RegExp]>([
     ['an object that is not there', kube(404, 'x "y" not found', 'NotFound'), 3, /^error: x "y" not found$/],
     [

@@ -146,7 +146,8 @@ function kubeHint(error: KubeError): string | undefined {
 }
 
 function apiParts(error: WindlassApiError, exitCode: ExitCode, flags: string): Parts {
-  const facts = error.details.map(lineOfProblem);
+  // The message of a refusal for one field is that of its only detail.
+  const facts = error.details.filter(({ path, message }) => error.message !== `${path} ${message}`).map(lineOfProblem);
   return { message: firstLine(error.message), facts, hint: apiHint(error, flags), exitCode };
 }
 

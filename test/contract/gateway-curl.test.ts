@@ -33,9 +33,9 @@ function blocksOf(heading: string): string[] {
   return [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
 }
 
-/** Runs it as a reader would paste it. The first line of the first block names the headers that all commands send. */
+/** Runs it as a reader would paste it. The first line of the block that registers names the headers that all commands send. */
 async function paste(block: string) {
-  const [headers = ''] = blocksOf('With curl alone')[0]?.split('\n') ?? [];
+  const [headers = ''] = blocksOf('With curl alone')[1]?.split('\n') ?? [];
   const env = { ...process.env, WINDLASS_TOKEN: 'acme', WINDLASS_SERVER: gateway.api, WINDLASS_GATEWAY: gateway.url };
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', `${headers}\n${block}`], { cwd: folder, env });
   return stdout;
@@ -43,7 +43,7 @@ async function paste(block: string) {
 
 describe('the walk of docs/gateway.md with curl alone', () => {
   it('GW-OP-12 GW-INV-01 GW-OP-15 gets a token, makes a session, signs a call, reads the audit and revokes', async () => {
-    const [, block = ''] = blocksOf('With curl alone');
+    const [, , block = ''] = blocksOf('With curl alone');
     const answers = await paste(block);
     expect(answers).toContain('"execution_id":"run-3"');
     expect(answers).toMatch(/"isError":false/);
@@ -87,7 +87,7 @@ describe('the walk of docs/gateway.md with curl alone', () => {
   }, 120_000);
 
   it('registers with bodies that are JSON of the form of the operations', async () => {
-    const [block = ''] = blocksOf('With curl alone');
+    const [, block = ''] = blocksOf('With curl alone');
     const files = block.split('\n').filter((line) => /^jq .*>\w+\.json$/.test(line));
     await paste(files.join('\n'));
     const { stdout } = await run('jq', ['-r', '.document | fromjson | .servers[0].url', join(folder, 'spec.json')]);
