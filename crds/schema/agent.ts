@@ -80,6 +80,8 @@ const AgentExecutionSettings = Type.Object(
     timeout: Type.Optional(
       Type.String({
         pattern: weekPattern,
+        // A rule's cost is estimated from it.
+        maxLength: 7,
         default: '15m',
         description: 'Longest time of one execution, 168h (7 days) at most.',
         ...cel(patternRule(weekPattern)),
