@@ -202,5 +202,12 @@ async function judgeByAgent(deps: ConversationDeps, effect: EffectOf<'judge_answ
   const result = await judges.result({ execution, caller, agent, iteration, answer, budget });
   if (result === undefined) throw new Parked();
   const { output, ...usage } = result;
-  return { ...answerVerdict(output), ...usage };
+  try {
+    if (output instanceof JudgeFailed) throw output;
+    return { ...answerVerdict(output), ...usage };
+  } catch (error) {
+    // No verdict will have them in its record.
+    await recordJudge(deps, usage);
+    throw error;
+  }
 }

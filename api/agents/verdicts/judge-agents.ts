@@ -35,7 +35,8 @@ interface JudgeQuestion {
 
 /** The agent's answer, and the tokens that it took. */
 interface JudgeResult {
-  readonly output: string;
+  /** JudgeFailed where its execution ended without an answer. */
+  readonly output: string | JudgeFailed;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_usd?: number;
@@ -93,8 +94,9 @@ async function resultOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise
   if (isUnderWay(judge)) return undefined;
   const whole = await deps.executions.whole(judge);
   const { output, phase, input_tokens = 0, output_tokens = 0, cost_usd } = whole?.spec.result ?? {};
-  if (output === undefined || phase !== 'completed') throw noVerdict(question, whole ?? judge);
-  return { output, input_tokens, output_tokens, ...defined({ cost_usd }) };
+  const isAnswered = output !== undefined && phase === 'completed';
+  const said = isAnswered ? output : noVerdict(question, whole ?? judge);
+  return { output: said, input_tokens, output_tokens, ...defined({ cost_usd }) };
 }
 
 /** The execution that judges this answer; it is made where it is not there. @throws JudgeFailed */
