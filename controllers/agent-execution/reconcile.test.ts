@@ -4,6 +4,7 @@ import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
+import { judgeExecutionName } from '../../lib/agent/judged-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type JsonPatchOperation, KubeError, type NetworkPolicy, type Pod } from '../../lib/kube/index.ts';
 import { revisionOf } from '../../lib/registration/revision.ts';
@@ -53,6 +54,8 @@ interface Given {
   /** When the conversation ended. */
   /** The end of its conversation. Default: it continues. */
   readonly recorded?: Recorded;
+  /** The agent that judges its answer. */
+  readonly judge?: AgentExecution;
 }
 
 /** Fields of one level of the status are all that a patch of ours changes. */
@@ -175,7 +178,7 @@ function world(given: Given = {}) {
     clock,
     events: { record: () => undefined, flush: async () => undefined },
     facts: { raise: (fact) => void facts.push(fact) },
-    executions,
+    executions: { ...executions, get: (wanted) => (wanted === key ? executions.get() : given.judge) },
     whole: async (slim) => ({ ...slim, spec: { ...slim.spec, ...given.whole } }),
     agents,
     pods,
@@ -660,6 +663,20 @@ describe('an execution of an agent ends', () => {
     await clock.advance(15 * 60_000);
     await run();
     expect([status()?.phase, status()?.reason, deleted.length]).toEqual(['failed', 'Timeout', 1]);
+  });
+
+  it('at its deadline, and says where its judge waits for a place in a full quota', async () => {
+    const { metadata, spec } = anExecution({});
+    const name = judgeExecutionName('execution-uid', 1);
+    const [labelled, full] = [{ [labels.parentUid]: 'execution-uid' }, 'exceeded quota: windlass'];
+    const status = { phase: 'running' as const, reason: 'QuotaExceeded', message: full };
+    const judge = { ...anExecution({}), metadata: { ...metadata, name, labels: labelled }, spec, status };
+    const { run, status: ended, podIs, clock } = world({ judge });
+    await run();
+    podIs(running);
+    await clock.advance(15 * 60_000);
+    await run();
+    expect(ended()?.message).toContain(`; its judge ${name} waited: QuotaExceeded: ${full}`);
   });
 
   const exited = (at: string) => (pod: Pod) => ({

@@ -37,6 +37,7 @@ import { makePod, type Wait } from './make-pod.ts';
 import { planPod } from './plan-pod.ts';
 import { outcomePending, type RecordedEnd, withRecordedEnd } from './recorded-end.ts';
 import { endedStatus, statusWith } from './status.ts';
+import { withWaitingJudge } from './waiting-judge.ts';
 
 interface AgentExecutionDeps extends AfterwardsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatch' | 'jsonPatchStatus'>;
@@ -66,7 +67,10 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
     if (isGoing(deps, execution)) return letGo(deps, execution);
     if (finished(execution)) return goOnAfterwards(deps, execution);
     const end = decideEnd(execution, deps.clock.now());
-    if (end !== undefined) return finish(deps, execution, await withRecordedEnd(deps, execution, end));
+    if (end !== undefined) {
+      const said = withWaitingJudge(deps.executions, execution, await withRecordedEnd(deps, execution, end));
+      return finish(deps, execution, said);
+    }
     if (execution.status?.agent === undefined) return begin(deps, execution);
     return goOn(deps, execution);
   };

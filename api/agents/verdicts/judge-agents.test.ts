@@ -17,8 +17,8 @@ import { createJudgeAgents } from './judge-agents.ts';
 import { roomLimits } from '../drivers/room.ts';
 
 const replicas = useReplicas();
-const refused = (status: number, reason: string): KubeError =>
-  new KubeError(status, { reason, message: reason }, { verb: 'get', resource: 'agentexecutions' });
+const refused = (status: number, reason: string, message = reason): KubeError =>
+  new KubeError(status, { reason, message }, { verb: 'get', resource: 'agentexecutions' });
 const failedTest = new KubeError(
   422,
   { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
@@ -328,6 +328,15 @@ describe('an agent that judges answers', () => {
     const [judge] = await judges(shared, 1);
     end(shared, judge, verdict(1));
     expect(await outcome(shared)).toMatchObject({ phase: 'completed', output: 'answer 1', score: 1 });
+  });
+
+  it('that a full quota refuses fails the execution at once, and the message names the quota', async () => {
+    const shared = new SharedExecutions();
+    const full = 'agentexecutions "j" is forbidden: exceeded quota: windlass, used: 3, limited: 3';
+    startOn(shared, { troubles: [refused(403, 'Forbidden', full)] });
+    shared.put(executionOf('full-quota'));
+    const message = expect.stringContaining('exceeded quota: windlass') as string;
+    expect(await outcome(shared)).toMatchObject({ phase: 'failed', reason: 'ValidationFailed', message });
   });
 
   const cancelled = (execution: AgentExecution | undefined): AgentExecution => {

@@ -1,13 +1,12 @@
 import { limits } from '../../../crds/limits.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import { judgedExecution } from '../../../lib/agent/judged-execution.ts';
+import { judgedExecution, judgeExecutionName } from '../../../lib/agent/judged-execution.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Budget } from '../../../lib/conversation/budget.ts';
 import { defined } from '../../../lib/defined.ts';
 import { canonicalHash } from '../../../lib/definition/canonical.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { shortHash } from '../../../lib/ids.ts';
 import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Informer } from '../../../lib/informer/index.ts';
 import { agentExecutions } from '../../../lib/kinds.ts';
@@ -103,7 +102,7 @@ async function resultOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise
 async function judgeOf(deps: JudgeAgentsDeps, question: JudgeQuestion): Promise<AgentExecution> {
   const { execution, iteration } = question;
   const { namespace = '', uid = '' } = execution.metadata;
-  const name = `judge-${shortHash(uid)}-${iteration}`;
+  const name = judgeExecutionName(uid, iteration);
   const known = deps.executions.cache.get(`${namespace}/${name}`);
   const found = known ?? (await findObject(deps.kube, agentExecutions, { namespace, name }));
   const judge = found ?? (await started(deps, question, name));
