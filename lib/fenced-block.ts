@@ -1,4 +1,4 @@
-export interface FencedBlock {
+interface FencedBlock {
   /** In lower case; '' where the block names none. */
   readonly language: string;
   readonly content: string;

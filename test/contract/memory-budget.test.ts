@@ -145,6 +145,7 @@ const countsOtherThings: Readonly<Record<string, string>> = {
   'lib/tool-chain/reading-turns.ts': 'turns',
   'lib/tools/web/markdown.ts': 'threads, each with a heap of its own',
   'lib/upstream/create-upstream.ts': 'requests',
+  'lib/word-search.ts': 'searches, one at a time',
   'relay/rpc/challenge-limit.ts': 'proofs',
   'relay/streams/entries.ts': 'writes',
   'relay/streams/host-states.ts': 'calls',
