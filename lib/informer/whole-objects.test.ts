@@ -46,7 +46,8 @@ describe('an object of which the cache has a part', () => {
     const { wholes, asked } = server([{ ...object, metadata: { ...object.metadata, ...stranger } }]);
     const slimmed = slim(object);
     const { metadata } = (await wholes.read(slimmed)) ?? {};
-    expect([metadata?.managedFields, metadata?.annotations]).toEqual([undefined, { kept: 'k' }]);
+    expect(metadata).not.toHaveProperty('managedFields');
+    expect(metadata?.annotations).toEqual({ kept: 'k' });
     expect(wholes.weight(slimmed)).toBe(0);
     await wholes.read(slimmed);
     expect(asked).toEqual(['a']);
