@@ -1901,6 +1901,8 @@ export type InvokeFleetAnswer = {
   readonly message: string;
 };
 
+export type CancelFleetBody = Readonly<Record<string, never>>;
+
 export type CancelFleetAnswer = {
   /** Id of the run. */
   readonly fleet_command_id: string;
@@ -2892,6 +2894,7 @@ export type InvokeFleetEvent = InvokeFleetAnswer;
 export interface CancelFleetRequest {
   /** Id of the fleet run. */
   readonly fleet_command_id: string;
+  readonly body?: CancelFleetBody;
 }
 
 /** Body of the answer of {@link Operations.cancelFleet}. */
@@ -4007,7 +4010,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   changeEdgeGroup: {"method":"PATCH","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   previewFleet: {"method":"POST","path":"/v1/edge/fleet/preview","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   invokeFleet: {"method":"POST","path":"/v1/edge/fleet/invoke","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key","lastEventId":"last-event-id"},"mediaType":"application/json","reply":"events","lastEvents":["fleet_result"]},
-  cancelFleet: {"method":"POST","path":"/v1/edge/fleet/{fleet_command_id}/cancel","bearer":true,"query":[],"headers":{},"reply":"json"},
+  cancelFleet: {"method":"POST","path":"/v1/edge/fleet/{fleet_command_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   listFleetRuns: {"method":"GET","path":"/v1/edge/fleet/runs","bearer":true,"query":["tool","outcome","limit","cursor"],"headers":{},"reply":"json"},
   readFleetRun: {"method":"GET","path":"/v1/edge/fleet/runs/{fleet_command_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   issueSealToken: {"method":"POST","path":"/v1/seal/tokens","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -1,7 +1,7 @@
 export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRequest } from './issue-session.ts';
 export { envelopeBody, envelopeErrors } from './envelope-contract.ts';
 export { envelopeLimits } from './limits.ts';
-export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
+export { rawPublicKey, readNewPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { requireSessionContext } from './session-context.ts';
 export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
 export {

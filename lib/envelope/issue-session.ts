@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
 import { envelopeLimits } from './limits.ts';
-import { readPublicKey } from './public-key.ts';
+import { readNewPublicKey } from './public-key.ts';
 import type { SealKey } from './seal-key.ts';
 import type { SealSession, Sessions } from './sessions.ts';
 import { issueToken } from './token.ts';
@@ -45,7 +45,7 @@ export interface IssuedSession {
  * execution's session is revoked.
  */
 export async function issueSession(deps: IssueSessionDeps, request: SessionRequest): Promise<IssuedSession> {
-  readPublicKey(request.publicKey, 'agent_public_key');
+  readNewPublicKey(request.publicKey, 'agent_public_key');
   const now = deps.clock.now();
   const wanted = request.expiresAt === undefined ? now + envelopeLimits.sessionMs : Date.parse(request.expiresAt);
   const end = Math.min(wanted, now + envelopeLimits.longestSessionMs);

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readPublicKey } from './public-key.ts';
+import { readNewPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 
 const prime = 2n ** 255n - 19n;
 const littleEndian = (y: bigint, sign = 0): string => {
@@ -56,6 +56,27 @@ describe('a public key', () => {
       verdict = 'refused';
     }
     expect(verdict).toBe(want);
+  });
+
+  it.each([0, 1].flatMap((sign) => [2n, 7n, prime - 2n].map((y) => [littleEndian(y, sign)])))(
+    'AMB-142 %s, which is no point of the curve, cannot be registered',
+    (text) => {
+      const refusal = expect.objectContaining({
+        message: 'agent_public_key is no point of the curve; make another key pair',
+        reason: 'PublicKeyInvalid',
+      });
+      expect(() => readNewPublicKey(text, 'agent_public_key')).toThrow(refusal);
+      expect(() => readRawPublicKey(Buffer.from(text, 'base64'), 'agent_public_key')).toThrow(refusal);
+    },
+  );
+
+  it('GW-SESS-04 of any key pair can be registered', () => {
+    for (let count = 0; count < 32; count += 1) {
+      const { publicKey } = generateKeyPairSync('ed25519');
+      const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+      expect(readNewPublicKey(raw.toString('base64'), 'key').equals(publicKey)).toBe(true);
+      expect(readRawPublicKey(raw, 'key').equals(publicKey)).toBe(true);
+    }
   });
 
   it.each([

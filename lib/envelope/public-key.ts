@@ -21,6 +21,19 @@ const smallOrder: ReadonlySet<bigint> = new Set([
   0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n,
 ]);
 
+/** The constant of the curve: -x² + y² = 1 + d·x²·y². */
+const curveD = 0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3n;
+
+/**
+ * Reads a key that a caller registers. Refuses also one that is no point of the curve, under which no signature verifies.
+ * @throws AppError `invalid`; the message begins with the name of the field.
+ */
+export function readNewPublicKey(text: unknown, field: string): KeyObject {
+  const key = readPublicKey(text, field);
+  requirePoint(rawPublicKey(key), field);
+  return key;
+}
+
 /**
  * Reads the base64 of a raw Ed25519 public key of 32 bytes. Refuses points of small order and encodings that are not
  * canonical, which Node's own verifier accepts (requirements AMB-142).
@@ -51,11 +64,12 @@ function misformOf(text: unknown): string {
 }
 
 /**
- * The same for the 32 raw bytes of a key.
+ * The same as `readNewPublicKey` for the 32 raw bytes of a key.
  * @throws AppError `invalid`; the message begins with the name of the field.
  */
 export function readRawPublicKey(raw: Uint8Array, field: string): KeyObject {
   if (raw.length !== keyBytes) throw refused(field, 'must be a raw Ed25519 public key of 32 bytes');
+  requirePoint(raw, field);
   return keyOf(Buffer.from(raw), field);
 }
 
@@ -73,12 +87,30 @@ function keyOf(raw: Buffer, field: string): KeyObject {
   );
 }
 
-function isWeak(raw: Buffer): boolean {
+function isWeak(raw: Uint8Array): boolean {
+  const y = yOf(raw);
+  return y >= prime || smallOrder.has(y);
+}
+
+function yOf(raw: Uint8Array): bigint {
   const bytes = Buffer.from(raw);
   // The highest bit is the sign of x; the rest is y, the lowest byte first.
   bytes.writeUInt8(bytes.readUInt8(keyBytes - 1) & 0x7f, keyBytes - 1);
-  const y = BigInt(`0x${bytes.reverse().toString('hex')}`);
-  return y >= prime || smallOrder.has(y);
+  return BigInt(`0x${bytes.reverse().toString('hex')}`);
+}
+
+/** x² is (y² - 1) / (d·y² + 1), which is a square exactly where the product of both is one. */
+function requirePoint(raw: Uint8Array, field: string): void {
+  const square = yOf(raw) ** 2n % prime;
+  if (power(((square - 1n) * (curveD * square + 1n)) % prime, (prime - 1n) / 2n) === prime - 1n)
+    throw refused(field, 'is no point of the curve; make another key pair');
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n;
+  for (let rest = exponent, factor = base; rest > 0n; rest >>= 1n, factor = (factor * factor) % prime)
+    if (rest & 1n) result = (result * factor) % prime;
+  return result;
 }
 
 const refused = (field: string, problem: string): AppError =>

@@ -149,6 +149,10 @@ describe('evaluate', () => {
     expect(holds(source)).toBe(want);
   });
 
+  it.each(['later.[a b].c', '{{later.[a b].c}}'])('AMB-156 names a missing path as it is written: %s', (path) => {
+    expect(evaluate(`${path} == 1`, scope())).toMatchObject({ missing: ['later.[a b].c'] });
+  });
+
   it('lists what was missing, each once, where it was looked at', () => {
     expect(evaluate('later.a || later.a || blackboard.x == 1', scope())).toMatchObject({
       missing: ['later.a', 'blackboard.x'],

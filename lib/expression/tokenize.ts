@@ -1,4 +1,4 @@
-import type { Template, TemplateExpression } from '../template/template.ts';
+import type { PathExpression, Template, TemplateExpression } from '../template/template.ts';
 import { bracesAt, quotedAt } from './embedded.ts';
 import { ExpressionError } from './expression-error.ts';
 
@@ -60,7 +60,7 @@ function next(source: string, offset: number): [Token, number] {
 function templateAt(source: string, offset: number): [Token, number] | undefined {
   if (!source.startsWith('{{', offset)) return undefined;
   const { value, template, end } = bracesAt(source, offset);
-  if (value.kind === 'path' && value.frame === 0) return [toPath(value.parts, offset), end];
+  if (value.kind === 'path' && value.frame === 0) return [toPath(value, offset), end];
   return [{ kind: 'braces', value, template, offset }, end];
 }
 
@@ -81,15 +81,18 @@ function pathAt(source: string, offset: number): [Token, number] | undefined {
   const written = matchAt(path, source, offset)?.[0];
   if (written === undefined) return undefined;
   const word = words.get(written);
-  const token: Token = word === undefined ? toPath(partsOf(written), offset) : { kind: 'literal', value: word, offset };
+  const token: Token =
+    word === undefined
+      ? toPath({ parts: partsOf(written), written }, offset)
+      : { kind: 'literal', value: word, offset };
   return [token, offset + written.length];
 }
 
 const partsOf = (written: string): readonly string[] =>
   (written.match(segment) ?? []).map((part) => (part.startsWith('[') ? part.slice(1, -1) : part));
 
-function toPath(parts: readonly string[], offset: number): Token {
-  return { kind: 'path', parts, written: parts.join('.'), offset };
+function toPath({ parts, written }: Pick<PathExpression, 'parts' | 'written'>, offset: number): Token {
+  return { kind: 'path', parts, written, offset };
 }
 
 function unexpected(source: string, offset: number): ExpressionError {

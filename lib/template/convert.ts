@@ -26,8 +26,12 @@ export class Converter {
   /** Names of block parameters for each `each` around the current node. */
   readonly #loops: (readonly string[])[] = [];
 
+  readonly #hasBrackets: boolean;
+  #lines: readonly number[] | undefined;
+
   constructor(scanned: Scanned) {
     this.#scanned = scanned;
+    this.#hasBrackets = scanned.text.includes('[');
   }
 
   convert(program: hbs.AST.Program): Template {
@@ -125,7 +129,7 @@ export class Converter {
     const loop = this.#loops.findLastIndex((names) => names.includes(name));
     if (loop < 0) return undefined;
     const of = this.#loops[loop]?.indexOf(name) === 0 ? 'item' : 'key';
-    return { kind: 'path', frame: loop + 1, of, parts: rest, written: node.original };
+    return { kind: 'path', frame: loop + 1, of, parts: rest, written: this.#written(node) };
   }
 
   /** `@root.…`, or the key, index, first and last of a loop. */
@@ -136,7 +140,7 @@ export class Converter {
     const of = loopFacts.find((fact) => fact === name) as PathExpression['of'] | undefined;
     if (of === undefined) return this.#refuse(`unknown variable '${node.original}'`, node);
     if (frame < 1) return this.#refuse(`'${node.original}' has a meaning inside each only`, node);
-    return { kind: 'path', frame, of, parts: rest, written: node.original };
+    return { kind: 'path', frame, of, parts: rest, written: this.#written(node) };
   }
 
   #fromFrame(frame: number, parts: readonly string[], node: hbs.AST.PathExpression): PathExpression {
@@ -144,7 +148,23 @@ export class Converter {
       if (parts.length === 0) return this.#refuse(`'${node.original}' has a meaning inside each only`, node);
       this.#references.push(parts);
     }
-    return { kind: 'path', frame, of: 'item', parts, written: node.original };
+    return { kind: 'path', frame, of: 'item', parts, written: this.#written(node) };
+  }
+
+  /** The path with its brackets, which the parser leaves out. */
+  #written({ loc, original }: hbs.AST.PathExpression): string {
+    if (!this.#hasBrackets) return original;
+    const [start = 0, end = 0] = [loc.start, loc.end].map(
+      ({ line, column }) => (this.#lineStarts[line - 1] ?? 0) + column,
+    );
+    // The scan has put brackets around numbers; both forms mean the same.
+    return this.#scanned.text.slice(start, end).replaceAll(/\[(\d+)\]/g, '$1');
+  }
+
+  /** Where each line begins, as the parser counts them. */
+  get #lineStarts(): readonly number[] {
+    this.#lines ??= [0, ...Array.from(this.#scanned.text.matchAll(/\r\n?|\n/g), (end) => end.index + end[0].length)];
+    return this.#lines;
   }
 
   #nameOf(node: Ast): string | undefined {

@@ -6,7 +6,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { canonicalJson } from '../../../lib/definition/canonical.ts';
 import {
   envelopeLimits,
-  readPublicKey,
+  readNewPublicKey,
   readToken,
   requireSessionContext,
   type Revocations,
@@ -103,7 +103,7 @@ const idCursor = createTextCursor('sessions');
 
 async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<SealSession> {
   const { clock, sessions, view } = deps;
-  readPublicKey(body.public_key_b64, 'public_key_b64');
+  readNewPublicKey(body.public_key_b64, 'public_key_b64');
   const expiresAt = expiryOf(body.expires_at, clock.now());
   const claims = await claimsOf(deps, caller, body);
   await requireContext(deps, caller, body.security_context);

@@ -154,6 +154,8 @@ export const cancelFleet = defineContract({
     '`cancelled` is 0. Needs the scope `svc.edge.fleet.manage`.',
   access: 'bearer',
   params: runParams,
+  // Many clients send `{}` with every POST.
+  body: { kind: 'json', schema: Type.Object({}, { additionalProperties: false }), required: false, example: {} },
   success: {
     kind: 'json',
     description: 'The run is cancelled, or has ended.',

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { type FleetRun, FleetRunSpec, type FleetRunStatus } from '../../../../crds/schema/fleet-run.ts';
@@ -5,11 +7,12 @@ import { commandIdOf, type EdgeNews } from '../../../../lib/edge/index.ts';
 import { systemClock } from '../../../../lib/clock.ts';
 import { slimFleetRun } from '../../../../lib/fleet/slim-fleet-run.ts';
 import { createResponses } from '../../../../lib/http/openapi/responses.ts';
+import { readBody } from '../../../../lib/http/read-body.ts';
 import { pageBytes } from '../../../../lib/http/read-page.ts';
 import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
 import { createManualClock } from '../../../../test/support/manual-clock.ts';
-import { invokeFleet, previewFleet } from './contract.ts';
+import { cancelFleet, invokeFleet, previewFleet } from './contract.ts';
 import { fleetEvents } from './events.ts';
 import type { RunRecords } from './ports.ts';
 import type { NodeRecord } from '../../../../lib/fleet/node-record.ts';
@@ -528,6 +531,13 @@ describe('EDGE-REST-35 cancelling', () => {
     ],
   ])('AMB-109 cancels nothing of a run that has ended %s', async (_how, run, terminal) => {
     expect(await cancel(run)).toEqual({ fleet_command_id: uid, cancelled: 0, already_terminal: terminal });
+  });
+
+  it.each(['', '{}'])('EDGE-REST-35 takes the body %j', async (text) => {
+    const headers = { 'content-type': 'application/json', 'content-length': String(text.length) };
+    const message = Object.assign(Readable.from([Buffer.from(text)]), { headers }) as unknown as IncomingMessage;
+    const source = { message, onRead: () => undefined, hold: () => true, reserve: async () => undefined };
+    expect((await readBody(source, cancelFleet.body)) ?? {}).toEqual({});
   });
 
   it('AMB-109 answers what a cancellation met that ends the run at once', async () => {
