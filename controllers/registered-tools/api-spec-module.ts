@@ -9,6 +9,7 @@ import {
   documentWarnings,
   hasCredentials,
   problemText,
+  unsentOperations,
 } from '../../lib/api-spec/index.ts';
 import { AppError, WaitError, hasReason } from '../../lib/errors.ts';
 import { apiSpecs } from '../../lib/kinds.ts';
@@ -77,16 +78,19 @@ export async function judgeApiSpec(documents: Pick<ApiDocuments, 'read'>, spec: 
   }
 }
 
-/** Says of how many operations the credentials are not sent, as their server is another one. */
-function acceptedText({ spec }: ApiSpec, { operations, home }: OpenApiIndex): string {
-  const callable = `${operations.size} ${operations.size === 1 ? 'operation' : 'operations'} can be called`;
+/** Says of how many operations parameters or the credentials are not sent: credentials are for one server. */
+function acceptedText({ spec }: ApiSpec, index: OpenApiIndex): string {
+  const { operations, home } = index;
+  const { count } = unsentOperations(index, spec);
+  const without = count === 0 ? '' : `, ${count} of them without the parameters that they need`;
+  const callable = `${operations.size} ${operations.size === 1 ? 'operation' : 'operations'} can be called${without}`;
   if (!hasCredentials(spec)) return callable;
   const away = [...operations.values()].filter(({ server }) => originOf(server) !== home).length;
   return away === 0 ? callable : `${callable}, ${away} of them without the credentials, which are for ${home}`;
 }
 
 export function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: number): ApiSpecStatus {
-  const warnings = warningsOf({ verdict, index });
+  const warnings = warningsOf(spec, { verdict, index });
   const message = `${verdict.message}${warningsText(warnings)}`;
   return {
     observedGeneration: spec.metadata.generation ?? 0,
@@ -99,5 +103,7 @@ export function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: numb
 }
 
 /** None of an object that was refused: its problems say enough. */
-const warningsOf = ({ verdict, index }: Judgement): string[] =>
-  verdict.reason === 'Accepted' && index !== undefined ? shownWarnings(documentWarnings(index).map(lineOfProblem)) : [];
+const warningsOf = ({ spec }: ApiSpec, { verdict, index }: Judgement): string[] =>
+  verdict.reason === 'Accepted' && index !== undefined
+    ? shownWarnings(documentWarnings(index, spec).map(lineOfProblem))
+    : [];

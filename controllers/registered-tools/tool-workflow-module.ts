@@ -1,4 +1,4 @@
-import { lineOfProblem } from '../../crds/problem.ts';
+import { lineOfProblem, type Problem } from '../../crds/problem.ts';
 import type { ToolWorkflowReason } from '../../crds/conditions.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
@@ -8,12 +8,12 @@ import {
   findApiSpec,
   missingApiSpec,
   problemText,
+  toolWarnings,
 } from '../../lib/api-spec/index.ts';
 import { readyOf as readyConditionOf } from '../../crds/ready.ts';
 import { toolWorkflows } from '../../lib/kinds.ts';
 import { keyOf } from '../../lib/kube/index.ts';
 import { createOpenApiReader } from '../../lib/manifest/index.ts';
-import { bodyWarnings } from '../../lib/tool-chain/body-warnings.ts';
 import { checkToolWorkflow } from '../../lib/tool-chain/check-tool-workflow.ts';
 import { visiblePlaces } from '../../lib/tenant/visible-places.ts';
 import { defineModule } from '../runtime/module.ts';
@@ -55,10 +55,10 @@ export const toolWorkflowModule = defineModule({
         ...tools.cache.byIndex('namespace', place),
       ]);
       const apiSpec = findApiSpec(specs.cache, workflow);
-      const verdict =
+      const verdict: ToolVerdict =
         placeVerdict(workflow, rivals, isCallable(namespace, tenants)) ??
         (await judgeToolWorkflow(documents, workflow, apiSpec));
-      const warnings = warningsOf(workflow, verdict);
+      const warnings = shownWarnings((verdict.warnings ?? []).map(lineOfProblem));
       const message = `${verdict.message}${warningsText(warnings)}`;
       const status = {
         observedGeneration: workflow.metadata.generation ?? 0,
@@ -80,16 +80,16 @@ export const toolWorkflowModule = defineModule({
   },
 });
 
-/** None of a definition that was refused: its problems say enough. */
-function warningsOf({ spec }: ToolWorkflow, { reason }: ReadyVerdict): readonly string[] {
-  return reason === 'Accepted' ? shownWarnings(bodyWarnings(spec).map(lineOfProblem)) : [];
+interface ToolVerdict extends ReadyVerdict<ToolWorkflowReason> {
+  /** None of a definition that was refused: its problems say enough. */
+  readonly warnings?: readonly Problem[];
 }
 
 export async function judgeToolWorkflow(
   documents: Pick<ApiDocuments, 'indexOf'>,
   workflow: ToolWorkflow,
   apiSpec: ApiSpec | undefined,
-): Promise<ReadyVerdict<ToolWorkflowReason>> {
+): Promise<ToolVerdict> {
   const { spec } = workflow;
   const problems = checkToolWorkflow(spec, { isObject: true });
   if (problems.length > 0) return { reason: 'InvalidDefinition', message: problemText(problems) };
@@ -100,7 +100,10 @@ export async function judgeToolWorkflow(
   const { operations } = await documents.indexOf(apiSpec);
   const index = spec.steps.findIndex(({ operation_id: id }) => !operations.has(id));
   const step = spec.steps[index];
-  if (step === undefined) return { reason: 'Accepted', message: 'agents can call the tool' };
+  if (step === undefined) {
+    const warnings = toolWarnings(spec, { operations }, apiSpec.spec);
+    return { reason: 'Accepted', message: 'agents can call the tool', warnings };
+  }
   const message = `steps[${index}].operation_id: '${step.operation_id}' is no operationId of ApiSpec ${keyOf(apiSpec)}`;
   return { reason: 'OperationNotFound', message };
 }

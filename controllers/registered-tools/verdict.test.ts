@@ -89,6 +89,18 @@ describe('the condition Ready of registered tools', () => {
     expect(statusOf(apiSpec('True'), one, 0)).not.toHaveProperty('warnings');
   });
 
+  it('GW-WF-24 of an ApiSpec and of a ToolWorkflow says that a parameter in the path is not filled in', async () => {
+    const text = document.replace('"/orders"', '"/orders/{id}"');
+    const read = await judgeApiSpec({ read: async () => readOpenApi(text) }, apiSpec('True'));
+    const { conditions, warnings } = statusOf(apiSpec('True'), read, 0);
+    const message =
+      '1 operation can be called, 1 of them without the parameters that they need; status.warnings has 1 warning';
+    expect([conditions, warnings]).toMatchObject([[{ status: 'True', message }], [expect.stringContaining('1 of 1')]]);
+    const indexOf = async () => read.index as NonNullable<typeof read.index>;
+    const verdict = await judgeToolWorkflow({ indexOf }, workflow(), apiSpec('True'));
+    expect(verdict).toMatchObject({ reason: 'Accepted', warnings: [{ path: 'steps[0].operation_id' }] });
+  });
+
   it('of an ApiSpec names the header of a credential that the connection needs', async () => {
     const spec = apiSpec('True');
     const credentials = { kind: 'static_header', secret: { name: 's' }, header: 'Host' } as const;

@@ -364,6 +364,20 @@ describe('/v1/workflows', () => {
     expect([status, body.warnings]).toEqual([200, [warning]]);
   });
 
+  it('GW-WF-24 warns of a path with a parameter, in the answers for its API and for the tool', async () => {
+    const loans = document.replace('"/orders"', '"/loans/{loanId}"');
+    const api = await ask('POST', '/v1/specs', 'acme', aSpec({ document: loans }));
+    expect([api.status, api.body.warnings]).toEqual([
+      200,
+      [expect.stringMatching(/^document: 2 of 2 operations need /)],
+    ]);
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api.body.id, { steps: [aStep()] }));
+    const warning = expect.stringMatching(
+      /^steps\[0\]\.operation_id: 'createOrder': the path \/loans\/\{loanId\} is sent/,
+    );
+    expect([status, body.warnings]).toEqual([200, [warning]]);
+  });
+
   it.each([{ delay: '5s' }, { wait_seconds: 5 }, { poll: { until: '$.ready' } }, { retry: { backoff: '1s' } }])(
     'GW-WF-34 has no step that waits, delays or polls: %j',
     async (field) => {

@@ -1,14 +1,24 @@
 import { type Problem, warningAt } from '../../crds/problem.ts';
+import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import type { OpenApiIndex } from '../openapi-document/index.ts';
+import { unsentOperations } from './unsent.ts';
 
-/** Parts of a document that are legal and probably mistakes: steps name operations by their operationId alone (spec 3 §2.4). */
-export const documentWarnings = ({ operations }: Pick<OpenApiIndex, 'operations'>): readonly Problem[] =>
-  operations.size > 0
-    ? []
-    : [
-        warningAt(
-          ['document'],
-          'no_operation',
-          'has no operation with an operationId, so no tool workflow can call it',
-        ),
-      ];
+/**
+ * Parts of a document that are legal and probably mistakes: steps name operations by their operationId alone, and send
+ * no parameters (spec 3 §2.4).
+ */
+export function documentWarnings(
+  index: Pick<OpenApiIndex, 'operations'>,
+  spec: Pick<ApiSpecSpec, 'credentials'>,
+): readonly Problem[] {
+  const { size } = index.operations;
+  if (size === 0) return [warningAt(['document'], 'no_operation', noOperation)];
+  const { count, first } = unsentOperations(index, spec);
+  if (count === 0) return [];
+  const of = `${count} of ${size} operation${size === 1 ? '' : 's'}`;
+  const ids = `${first.join(', ')}${count > first.length ? ', …' : ''}`;
+  return [warningAt(['document'], 'unsent_parameters', `${of} ${count === 1 ? 'needs' : 'need'} ${unsent}: ${ids}`)];
+}
+
+const noOperation = 'has no operation with an operationId, so no tool workflow can call it';
+const unsent = 'parameters in the path, the query, a header or a cookie, which no tool workflow sends';

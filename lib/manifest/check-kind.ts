@@ -72,7 +72,7 @@ function documentProblems({ document, server_url: server, credentials }: ApiSpec
   const { index, problems } = readOpenApi(document, server);
   if (index !== undefined) {
     const homeless = credentialTargetProblems({ credentials }, index);
-    return homeless.length > 0 ? homeless : documentWarnings(index).map(inSpec);
+    return homeless.length > 0 ? homeless : documentWarnings(index, { credentials }).map(inSpec);
   }
   return problems.map(({ path, rule, message }) => {
     const isOfSpec = path.startsWith('spec.');

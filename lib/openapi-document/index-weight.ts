@@ -3,6 +3,8 @@ import type { OpenApiIndex, UpstreamOperation } from './operation.ts';
 
 /** Bytes of heap for an operation without its texts: an object of three fields and its place in the map, measured. */
 const operationBytes = 120;
+/** Bytes of heap for a list of required parameters with one of them; a further one takes less. */
+const needBytes = 48;
 /** Bytes of heap for an index without operations; its title and server are bounded. */
 const emptyBytes = 6_000;
 
@@ -25,10 +27,14 @@ export function createIndexWeight(): IndexWeight {
     get bytes() {
       return bytes;
     },
-    add(id, { path, server }) {
+    add(id, { path, server, needs = [] }) {
       bytes += operationBytes + textBytes(id);
       share(path);
       share(server);
+      for (const need of needs) {
+        bytes += needBytes;
+        share(need);
+      }
     },
   };
 }

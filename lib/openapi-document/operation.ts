@@ -5,6 +5,8 @@ export interface UpstreamOperation {
   readonly method: string;
   readonly path: string;
   readonly server: string;
+  /** Required parameters outside the path, each as `query page`: no step sends one. Absent where there are none. */
+  readonly needs?: readonly string[];
 }
 
 /** Scheme, host and port of a server. */

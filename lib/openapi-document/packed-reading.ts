@@ -9,10 +9,16 @@ export interface PackedReading extends Omit<OpenApiReading, 'index'> {
 }
 
 interface PackedIndex extends Omit<OpenApiIndex, 'operations'> {
-  /** Methods, paths and servers, each once. */
+  /** Methods, paths, servers and required parameters, each once. */
   readonly texts: readonly string[];
   /** Places in `texts`. */
-  readonly operations: readonly (readonly [id: string, method: number, path: number, server: number])[];
+  readonly operations: readonly (readonly [
+    id: string,
+    method: number,
+    path: number,
+    server: number,
+    ...needs: number[],
+  ])[];
 }
 
 export function packReading({ problems, index }: OpenApiReading): PackedReading {
@@ -24,7 +30,8 @@ export function packReading({ problems, index }: OpenApiReading): PackedReading 
     return place;
   };
   const operations = [...index.operations].map(
-    ([id, { method, path, server }]) => [id, placeOf(method), placeOf(path), placeOf(server)] as const,
+    ([id, { method, path, server, needs = [] }]) =>
+      [id, placeOf(method), placeOf(path), placeOf(server), ...needs.map(placeOf)] as const,
   );
   return { problems, index: { ...index, texts: [...places.keys()], operations } };
 }
@@ -34,9 +41,14 @@ export function unpackReading({ problems, index }: PackedReading): OpenApiReadin
   if (index === undefined) return { problems };
   const { texts, operations, ...rest } = index;
   const textAt = (place: number): string => texts[place] ?? '';
-  const byId = operations.map(([id, method, path, server]): [string, UpstreamOperation] => [
+  const byId = operations.map(([id, method, path, server, ...needs]): [string, UpstreamOperation] => [
     id,
-    { method: textAt(method), path: textAt(path), server: textAt(server) },
+    {
+      method: textAt(method),
+      path: textAt(path),
+      server: textAt(server),
+      ...(needs.length > 0 && { needs: needs.map(textAt) }),
+    },
   ]);
   return { problems, index: { ...rest, operations: new Map(byId) } };
 }

@@ -6,6 +6,7 @@ import { createIndexWeight } from './index-weight.ts';
 import { type JsonMap, mapOf, asText, valueAt } from './json-parts.ts';
 import { openApiLimits } from './limits.ts';
 import { type OpenApiIndex, type OpenApiReading, type UpstreamOperation, originOf } from './operation.ts';
+import { requiredParameters } from './parameters.ts';
 import { parseText } from './parse-text.ts';
 import { checkServer, firstServer, type ServerUrl } from './server-url.ts';
 
@@ -163,10 +164,14 @@ class DocumentReader {
     if (server === undefined) {
       this.#once(errorAt(['servers'], 'server', 'the document names no server; set spec.server_url'));
     } else if ('problem' in server) this.#once(server.problem);
-    else this.#add(id, { method: method.toUpperCase(), path, server: server.url });
+    else {
+      const needs = requiredParameters(this.#document, [item, operation]);
+      this.#add(id, { method: method.toUpperCase(), path, server: server.url, needs });
+    }
   }
 
-  #add(id: string, operation: UpstreamOperation): void {
+  #add(id: string, { needs = [], ...sent }: UpstreamOperation): void {
+    const operation = needs.length === 0 ? sent : { ...sent, needs };
     this.#operations.set(id, operation);
     this.#weight.add(id, operation);
   }

@@ -9,11 +9,13 @@ const step = (name: string, body_template: string) => ({
   extractors: { sku: '$.sku' },
   on_error: 'AbortWorkflow' as const,
 });
-const warningsOf = (last: string): string[] =>
-  bodyWarnings({ steps: [step('good', '{}'), step('order', last)] }).map(({ path, message, severity }) => {
-    expect([path, severity]).toEqual(['steps[1].body_template', 'warning']);
-    return message;
-  });
+const warningsOf = (last: string, schema: object = {}): string[] =>
+  bodyWarnings({ steps: [step('good', '{}'), step('order', last)], input_schema: { type: 'object', ...schema } }).map(
+    ({ path, message, severity }) => {
+      expect([path, severity]).toEqual(['steps[1].body_template', 'warning']);
+      return message;
+    },
+  );
 
 const neverJson = expect.stringContaining('is no JSON');
 
@@ -44,6 +46,34 @@ describe('warnings of body templates', () => {
     ],
     ['{"a":"{{lookup state.x input.a}}"}', 'reads state.x, and no step before this one has that name'],
   ])('GW-WF-14 AMB-129 has one for %s', (template, warning) => expect(warningsOf(template)).toEqual([warning]));
+
+  const properties = { title: { type: 'integer' } };
+  it.each([
+    [{ properties }],
+    [{ properties, additionalProperties: false }],
+    [{ required: ['title'], additionalProperties: false }],
+  ])('AMB-129 has one for a field that input_schema does not list: %j', (schema) => {
+    const mistyped = 'reads input.titel, and input_schema lists no such property; did you mean title?';
+    for (const root of ['input', 'state.input']) {
+      expect(warningsOf(`{"q":{{${root}.titel}}}`, schema)).toEqual([mistyped]);
+      expect(warningsOf(`{"q":{{${root}.title}}}`, schema)).toEqual([]);
+    }
+    expect(warningsOf('{"q":{{input.toString}}}', schema)).toEqual([
+      'reads input.toString, and input_schema lists no such property',
+    ]);
+  });
+
+  it.each([
+    [{ properties, additionalProperties: true }],
+    [{ properties, additionalProperties: { type: 'integer' } }],
+    [{ properties, patternProperties: { '^t': {} } }],
+    [{ properties, anyOf: [{ properties: { titel: {} } }] }],
+    [{ properties, required: ['titel'] }],
+    [{ required: ['title'] }],
+    [{}],
+  ])('has none for a field that input_schema may have: %j', (schema) =>
+    expect(warningsOf('{"q":{{input.titel}}}', schema)).toEqual([]),
+  );
 
   it.each(['{"sku":"{{input.sku}}"', '{"a":"{{input.a}}",}', 'sku="{{input.sku}}"', '{"a":1', '"\\u00411{{input.a}}'])(
     'GW-WF-08 has one for %s, which is never JSON',

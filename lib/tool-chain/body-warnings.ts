@@ -1,6 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import { type Problem, warningAt } from '../../crds/problem.ts';
 import type { ToolWorkflowSpec } from '../../crds/schema/tool-workflow.ts';
+import { isJsonObject } from '../json-object.ts';
 import { meantBy } from '../../crds/similar-name.ts';
 import type { BodyExpression, BodyNode } from './body-syntax.ts';
 import { parseBody } from './parse-body.ts';
@@ -12,14 +13,16 @@ type Step = ToolWorkflowSpec['steps'][number];
  * `limits.warnings`. A path that never has a value prints as nothing (requirements AMB-129), and a text that is not
  * JSON fails each call (spec 3 §7.1).
  */
-export function bodyWarnings({ steps }: Pick<ToolWorkflowSpec, 'steps'>): readonly Problem[] {
+export function bodyWarnings(spec: Pick<ToolWorkflowSpec, 'steps' | 'input_schema'>): readonly Problem[] {
+  const { steps } = spec;
+  const inputs = listedInputs(spec.input_schema);
   const warnings: Problem[] = [];
   for (const [index, { body_template: source }] of steps.entries()) {
     const at = ['steps', index, 'body_template'];
     const { nodes } = parseBody(source);
-    const earlier = steps.slice(0, index);
+    const known = { earlier: steps.slice(0, index), inputs };
     for (const path of rootPaths(nodes)) {
-      const problem = pathProblem(path, earlier);
+      const problem = pathProblem(path, known);
       if (problem !== undefined) warnings.push(warningAt(at, 'unknown_value', problem));
       if (warnings.length >= limits.warnings) return warnings;
     }
@@ -52,15 +55,41 @@ function* pathsOf(expression: BodyExpression): Generator<readonly string[]> {
   if (expression.kind === 'path' && expression.from === 'name') yield expression.parts;
 }
 
+/** What a step may read. */
+interface Known {
+  readonly earlier: readonly Step[];
+  /** Fields of the input; undefined where it may have others. */
+  readonly inputs: readonly string[] | undefined;
+}
+
 /** Why a path never has a value, if so. */
-function pathProblem([root = '', ...rest]: readonly string[], earlier: readonly Step[]): string | undefined {
-  if (root === 'state') return stateProblem(rest, earlier);
-  if (root === 'input') return undefined;
+function pathProblem([root = '', ...rest]: readonly string[], { earlier, inputs }: Known): string | undefined {
+  if (root === 'state') return rest[0] === 'input' ? inputProblem(rest[1], inputs) : stateProblem(rest, earlier);
+  if (root === 'input') return inputProblem(rest[0], inputs);
   return `reads {{${root}}}, which never has a value; values are input.FIELD and state.STEP.VARIABLE`;
 }
 
+/** A caller may send a field that no schema names, where the schema does not forbid it; a template that reads one is mistyped. */
+function inputProblem(field: string | undefined, inputs: Known['inputs']): string | undefined {
+  if (field === undefined || inputs === undefined || inputs.includes(field)) return undefined;
+  return `reads input.${field}, and input_schema lists no such property${meantBy(field, inputs)}`;
+}
+
+/** The fields that a schema lists, where it lists all: undefined where another keyword may add some. */
+function listedInputs(schema: ToolWorkflowSpec['input_schema']): readonly string[] | undefined {
+  const { properties, additionalProperties: more, required } = schema;
+  if (Object.keys(schema).some((keyword) => addsFields.has(keyword))) return undefined;
+  if (more === undefined ? !isJsonObject(properties) : more !== false) return undefined;
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  return [...(isJsonObject(properties) ? Object.keys(properties) : []), ...names];
+}
+
+const addsFields: ReadonlySet<string> = new Set(
+  '$ref $dynamicRef allOf anyOf oneOf if then else patternProperties dependentSchemas dependencies'.split(' '),
+);
+
 function stateProblem([name, variable]: readonly string[], earlier: readonly Step[]): string | undefined {
-  if (name === undefined || name === 'input') return undefined;
+  if (name === undefined) return undefined;
   const step = earlier.find((candidate) => candidate.name === name);
   if (step === undefined) {
     const names = earlier.map((candidate) => candidate.name);

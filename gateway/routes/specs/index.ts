@@ -83,7 +83,7 @@ async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: st
   if (problems.length > 0) {
     throw validation(problems.map(({ path, message }) => ({ path: placeOf(path), message })));
   }
-  return index === undefined ? [] : documentWarnings(index).map(lineOfProblem);
+  return index === undefined ? [] : documentWarnings(index, body).map(lineOfProblem);
 }
 
 /** Places in the body: those in the document are behind the field that holds it. */

@@ -3,14 +3,13 @@ import { apiVersion } from '../../../crds/labels.ts';
 import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { ToolWorkflow, ToolWorkflowSpec } from '../../../crds/schema/tool-workflow.ts';
 import { validateSpec } from '../../../crds/validators.ts';
-import { builtInNameProblems, type ApiDocuments, objectNameOf } from '../../../lib/api-spec/index.ts';
+import { builtInNameProblems, type ApiDocuments, objectNameOf, toolWarnings } from '../../../lib/api-spec/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
 import { pageOf } from '../../../lib/http/paging.ts';
 import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { toolWorkflows } from '../../../lib/kinds.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
-import { bodyWarnings } from '../../../lib/tool-chain/body-warnings.ts';
 import { checkToolWorkflow } from '../../../lib/tool-chain/check-tool-workflow.ts';
 import type { Operator } from '../../identity/operator.ts';
 import { ofOwnTenant } from '../../identity/own-tenant.ts';
@@ -48,10 +47,9 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
   const route = defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
     const { tenant_id: _, ...definition } = body;
     const workflow = workflowOf(definition, tenancy.namespaceOf(caller), deps.stepsMax);
-    await checkOperations(deps, caller, workflow);
+    const warnings = (await checkOperations(deps, caller, workflow)).map(lineOfProblem);
     const created = await registry.create(caller, workflow);
     await tell(deps, caller, created);
-    const warnings = bodyWarnings(workflow.spec).map(lineOfProblem);
     return json({ id: created.metadata.uid, name: definition.name, ...(warnings.length > 0 && { warnings }) });
   });
   return ofOwnTenant(tenancy, route);
@@ -77,12 +75,13 @@ function workflowOf(definition: Omit<Body, 'tenant_id'>, namespace: string, step
 /** A body has no `spec`; an object has. */
 const withoutSpec = ({ path, message }: Problem) => ({ path: path.replace(/^spec\.?/, ''), message });
 
-/** GW-WF-38, GW-WF-39, GW-TEN-08. */
+/** GW-WF-38, GW-WF-39, GW-TEN-08. Gives warnings. */
 async function checkOperations(
   { specs, documents }: WorkflowRoutesDeps,
   { tenant }: Operator,
-  { spec: { api_spec_id: id = '', steps } }: ToolWorkflow,
-): Promise<void> {
+  { spec }: ToolWorkflow,
+): Promise<readonly Problem[]> {
+  const { api_spec_id: id = '', steps } = spec;
   const apiSpec = await specs.find(tenant, id).catch(unlessNotFound);
   if (apiSpec === undefined) throw validation([errorAt(['api_spec_id'], 'unknown', 'names no API spec of the tenant')]);
   const operations = await operationsOf(documents, apiSpec);
@@ -92,6 +91,7 @@ async function checkOperations(
       : [errorAt(['steps', index, 'operation_id'], 'unknown', `'${id}' is no operationId of the API spec`)],
   );
   if (absent.length > 0) throw validation(absent);
+  return toolWarnings(spec, { operations }, apiSpec.spec);
 }
 
 function unlessNotFound(error: unknown): undefined {
