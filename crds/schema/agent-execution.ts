@@ -148,8 +148,6 @@ export const AgentExecutionSpec = Type.Object(
     timeout: Type.Optional(
       Type.String({
         pattern: weekPattern,
-        // Bounds the cost of the rule, which the API server estimates.
-        maxLength: 16,
         // A rule's cost is estimated from it.
         maxLength: 7,
         description: 'Longest time, 168h (7 days) at most. Default: the one of the agent.',

@@ -80,8 +80,6 @@ const AgentExecutionSettings = Type.Object(
     timeout: Type.Optional(
       Type.String({
         pattern: weekPattern,
-        // Bounds the cost of the rule, which the API server estimates.
-        maxLength: 16,
         // A rule's cost is estimated from it.
         maxLength: 7,
         default: '15m',
