@@ -55,7 +55,7 @@ function* pathsOf(expression: BodyExpression): Generator<readonly string[]> {
   if (expression.kind === 'path' && expression.from === 'name') yield expression.parts;
 }
 
-/** What a step may read. */
+/** Names that a step may read. */
 interface Known {
   readonly earlier: readonly Step[];
   /** Fields of the input; undefined where it may have others. */
