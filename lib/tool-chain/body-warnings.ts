@@ -102,9 +102,11 @@ function stateProblem([name, variable]: readonly string[], earlier: readonly Ste
 
 /**
  * Whether a text is JSON with no text in place of its expressions. A template with a block or with an expression outside quotes is
- * not judged: either may hold any part of the text, such as members of an object.
+ * not judged behind its first brace: either may hold any part of the text, such as members of an object.
  */
 function isNeverJson(nodes: readonly BodyNode[]): boolean {
+  const [first] = nodes;
+  if (first?.kind === 'text' && bareKey.test(first.text)) return true;
   let filled = '';
   const place = new JsonPlace();
   for (const node of nodes) {
@@ -116,6 +118,9 @@ function isNeverJson(nodes: readonly BodyNode[]): boolean {
   }
   return !isJson(filled);
 }
+
+/** An object whose first key has no quotes. */
+const bareKey = /^\s*\{\s*[^\s"}]/;
 
 /** The place in JSON behind what was read. */
 class JsonPlace {

@@ -151,5 +151,5 @@ const shown = ({ metadata, spec }: SecurityContext) => ({
 const notFound = (name: string): HttpError =>
   new HttpError({
     code: 'not_found',
-    message: `the tenant has no security context ${name.slice(0, 128)}; GET /v1/security-contexts lists them`,
+    message: `the tenant has no security context ${name.slice(0, 128)}; give its name, which GET /v1/security-contexts lists`,
   });

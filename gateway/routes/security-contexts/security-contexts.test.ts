@@ -128,7 +128,9 @@ describe('/v1/security-contexts', () => {
       tools: [],
     });
     expect(await ask('DELETE', '/desk', 'acme')).toEqual({ status: 200, body: { name: 'desk' } });
-    for (const method of ['GET', 'DELETE']) expect((await ask(method, '/desk', 'acme')).status).toBe(404);
+    const message = 'the tenant has no security context desk; give its name, which GET /v1/security-contexts lists';
+    for (const method of ['GET', 'DELETE'])
+      expect(await ask(method, '/desk', 'acme')).toMatchObject({ status: 404, body: { message } });
   });
 
   it('GW-OP-23 answers once every replica has heard of the new context, and of each change of it', async () => {
