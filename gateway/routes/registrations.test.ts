@@ -133,7 +133,11 @@ function depsOf(): RegistrationDeps {
     newId: randomUUID,
     openApi: reader,
     documents,
-    news: { made: async () => undefined, gone: async (uid) => void left.push(uid), written: async () => undefined },
+    news: {
+      made: async () => undefined,
+      gone: async (uid: string) => void left.push(uid),
+      written: async () => undefined,
+    },
     registrations: createRegistrationEvents({ ...parts, bus: bus as never, audit, tenants }),
     tenancy,
     cluster,
