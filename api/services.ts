@@ -22,7 +22,7 @@ import { type Caller, createAuthentication } from '../lib/identity/index.ts';
 import { createSessions, type SealKey } from '../lib/envelope/index.ts';
 import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
-import { createSearches } from '../lib/word-search.ts';
+import { createSearches, type Searches } from '../lib/word-search.ts';
 import { type Keys, loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { serveBuiltinTools } from './tools/serve-builtin.ts';
@@ -55,7 +55,8 @@ export function createServices(deps: ApiDeps): Services {
   const bus = createBus(deps);
   const shared = createShared(deps, bus, cluster);
   const keys = loadKeys(deps);
-  const workers = createWorkers({ ...deps, sealKey: keys.seal, audit: shared.audit }, bus, cluster);
+  const { audit, searches } = shared;
+  const workers = createWorkers({ ...deps, sealKey: keys.seal, audit, searches }, bus, cluster);
   const { agents, operations } = workers;
   return {
     routes: {
@@ -153,6 +154,7 @@ function createShared(deps: ApiDeps, bus: EventBus, cluster: Cluster) {
     }),
     archived: createArchived(deps, bus, cluster),
     rateLimit: createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND),
+    searches: createSearches(clock),
   };
 }
 
@@ -170,7 +172,7 @@ type Workers = Pick<Services, 'agents' | 'operations'> & { readonly toolCalls: T
 
 /** Agents, calls of workflows, and the tools that both work with. */
 function createWorkers(
-  deps: ApiDeps & { readonly sealKey: SealKey; readonly audit: AuditTrail },
+  deps: ApiDeps & { readonly sealKey: SealKey; readonly audit: AuditTrail; readonly searches: Searches },
   bus: EventBus,
   cluster: Cluster,
 ): Workers {
@@ -181,7 +183,7 @@ function createWorkers(
     key: deps.sealKey,
     sessions: createSessions(bus, cluster.tenants),
   });
-  const toolbox = createTools(deps, { cluster, operations, bus, registered, audit: deps.audit });
+  const toolbox = createTools(deps, { ...deps, cluster, operations, bus, registered });
   const leaving = timesOf(deps.config);
   const agents = createAgents({ ...deps, bus, cluster, registered, toolbox, leaving });
   const { calls } = agents.seal;
@@ -195,12 +197,13 @@ interface ToolParts {
   readonly audit: AuditTrail;
   readonly bus: EventBus;
   readonly registered: RegisteredToolSource;
+  readonly searches: Searches;
 }
 
 /** Every tool that this process runs by itself, or has run in a pod. */
 function createTools(
   { clock, config, kube, manifests, newId, nodeConfig, webTools }: ApiDeps,
-  { cluster, operations, audit, bus, registered }: ToolParts,
+  { cluster, operations, audit, bus, registered, searches }: ToolParts,
 ): Toolbox {
   const serviceTools = createServiceTools({
     clock,
@@ -210,7 +213,7 @@ function createTools(
     operations,
     audit,
     newId,
-    searches: createSearches(clock),
+    searches,
     events: bus,
     tenants: cluster.tenants,
     helperImage: config.WINDLASS_SYSTEM_IMAGE,

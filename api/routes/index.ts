@@ -33,7 +33,7 @@ import { createSealRoutes, type SealRoutesDeps } from './seal/index.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
 import { createVolumeRoutes } from './volumes/index.ts';
 import { createWebhookRoutes } from './webhooks/index.ts';
-import { createSearches } from '../../lib/word-search.ts';
+import type { Searches } from '../../lib/word-search.ts';
 import type { WebhookSecrets } from './webhooks/secrets.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
 
@@ -56,6 +56,8 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
   readonly webhookSecrets: WebhookSecrets;
   /** For transports that learn late whose a request is. */
   readonly rateLimit: RateLimit;
+  /** Of all doors: a tenant has one share of them in a process. */
+  readonly searches: Searches;
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */
   readonly edge: EdgeRoutesDeps['edge'];
@@ -66,11 +68,10 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
   const { archived, billing, bus, clock, cluster, rateLimit, stimuli, webhookSecrets: secrets } = deps;
   const gate = createGate(deps);
-  const searches = createSearches(clock);
   return [
-    createWorkflowRoutes({ ...deps, searches }),
+    createWorkflowRoutes(deps),
     createExecutionRoutes({ ...deps, archived: archived.workflows, gate }),
-    createAgentRoutes({ ...deps, searches }),
+    createAgentRoutes(deps),
     createAgentExecutionRoutes({ ...deps, archived: archived.agents }),
     createHumanApprovalRoutes({ ...deps, gate }),
     createVolumeRoutes({ ...deps, tenants: cluster.tenants }),

@@ -176,7 +176,12 @@ interface TakeDeps extends SessionDeps {
 
 /** One message of the server; they are taken one after the other, so that a PushConfig counts for the next InvokeTool. */
 async function take(deps: TakeDeps, { command, resultAck }: EdgeCommand): Promise<void> {
+  await carryOut(deps, command);
+  // Behind the command, which a journal that fails must not lose.
   if (resultAck !== undefined) await deps.journal.stored(resultAck.commandIds);
+}
+
+async function carryOut(deps: TakeDeps, command: EdgeCommand['command']): Promise<void> {
   switch (command?.$case) {
     case undefined:
       return;

@@ -28,6 +28,7 @@ const apiParts = partsOf([
   'rateLimit',
   'readDocsScript',
   'seal',
+  'searches',
   'stimuli',
   'webhookSecrets',
 ]);

@@ -281,9 +281,10 @@ export class ConversationDriver {
     // One whose definition is gone fails wherever it is driven.
     const definition = await definitionOf(execution).catch(isLost);
     const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
-    const place = await claims.claim(execution, model);
-    if (place === undefined) throw new Stopped();
     const { namespace = '', name, uid = '' } = execution.metadata;
+    // The one that was given is from before the claim: with it each reopening would read the log's bounds and write in vain.
+    const place = await claims.claim(this.#deps.executions.cache.getByUid(uid) ?? execution, model);
+    if (place === undefined) throw new Stopped();
     const logger = this.#deps.logger.child({ namespace, execution: name, uid });
     const whose = { place, executionId: uid, startedAt: execution.status?.started_at };
     return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, ...signals });
