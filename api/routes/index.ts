@@ -56,7 +56,7 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
   readonly webhookSecrets: WebhookSecrets;
   /** For transports that learn late whose a request is. */
   readonly rateLimit: RateLimit;
-  /** Of all doors: a tenant has one share of them in a process. */
+  /** One for all doors: a tenant has one share of them in a process. */
   readonly searches: Searches;
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */
