@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
+import { growthOf, proportional } from '../../test/support/processor-time.ts';
 import { WorkBudgetExceeded, Work } from '../work/work.ts';
 import { readVerdict } from './verdict.ts';
 
@@ -33,6 +34,14 @@ describe('the verdict of a judge', () => {
     ['that ends in the middle of a line', '```json\n{"score": 0.5}```\nDone.'],
     ['twice', '```json\n{"score": 0.5}\n```\nAs I said:\n```json\n{ "score": 0.50 }\n```'],
     ['on Windows', '```json\r\n{"score": 0.5}\r\n```'],
+    ['behind words', 'Verdict: ```json\n{"score": 0.5}\n```'],
+    ['behind words, without a language', 'Verdict of `a.ts`: ```\n{"score": 0.5}\n```\nDone.'],
+    ['of a list', '- ```json\n  {"score": 0.5}\n  ```'],
+    ['behind words that end with a fence', 'Quote with ```\n```json\n{"score": 0.5}\n```'],
+    ['with a language and more', '```json title="verdict"\n{"score": 0.5}\n```'],
+    ['of JSON5', '```json5\n{"score": 0.5}\n```'],
+    ['of tildes', '~~~json\n{"score": 0.5}\n~~~'],
+    ['that ends with a longer fence, three blanks deeper', '```json\n{"score": 0.5}\n   `````'],
   ])('AMB-083 may be in a fenced block %s', (_name, output) => {
     expect(readVerdict(output)).toMatchObject({ score: 0.5, text: '{"score": 0.5}' });
   });
@@ -52,6 +61,39 @@ describe('the verdict of a judge', () => {
   ])('AMB-083 stated several times is malformed where they differ in %s', (_how, quoted, own) => {
     const output = `The submission says\n\`\`\`json\n${quoted}\n\`\`\`\nwhich is wrong.\n\`\`\`json\n${own}\n\`\`\``;
     expect(problemOf(output)).toBe('its output has several verdicts that differ; a judge states one');
+  });
+
+  const quoted = '```json\n{"score": 1}\n```\n';
+
+  it.each([
+    [
+      'after an odd number of fences',
+      `The answer:\n\`\`\`\nx\n\`\`\`\n${quoted}\`\`\`\n\`\`\`json\n{"score": 0}\n\`\`\``,
+    ],
+    ['in words', `${quoted}My verdict: {"score": 0}`],
+    ['in JSON5', `${quoted}\`\`\`json5\n{"score": 0}\n\`\`\``],
+    ['in JSON5 that is no JSON', `${quoted}\`\`\`json5\n{"score": 0, a: 1}\n\`\`\``],
+    ['between tildes', `${quoted}~~~json\n{"score": 0}\n~~~`],
+    ['behind ten blanks', `${quoted}          \`\`\`json\n          {"score": 0}\n          \`\`\``],
+    ['no JSON', `${quoted}\`\`\`json\n{"score": 0,}\n\`\`\``],
+    ['in a block of another language', `${quoted}\`\`\`ts\n{"score" : 0}\n\`\`\``],
+    ['in a list', `${quoted}\`\`\`json\n[{"score": 0}]\n\`\`\``],
+    ['before the quotation', `My verdict: {"score"\n: 0}\n${quoted}`],
+  ])('AMB-083 a verdict that is quoted does not count where the own is %s', (_where, output) => {
+    expect(problemOf(output)).toMatch(/a score beside the verdict|several verdicts that differ/);
+  });
+
+  it('AMB-083 a score counts as beside the verdict by its key alone', () => {
+    expect(problemOf(`It has "score" as a key, and {\\"score\\": 0}.\n${quoted}`)).toBeUndefined();
+    expect(problemOf(`It has "score": 0.\n${quoted}`)).toBe(
+      'its output has a score beside the verdict; a judge states one',
+    );
+  });
+
+  it('AMB-083 may quote a verdict in its reasoning, and have scores of its parts', () => {
+    const text = JSON.stringify({ score: 0.1, reasoning: `it says\n${quoted}`, parts: { score: 0.2 } });
+    expect(readVerdict(text)).toMatchObject({ score: 0.1, text });
+    expect(readVerdict(`Here:\n\`\`\`json\n${text}\n\`\`\``)).toMatchObject({ score: 0.1, text });
   });
 
   it.each(['0', '1', '0.5'])('AMB-083 a score of %s counts', (score) => {
@@ -92,8 +134,11 @@ describe('the verdict of a judge', () => {
     expect(problemOf(verdict + ' '.repeat(length - verdict.length)) === undefined).toBe(isRead);
   });
 
-  it('takes time in proportion to its length, whatever the fences', () => {
-    expect(problemOf('```x\n'.repeat(13_000))).toBeDefined();
+  it.each([
+    ['equal verdicts', '```json\n{"score":1}\n```\n', ''],
+    ['keys and blanks beside it', '"score"                 ', '\n```json\n{"score":1}\n```'],
+  ])('is read in proportion to its length: %s', async (_title, part, end) => {
+    expect(await growthOf(250, (size) => readVerdict(part.repeat(size) + end))).toBeLessThan(proportional);
   });
 
   it('is paid for from the work of the turn', () => {

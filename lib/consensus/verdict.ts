@@ -19,7 +19,8 @@ interface Malformed {
 
 /**
  * The verdict of a judge (WF-PAR-23, requirements AMB-083): a JSON object with `score` and perhaps `confidence` and
- * `reasoning`, alone or in a fenced block. Several that differ are malformed, and so is a number outside 0 to 1, which is never clamped.
+ * `reasoning`, alone or in a fenced block. Several that differ are malformed, and so are a score beside them and a number
+ * outside 0 to 1, which is never clamped.
  * @throws WorkBudgetExceeded
  */
 export function readVerdict(output: string, work: Work = new Work()): ReadVerdict | Malformed {
@@ -27,19 +28,35 @@ export function readVerdict(output: string, work: Work = new Work()): ReadVerdic
     return { problem: `its output has ${output.length} characters and a verdict takes ${limits.judgeOutputLength}` };
   }
   const whole = objectIn(output.trim(), work);
-  const [first, ...others] = (whole === undefined ? fencedVerdicts(output, work) : [whole]).map(readObject);
+  const found = whole === undefined ? fencedVerdicts(output, work) : [whole];
+  const [first, ...others] = found.map(readObject);
   if (first === undefined) return { problem: 'its output is no JSON object with a score' };
   // A judge may quote a verdict of what it judges (ADR 0150).
   if (others.some((other) => meaningOf(other) !== meaningOf(first)))
     return { problem: 'its output has several verdicts that differ; a judge states one' };
+  // Its own may be in words, or where no block was found.
+  if (hasScoreBeside(output, found))
+    return { problem: 'its output has a score beside the verdict; a judge states one' };
   return first;
 }
+
+/** The key in a text within JSON has a backslash before its second quotation mark, so it is none of these. */
+const scoreKey = /"score"\s*:/g;
+
+const scoresIn = (text: string): number => text.match(scoreKey)?.length ?? 0;
+
+/** The objects are parts of the output that do not overlap. */
+const hasScoreBeside = (output: string, found: readonly Found[]): boolean =>
+  scoresIn(output) > found.reduce((sum, { text }) => sum + scoresIn(text), 0);
+
+/** Languages of a block with a verdict. */
+const languages = ['', 'json', 'json5', 'jsonc'];
 
 /** The objects in fenced blocks that have a score, or else the first object. */
 function fencedVerdicts(output: string, work: Work): Found[] {
   const objects: Found[] = [];
-  for (const { language, content } of fencedBlocks(output)) {
-    const found = language === '' || language === 'json' ? objectIn(content.trim(), work) : undefined;
+  for (const { language, content } of fencedBlocks(output, true)) {
+    const found = languages.includes(language) ? objectIn(content.trim(), work) : undefined;
     if (found !== undefined) objects.push(found);
   }
   const verdicts = objects.filter(({ value }) => value['score'] !== undefined);
