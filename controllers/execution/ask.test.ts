@@ -78,16 +78,19 @@ function there(onServer: readonly KubeObject[], cached: readonly Pod[] = []) {
       if (found !== undefined) return found;
       throw new KubeError(404, { reason: 'NotFound' } as never, { verb: 'get', resource: 'x' });
     },
+    list: async () => ({ metadata: {}, items: onServer.map(({ metadata }) => ({ metadata })) }),
     listAll: async () => ({ metadata: {}, items: onServer.map(({ metadata }) => ({ metadata })) }),
   };
-  const deps = { caches, kube, clock: { now: () => 0 }, observe: { outcomeOf: () => undefined } };
+  const waits: string[] = [];
+  const onWaiting = (key: string, awaited: string) => void waits.push(`${key} ${awaited}`);
+  const deps = { caches, kube, onWaiting, clock: { now: () => 0 }, observe: { outcomeOf: () => undefined } };
   const factsAfter = (facts: Facts, ...made: readonly Made[]) =>
     learn(
       deps as never,
       facts,
       made.map((one) => ({ kind: 'made', made: one }) as const),
     );
-  return { factsAfter, caches, asked };
+  return { factsAfter, caches, asked, waits };
 }
 
 describe('a pod on which a verdict rests', () => {
@@ -156,24 +159,54 @@ describe('an object of a visit on which a verdict rests', () => {
 });
 
 describe('a volume on which a verdict rests', () => {
-  const spec = { ...aWorkflow('w').state('s', anEnd()).build().spec, storage: { workspace: {} } };
-  const facts = world.facts();
-  const { workflow } = facts;
-  const definition = workflow.kind === 'found' ? { ...workflow.definition, spec } : undefined;
-
-  it('D8 is ready where it is ready on the server', async () => {
-    const name = volumeName(world.execution, 'workspace');
-    const metadata = {
+  const byName = volumeName(world.execution, 'workspace');
+  const id = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
+  const shared_volumes = [{ name: 'old', volume_id: id }];
+  const before = new World(
+    aWorkflow('w')
+      .state('s', anEnd())
+      .with({ storage: { workspace: {}, shared_volumes } })
+      .build(),
+  ).facts();
+  const aVolume = (name: string, phase: string, version: string): Visited => ({
+    metadata: {
       name,
       namespace: 'default',
-      uid: 'v',
-      resourceVersion: '7',
+      uid: name === 'old' ? id : name,
+      resourceVersion: version,
       labels: { [labels.executionUid]: uid },
-    };
-    const volume = { kind: 'Volume', metadata, spec: {}, status: { phase: 'ready', claim_name: 'c' } };
-    if (definition === undefined) throw new Error('the world has no definition');
-    const before: Facts = { ...facts, workflow: { kind: 'found', definition } };
-    const { volumes } = await there([volume as never]).factsAfter(before, { of: 'volume', name });
-    expect(volumes).toMatchObject({ workspace: { volume: name, phase: 'ready' } });
+    },
+    spec: {},
+    status: { phase, claim_name: 'c' },
+  });
+  const of = 'volume';
+
+  it.each(['failed', 'expired', 'pending'])(
+    'D8 is ready where it is ready on the server and shows as %s',
+    async (phase) => {
+      const { factsAfter, caches } = there([aVolume(byName, 'ready', '7'), aVolume('old', 'ready', '7')]);
+      caches.volumes.replaceAll([aVolume(byName, phase, '3'), aVolume('old', phase, '3')], '5');
+      const made = [byName, 'old'].map((name) => ({ of, name }) as const);
+      const { volumes } = await factsAfter(before, ...made);
+      expect(volumes).toMatchObject({ workspace: { volume: byName, phase: 'ready' }, old: { phase: 'ready' } });
+    },
+  );
+
+  it.each(['failed', 'expired'])('is %s where it is so there', async (phase) => {
+    const { volumes } = await there([aVolume('old', phase, '7')]).factsAfter(before, { of, name: 'old' });
+    expect(volumes).toMatchObject({ old: { phase } });
+  });
+
+  it('D8 WF-STOR-09 is found by its uid where no watch has shown it, and its news wakes the execution', async () => {
+    const { factsAfter, caches, waits } = there([aVolume('x', 'ready', '6'), aVolume('old', 'pending', '7')]);
+    const { volumes, asked } = await factsAfter(before, { of: 'volume_of_uid', name: id });
+    expect(volumes).toMatchObject({ old: { volume: 'old', phase: 'pending' } });
+    expect([asked?.has(`volume_of_uid ${id}`), caches.volumes.getByUid('x')]).toEqual([true, undefined]);
+    expect(waits).toEqual([`default/${parentName} default/old`]);
+  });
+
+  it('WF-STOR-09 is none where the server has none of its uid', async () => {
+    const { volumes } = await there([aVolume('x', 'ready', '6')]).factsAfter(before, { of: 'volume_of_uid', name: id });
+    expect(volumes).toEqual({});
   });
 });

@@ -6,15 +6,18 @@ import { findObject, type KubeClient, type KubeObject, pods, type Resource } fro
 import { findMade } from './create-named.ts';
 import type { AgentFact, ChildFact, Facts, Made, PodFact, ToolCallFact } from './engine/facts.ts';
 import { madeKey } from './engine/rest-on.ts';
-import { type Caches, observeChild, observeVolumes, type ObserveDeps, podFact } from './observe.ts';
+import { type Caches, observeChild, type ObserveDeps, podFact } from './observe.ts';
 import { observeAgent } from './observe-agents.ts';
 import { observeToolCall } from './observe-tool-calls.ts';
+import { awaitedVolumes, rememberVolume } from './remember-volumes.ts';
 
 export interface AskDeps {
   readonly caches: Caches;
-  readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'listAll'>;
   readonly observe: Pick<ObserveDeps, 'outcomeOf' | 'noteOf'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Called where an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
+  readonly onWaiting: (key: string, awaited: string) => void;
 }
 
 /** Objects of an execution as they become known; pods by name, for there is one of a name, the others by uid. */
@@ -51,11 +54,14 @@ const askOf: { readonly [K in Made['of']]: Asker<K> } = {
     caches.pods.remember(pod);
     for (const fact of podFact(observe, pod, clock.now())) found.pods.set(name, fact);
   },
-  async volume({ caches, kube }, facts, { name }, found) {
-    const volume = await findObject(kube, volumes, { name, namespace: facts.execution.metadata.namespace });
-    if (volume === undefined || facts.workflow.kind !== 'found') return;
-    caches.volumes.remember(volume);
-    found.volumes = observeVolumes(caches, facts.execution, facts.workflow.definition);
+  async volume(deps, facts, { name }, found) {
+    const volume = await findObject(deps.kube, volumes, { name, namespace: facts.execution.metadata.namespace });
+    if (volume !== undefined) deps.caches.volumes.remember(volume);
+    lookAgain(deps, facts, found);
+  },
+  async volume_of_uid(deps, facts, { name: uid }, found) {
+    await rememberVolume(deps, facts.execution.metadata.namespace ?? '', uid);
+    lookAgain(deps, facts, found);
   },
   async child({ caches, kube }, { execution }, made, { children }) {
     const child = await findOf(kube, execution, workflowExecutions, made);
@@ -76,6 +82,10 @@ const askOf: { readonly [K in Made['of']]: Asker<K> } = {
     found.toolCalls.set(call.metadata.uid ?? '', observeToolCall(call));
   },
 };
+
+function lookAgain(deps: AskDeps, { execution, workflow }: Facts, found: Found): void {
+  if (workflow.kind === 'found') found.volumes = awaitedVolumes(deps, execution, workflow.definition);
+}
 
 interface MadeByVisit extends KubeObject {
   readonly spec: {

@@ -3,10 +3,8 @@ import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { ToolCall } from '../../crds/schema/tool-call.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
-import { volumes as volumeKind } from '../../lib/kinds.ts';
-import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import { findWanted, isMissingKind, type KubeClient, type KubeObject, keyOf } from '../../lib/kube/index.ts';
+import { isMissingKind } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
@@ -18,6 +16,8 @@ import type { FindWorkflow } from './find-workflow.ts';
 import { volumeFact, wholeChild } from './observe.ts';
 import { wholeAgent } from './observe-agents.ts';
 import { wholeToolCall } from './observe-tool-calls.ts';
+import { rememberVolume } from './remember-volumes.ts';
+import { tellWaiting } from './waiting.ts';
 
 export interface LearnDeps extends AskDeps {
   /** Executions in full: the cache has of each only what wakes it. */
@@ -26,13 +26,10 @@ export interface LearnDeps extends AskDeps {
   readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
   /** ToolCalls in full. */
   readonly wholeToolCalls: Pick<Informer<ToolCall>, 'whole'>;
-  readonly kube: Pick<KubeClient, 'get' | 'list' | 'listAll'>;
   readonly findWorkflow: FindWorkflow;
   readonly store: Pick<OutputStore, 'get'>;
   /** Gives the reading of each stored value a turn of the event loop of its own. */
   readonly turns: TurnGate;
-  /** Called where an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
-  readonly onWaiting: (key: string, awaited: string) => void;
 }
 
 /** The facts with those that deciding turned out to need. */
@@ -140,16 +137,10 @@ async function toolCallInFull({ caches, wholeToolCalls }: LearnDeps, call: ToolC
 }
 
 /** A volume that was made a moment ago may not have reached the cache. */
-async function volumeByUid(
-  { caches: { volumes }, kube }: LearnDeps,
-  namespace: string,
-  uid: string,
-): Promise<VolumeFact | undefined> {
-  const cached = volumes.getByUid(uid);
+async function volumeByUid(deps: LearnDeps, namespace: string, uid: string): Promise<VolumeFact | undefined> {
+  const cached = deps.caches.volumes.getByUid(uid);
   if (cached !== undefined) return cached.metadata.namespace === namespace ? volumeFact(cached) : undefined;
-  const isWanted = ({ metadata }: KubeObject): boolean => metadata.uid === uid;
-  const [found] = await findWanted(kube, volumeKind, { namespace, isWanted });
-  if (found !== undefined) volumes.remember(found);
+  const found = await rememberVolume(deps, namespace, uid);
   return found && volumeFact(found);
 }
 
@@ -167,13 +158,4 @@ async function load({ store, turns }: LearnDeps, namespace: string, locator: Blo
       return { lost: error.message };
     throw error;
   }
-}
-
-/** An execution that has ended waits for nothing. */
-export function tellWaiting(
-  { onWaiting }: Pick<LearnDeps, 'onWaiting'>,
-  execution: WorkflowExecution,
-  awaited: string,
-): void {
-  if (!finished(execution)) onWaiting(keyOf(execution), awaited);
 }

@@ -175,16 +175,6 @@ const foreignVolume = ({ metadata: { name } }: Volume): VolumeFact => ({
   message: `Volume ${name} has another owner; delete it`,
 });
 
-/** Whether a volume that the definition names by its uid is not in the cache. */
-export function lacksNamedVolume(
-  { volumes }: Pick<Caches, 'volumes'>,
-  { metadata }: WorkflowExecution,
-  { spec }: PinnedDefinition,
-): boolean {
-  const ids = spec.storage?.shared_volumes?.flatMap(({ volume_id: id }) => id ?? []) ?? [];
-  return ids.some((id) => volumes.getByUid(id)?.metadata.namespace !== metadata.namespace);
-}
-
 export function volumeFact({ metadata, status }: Volume): VolumeFact {
   const { message, reason } = status?.conditions?.[0] ?? {};
   const refused: VolumeReason = 'ClaimRefused';

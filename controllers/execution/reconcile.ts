@@ -8,15 +8,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { WaitError } from '../../lib/errors.ts';
 import { finished, isTerminal } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import { volumes, workflowExecutions } from '../../lib/kinds.ts';
-import {
-  findWanted,
-  type KubeClient,
-  type KubeObject,
-  keyOf,
-  type ObjectMeta,
-  refOfKey,
-} from '../../lib/kube/index.ts';
+import { workflowExecutions } from '../../lib/kinds.ts';
+import { type KubeClient, keyOf, type ObjectMeta, refOfKey } from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
@@ -32,23 +25,15 @@ import type { Action, Decision } from './engine/decision.ts';
 import type { PinnedDefinition, Facts, LinkedFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { changesNothing, followPods } from './follow-pods.ts';
-import { tellWaiting } from './learn.ts';
 import { type EndRoutes, isEndPending } from './linked.ts';
-import {
-  type Caches,
-  lacksNamedVolume,
-  type ObserveDeps,
-  observe,
-  observeDescendants,
-  observeVolumes,
-  successorsOf,
-} from './observe.ts';
+import { type Caches, type ObserveDeps, observe, observeDescendants, successorsOf } from './observe.ts';
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
 import { releaseRecord } from '../archiving/release-record.ts';
 import { actionRefusal } from './action-refusal.ts';
-import { rememberVolumes } from './remember-volumes.ts';
+import { awaitedVolumes, rememberVolumes } from './remember-volumes.ts';
 import { settle } from './settle.ts';
+import { tellWaiting } from './waiting.ts';
 
 export interface ExecutionDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch' | 'list' | 'listAll'>;
@@ -180,29 +165,10 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   return facts;
 }
 
-async function rememberNamed(
-  { kube, caches }: ExecutionDeps,
-  namespace: string,
-  { spec }: PinnedDefinition,
-): Promise<void> {
-  const ids = new Set(spec.storage?.shared_volumes?.map(({ volume_id: id }) => id));
-  const isWanted = ({ metadata }: KubeObject): boolean => ids.has(metadata.uid);
-  for (const volume of await findWanted(kube, volumes, { namespace, isWanted })) caches.volumes.remember(volume);
-}
-
-/** A volume that was made a moment ago, or by the replica before, may not have reached the cache. */
 async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, definition: PinnedDefinition) {
-  const { namespace = '' } = execution.metadata;
   const { current, finished_at: finishedAt } = execution.status ?? {};
   if (finishedAt === undefined && current !== undefined) await rememberVolumes(deps, execution);
-  else if (finishedAt === undefined && lacksNamedVolume(deps.caches, execution, definition)) {
-    await rememberNamed(deps, namespace, definition);
-  }
-  const facts = observeVolumes(deps.caches, execution, definition);
-  for (const { volume, phase } of Object.values(facts)) {
-    if (phase !== 'ready') tellWaiting(deps, execution, `${namespace}/${volume}`);
-  }
-  return facts;
+  return awaitedVolumes(deps, execution, definition);
 }
 
 /** How long the states took that a status has ended, and how the execution has where it is the first to say so. */

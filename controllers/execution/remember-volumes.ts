@@ -2,7 +2,10 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
-import { findObject, type KubeClient } from '../../lib/kube/index.ts';
+import { findObject, findWanted, type KubeClient, type KubeObject } from '../../lib/kube/index.ts';
+import type { PinnedDefinition, VolumeFact } from './engine/facts.ts';
+import { type Caches, observeVolumes } from './observe.ts';
+import { tellWaiting } from './waiting.ts';
 
 interface RememberDeps {
   readonly kube: Pick<KubeClient, 'get'>;
@@ -23,4 +26,34 @@ export async function rememberVolumes(
     const volume = await findObject(kube, volumes, { namespace, name });
     if (volume !== undefined) caches.volumes.remember(volume);
   }
+}
+
+/** Reads the volume of a uid: one that was made a moment ago, or by the replica before, may not have reached the cache. */
+export async function rememberVolume(
+  { kube, caches }: { readonly kube: Pick<KubeClient, 'get' | 'list'>; readonly caches: Pick<Caches, 'volumes'> },
+  namespace: string,
+  uid: string,
+): Promise<Volume | undefined> {
+  const isWanted = ({ metadata }: KubeObject): boolean => metadata.uid === uid;
+  const [found] = await findWanted(kube, volumes, { namespace, isWanted });
+  if (found !== undefined) caches.volumes.remember(found);
+  return found;
+}
+
+interface AwaitDeps {
+  readonly caches: Pick<Caches, 'volumes'>;
+  readonly onWaiting: (key: string, awaited: string) => void;
+}
+
+/** The volumes of an execution; news of one that is not ready wakes it. */
+export function awaitedVolumes(
+  { caches, onWaiting }: AwaitDeps,
+  execution: WorkflowExecution,
+  definition: PinnedDefinition,
+): Record<string, VolumeFact> {
+  const facts = observeVolumes(caches, execution, definition);
+  for (const { volume, phase } of Object.values(facts)) {
+    if (phase !== 'ready') tellWaiting({ onWaiting }, execution, `${execution.metadata.namespace ?? ''}/${volume}`);
+  }
+  return facts;
 }

@@ -5,7 +5,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { formerIdsOf } from '../../lib/workflow-lookup/index.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import { refOfKey } from '../../lib/kube/index.ts';
+import { keyOf, refOfKey } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
 
 /** Executions that wait for a workflow, by its name or uid, or for a volume, by its key. */
@@ -47,6 +47,15 @@ function remove(sets: Map<string, Set<string>>, at: string, member: string): voi
   const set = sets.get(at);
   set?.delete(member);
   if (set?.size === 0) sets.delete(at);
+}
+
+/** An execution that has ended waits for nothing. */
+export function tellWaiting(
+  { onWaiting }: { readonly onWaiting: (key: string, awaited: string) => void },
+  execution: WorkflowExecution,
+  awaited: string,
+): void {
+  if (!finished(execution)) onWaiting(keyOf(execution), awaited);
 }
 
 /** Reasons for which executions wait. */

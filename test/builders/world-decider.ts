@@ -87,7 +87,7 @@ export class WorldDecider {
       agents: this.#agents().flatMap((fact) => this.#shown(fact)),
       toolCalls: this.#toolCalls().flatMap((fact) => this.#shown(fact)),
       ...(this.#options.origin === undefined ? {} : { origin: this.#options.origin }),
-      volumes: this.#world.volumes,
+      volumes: this.#volumes(),
       descendants: this.#world.descendants ?? this.#world.children.size,
       loaded: new Map(),
       settings: {
@@ -111,6 +111,19 @@ export class WorldDecider {
     return fields === undefined ? [] : [{ ...fact, ...fields }];
   }
 
+  /** The volumes as the watch has them, and these as they are, by name or by `volume_id`. */
+  #volumes(asked: ReadonlySet<string> = new Set()): Facts['volumes'] {
+    const { volumes, shown } = this.#world;
+    const idOf = (name: string): string | undefined =>
+      this.#spec.storage?.shared_volumes?.find((one) => one.name === name)?.volume_id;
+    const rows = Object.entries(volumes).flatMap(([name, fact]) => {
+      if (asked.has(fact.volume) || asked.has(idOf(name) ?? '') || !shown.has(fact.volume)) return [[name, fact]];
+      const fields = shown.get(fact.volume);
+      return fields === undefined ? [] : [[name, { ...fact, ...fields }]];
+    });
+    return Object.fromEntries(rows);
+  }
+
   /** The facts with these objects as they are, whatever the watch has of them. */
   #ask(facts: Facts, wanted: readonly Made[]): Facts {
     if (wanted.length === 0) return facts;
@@ -122,6 +135,7 @@ export class WorldDecider {
     return {
       ...facts,
       asked: new Set([...(facts.asked ?? []), ...wanted.map(madeKey)]),
+      volumes: this.#volumes(names),
       pods: withTruth(facts.pods, [...this.#world.pods.values()]),
       children: withTruth(facts.children, [...this.#world.children.values()]),
       agents: withTruth(facts.agents, this.#agents()),

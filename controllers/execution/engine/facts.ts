@@ -24,9 +24,11 @@ export interface PodFact extends PodObservation {
   readonly slot: PodSlot;
 }
 
-/** An object that the execution makes, by the name that it is expected to have; another user may have taken that name. */
+/** An object that the execution needs, by the name that it is expected to have; another user may have taken that name. */
 export type Made =
   | { readonly of: 'pod' | 'volume'; readonly name: string }
+  /** A Volume of which the uid alone is known; the uid is in place of the name. */
+  | { readonly of: 'volume_of_uid'; readonly name: string }
   | {
       readonly of: 'child' | 'agent' | 'tool_call';
       readonly name: string;

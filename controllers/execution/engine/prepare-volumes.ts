@@ -18,11 +18,12 @@ type VolumesState =
 /** Asks for every volume that is lacking; they are all there before any state runs (spec 1 §2.6). */
 export function volumesState(draft: Draft): VolumesState {
   const { volumes: facts, execution } = draft.facts;
+  const wanted = wantedVolumes(draft);
+  const [failure] = wanted.flatMap((volume) => failureOf(draft, volume));
+  if (failure !== undefined) return { kind: 'failed', failure };
   const pending: Pending[] = [];
-  for (const { name, spec, owned } of wantedVolumes(draft)) {
+  for (const { name, spec, owned } of wanted) {
     const fact = ownMember(facts, name);
-    const failure = failureOf(name, fact, spec);
-    if (failure !== undefined) return { kind: 'failed', failure };
     if (fact === undefined && spec !== undefined) {
       draft.act({ kind: 'create_volume', name: volumeName(execution, name), declared: name, spec, owned });
     }
@@ -58,18 +59,26 @@ const notMade = ({ facts: { blocked } }: Draft): string => blocked?.message ?? '
 
 const queueTimeoutMs = parseDuration(limits.queueTimeoutDefault, { field: 'queue_timeout' });
 
-function failureOf(name: string, fact: VolumeFact | undefined, spec: VolumeSpec | undefined): Failure | undefined {
-  if (fact === undefined && spec === undefined) {
-    return { reason: 'VolumeNotFound', message: `volume ${name}: no Volume in this namespace has its volume_id` };
+/** Why a volume can never be mounted, once the API server says so too. */
+function failureOf(draft: Draft, { name, id }: WantedVolume): Failure[] {
+  const fact = ownMember(draft.facts.volumes, name);
+  if (fact === undefined) {
+    if (id === undefined) return [];
+    restOn(draft, { of: 'volume_of_uid', name: id });
+    return [{ reason: 'VolumeNotFound', message: `volume ${name}: no Volume in this namespace has its volume_id` }];
   }
-  if (fact?.phase === 'failed') return { reason: 'VolumeFailed', message: `volume ${name}: ${fact.message ?? ''}` };
-  if (fact?.phase === 'expired') return { reason: 'VolumeExpired', message: `volume ${name} has expired` };
-  return undefined;
+  if (fact.phase !== 'failed' && fact.phase !== 'expired') return [];
+  restOn(draft, { of: 'volume', name: fact.volume });
+  return fact.phase === 'failed'
+    ? [{ reason: 'VolumeFailed', message: `volume ${name}: ${fact.message ?? ''}` }]
+    : [{ reason: 'VolumeExpired', message: `volume ${name} has expired` }];
 }
 
 interface WantedVolume {
   readonly name: string;
-  /** Absent: the volume was made beforehand and is named by its uid. */
+  /** Uid of a volume that was made beforehand. */
+  readonly id?: string;
+  /** Absent: the volume was made beforehand. */
   readonly spec?: VolumeSpec;
   readonly owned: boolean;
 }
@@ -92,7 +101,8 @@ function wantedShared(
   volume: Static<typeof SharedVolume>,
   made: (name: string, volume: Static<typeof Workspace>) => WantedVolume,
 ): WantedVolume {
-  return volume.volume_id === undefined ? made(volume.name, volume) : { name: volume.name, owned: false };
+  const { name, volume_id: id } = volume;
+  return id === undefined ? made(name, volume) : { name, id, owned: false };
 }
 
 function volumeSpec(volume: Static<typeof Workspace>, startedAt: number): VolumeSpec {

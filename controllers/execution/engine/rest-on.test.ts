@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../../test/builders/execution-builder.ts';
-import { aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
+import { anEnd, aScript, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { World } from '../../../test/builders/world.ts';
 import { decide } from './decide.ts';
 
@@ -100,5 +100,56 @@ describe('a verdict that rests on a watch that is behind', () => {
     expect(decide(world.facts(), world.now)).toMatchObject({ kind: 'needs', needs: { length: 3 } });
     world.settle();
     expect(reasonsOf(world)).toEqual(['NeverStarted']);
+  });
+});
+
+describe('a volume that an execution needs to begin', () => {
+  const id = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
+  const keep = { volume: 'k', phase: 'ready', claim: 'c' } as const;
+  const worldWith = (shared: object): World => {
+    const storage = { shared_volumes: [{ name: 'keep', ...shared }] };
+    return new World(aWorkflow('w').state('a', anEnd()).with({ storage }).build());
+  };
+
+  it.each([
+    ['VolumeNotFound', { volume_id: id }, undefined],
+    ['VolumeFailed', { volume_id: id }, { phase: 'failed' }],
+    ['VolumeExpired', { volume_id: id }, { phase: 'expired' }],
+    ['VolumeFailed', {}, { phase: 'failed' }],
+    ['VolumeExpired', {}, { phase: 'expired' }],
+  ])('D8 WF-STOR-09 is ready on the server: no %s of %j, which shows as %j', (_reason, shared, shown) => {
+    const world = worldWith(shared);
+    world.volumes['keep'] = keep;
+    world.shown.set('k', shown);
+    expect(world.settle().status).toMatchObject({ phase: 'completed', volumes: { keep: { volume: 'k' } } });
+    expect(world.created).toEqual([]);
+  });
+
+  it.each([
+    ['VolumeFailed', 'failed'],
+    ['VolumeExpired', 'expired'],
+  ] as const)('WF-STOR-11 is %s where it is so on the server', (reason, phase) => {
+    const world = worldWith({ volume_id: id });
+    world.volumes['keep'] = { ...keep, phase };
+    world.step();
+    expect(world.lastFacts?.asked).toEqual(new Set(['volume k']));
+    expect(world.status).toMatchObject({ phase: 'failed', reason });
+  });
+
+  it('D8 waits for one that the server has and that is not ready yet', () => {
+    const world = worldWith({ volume_id: id });
+    world.volumes['keep'] = { volume: 'k', phase: 'pending' };
+    world.shown.set('k', undefined);
+    expect(world.settle().status).toMatchObject({ phase: 'pending', reason: 'VolumesPending' });
+  });
+
+  it('D8 asks for all in one round, and for none of those that are ready', () => {
+    const ids = [0, 1, 2].map((last) => `${id.slice(0, -1)}${last}`);
+    const shared_volumes = ids.map((volume_id, index) => ({ name: `v${index}`, volume_id }));
+    const world = new World(aWorkflow('w').state('a', anEnd()).with({ storage: { shared_volumes } }).build());
+    world.volumes['v1'] = keep;
+    const needs = [ids[0], ids[2]].map((name) => ({ kind: 'made', made: { of: 'volume_of_uid', name } }));
+    expect(decide(world.facts(), world.now)).toEqual({ kind: 'needs', needs });
+    expect(world.settle().status.reason).toBe('VolumeNotFound');
   });
 });
