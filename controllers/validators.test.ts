@@ -1,16 +1,18 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterEach, expect, it, vi } from 'vitest';
-import { compileInTurns } from '../crds/validators.ts';
-import { checkAgent } from '../lib/agent/check-agent.ts';
-import { checkDefinition } from '../lib/definition/check.ts';
-import { statusProblem } from './execution/engine/status-problem.ts';
-import { reconcileValidators } from './validators.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
+// Files share a worker: another one may have compiled the validators of these modules before.
+beforeEach(() => void vi.resetModules());
 afterEach(() => vi.restoreAllMocks());
 
 const bad = { unknown: true };
 
 it('A3 no reconcile compiles a validator: all are compiled before, one a turn', async () => {
+  const { compileInTurns } = await import('../crds/validators.ts');
+  const { reconcileValidators } = await import('./validators.ts');
+  const { checkAgent } = await import('../lib/agent/check-agent.ts');
+  const { checkDefinition } = await import('../lib/definition/check.ts');
+  const { statusProblem } = await import('./execution/engine/status-problem.ts');
   const compiled = vi.spyOn(Ajv2020.prototype, 'compile');
   const compiledBy: number[] = [];
   const look = () => {
