@@ -16,6 +16,7 @@ import {
 } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
 import { type CreatePodDeps, createPod } from '../step-pods/create-pod.ts';
+import { toRead } from '../step-pods/observe-pod.ts';
 import { type ReleasePodDeps, releasePod, stopPod } from '../step-pods/release-pod.ts';
 import { holdForArchive, letGoOfArchive } from '../archiving/archive-finalizer.ts';
 import type { Archives } from '../archiving/archives.ts';
@@ -31,7 +32,7 @@ import {
   quotaWish,
 } from './children.ts';
 import type { Action } from './engine/decision.ts';
-import type { Failure } from './engine/facts.ts';
+import type { Failure, PodFact } from './engine/facts.ts';
 import { stepOwnerOf, stepPodOf } from './step-owner.ts';
 
 export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps, ChildDeps {
@@ -151,6 +152,18 @@ const podOf = ({ metadata: { namespace = '' } }: WorkflowExecution, { name, uid 
   namespace,
   uid,
 });
+
+/** Reads of pods, beside the decision: none of those that the decision releases. */
+export function followPods(pods: readonly PodFact[], decided: readonly Action[]): Action[] {
+  const released = new Set(decided.map((action) => (action.kind === 'release_pod' ? action.uid : undefined)));
+  return pods.flatMap((pod): Action[] => {
+    const source = released.has(pod.uid) ? undefined : toRead(pod);
+    return source === undefined ? [] : [{ kind: 'follow_pod', name: pod.name, uid: pod.uid, source }];
+  });
+}
+
+/** Reading needs no proof that the execution is still the one that was looked at. */
+export const changesNothing = ({ kind }: Action): boolean => kind === 'follow_pod';
 
 /** Begins to read; what it finds wakes the execution. */
 async function followPod(

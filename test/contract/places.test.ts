@@ -33,8 +33,8 @@ function verbsOf(name: string, resource: string): readonly string[] {
 
 const reading = ['get', 'list', 'watch'];
 const writing = [...reading, 'create', 'update', 'patch', 'delete'];
-/** Rights of editors, where they are other than all. */
-const editorsMay: Readonly<Record<string, readonly string[]>> = {
+/** Rights of operators, where they are other than all. */
+const operatorsMay: Readonly<Record<string, readonly string[]>> = {
   EdgeHost: reading,
   EdgeGroup: reading,
   FleetRun: reading,
@@ -53,13 +53,13 @@ function lacking(role: string, resource: string, wanted: readonly string[]): str
 type Kind = (typeof kinds)[number];
 
 function rightsWithout({ kind, plural }: Kind): string[] {
-  const editors = editorsMay[kind] ?? writing;
-  const tooMuch = verbsOf('windlass.operator', plural).filter((verb) => !editors.includes(verb));
+  const wanted = operatorsMay[kind] ?? writing;
+  const tooMuch = verbsOf('windlass.operator', plural).filter((verb) => !wanted.includes(verb));
   return [
     ...(watched.has(kind) ? lacking('windlass.controllers', plural, reading) : []),
     ...(reconciled.has(kind) ? lacking('windlass.controllers', `${plural}/status`, ['patch']) : []),
     ...lacking('windlass.viewer', plural, reading),
-    ...lacking('windlass.operator', plural, editors),
+    ...lacking('windlass.operator', plural, wanted),
     ...tooMuch.map((verb) => `windlass.operator: ${verb} ${plural} is too much`),
   ];
 }
@@ -85,11 +85,32 @@ it.each(kinds.map((definition) => [definition.kind, definition] as const))(
   },
 );
 
+it('each list of reasons has a section of the reference', () => {
+  const lists = [...read('crds/conditions.ts').matchAll(/^export const (\w+Reasons) =/gm)].map(([, name]) => name);
+  expect(lists.length).toBeGreaterThan(10);
+  expect(lists.filter((name) => !read('dev/generate/reference-pages.ts').includes(`reasonTable(${name})`))).toEqual([]);
+});
+
 it('a module reconciles a kind that it watches', () => {
   expect([...reconciled].filter((kind) => !watched.has(kind))).toEqual([]);
 });
 
 describe('the page of the architecture', () => {
+  it.each(readdirSync(join(root, 'lib/tools/catalogue')).filter((file) => file.endsWith('-tools.ts')))(
+    'says which tools have their rows in %s',
+    (file) => {
+      const said = page.split('\n').find((line) => line.startsWith('| ') && line.endsWith(` | \`${file}\` |`)) ?? '';
+      const names = [...said.matchAll(/`((?:\w+\.)+\*|svc\.\w+)`/g)].map(([, name = '']) => name);
+      const isSaid = (tool: string) =>
+        names.some((name) => (name.endsWith('*') ? tool.startsWith(name.slice(0, -1)) : tool === name));
+      const tools = [...read(`lib/tools/catalogue/${file}`).matchAll(/^    name: '([^']+)',$/gm)].map(
+        ([, name = '']) => name,
+      );
+      expect(tools.length).toBeGreaterThan(5);
+      expect(tools.filter((tool) => !isSaid(tool))).toEqual([]);
+    },
+  );
+
   it('names each folder of lib/, and none beside them', () => {
     const start = page.indexOf('## Folders of `lib/`');
     const table = page.slice(start, page.indexOf('\n## ', start + 1));

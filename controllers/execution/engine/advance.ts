@@ -250,17 +250,6 @@ function extras(draft: Draft, state: State, visit: number): Partial<CurrentVisit
  * (`starting.ts`), and a Human state without a timeout waits for ever (requirements AMB-007, AMB-190).
  */
 function deadlineOf(draft: Draft, state: State): string | undefined {
-  const timeout = state.timeout ?? (startsLater.has(state.kind) ? undefined : limits.stateTimeoutDefault);
-  if (timeout === undefined) return undefined;
-  return instantAfter(draft.now, parseDuration(timeout, { field: 'timeout' }));
+  if (state.timeout === undefined) return undefined;
+  return instantAfter(draft.now, parseDuration(state.timeout, { field: 'timeout' }));
 }
-
-const startsLater: ReadonlySet<StateKind> = new Set([
-  'Human',
-  'System',
-  'ContainerRun',
-  'ParallelContainerRun',
-  'Subworkflow',
-  'Agent',
-  'ParallelAgents',
-]);

@@ -3,7 +3,7 @@ import type { State } from '../../crds/schema/state.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { World } from '../../test/builders/world.ts';
 import { anOutcome } from '../../test/builders/world-pods.ts';
-import { followPods } from './follow-pods.ts';
+import { followPods } from './apply.ts';
 
 /** An execution whose only state runs a command, and the pod of it. */
 function aRun() {
