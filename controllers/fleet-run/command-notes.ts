@@ -45,10 +45,6 @@ export class CommandNotes {
     return isNew;
   }
 
-  isCancelled(node: string): boolean {
-    return this.#cancelled.has(node);
-  }
-
   /** It is not certain that the command reached its host. */
   noteUnsure(node: string): void {
     this.#unsure.add(node);

@@ -99,6 +99,32 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
     expect(Date.parse(record?.dispatched_at ?? '') - begun).toBeGreaterThan(12_000);
   });
 
+  it.each([
+    ['FailFast' as const, { err: 1, cancelled: 3, not_started: 0 }],
+    [{ StopAfter: 1 }, { err: 1, cancelled: 0, not_started: 3 }],
+  ])(
+    'EDGE-RES-22 AMB-104 never leaves after %j has halted the run, although it was claimed before',
+    async (policy, want) => {
+      const hosts = hostsNamed(4);
+      const peer = await relay(hosts, async () => ({ outcome: 'err', code: 'Broken', message: 'no', exit_code: 0 }));
+      const server = new FleetServer({ policy: { ...long, max_concurrency: 4, failure_policy: policy } });
+      let claims = 0;
+      const slow = (sender: CommandSender): CommandSender => ({
+        ...sender,
+        claim: (command) => sender.claim(command).finally(() => (claims += 1)),
+        // The others wait for the one turn until the run knows of the failure.
+        async send(command) {
+          await sender.send(command);
+          await soon(() => expect(server.status.summary?.err).toBeGreaterThan(0));
+        },
+      });
+      start(server, hosts, { launches: poolOf(1), wrapSender: slow });
+      await ended(server);
+      expect([claims, peer.invoked]).toEqual([4, ['n00000']]);
+      expect(server.status).toMatchObject({ outcome: 'halted', summary: want });
+    },
+  );
+
   it('EDGE-REST-38 what was said for a host and is not there is said again', async () => {
     const hosts = hostsNamed(1);
     await relay(hosts, silent);

@@ -48,14 +48,21 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     stop,
     mayBeSent: view.isResumed,
     turn: () => deps.launches.enter({ tenant: view.tenant, signal: stop }),
-    isCancelled: () => view.commands.isCancelled(node),
+    isStopped: () => view.progress.isStopped,
     isOver: () => view.isSettled(node),
     onSend: () => view.commands.noteSending(node, deps.clock.now()),
   }).catch((): Launch => ({ kind: 'unsure' }));
   if (stop.aborted || launched.kind === 'left') return;
   if (launched.kind === 'failed') return void say(deps, view, node, launched.result);
+  if (launched.kind === 'stopped') return noteStopped(deps, view, node);
   view.noteSent(node);
   if (launched.kind === 'unsure') view.commands.noteUnsure(node);
+}
+
+/** `StopAfter` cancels nothing: to a host whose command has not left the run never came. */
+function noteStopped(deps: DriveDeps, view: RunView, node: string): void {
+  if (!view.progress.cancelsInFlight) return view.noteNotStarted(node);
+  void say(deps, view, node, { outcome: 'cancelled', reason: 'the run was stopped before the command left' });
 }
 
 /** A run that has stopped sends nothing more, and needs to know what was sent. */

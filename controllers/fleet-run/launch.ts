@@ -12,6 +12,8 @@ export type Launch =
   | { readonly kind: 'unsure' }
   /** It was never sent, and will not be. */
   | { readonly kind: 'failed'; readonly result: EdgeOutcome }
+  /** The run stopped before it left: it was never sent, and will not be. */
+  | { readonly kind: 'stopped' }
   /** This process stops, or the command has its outcome already. */
   | { readonly kind: 'left' };
 
@@ -30,8 +32,8 @@ interface Launching {
    * Rejects where none comes.
    */
   readonly turn: () => Promise<Disposable>;
-  /** Whether the command is not wanted any more. */
-  readonly isCancelled: () => boolean;
+  /** Whether the run starts nothing more: a command that has not left by then never does. */
+  readonly isStopped: () => boolean;
   /** Whether its outcome is known: it is not sent any more. */
   readonly isOver: () => boolean;
   /** The command may leave from now on. */
@@ -43,17 +45,18 @@ interface Launching {
  * over again. A host runs a command id once (proto, InvokeTool), and a command that never left is not lost so.
  */
 export async function launch(deps: LaunchDeps, launching: Launching): Promise<Launch> {
-  const { command, mayBeSent, isCancelled } = launching;
+  const { command, mayBeSent } = launching;
   // A claim alone sends nothing: it waits for the bus as long as the run does (ADR 0070).
   const claimed = await untilDone(deps, launching, {
     call: () => claim(deps, command),
     busMs: Number.POSITIVE_INFINITY,
+    // The claim tells whether an earlier process may have sent it.
+    evenStopped: mayBeSent,
   });
   if (claimed.kind === 'left') return claimed;
-  if (claimed.kind === 'ended') return mayBeSent ? unsure : failed(claimed.result);
+  if (claimed.kind !== 'done') return mayBeSent ? unsure : notLeft(claimed);
   if (typeof claimed.value === 'object') return failed(claimed.value);
   const isFirst = claimed.value || !mayBeSent;
-  if (isCancelled()) return isFirst ? failed(cancelled) : unsure;
   return send(deps, launching, isFirst);
 }
 
@@ -64,11 +67,11 @@ async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): P
   };
   // A host runs a command id once, and a bus that is slow says nothing of the host.
   const busMs = Math.max(launching.command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
-  const sent = await untilDone(deps, launching, { call, busMs });
+  const sent = await untilDone(deps, launching, { call, busMs, evenStopped: false });
   if (sent.kind === 'left') return sent;
   if (sent.kind === 'done') return { kind: 'sent' };
   // A command that an earlier process has sent may run although its host cannot be reached now.
-  return sent.isOpen || !isFirst ? unsure : failed(sent.result);
+  return sent.isOpen || !isFirst ? unsure : notLeft(sent);
 }
 
 /** The answer of `CommandSender.claim`; a result where the command is not claimed, and cannot be. */
@@ -81,11 +84,12 @@ async function claim({ sender }: LaunchDeps, command: FleetCommand): Promise<boo
   }
 }
 
-type Tried<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  /** Not done. `isOpen`: a try may have got through all the same. */
+type Tried<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'left' } | NotDone;
+
+/** `isOpen`: a try may have got through all the same. */
+type NotDone =
   | { readonly kind: 'ended'; readonly result: EdgeOutcome; readonly isOpen: boolean }
-  | { readonly kind: 'left' };
+  | { readonly kind: 'stopped'; readonly isOpen: boolean };
 
 /** The tries before: when the first began, and whether one may have got through. */
 interface Before {
@@ -97,16 +101,18 @@ interface Step<T> {
   readonly call: () => Promise<T>;
   /** How long it waits for a bus that does not answer. */
   readonly busMs: number;
+  /** Whether it is tried once in any case, also where the run has stopped. */
+  readonly evenStopped: boolean;
 }
 
 /** Tries again while the bus or the host is away, each for its time. */
 async function untilDone<T>(deps: LaunchDeps, launching: Launching, step: Step<T>): Promise<Tried<T>> {
-  const { stop, isCancelled } = launching;
+  const { stop, isStopped } = launching;
   const before: Before = { isOpen: false };
   while (!stop.aborted) {
     const tried = await tryOnce(deps, launching, before, step);
     if (tried !== undefined) return tried;
-    if (isCancelled()) return { kind: 'ended', result: cancelled, isOpen: before.isOpen };
+    if (isStopped()) return { kind: 'stopped', isOpen: before.isOpen };
     await deps.clock.sleep(fleetRunLimits.retryMs, stop);
   }
   return { kind: 'left' };
@@ -115,19 +121,25 @@ async function untilDone<T>(deps: LaunchDeps, launching: Launching, step: Step<T
 /** Undefined: it is worth another try. */
 async function tryOnce<T>(
   { clock }: LaunchDeps,
-  { stop, turn, isOver }: Launching,
+  launching: Launching,
   before: Before,
-  { call, busMs }: Step<T>,
+  step: Step<T>,
 ): Promise<Tried<T> | undefined> {
-  using place = await turn().catch(() => undefined);
-  if (stop.aborted || isOver()) return { kind: 'left' };
+  using place = await launching.turn().catch(() => undefined);
+  if (launching.stop.aborted || launching.isOver()) return { kind: 'left' };
+  // The run may have stopped while the command waited for its turn.
+  if (!step.evenStopped && launching.isStopped()) return { kind: 'stopped', isOpen: before.isOpen };
   if (place === undefined) return { kind: 'ended', result: noTurn, isOpen: before.isOpen };
-  before.begunAt ??= clock.now();
+  return await tryNow(clock, before, step);
+}
+
+async function tryNow<T>(clock: Clock, before: Before, { call, busMs }: Step<T>): Promise<Tried<T> | undefined> {
+  const begunAt = (before.begunAt ??= clock.now());
   try {
     return { kind: 'done', value: await call() };
   } catch (error) {
     if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'left' };
-    const { result, isOpen } = verdictOf(error, clock.now() - before.begunAt, busMs);
+    const { result, isOpen } = verdictOf(error, clock.now() - begunAt, busMs);
     before.isOpen ||= isOpen;
     return result === undefined ? undefined : { kind: 'ended', result, isOpen: before.isOpen };
   }
@@ -153,6 +165,6 @@ function verdictOf(error: unknown, passedMs: number, busMs: number): Verdict {
 /** spec 2 §2.4: the host never ran it, so there is no exit code of its own. */
 const err = (code: string, message: string) => ({ outcome: 'err', code, message, exit_code: 0 }) as const;
 const noTurn = err(edgeUnavailableReason, 'the command waited for its turn for too long');
-const cancelled = { outcome: 'cancelled', reason: 'the run was stopped before the command left' } as const;
 const unsure: Launch = { kind: 'unsure' };
 const failed = (result: EdgeOutcome): Launch => ({ kind: 'failed', result });
+const notLeft = (why: NotDone): Launch => (why.kind === 'ended' ? failed(why.result) : { kind: 'stopped' });

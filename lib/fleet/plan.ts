@@ -73,7 +73,10 @@ export interface FleetProgress {
   open(): string[];
   /** Hosts with an outcome. */
   readonly terminal: number;
+  /** Nothing more is started. */
   readonly isStopped: boolean;
+  /** It has stopped, and hosts in flight are not let finish. */
+  readonly cancelsInFlight: boolean;
   /** Every host has an outcome. */
   readonly isFinished: boolean;
   readonly summary: FleetSummary;
@@ -196,7 +199,7 @@ class Progress implements FleetProgress {
     return true;
   }
 
-  get #cancelsInFlight(): boolean {
+  get cancelsInFlight(): boolean {
     const isHalted = this.#haltedAfter !== undefined;
     return this.#cancelledAfter !== undefined || (isHalted && this.#plan.policy.failure_policy === 'FailFast');
   }
@@ -207,7 +210,7 @@ class Progress implements FleetProgress {
   }
 
   #noteToCancel(node: string): void {
-    if (this.#cancelsInFlight && !this.#cancelSent.has(node)) this.#toCancel.add(node);
+    if (this.cancelsInFlight && !this.#cancelSent.has(node)) this.#toCancel.add(node);
   }
 
   next(now: number): FleetDecision {
@@ -265,7 +268,7 @@ class Progress implements FleetProgress {
    * own result comes first (ADR 0101). One that no cancellation reaches waits for the sender to give up.
    */
   get #waiting() {
-    if (this.#cancelsInFlight)
+    if (this.cancelsInFlight)
       return { times: this.#cancelSent, patienceMs: fleetTimes.cancelGraceMs, outcome: 'cancelled' } as const;
     const patienceMs = this.#plan.policy.per_target_deadline_secs * 1_000 + fleetTimes.resultGraceMs;
     return { times: this.#sent, patienceMs, outcome: 'timed_out' } as const;

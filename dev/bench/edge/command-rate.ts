@@ -107,7 +107,7 @@ function handingOver(sender: Sender): (command: FleetCommand) => Promise<unknown
         stop,
         mayBeSent: false,
         turn: () => turns.enter({ tenant: command.tenant, signal: stop }),
-        isCancelled: () => false,
+        isStopped: () => false,
         isOver: () => false,
         onSend: () => undefined,
       },
