@@ -47,10 +47,11 @@ export function createCommandSender({ bus, clock, edgeKey, guard }: SenderDeps):
         throw error;
       }
     },
-    async send(command) {
+    recordOf: ({ commandId }) => hosts.recordOf(commandId),
+    async send(command, goodUntil) {
       guard();
       const { commandId, run, tool, args, securityContext: context, deadlineSecs } = command;
-      const token = await tokenOf(command, edgeKey, clock.now());
+      const token = await tokenOf(command, edgeKey, { now: clock.now(), goodUntil });
       await hosts.send(addressOf(command), {
         commandId,
         run,
@@ -65,7 +66,12 @@ export function createCommandSender({ bus, clock, edgeKey, guard }: SenderDeps):
   };
 }
 
-function tokenOf(command: FleetCommand, edgeKey: KeyObject, now: number): Promise<string> {
+interface TokenTimes {
+  readonly now: number;
+  readonly goodUntil: number;
+}
+
+function tokenOf(command: FleetCommand, edgeKey: KeyObject, { now, goodUntil }: TokenTimes): Promise<string> {
   const { commandId, tenant: tid, tool, args, securityContext: context, deadlineSecs, author, target } = command;
   return mintCommandToken(edgeKey, {
     author,
@@ -77,7 +83,7 @@ function tokenOf(command: FleetCommand, edgeKey: KeyObject, now: number): Promis
     context,
     deadlineSeconds: deadlineSecs,
     now,
-    lifeMs: deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs,
+    lifeMs: goodUntil - now,
   });
 }
 

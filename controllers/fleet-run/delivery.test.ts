@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { BusConfig } from '../../lib/bus/bus-config.ts';
@@ -64,7 +65,7 @@ const absent =
     };
     return {
       ...sender,
-      send: (command) => met('send').then(() => sender.send(command)),
+      send: (...sent) => met('send').then(() => sender.send(...sent)),
       cancel: (command, reason) => met('cancel').then(() => sender.cancel(command, reason)),
     };
   };
@@ -113,8 +114,8 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
         ...sender,
         claim: (command) => sender.claim(command).finally(() => (claims += 1)),
         // The others wait for the one turn until the run knows of the failure.
-        async send(command) {
-          await sender.send(command);
+        async send(...sent) {
+          await sender.send(...sent);
           await soon(() => expect(server.status.summary?.err).toBeGreaterThan(0));
         },
       });
@@ -210,10 +211,10 @@ describe.concurrent('a cancellation of a fleet run', { timeout: 60_000 }, () => 
     let isSending = false;
     const slow = (sender: CommandSender): CommandSender => ({
       ...sender,
-      async send(command) {
+      async send(...sent) {
         isSending = true;
         await systemClock.sleep(1_000);
-        await sender.send(command);
+        await sender.send(...sent);
       },
     });
     const process = start(server, hosts, { wrapSender: slow });
@@ -333,6 +334,20 @@ describe.concurrent('a process that takes over a fleet run', { timeout: 60_000 }
     expect(peer.invoked).toHaveLength(1);
   });
 
+  it('EDGE-REST-38 AMB-200 gives a host no more time for a command that it sends again than the first token has', async () => {
+    const hosts = hostsNamed(1);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: long });
+    const first = start(server, hosts);
+    await soon(() => expect(peer.invoked).toHaveLength(1));
+    await first.kill();
+    start(server, hosts, { clock: { ...systemClock, now: () => Date.now() + 30_000 } });
+    await soon(() => expect(peer.invoked).toHaveLength(2));
+    const [one = 0, again = 0] = peer.invokes.map(({ command }) => decodeJwt(command.token).exp);
+    expect(again).toBeLessThanOrEqual(one);
+    expect(again).toBeGreaterThan(one - 5);
+  });
+
   it('EDGE-REST-39 ends a run whose record is gone, and says so', async () => {
     const hosts = hostsNamed(3);
     await relay(hosts, silent);
@@ -382,24 +397,25 @@ describe('results in the log of a tenant', { timeout: 90_000 }, () => {
     if (invoke !== undefined) await peer.say(invoke, ok);
     return () => {
       start(server, hosts, { bus: small.connect(config) });
-      return server;
+      return { server, peer };
     };
   };
 
   it('EDGE-FLOW-11 are not displaced by those of another tenant', async () => {
     const again = await begin();
     await flood('mallory', 4);
-    const server = again();
+    const { server } = again();
     await ended(server);
     expect(await outcomes(server)).toEqual(['ok']);
   });
 
-  it('EDGE-REST-38 a run ends although its tenant displaced a result of it', async () => {
+  it('EDGE-REST-38 AMB-200 a command runs once although its tenant displaced its result, and its run says so', async () => {
     const again = await begin();
     await flood('acme', 4);
-    const server = again();
+    const { server, peer } = again();
     await ended(server);
-    expect(await outcomes(server)).toEqual(['timed_out']);
+    expect(await outcomes(server)).toEqual(['err OutcomeUnknown']);
+    expect(peer.invoked).toHaveLength(1);
   });
 });
 

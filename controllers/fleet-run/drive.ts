@@ -5,6 +5,7 @@ import type { FairPool } from '../../lib/fair-pool.ts';
 import type { FleetDecision } from '../../lib/fleet/plan.ts';
 import { cancel } from './cancel.ts';
 import { type Launch, launch } from './launch.ts';
+import { outcomeUnknown } from './outcome-unknown.ts';
 import type { CommandSender, NewsWriter } from './ports.ts';
 import type { RunView } from './run-view.ts';
 import { say, sayAgain } from './stand-in-results.ts';
@@ -85,8 +86,7 @@ async function isUnclaimed(sender: CommandSender, view: RunView, node: string): 
 function lateResult(view: RunView, node: string, outcome: 'timed_out' | 'cancelled'): EdgeOutcome {
   if (outcome === 'cancelled') return { outcome, reason: whyCancelled(view, node) };
   if (view.commands.isUnsure(node)) {
-    const message = 'the command may have been sent, and the host gave no result';
-    return { outcome: 'err', code: 'OutcomeUnknown', message, exit_code: 0 };
+    return outcomeUnknown('the command may have been sent, and the host gave no result');
   }
   return { outcome, deadline_ms: view.policy.per_target_deadline_secs * 1_000 };
 }

@@ -35,6 +35,8 @@ interface Given {
   readonly isTurn?: boolean;
   readonly deadlineSecs?: number;
   readonly stopAtClaim?: number;
+  /** The record of an earlier claim; by default it has 60 s to its deadline. */
+  readonly record?: { readonly ended?: boolean; readonly deadlineInMs?: number };
 }
 
 async function launched(given: Given) {
@@ -42,6 +44,10 @@ async function launched(given: Given) {
   const { deadlineSecs = 60, stopAtClaim = Infinity, stopAtTurn = Infinity } = given;
   const clock = createManualClock();
   const claims = [claim].flat();
+  const { ended, deadlineInMs = 60_000 } = given.record ?? {};
+  const deadline = new Date(clock.now() + deadlineInMs).toISOString();
+  const goodUntil: number[] = [];
+  const begun = clock.now();
   let tries = 0;
   let claimed = 0;
   const sender = {
@@ -51,7 +57,9 @@ async function launched(given: Given) {
       if (met instanceof Error) throw met;
       return met;
     },
-    send: async () => {
+    recordOf: async () => ({ deadline, ...(ended === undefined ? {} : { ended }) }),
+    send: async (_: FleetCommand, until: number) => {
+      goodUntil.push(until - begun);
       const met = sends[Math.min(tries, sends.length - 1)];
       tries += 1;
       if (met instanceof Error) throw met;
@@ -79,13 +87,12 @@ async function launched(given: Given) {
     },
   );
   void end.then(() => (done = true));
-  const begun = clock.now();
   while (!done && clock.now() - begun < 300_000) {
     await clock.advance(500);
     // A waiting command holds no turn.
     expect(held).toBe(0);
   }
-  return { end: await end, tries, claimed, ms: clock.now() - begun };
+  return { end: await end, tries, claimed, goodUntil, ms: clock.now() - begun };
 }
 
 describe('handing a command over', () => {
@@ -95,6 +102,32 @@ describe('handing a command over', () => {
 
   it('EDGE-REST-38 hands one that an earlier process claimed over again, under the same id', async () => {
     expect(await launched({ claim: false })).toMatchObject({ end: { kind: 'sent' }, tries: 1 });
+  });
+
+  it('EDGE-REST-38 AMB-200 sends nothing again whose record says that it has ended: its result was lost', async () => {
+    const want = { kind: 'failed', result: { outcome: 'err', code: 'OutcomeUnknown' } };
+    expect(await launched({ claim: false, record: { ended: true } })).toMatchObject({ end: want, tries: 0 });
+    const stopped = { claim: false, record: { ended: true }, stopAtTurn: 1 };
+    expect(await launched(stopped)).toMatchObject({ end: { kind: 'unsure' }, tries: 0 });
+  });
+
+  it.each([
+    [1, { kind: 'sent' }, 1],
+    [0, { kind: 'failed', result: { code: 'OutcomeUnknown' } }, 0],
+    [-1, { kind: 'failed', result: { code: 'OutcomeUnknown' } }, 0],
+  ])(
+    'EDGE-REST-38 AMB-200 sends again until the first token may have ended, and not after (%i ms left)',
+    async (leftMs, end, tries) => {
+      const record = { deadlineInMs: leftMs - fleetRunLimits.tokenGraceMs };
+      expect(await launched({ claim: false, record })).toMatchObject({ end, tries });
+    },
+  );
+
+  it('EDGE-REST-38 AMB-200 lets no try give the host more time than the first one', async () => {
+    const life = 60_000 + fleetRunLimits.tokenGraceMs;
+    expect((await launched({ sends: [late, noBus, 'ok'] })).goodUntil).toEqual([life, life, life]);
+    const again = await launched({ claim: false, sends: [late, 'ok'], record: { deadlineInMs: 20_000 } });
+    expect(again.goodUntil).toEqual([320_000, 320_000]);
   });
 
   it('EDGE-REST-33 waits a little for a host whose stream is away, then fails with EdgeUnavailable', async () => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable, isUnsent } from '../../lib/edge/index.ts';
 import { fleetRunLimits } from './limits.ts';
+import { outcomeUnknown } from './outcome-unknown.ts';
 import type { CommandSender, FleetCommand } from './ports.ts';
 
 /** Outcome of handing a command over. */
@@ -18,7 +19,7 @@ export type Launch =
   | { readonly kind: 'left' };
 
 interface LaunchDeps {
-  readonly sender: Pick<CommandSender, 'claim' | 'send'>;
+  readonly sender: Pick<CommandSender, 'claim' | 'recordOf' | 'send'>;
   readonly clock: Clock;
 }
 
@@ -42,28 +43,38 @@ interface Launching {
 
 /**
  * Claims a command and hands it over. One that was claimed by a process before this one, and has no result, is handed
- * over again. A host runs a command id once (proto, InvokeTool), and a command that never left is not lost so.
+ * over again while its host still knows the id, which it runs once (proto, InvokeTool): a command that never left is not
+ * lost so.
  */
 export async function launch(deps: LaunchDeps, launching: Launching): Promise<Launch> {
-  const { command, mayBeSent } = launching;
+  const { mayBeSent } = launching;
   // A claim alone sends nothing: it waits for the bus as long as the run does (ADR 0070).
   const claimed = await untilDone(deps, launching, {
-    call: () => claim(deps, command),
+    call: () => claim(deps, launching),
     busMs: Number.POSITIVE_INFINITY,
     // The claim tells whether an earlier process may have sent it.
     evenStopped: mayBeSent,
   });
   if (claimed.kind === 'left') return claimed;
   if (claimed.kind !== 'done') return mayBeSent ? unsure : notLeft(claimed);
-  if (typeof claimed.value === 'object') return failed(claimed.value);
-  const isFirst = claimed.value || !mayBeSent;
-  return send(deps, launching, isFirst);
+  if ('outcome' in claimed.value) return failed(claimed.value);
+  return send(deps, launching, claimed.value);
 }
 
-async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): Promise<Launch> {
+/** The way is free for a command. */
+interface Permit {
+  /** No process before this one may have sent it. */
+  readonly isFirst: boolean;
+  /** Until when its host may take it; undefined: for the life of a token from the first try on. */
+  readonly goodUntil?: number;
+}
+
+async function send(deps: LaunchDeps, launching: Launching, { isFirst, goodUntil }: Permit): Promise<Launch> {
+  let until = goodUntil;
   const call = (): Promise<void> => {
     launching.onSend();
-    return deps.sender.send(launching.command);
+    until ??= deps.clock.now() + launching.command.deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs;
+    return deps.sender.send(launching.command, until);
   };
   // A host runs a command id once, and a bus that is slow says nothing of the host.
   const busMs = Math.max(launching.command.deadlineSecs * 1_000, fleetRunLimits.unreachableMs);
@@ -74,14 +85,28 @@ async function send(deps: LaunchDeps, launching: Launching, isFirst: boolean): P
   return sent.isOpen || !isFirst ? unsure : notLeft(sent);
 }
 
-/** The answer of `CommandSender.claim`; a result where the command is not claimed, and cannot be. */
-async function claim({ sender }: LaunchDeps, command: FleetCommand): Promise<boolean | EdgeOutcome> {
+/** A result where the command cannot be claimed, or may have run and may not leave again. */
+async function claim(deps: LaunchDeps, launching: Launching): Promise<Permit | EdgeOutcome> {
   try {
-    return await sender.claim(command);
+    if ((await deps.sender.claim(launching.command)) || !launching.mayBeSent) return { isFirst: true };
   } catch (error) {
     if (error instanceof AppError && error.code === 'limit_exceeded') return err(error.reason, error.message);
     throw error;
   }
+  return permitAgain(deps, launching);
+}
+
+/** For a command that an earlier process claimed, and may have sent. */
+async function permitAgain(deps: LaunchDeps, { command, isStopped }: Launching): Promise<Permit | EdgeOutcome> {
+  const record = await deps.sender.recordOf(command);
+  const goodUntil = Date.parse(record?.deadline ?? '') + fleetRunLimits.tokenGraceMs;
+  // Nothing leaves where the run has stopped, and its host ends as such a run says (ADR 0101).
+  if (isStopped()) return { isFirst: false };
+  if (record?.ended === true) return outcomeUnknown('the command has ended, and its result was lost');
+  // A host forgets ids some minutes after their tokens. The first token ended no earlier than this time.
+  if (!(deps.clock.now() < goodUntil))
+    return outcomeUnknown('the command may have been sent, too long ago to send it again');
+  return { isFirst: false, goodUntil };
 }
 
 type Tried<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: 'left' } | NotDone;

@@ -1,4 +1,4 @@
-import type { EdgeNews, NewsPlace } from '../../lib/edge/index.ts';
+import type { CommandRecord, EdgeNews, NewsPlace } from '../../lib/edge/index.ts';
 import type { FrozenTarget } from '../../lib/fleet/run-record.ts';
 
 /** One command of a run for one host. */
@@ -23,11 +23,14 @@ export interface CommandSender {
    * it was not, and the tenant may claim no more.
    */
   claim(command: FleetCommand): Promise<boolean>;
+  /** A command that was claimed; undefined where it was not, or that is forgotten. */
+  recordOf(command: Pick<FleetCommand, 'commandId'>): Promise<Pick<CommandRecord, 'deadline' | 'ended'> | undefined>;
   /**
-   * Hands it over to the relay that holds the host's stream. Throws AppError `unavailable` with the reason
-   * EdgeUnavailable where none does.
+   * Hands it over to the relay that holds the host's stream. The host takes it until `goodUntil`, in milliseconds since the epoch:
+   * no later time for a later try, since a host that forgot the id refuses no token of a later time. Throws AppError
+   * `unavailable` with the reason EdgeUnavailable where no relay does.
    */
-  send(command: FleetCommand): Promise<void>;
+  send(command: FleetCommand, goodUntil: number): Promise<void>;
   /** The same for a cancellation. */
   cancel(command: Pick<FleetCommand, 'commandId' | 'run' | 'tenant' | 'target'>, reason: string): Promise<void>;
 }

@@ -2,6 +2,7 @@ import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import {
+  type CommandRecord,
   createEdgeResults,
   type EdgeOutcome,
   edgeBuckets,
@@ -65,10 +66,12 @@ export class RelayPeer {
     await Promise.all(lanes);
   }
 
-  /** Publishes the result of a command. */
-  async say({ host, command }: Invoke, result: EdgeOutcome): Promise<void> {
+  /** Publishes the result of a command, and notes in its record that it has ended, as a relay does. */
+  async say({ host, command, claim }: Invoke, result: EdgeOutcome): Promise<void> {
     const ids = { tenant: host.tenant, run: command.run, node_id: host.nodeId, command_id: command.commandId };
     await this.#results.publish({ ...ids, kind: 'result', at: new Date().toISOString(), result });
+    const commands = this.#bus.bucket<CommandRecord>(edgeBuckets.commands);
+    if (claim !== undefined) commands.note(command.commandId, { ...claim.record, ended: true }, claim.revision);
   }
 
   get invokes(): Invoke[] {

@@ -72,7 +72,7 @@ export async function commandRate(
   return { times, failed: dueAt.size };
 }
 
-type Sender = Pick<CommandSender, 'claim' | 'send'>;
+type Sender = Pick<CommandSender, 'claim' | 'recordOf' | 'send'>;
 
 function senderOf(bus: ReturnType<typeof benchBus>, token: string): Sender {
   const commands = createHostCommands({ bus });
@@ -86,6 +86,7 @@ function senderOf(bus: ReturnType<typeof benchBus>, token: string): Sender {
         node_id: target.node_id,
         deadline: new Date(Date.now() + deadlineSecs * 1_000).toISOString(),
       }),
+    recordOf: ({ commandId }) => commands.recordOf(commandId),
     send: ({ commandId, run, tenant, target }) =>
       commands.send(
         { tenant, hostUid: target.host_uid, nodeId: target.node_id },
