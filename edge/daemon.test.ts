@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../lib/clock.ts';
 import { bundledDaemon } from '../test/edge/bundled-daemon.ts';
 import { startTestRelay, type TestRelay } from '../test/edge/test-relay.ts';
+import { lockFolder } from './state/folder-lock.ts';
 
 const command = bundledDaemon();
 let relay: TestRelay;
@@ -342,6 +343,14 @@ describe('faults of the machine', () => {
     await runDaemon();
   });
 
+  it('AMB-200 takes the folder before it reads the key, which a daemon that ends may replace until then', async () => {
+    await enroll();
+    using _held = lockFolder(join(folder, 'state'));
+    await writeFile(join(folder, 'state/credential.json'), '{');
+    const second = await finished(start('run', '--config', join(folder, 'config.yaml')));
+    expect(second).toMatchObject({ code: 1, text: expect.stringContaining('another daemon runs') as string });
+  });
+
   it('EDGE-FLOW-15 stops where SIGTERM comes during the rotation before the stream', async () => {
     relay.close();
     relay = await startTestRelay({ tokenLifeMs: 20_000 });
@@ -419,5 +428,17 @@ describe('EDGE-FLOW-22 key rotation', () => {
     start('run', '--config', join(folder, 'config.yaml')).stdout?.resume();
     await relay.until(() => relay.keys.length === 3 && relay.events.length > 0, 20_000);
     expect(relay.problems).toEqual([]);
+  });
+
+  it('replaces a fresh token before the stream begins, where a rotation had no answer before the daemon ended', async () => {
+    await enroll();
+    const offered = generateKeyPairSync('ed25519');
+    const file = join(folder, 'state/credential.json');
+    const credential = JSON.parse(await readFile(file, 'utf8')) as object;
+    const pendingKeys = [offered.privateKey.export({ type: 'pkcs8', format: 'pem' })];
+    await writeFile(file, JSON.stringify({ ...credential, pendingKeys }));
+    relay.keys.push(offered.publicKey);
+    await runDaemon();
+    expect([relay.keys.length, relay.tokens.length > 0, relay.problems]).toEqual([3, true, []]);
   });
 });

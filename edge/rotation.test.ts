@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { heartbeatMsOf } from './heartbeat.ts';
 import { isRotationDue } from './rotation.ts';
@@ -14,7 +15,16 @@ describe('a rotation is due', () => {
     ['not where it is before it by the skew', -300_000, 0, false],
     ['where the clock jumped far ahead', 400 * day, 0, true],
   ])('%s', (_title, age, heldMs, isDue) => {
-    expect(isRotationDue({ receivedAt: day, lifeMs: day }, { now: day + age, heldMs })).toBe(isDue);
+    expect(isRotationDue({ receivedAt: day, lifeMs: day, pendingKeys: [] }, { now: day + age, heldMs })).toBe(isDue);
+  });
+
+  it.each([
+    [0, false],
+    [1, true],
+    [8, true],
+  ])('EDGE-FLOW-22 with a fresh token and %d keys whose answers have not come: %s', (count, isDue) => {
+    const pendingKeys = Array.from({ length: count }, () => generateKeyPairSync('ed25519').privateKey);
+    expect(isRotationDue({ receivedAt: day, lifeMs: day, pendingKeys }, { now: day, heldMs: 0 })).toBe(isDue);
   });
 });
 

@@ -14,13 +14,15 @@ const part = 0.5;
 const jumpMs = 300_000;
 
 /**
- * Whether it is time for a new key. It is when half the life of the token is over, by the clock or by the time that
- * this process has run since. A clock that jumped to before the token was received says nothing, so it is time as well.
+ * Whether a rotation is due. It is when half the life of the token is over, by the clock or by the time that this process
+ * has run since. A clock that jumped to before the token was received says nothing, so it is due as well. It is due at once
+ * where an answer is missing: the server may have replaced the token already.
  */
 export function isRotationDue(
-  { receivedAt, lifeMs }: Pick<HostCredential, 'receivedAt' | 'lifeMs'>,
+  { receivedAt, lifeMs, pendingKeys }: Pick<HostCredential, 'receivedAt' | 'lifeMs' | 'pendingKeys'>,
   { now, heldMs }: { readonly now: number; readonly heldMs: number },
 ): boolean {
+  if (pendingKeys.length > 0) return true;
   const age = now - receivedAt;
   return age >= lifeMs * part || heldMs >= lifeMs * part || age < -jumpMs;
 }
@@ -34,23 +36,36 @@ interface RotateDeps {
   readonly save: (credential: HostCredential) => Promise<void>;
 }
 
-/** Rotations without an answer whose keys are kept; the server holds one of the last ones, or the current one. */
-const pendingMost = 8;
-
 /**
- * Replaces the key by one that no rotation has used before. The new one is on the disk before the relay hears of it. An
- * answer that never came leaves open which key the server holds, so the current one signs first, then each pending one;
- * the token only names the host.
+ * Replaces the key. A key that the server may have is never given up: as long as an answer is missing, each attempt offers
+ * the same key again, so the server holds that one or the one before. Where it holds the offered one, the token was lost with
+ * the answer, and a new key gets one.
  * @throws AppError as the relay answers: `ABORTED` for a rotation that another one overtook.
  */
 export async function rotateKey(deps: RotateDeps, current: HostCredential): Promise<HostCredential> {
+  const offered = current.pendingKeys.at(-1);
+  if (offered === undefined) return offerNewKey(deps, current);
+  const signers = [current.privateKey, ...current.pendingKeys.toReversed()];
+  const answer = await askSignedBy(deps, signers, { privateKey: offered, token: current.token });
+  if (answer !== 'held') return take(deps, current, { privateKey: offered, answer });
+  deps.logger.info({}, 'the relay holds the offered key');
+  return offerNewKey(deps, { ...current, privateKey: offered });
+}
+
+/** The key is on the disk before the relay hears of it. The same write settles which key the server holds until then. */
+async function offerNewKey(deps: RotateDeps, current: HostCredential): Promise<HostCredential> {
   const { privateKey } = generateKeyPairSync('ed25519');
-  const pendingKeys = [...current.pendingKeys, privateKey].slice(-pendingMost);
-  await deps.save({ ...current, pendingKeys });
-  const answer = await askSignedBy(deps, [current.privateKey, ...current.pendingKeys], {
-    privateKey,
-    token: current.token,
-  });
+  await deps.save({ ...current, pendingKeys: [privateKey] });
+  const answer = await ask(deps, current.privateKey, { privateKey, token: current.token });
+  return take(deps, current, { privateKey, answer });
+}
+
+/** Writes the key with the token that is bound to it. */
+async function take(
+  deps: RotateDeps,
+  current: HostCredential,
+  { privateKey, answer }: { readonly privateKey: KeyObject; readonly answer: RotateEdgeKeyResponse },
+): Promise<HostCredential> {
   const lifeMs = (answer.expiresAt?.getTime() ?? 0) - (answer.issuedAt?.getTime() ?? 0);
   const next: HostCredential = {
     privateKey,
@@ -74,21 +89,32 @@ function heartbeatOf(
   return heartbeatMs === undefined ? {} : { heartbeatMs };
 }
 
-/** Asks with one signing key after the other until the server knows one. */
+type Offer = Pick<HostCredential, 'privateKey' | 'token'>;
+type AskDeps = Pick<RotateDeps, 'clock' | 'nodeId' | 'client'>;
+
+/**
+ * Asks with one signing key after the other until the server knows one; `held` where it has the offered key already. The
+ * server judges the signature first, so a request that the offered key has signed is `invalid` for that reason alone.
+ */
 async function askSignedBy(
-  deps: Pick<RotateDeps, 'clock' | 'nodeId' | 'client'>,
+  deps: AskDeps,
   [key, ...others]: readonly KeyObject[],
-  next: Pick<HostCredential, 'privateKey' | 'token'>,
-): Promise<RotateEdgeKeyResponse> {
+  offer: Offer,
+): Promise<RotateEdgeKeyResponse | 'held'> {
   if (key === undefined)
     throw new AppError('unauthenticated', 'the relay knows no key of this host', { reason: 'UNAUTHENTICATED' });
-  const now = deps.clock.now();
-  const pair = { privateKey: next.privateKey, publicKey: publicKeyOf(next.privateKey) };
-  const { nodeId } = deps;
   try {
-    return await deps.client.rotate(sealRotation(pair, { key, nodeId, token: next.token, sequence: BigInt(now), now }));
+    return await ask(deps, key, offer);
   } catch (error) {
+    if (key === offer.privateKey && error instanceof AppError && error.code === 'invalid') return 'held';
     if (others.length === 0 || !hasReason(error, 'UNAUTHENTICATED')) throw error;
   }
-  return askSignedBy(deps, others, next);
+  return askSignedBy(deps, others, offer);
+}
+
+/** One request, signed by this key. The token only names the host, so that it may have expired or been replaced. */
+function ask({ clock, nodeId, client }: AskDeps, key: KeyObject, offer: Offer): Promise<RotateEdgeKeyResponse> {
+  const now = clock.now();
+  const pair = { privateKey: offer.privateKey, publicKey: publicKeyOf(offer.privateKey) };
+  return client.rotate(sealRotation(pair, { key, nodeId, token: offer.token, sequence: BigInt(now), now }));
 }

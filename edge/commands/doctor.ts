@@ -55,8 +55,7 @@ export const doctorCommand = (world: World): Command =>
     .option('--state <folder>', 'folder of the key, the token and the journal', world.stateFolder)
     .option('--config <file>', 'configuration of this host', world.configFile)
     .action(async (options: HostOptions) => {
-      await openHostState(options.state, world.owner);
-      const host = await openHost(world, options);
+      const host = await openHost(world, options, await openHostState(options.state, world.owner));
       world.out(`ok    files: ${options.state}, ${options.config}`);
       let wrong = 0;
       for (const [name, check] of Object.entries(checks)) {

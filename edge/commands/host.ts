@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { type MergedConfig, openMergedConfig } from '../config/merged-config.ts';
 import { readLocalConfig } from '../config/read-config.ts';
 import type { LocalConfig } from '../config/schema.ts';
-import { type HostCredential, type HostState, type HostIdentity, openHostState } from '../state/host-state.ts';
+import { type HostCredential, type HostState, type HostIdentity } from '../state/host-state.ts';
 import type { World } from '../world.ts';
 
 /** Options of the commands that work with an enrolled host. */
@@ -22,8 +22,7 @@ export interface EnrolledHost {
 }
 
 /** @throws AppError `not_found` for a host that is not enrolled, ConfigError, or `forbidden` for files that others reach. */
-export async function openHost(world: World, options: HostOptions): Promise<EnrolledHost> {
-  const state = await openHostState(options.state, world.owner);
+export async function openHost(world: World, options: HostOptions, state: HostState): Promise<EnrolledHost> {
   const [identity, credential] = [await state.identity(), await state.credential()];
   if (identity === undefined || credential === undefined)
     throw new AppError('not_found', `${options.state} holds no enrolled host; run windlass-edge enroll first`, {

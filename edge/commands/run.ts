@@ -5,6 +5,7 @@ import { createDaemon } from '../daemon.ts';
 import { openJournal } from '../journal/journal.ts';
 import { serveFacts } from '../local-socket.ts';
 import { lockFolder } from '../state/folder-lock.ts';
+import { openHostState } from '../state/host-state.ts';
 import { createHostTools } from '../tools/host-tools.ts';
 import type { World } from '../world.ts';
 import { type HostOptions, openHost } from './host.ts';
@@ -19,8 +20,10 @@ export const runCommand = (world: World): Command =>
 
 async function run(world: World, options: HostOptions): Promise<void> {
   const { clock, owner, runner, prlimit } = world;
-  const host = await openHost(world, options);
+  const state = await openHostState(options.state, owner);
+  // Before the files are read: a daemon that ends may replace the key until then.
   using _lock = lockFolder(options.state);
+  const host = await openHost(world, options, state);
   const journal = await openJournal(join(options.state, 'commands'), { clock, owner });
   const current = () => host.config.current;
   const tools = createHostTools({ clock, config: current, runner, prlimit, runs: world.toolRuns(current) });

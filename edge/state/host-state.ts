@@ -38,7 +38,10 @@ export interface HostCredential {
   readonly lifeMs: number;
   /** Interval of heartbeats that came with the token; absent: that of the identity. */
   readonly heartbeatMs?: number;
-  /** Keys of rotations whose answers have not come: the server may have taken any of them. The oldest is first. */
+  /**
+   * Keys of rotations whose answers have not come: the server may have taken any of them. One at most, except in a folder of
+   * an earlier version, which kept up to eight; the oldest is first.
+   */
   readonly pendingKeys: readonly KeyObject[];
 }
 

@@ -40,7 +40,8 @@ export interface TestRelay {
   readonly edgeKey: KeyObject;
   readonly events: EdgeEventCase[];
   readonly streams: number;
-  readonly keys: readonly KeyObject[];
+  /** Keys of the host in order; the last one counts. */
+  readonly keys: KeyObject[];
   /** Tokens in the envelopes of the events, in order. */
   readonly tokens: readonly string[];
   /** Faults of messages of the daemon. */
@@ -180,6 +181,8 @@ export async function startTestRelay(
       return answer({ code: status.UNAUTHENTICATED, details: 'old key' });
     if (!isRotationProof(key, { nodeId, newPublicKey }, proof))
       return answer({ code: status.INVALID_ARGUMENT, details: 'new key' });
+    if (keys.slice(-2).some((one) => one.equals(key)))
+      return answer({ code: status.INVALID_ARGUMENT, details: 'the key of the host, or the one before' });
     keys.push(key);
     if (self.losesRotation) {
       self.losesRotation = false;
