@@ -8,6 +8,7 @@ import { FleetServer as Server, perNodeOf as records, recordsOf } from '../../te
 import { useFleetControllers } from '../../test/support/fleet-controllers.ts';
 import { echoTool, serveTools } from '../../test/support/gateway.ts';
 import { type Answer, hostsNamed, type Invoke, type RelayPeer, startRelayPeer } from '../../test/support/relay-peer.ts';
+import { fleetRunLimits } from './limits.ts';
 
 const nats = useFleetControllers();
 const { publicKey, start } = nats;
@@ -141,6 +142,24 @@ describe('a fleet run on a real NATS server', () => {
     start(server, hostsNamed(1));
     await ended(server);
     expect(server.status).toMatchObject({ outcome: 'refused', reason });
+  });
+
+  it('EDGE-RES-19 waits for a namespace that was made a tenant just before the run, and refuses it when its time is over', async () => {
+    const [server, late] = [new Server({}), new Server({})];
+    const created = Date.now();
+    let [nowMs, tenant] = [created + fleetRunLimits.unknownMs - 1, undefined as string | undefined];
+    for (const run of [server, late]) run.change({ metadata: { creationTimestamp: new Date(created).toISOString() } });
+    const given = { clock: { ...systemClock, now: () => nowMs }, tenantOf: () => tenant };
+    const again = { requeueAfterMs: fleetRunLimits.retryMs, reason: 'NotATenant' };
+    const [first, second] = [start(server, [], given), start(late, [], given)];
+    expect([await first.look(), await second.look()]).toEqual([again, again]);
+    tenant = 'acme';
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'complete', reason: 'NoTargets' });
+    tenant = undefined;
+    nowMs += 1;
+    await ended(late);
+    expect(late.status).toMatchObject({ phase: 'Ended', outcome: 'refused', reason: 'NotATenant' });
   });
 
   it('AMB-108 EDGE-TOOL-06 asks the gateway whether a fleet can run a registered tool', async () => {

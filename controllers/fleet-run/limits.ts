@@ -5,7 +5,7 @@ import { bytesOf } from '../../lib/memory-budget/index.ts';
 
 /** Numbers of fleet runs that are no part of the contract. */
 export const fleetRunLimits = {
-  /** The caches may be behind the one who made a run beside its hosts. */
+  /** The caches may be behind the one who made a run beside its namespace and hosts. */
   unknownMs: 3_000,
   /** A status is written so often at most during its run. */
   statusMs: 1_000,

@@ -95,17 +95,13 @@ async function fixTargets(deps: FleetRunDeps, run: FleetRun): Promise<ReconcileR
   const now = deps.clock.now();
   const { namespace = '' } = run.metadata;
   const tenant = deps.tenants.tenantOf(namespace);
-  if (tenant === undefined) return refuse(deps, run, { reason: 'NotATenant', message: 'the namespace is no tenant' });
+  if (tenant === undefined) return refuseInTime(deps, run, notATenant);
   if (deps.problem !== undefined) return refuse(deps, run, deps.problem);
   const hosts = deps.hosts.byIndex('namespace', namespace).map(fleetHostOf);
   const isFleetCapable = await capable(deps, tenant, run);
   if (typeof isFleetCapable !== 'boolean') return isFleetCapable;
   const begun = await withGroup(deps, run, async (group) => begin(run, { hosts, group, isFleetCapable }));
-  if (begun.kind === 'refused') {
-    const age = now - Date.parse(run.metadata.creationTimestamp ?? '');
-    if (age < fleetRunLimits.unknownMs) return { requeueAfterMs: fleetRunLimits.retryMs, reason: begun.why.reason };
-    return refuse(deps, run, begun.why, begun.targets);
-  }
+  if (begun.kind === 'refused') return refuseInTime(deps, run, begun.why, begun.targets);
   const held = await hold(deps, run);
   const status = statusWith(held, now, {
     phase: 'Running',
@@ -152,6 +148,20 @@ const counts = ({ resolved, skipped }: FrozenTargets) => ({
   targets_skipped: skipped.length,
 });
 
+const notATenant = { reason: 'NotATenant', message: 'the namespace is no tenant' };
+
+/** A run that is new is looked at again first: caches may be behind the one who made it beside its namespace and hosts. */
+async function refuseInTime(
+  deps: FleetRunDeps,
+  run: FleetRun,
+  why: RefusedRun,
+  targets?: FrozenTargets,
+): Promise<ReconcileResult> {
+  const age = deps.clock.now() - Date.parse(run.metadata.creationTimestamp ?? '');
+  if (age < fleetRunLimits.unknownMs) return { requeueAfterMs: fleetRunLimits.retryMs, reason: why.reason };
+  return refuse(deps, run, why, targets);
+}
+
 async function refuse(
   deps: FleetRunDeps,
   run: FleetRun,
@@ -184,7 +194,7 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<ReconcileRe
   if (run === undefined || run.metadata.deletionTimestamp !== undefined || run.status?.phase === 'Ended')
     return undefined;
   const tenant = deps.tenants.tenantOf(run.metadata.namespace ?? '');
-  if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: 'NotATenant' };
+  if (tenant === undefined) return { requeueAfterMs: fleetRunLimits.tenantAgainMs, reason: notATenant.reason };
   try {
     // One that an older version began is not held yet.
     await deps.views.reopen(await hold(deps, run), tenant);
