@@ -149,14 +149,16 @@ describe('a fleet run on a real NATS server', () => {
     const created = Date.now();
     let [nowMs, tenant] = [created + fleetRunLimits.unknownMs - 1, undefined as string | undefined];
     for (const run of [server, late]) run.change({ metadata: { creationTimestamp: new Date(created).toISOString() } });
-    const given = { clock: { ...systemClock, now: () => nowMs }, tenantOf: () => tenant };
+    const clock = { ...systemClock, now: () => nowMs };
     const again = { requeueAfterMs: fleetRunLimits.retryMs, reason: 'NotATenant' };
-    const [first, second] = [start(server, [], given), start(late, [], given)];
+    const [first, second] = [
+      start(server, [], { clock, tenantOf: () => tenant }),
+      start(late, [], { clock, tenantOf: () => undefined }),
+    ];
     expect([await first.look(), await second.look()]).toEqual([again, again]);
     tenant = 'acme';
     await ended(server);
     expect(server.status).toMatchObject({ outcome: 'complete', reason: 'NoTargets' });
-    tenant = undefined;
     nowMs += 1;
     await ended(late);
     expect(late.status).toMatchObject({ phase: 'Ended', outcome: 'refused', reason: 'NotATenant' });
