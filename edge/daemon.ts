@@ -1,4 +1,5 @@
 import { platform } from 'node:os';
+import { fullJitter } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import { durationOf, hostRevokedReason } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
@@ -10,7 +11,6 @@ import type { Journal } from './journal/journal.ts';
 import { daemonLimits } from './limits.ts';
 import { isRotationDue, rotateKey } from './rotation.ts';
 import { type HostCredential, type HostIdentity, type HostState, pinnedKeys } from './state/host-state.ts';
-import { pauseBefore } from './stream/backoff.ts';
 import type { RelayClient } from './stream/relay-client.ts';
 import { createStreamSession, type StreamSession } from './stream/session.ts';
 import { archName } from './tools/host-info.ts';
@@ -133,6 +133,7 @@ class Life {
 
   async run(stop: AbortSignal): Promise<DaemonEnd> {
     const { clock, chance } = this.#deps;
+    const pauseMs = (): number => fullJitter(daemonLimits.backoff, this.#failures, chance());
     await this.#executor.recover();
     const ended = new AbortController();
     const leave = (): void => void this.session?.leave(stopGraceMs, 'the daemon stops');
@@ -141,7 +142,7 @@ class Life {
     try {
       while (!stop.aborted && !this.#isShutdown) {
         if ((await this.#connectOnce(stop)) === 'revoked') return 'revoked';
-        if (!stop.aborted && !this.#isShutdown) await clock.sleep(pauseBefore(this.#failures, chance()), stop);
+        if (!stop.aborted && !this.#isShutdown) await clock.sleep(pauseMs(), stop);
       }
       return this.#isShutdown ? 'shutdown' : 'stopped';
     } finally {

@@ -31,9 +31,10 @@ export const daemonLimits = {
   incoming: 64,
   /** Between SIGTERM and SIGKILL of a command. */
   killMs: 5_000,
-  /** First and longest pause before a new connection; each is drawn by chance from zero up to it. */
-  backoffMs: 1_000,
-  backoffCapMs: 60_000,
+  /**
+   * Pauses before a new connection, with full jitter: hosts whose relay ended together do not come back together.
+   */
+  backoff: { baseMs: 1_000, maxMs: 60_000 },
   /** How long an unary call may take. */
   callMs: 20_000,
   /** How often the daemon looks for changes of its host and for a rotation that is due. */

@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { fullJitter } from '../lib/backoff.ts';
 import { heartbeatMsOf } from './heartbeat.ts';
+import { daemonLimits } from './limits.ts';
 import { isRotationDue } from './rotation.ts';
-import { pauseBefore } from './stream/backoff.ts';
 
 const day = 86_400_000;
 
@@ -36,9 +37,10 @@ describe('the pause before a connection', () => {
     [6, 0.999_999, 60_000],
     [1e6, 0.999_999, 60_000],
   ])('after %d failures is by chance up to a bound', (failures, chance, bound) => {
-    expect(pauseBefore(failures, 0)).toBe(0);
-    expect(pauseBefore(failures, chance)).toBeGreaterThanOrEqual(bound - 1);
-    expect(pauseBefore(failures, chance)).toBeLessThan(bound);
+    const pauseMs = (by: number): number => fullJitter(daemonLimits.backoff, failures, by);
+    expect(pauseMs(0)).toBe(0);
+    expect(pauseMs(chance)).toBeGreaterThanOrEqual(bound - 1);
+    expect(pauseMs(chance)).toBeLessThan(bound);
   });
 });
 

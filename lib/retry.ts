@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { type BackoffLimits, exponential } from './informer/backoff.ts';
+import { type BackoffLimits, exponential } from './backoff.ts';
 
 /**
  * Tries again at once after a failure that `isWorthAnother`, up to `times` in all: for what another writer, or a name that is

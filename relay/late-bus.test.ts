@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../lib/errors.ts';
 import { createManualClock } from '../test/support/manual-clock.ts';
-import { gapMs, patiently, throughGaps } from './late-bus.ts';
+import { gapMs, retryWhileLate, throughGaps } from './late-bus.ts';
 
 const late = new AppError('unavailable', 'the event bus did not answer in time');
 
@@ -14,7 +14,7 @@ it.each([
   'after %i failures of a bus whose problem is %s there is one more attempt or none',
   async (failures, problem, error, want) => {
     let asked = 0;
-    const outcome = await patiently({ problem: () => problem }, async () => {
+    const outcome = await retryWhileLate({ problem: () => problem }, async () => {
       asked += 1;
       if (asked <= failures) throw error;
       return 'answer';

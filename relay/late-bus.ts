@@ -19,7 +19,7 @@ export const isLate = (bus: Pick<EventBus, 'problem'>, error: unknown): boolean 
  * Asks a bus again that is there and answers late. A refused stream or call has its daemon connect anew, which costs more than the
  * message. `attempt` does the same each time.
  */
-export const patiently = <T>(bus: Pick<EventBus, 'problem'>, attempt: () => Promise<T>): Promise<T> =>
+export const retryWhileLate = <T>(bus: Pick<EventBus, 'problem'>, attempt: () => Promise<T>): Promise<T> =>
   tryAgain(attempts, (error) => isLate(bus, error), attempt);
 
 interface GapDeps {
@@ -39,5 +39,5 @@ export function throughGaps<T>({ clock, bus }: GapDeps, attempt: () => Promise<T
     if (clock.steadyMs() >= until) throw error;
     return gapPauseMs;
   };
-  return tryPaced({ clock, pauseAfter }, () => patiently(bus, attempt));
+  return tryPaced({ clock, pauseAfter }, () => retryWhileLate(bus, attempt));
 }

@@ -210,7 +210,7 @@ async function release(deps: IngestDeps, { hold, remembered }: Partial<Taken>): 
   try {
     if (remembered !== undefined) await deliveries.release(remembered);
   } catch (error) {
-    logger.warn({ problem: messageOf(error) }, 'signature of a refused delivery not released');
+    logger.warn({ problem: messageOf(error) }, 'webhook signature reservation not released');
   }
   try {
     if (hold !== undefined) await reservations.release(hold);

@@ -56,7 +56,7 @@ export interface RoutesDeps extends Pick<DocsRoutesDeps, 'readDocsScript'>, Disc
   readonly webhookSecrets: WebhookSecrets;
   /** For transports that learn late whose a request is. */
   readonly rateLimit: RateLimit;
-  /** One for all doors: a tenant has one share of them in a process. */
+  /** All transports share it, so each tenant has one search quota per process. */
   readonly searches: Searches;
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */

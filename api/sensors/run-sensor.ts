@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
-import { halfJitter } from '../../lib/informer/backoff.ts';
+import { halfJitter } from '../../lib/backoff.ts';
 import { isRetryable } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type Ingest, IngestError } from '../ingest/index.ts';

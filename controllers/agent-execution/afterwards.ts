@@ -8,11 +8,11 @@ import { holdForArchive, letGoOfArchive } from '../archiving/archive-finalizer.t
 import type { Archives } from '../archiving/archives.ts';
 import type { ArchiveStep } from '../archiving/decide-archiving.ts';
 import { releaseRecord } from '../archiving/release-record.ts';
+import { deleteAsRead } from '../runtime/delete-as-read.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { FactSink } from '../runtime/facts.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
-import { deleteAsRead } from '../volume/delete-as-read.ts';
 import { decideAfterwards } from './decide-afterwards.ts';
 import { endFact } from './end-fact.ts';
 

@@ -61,10 +61,10 @@ interface AgentExecutionDeps extends AfterwardsDeps {
 export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
   return async (key: string): Promise<ReconcileResult> => {
     const execution = deps.executions.get(key);
-    const wantsNothing = execution === undefined || isGoing(deps, execution) || finished(execution);
+    const wantsNothing = execution === undefined || isTerminating(deps, execution) || finished(execution);
     if (wantsNothing) deps.quota.leave(key);
     if (execution === undefined) return undefined;
-    if (isGoing(deps, execution)) return letGo(deps, execution);
+    if (isTerminating(deps, execution)) return letGo(deps, execution);
     if (finished(execution)) return goOnAfterwards(deps, execution);
     const end = decideEnd(execution, deps.clock.now());
     if (end !== undefined) {
@@ -77,7 +77,7 @@ export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
 }
 
 /** The end of a namespace is the end of all in it; what holds it has to go before the role that lets us remove that. */
-const isGoing = ({ isEnding }: AgentExecutionDeps, { metadata }: AgentExecution): boolean =>
+const isTerminating = ({ isEnding }: AgentExecutionDeps, { metadata }: AgentExecution): boolean =>
   metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');
 
 /** An execution that has ended needs no pod. */
@@ -89,14 +89,14 @@ async function goOnAfterwards(deps: AgentExecutionDeps, execution: AgentExecutio
 async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<ReconcileResult> {
   deps.quota.leave(keyOf(execution));
   const written = await write(deps, execution, endedStatus(execution, deps.clock.now(), end));
-  tell(deps, execution, end.phase === 'failed' ? 'Warning' : 'Normal', end);
+  recordEvent(deps, execution, end.phase === 'failed' ? 'Warning' : 'Normal', end);
   return goOnAfterwards(deps, written);
 }
 
 const write = (deps: AgentExecutionDeps, execution: AgentExecution, status: AgentExecutionStatus) =>
   writeStatus({ kube: deps.kube, resource: agentExecutions, cache: deps.executions }, execution, status);
 
-function tell(
+function recordEvent(
   { events }: AgentExecutionDeps,
   object: AgentExecution,
   type: 'Normal' | 'Warning',
@@ -266,7 +266,7 @@ async function replacePod(
     const message = `the pod was lost ${before} times; at last: ${why.reason}: ${why.message}`;
     return failByPod(deps, execution, { reason: 'PodLost', message });
   }
-  tell(deps, execution, 'Warning', { reason: why.reason, message: `${why.message}; a new pod takes its place` });
+  recordEvent(deps, execution, 'Warning', { reason: why.reason, message: `${why.message}; a new pod takes its place` });
   const name = execution.status?.pod?.name ?? '';
   const status = statusWith(execution, deps.clock.now(), { pod: { name, attempt } });
   return goOn(deps, await write(deps, execution, status));

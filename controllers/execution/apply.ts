@@ -57,7 +57,7 @@ export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps, C
 
 /** Arguments of a handler. */
 interface Hands extends ApplyDeps {
-  /** Makes an object whose name can be foreseen, or takes the one that was made before. */
+  /** Creates an object with a predictable name, or adopts the one that an earlier attempt created. */
   readonly own: typeof createOwn;
 }
 

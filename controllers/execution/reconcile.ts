@@ -78,7 +78,7 @@ export interface ExecutionDeps {
 export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => Promise<ReconcileResult> {
   return async (key) => {
     const execution = deps.caches.executions.get(key);
-    if (execution === undefined || isGoing(deps, execution)) return releaseAll(deps, key, execution);
+    if (execution === undefined || isTerminating(deps, execution)) return releaseAll(deps, key, execution);
     // Work after the end needs no value of the Blackboard, so the slim object suffices.
     if (finished(execution) && !isEndPending(execution) && !hasNewSuccessors(deps, execution)) {
       return bringForward(deps, execution);
@@ -86,7 +86,7 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
     return deps.wholes.use(execution, async (whole) => {
       // A deleted execution needs no work here: its delete event triggers another reconcile.
       if (whole === undefined) return undefined;
-      return isGoing(deps, whole) ? releaseAll(deps, key, whole) : bringForward(deps, whole);
+      return isTerminating(deps, whole) ? releaseAll(deps, key, whole) : bringForward(deps, whole);
     });
   };
 }
@@ -103,8 +103,8 @@ async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): 
   const facts = await allFacts(deps, execution, now);
   const { decision, current } = await settle(deps, facts, now);
   measure(deps, execution, decision.status);
-  tell(deps, current, decision, facts.linked);
-  const actions = [...strangers(deps, current), ...decision.actions, ...followPods(facts.pods, decision.actions)];
+  recordEvents(deps, current, decision, facts.linked);
+  const actions = [...orphanedPods(deps, current), ...decision.actions, ...followPods(facts.pods, decision.actions)];
   const isNew = current.metadata.resourceVersion !== execution.metadata.resourceVersion;
   if (!actions.every(changesNothing)) await deps.confirmed.check(current, isNew);
   const unblocked = await act(deps, current, { actions, wakeAt: decision.wakeAt, mayBeDone: !isNew });
@@ -179,7 +179,7 @@ function measure(deps: ExecutionDeps, before: WorkflowExecution, after: Workflow
   if (isTerminal(after) && !finished(before)) deps.onOutcome(before, after);
 }
 
-function tell(
+function recordEvents(
   { events, onFinished }: ExecutionDeps,
   execution: WorkflowExecution,
   decision: Decision,
@@ -199,7 +199,7 @@ function tell(
   }
 }
 
-/** An execution that is gone, or going, leaves no output behind, and no pod that waits for its output to be taken. */
+/** An execution that is gone, or terminates, leaves no output behind, and no pod that waits for its output to be taken. */
 async function releaseAll(
   deps: ExecutionDeps,
   key: string,
@@ -224,7 +224,7 @@ async function releaseAll(
 }
 
 /** Pods of an execution that had the same name before this one: no other reconcile would release them. */
-const strangers = (deps: ExecutionDeps, execution: WorkflowExecution): Action[] =>
+const orphanedPods = (deps: ExecutionDeps, execution: WorkflowExecution): Action[] =>
   releases(deps, keyOf(execution), ({ labels: found }) => found?.[labels.executionUid] !== execution.metadata.uid);
 
 /** Lets go of pods that were made for an execution of this name and are being deleted. */
@@ -242,5 +242,5 @@ function releases(
 }
 
 /** The end of a namespace is the end of all in it; what we hold has to go before the role that lets us let go of it. */
-const isGoing = ({ isEnding }: ExecutionDeps, { metadata }: WorkflowExecution): boolean =>
+const isTerminating = ({ isEnding }: ExecutionDeps, { metadata }: WorkflowExecution): boolean =>
   metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');

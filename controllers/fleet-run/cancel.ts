@@ -7,7 +7,7 @@ import { tryPaced } from '../../lib/retry.ts';
 import { fleetRunLimits } from './limits.ts';
 import type { CommandSender, NewsWriter } from './ports.ts';
 import type { RunView } from './run-view.ts';
-import { say } from './stand-in-results.ts';
+import { reportResult } from './stand-in-results.ts';
 
 interface CancelDeps {
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export async function cancel(deps: CancelDeps, view: RunView, node: string): Pro
   }
   if (view.signal.aborted) return undefined;
   const reason = 'no cancellation reached the host within 15 s: the command may run on to its deadline';
-  return say(deps, view, node, { outcome: 'cancelled', reason });
+  return reportResult(deps, view, node, { outcome: 'cancelled', reason });
 }
 
 /** False: the host could not be reached within the grace, or there is nothing to cancel any more. */

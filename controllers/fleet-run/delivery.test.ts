@@ -132,7 +132,7 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
     const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
     let said = 0;
     start(server, hosts, {
-      wrapNews: (news) => ({ say: async (one) => ((said += 1) === 1 ? undefined : news.say(one)) }),
+      wrapNews: (news) => ({ report: async (one) => ((said += 1) === 1 ? undefined : news.report(one)) }),
     });
     await ended(server);
     expect([said, await outcomes(server)]).toEqual([2, ['timed_out']]);

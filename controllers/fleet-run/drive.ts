@@ -8,7 +8,7 @@ import { type Launch, launch } from './launch.ts';
 import { outcomeUnknown } from './outcome-unknown.ts';
 import type { CommandSender, NewsWriter } from './ports.ts';
 import type { RunView } from './run-view.ts';
-import { say, sayAgain } from './stand-in-results.ts';
+import { reportAgain, reportResult } from './stand-in-results.ts';
 
 export interface DriveDeps {
   readonly clock: Clock;
@@ -31,8 +31,9 @@ export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecisi
   for (const node of decision.probes) await probe(deps, view, node);
   view.noteProbed();
   for (const node of decision.cancels) void cancel(deps, view, node);
-  for (const { node, outcome } of decision.expired) void say(deps, view, node, lateResult(view, node, outcome));
-  sayAgain(deps, view);
+  for (const { node, outcome } of decision.expired)
+    void reportResult(deps, view, node, lateResult(view, node, outcome));
+  reportAgain(deps, view);
   return decision;
 }
 
@@ -54,7 +55,7 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
     onSend: () => view.commands.noteSending(node, deps.clock.now()),
   }).catch((): Launch => ({ kind: 'unsure' }));
   if (stop.aborted || launched.kind === 'left') return;
-  if (launched.kind === 'failed') return void say(deps, view, node, launched.result);
+  if (launched.kind === 'failed') return void reportResult(deps, view, node, launched.result);
   if (launched.kind === 'stopped') return noteStopped(deps, view, node);
   view.noteSent(node);
   if (launched.kind === 'unsure') view.commands.noteUnsure(node);
@@ -63,7 +64,7 @@ async function launchOne(deps: DriveDeps, view: RunView, node: string): Promise<
 /** `StopAfter` cancels nothing: to a host whose command has not left the run never came. */
 function noteStopped(deps: DriveDeps, view: RunView, node: string): void {
   if (!view.progress.cancelsInFlight) return view.noteNotStarted(node);
-  void say(deps, view, node, { outcome: 'cancelled', reason: 'the run was stopped before the command left' });
+  void reportResult(deps, view, node, { outcome: 'cancelled', reason: 'the run was stopped before the command left' });
 }
 
 /** A run that has stopped sends nothing more, and needs to know what was sent. */

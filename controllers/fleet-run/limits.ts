@@ -31,7 +31,7 @@ export const fleetRunLimits = {
    */
   leaveMs: 2 * fleetTimes.cancelGraceMs,
   /** An outcome that was said in place of a host is said again after so long, until the log has it. */
-  sayAgainMs: 10_000,
+  reportAgainMs: 10_000,
   /** As long as a run may have to wait for its turn to hand a command over. */
   launchWaitMs: 86_400_000,
   /** Beyond the deadline a command's token is good for so long: the clock of a connected host may be ahead by as much. */

@@ -64,6 +64,6 @@ export interface NewsReader {
 }
 
 export interface NewsWriter {
-  /** Says a result in place of a host. Resolves once it is stored; it may be said again. */
-  say(news: Extract<EdgeNews, { readonly kind: 'result' }>): Promise<void>;
+  /** Reports a result in place of a host. Resolves once it is stored; it may be reported again. */
+  report(news: Extract<EdgeNews, { readonly kind: 'result' }>): Promise<void>;
 }

@@ -16,17 +16,17 @@ interface StandInDeps {
 }
 
 /**
- * Says how a command ended in place of its host; an answer of the host that was stored before counts instead. The outcome
+ * Reports how a command ended in place of its host; an answer of the host that was stored before counts instead. The outcome
  * counts when it comes back by the news. Never rejects.
  */
-export async function say(deps: StandInDeps, view: RunView, node: string, result: EdgeOutcome): Promise<void> {
+export async function reportResult(deps: StandInDeps, view: RunView, node: string, result: EdgeOutcome): Promise<void> {
   if (view.isSettled(node)) return;
   await publish(deps, view, node, result);
 }
 
-/** Repeats what was said and did not come back: the log may have dropped it. */
-export function sayAgain(deps: StandInDeps, view: RunView): void {
-  const overdue = [...view.said.overdue(deps.clock.now() - fleetRunLimits.sayAgainMs)];
+/** Repeats what was reported and did not come back: the log may have dropped it. */
+export function reportAgain(deps: StandInDeps, view: RunView): void {
+  const overdue = [...view.said.overdue(deps.clock.now() - fleetRunLimits.reportAgainMs)];
   for (const [node, result] of overdue) void publish(deps, view, node, result);
 }
 
@@ -37,7 +37,7 @@ async function publish(deps: StandInDeps, view: RunView, node: string, result: E
   const at = new Date(clock.now()).toISOString();
   const pace = { clock, signal: view.signal, pauseAfter: () => fleetRunLimits.retryMs };
   try {
-    await tryPaced(pace, () => news.say({ ...ids, kind: 'result', at, result }));
+    await tryPaced(pace, () => news.report({ ...ids, kind: 'result', at, result }));
   } catch {
     // The view is closed.
     return;
@@ -58,7 +58,7 @@ export function endRevoked(deps: RevokedDeps, view: RunView): void {
   for (const node of view.progress.open()) {
     if (view.isSettled(node) || !isRevoked(deps.hosts.getByUid(view.target(node).host_uid))) continue;
     const message = 'the host was revoked while it had the command, which may run on to its deadline';
-    void say(deps, view, node, { outcome: 'err', code: 'HostRevoked', message, exit_code: 0 });
+    void reportResult(deps, view, node, { outcome: 'err', code: 'HostRevoked', message, exit_code: 0 });
   }
 }
 

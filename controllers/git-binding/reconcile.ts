@@ -250,12 +250,12 @@ async function finish(deps: GitBindingDeps, binding: GitBinding, job: Job, end: 
   deps.quota.leave(keyOf(binding));
   const status = endedStatus(binding, job, end, deps.clock.now());
   const written = await write(deps, binding, status);
-  tell(deps, written, job, end);
+  recordEnd(deps, written, job, end);
   await removePod(deps, written, job);
   return { requeueAfterMs: 0, reason: 'next operation' };
 }
 
-function tell({ events }: GitBindingDeps, object: GitBinding, { op }: Job, end: JobEnd): void {
+function recordEnd({ events }: GitBindingDeps, object: GitBinding, { op }: Job, end: JobEnd): void {
   const [type, reason, note] =
     end.kind === 'done'
       ? (['Normal', 'Synced', `${op}: the tree is that of ${end.tree.commit}`] as const)

@@ -58,7 +58,7 @@ const overdueMs = 300_000;
 
 /** Logs reconciles that were forbidden: once an hour for each namespace, since one cause stops all of its objects. */
 interface RefusalLog {
-  tell(logger: Logger, key: string, err: unknown): void;
+  log(logger: Logger, key: string, err: unknown): void;
 }
 
 /** How long until there is another warning about a namespace, in milliseconds. */
@@ -68,7 +68,7 @@ function createRefusalLog(clock: Clock): RefusalLog {
   /** Until when further refusals in a namespace are routine, by the steady clock. */
   const quiet = new Map<string, number>();
   return {
-    tell(logger, key, err) {
+    log(logger, key, err) {
       const { namespace = '' } = refOfKey(key);
       const now = clock.steadyMs();
       if ((quiet.get(namespace) ?? now) > now) return logger.debug({ err }, 'reconcile is not allowed');
@@ -169,7 +169,7 @@ class QueueController implements Controller {
         return logger.debug({}, 'reconcile met a newer version');
       case 'forbidden':
         queue.addRefused(key, outcome.atLatestMs);
-        return this.#refusals.tell(logger, key, outcome.error);
+        return this.#refusals.log(logger, key, outcome.error);
       case 'terminal':
         queue.forget(key);
         return logger.warn({ err: outcome.error, reason: outcome.error.reason }, 'reconcile cannot succeed');

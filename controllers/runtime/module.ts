@@ -97,7 +97,7 @@ interface KindModule<S extends InformerSpecs> {
   readonly wakes: Wakes<S>;
   /** Reconciles at once of one namespace alone. Default: WINDLASS_WORKERS. */
   readonly workers?: (config: ControllersConfig) => number;
-  /** Called once, before any cache is filled: the reconcile may listen to the informers, and keeps what it remembers. */
+  /** Called once, before the caches fill, so that the reconcile can register listeners. */
   reconcile(context: ModuleContext<S>): Reconcile | Promise<Reconcile>;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
-import { type BackoffLimits, halfJitter } from '../../lib/informer/backoff.ts';
+import { type BackoffLimits, halfJitter } from '../../lib/backoff.ts';
 import { createDelayHeap, type DelayHeap } from './delay-heap.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { createNamespaceQueues, type NamespaceQueues } from './namespace-queues.ts';
 
 /** Receives the queue's state; must not throw. Times are milliseconds. */
 export interface QueueObserver {
@@ -27,7 +27,7 @@ const refusalBackoff: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
 /**
  * Keys that need work. A key waits at most once however often it is added. While a worker holds it, adding it again
  * makes it ready right after `done`, so no change is lost and no key is worked on twice at once. Namespaces take turns
- * (`turns.ts`).
+ * (`namespace-queues.ts`).
  */
 export interface WorkQueue {
   /** There is news of the key. */
@@ -61,7 +61,7 @@ export interface WorkQueue {
   readonly oldestMs: number;
 }
 
-/** `workers`: who takes keys; no namespace has all of them (`turns.ts`). */
+/** `workers`: who takes keys; no namespace has all of them (`namespace-queues.ts`). */
 export function createWorkQueue(deps: WorkQueueDeps, workers: number): WorkQueue {
   return new KeyQueue(deps, workers);
 }
@@ -74,7 +74,7 @@ class KeyQueue implements WorkQueue {
   readonly #random: () => number;
   readonly #observer: QueueObserver | undefined;
   readonly #states = new Map<string, KeyState>();
-  readonly #turns: Turns;
+  readonly #queues: NamespaceQueues;
   readonly #failures = new Map<string, number>();
   readonly #refusals = new Map<string, number>();
   /** Held keys whose place another one may have. */
@@ -89,16 +89,16 @@ class KeyQueue implements WorkQueue {
     this.#clock = deps.clock;
     this.#random = deps.random ?? Math.random;
     this.#observer = deps.observer;
-    this.#turns = createTurns(workers);
+    this.#queues = createNamespaceQueues(workers);
     this.#delays = createDelayHeap(deps.clock, (key) => this.#enqueue(key));
   }
 
   get depth(): number {
-    return this.#turns.size;
+    return this.#queues.size;
   }
 
   get oldestMs(): number {
-    const { oldest } = this.#turns;
+    const { oldest } = this.#queues;
     return oldest === undefined ? 0 : this.#clock.steadyMs() - oldest;
   }
 
@@ -146,7 +146,7 @@ class KeyQueue implements WorkQueue {
     const state = this.#states.get(key);
     if (state !== 'held' && state !== 'dirty') return;
     this.#states.delete(key);
-    if (!this.#placeless.delete(key)) this.#turns.end(key);
+    if (!this.#placeless.delete(key)) this.#queues.end(key);
     if (state === 'dirty') this.#enqueueInTime(key);
     this.#serve();
   }
@@ -155,14 +155,14 @@ class KeyQueue implements WorkQueue {
     const state = this.#states.get(key);
     if ((state !== 'held' && state !== 'dirty') || this.#placeless.has(key)) return;
     this.#placeless.add(key);
-    this.#turns.end(key);
+    this.#queues.end(key);
     this.#serve();
   }
 
   close(): void {
     this.#closed = true;
     this.#delays.clear();
-    this.#turns.clear();
+    this.#queues.clear();
     for (const [key, state] of this.#states) {
       if (state === 'ready') this.#states.delete(key);
       if (state === 'dirty') this.#states.set(key, 'held');
@@ -189,7 +189,7 @@ class KeyQueue implements WorkQueue {
       return;
     }
     this.#states.set(key, 'ready');
-    this.#turns.push({ key, since: this.#clock.steadyMs() });
+    this.#queues.push({ key, since: this.#clock.steadyMs() });
     this.#serve();
     this.#observer?.depth(this.depth);
   }
@@ -205,7 +205,7 @@ class KeyQueue implements WorkQueue {
 
   /** Moves the next key into a worker's hands. */
   #hand(): string | undefined {
-    const next = this.#turns.next();
+    const next = this.#queues.next();
     if (next === undefined) return undefined;
     this.#states.set(next.key, 'held');
     this.#observer?.waited(this.#clock.steadyMs() - next.since);

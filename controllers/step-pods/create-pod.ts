@@ -67,6 +67,6 @@ export function rejectionOf(error: unknown): Failure | undefined {
   if (!(error instanceof KubeError)) return undefined;
   const violation = error.status === 403 && error.serverMessage.includes('violates PodSecurity');
   if (error.status !== 422 && !violation && !isOutOfBounds(error)) return undefined;
-  const hint = isOutOfBounds(error) ? '; mend resources.cpu and resources.memory of the step' : '';
+  const hint = isOutOfBounds(error) ? '; change resources.cpu or resources.memory of the step' : '';
   return { reason: 'PodRejected', message: `${error.serverMessage}${hint}` };
 }

@@ -17,11 +17,11 @@ import {
   persistentVolumeClaims,
   refOfKey,
 } from '../../lib/kube/index.ts';
+import { deleteAsRead } from '../runtime/delete-as-read.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { FactSink } from '../runtime/facts.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { claimKey, decideVolume, endOfData, refusedStatus, type VolumeDecision } from './decide.ts';
-import { deleteAsRead } from './delete-as-read.ts';
 import { endFact } from './end-fact.ts';
 import { storageFacts } from './storage-facts.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';

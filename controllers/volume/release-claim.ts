@@ -1,7 +1,7 @@
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { type KubeClient, type PersistentVolumeClaim, type Pod, pods } from '../../lib/kube/index.ts';
-import { deleteAsRead } from './delete-as-read.ts';
+import { deleteAsRead } from '../runtime/delete-as-read.ts';
 
 export interface ReleaseClaimDeps {
   readonly kube: Pick<KubeClient, 'delete'>;

@@ -8,7 +8,7 @@ const forced = `has(object.metadata.annotations) && '${annotations.force}' in ob
 
 /**
  * The controllers have judged this very content and stored none under its version. The revision that was accepted fixes
- * a version. A mistake that was never accepted may be mended under its version. A content that they have not judged yet
+ * a version. A mistake that was never accepted may be corrected under its version. A content that they have not judged yet
  * counts as accepted.
  */
 const unaccepted = [

@@ -1,7 +1,7 @@
 import { aborted } from '../aborted.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
-import { halfJitter } from '../informer/backoff.ts';
+import { halfJitter } from '../backoff.ts';
 import type { Logger } from '../logger.ts';
 import type { BusSession } from './session.ts';
 

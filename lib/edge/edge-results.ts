@@ -42,9 +42,9 @@ export interface EdgeResults {
   publish(news: EdgeNews, id?: string): Promise<void>;
   /**
    * The same for a result in place of a silent host's. It is stored also where the host's own was stored and has been
-   * dropped since. Said twice it is stored twice, and the first of all counts.
+   * dropped since. A repeated call stores a second result; readers use the first.
    */
-  say(news: Extract<EdgeNews, { readonly kind: 'result' }>): Promise<void>;
+  report(news: Extract<EdgeNews, { readonly kind: 'result' }>): Promise<void>;
   /**
    * News of a run from its beginning, in order, until the signal aborts. Waits while there is none, and over a lost
    * connection. Where NATS has lost the newest, or begins anew, the log is read from its start: results come again, output does not
@@ -87,7 +87,7 @@ export function createEdgeResults({ bus, clock }: EdgeResultsDeps): EdgeResults 
       await logs.append({ ...messageOf(news), ...(id !== undefined && { id }) });
       announce(news.run);
     },
-    async say(news) {
+    async report(news) {
       await logs.append(messageOf(news));
       announce(news.run);
     },

@@ -69,7 +69,7 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   /** To a path of this server. */
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'accepted' }
-  /** The operation is done and has nothing to say, or there are no events to come, and a client stops reconnecting. */
+  /** The operation returns no body, or the stream has ended and the client must not reconnect. */
   | { readonly kind: 'no_content' }
 );
 

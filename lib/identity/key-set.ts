@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
 import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
-import { exponential } from '../informer/backoff.ts';
+import { exponential } from '../backoff.ts';
 import type { Logger } from '../logger.ts';
 import { createPacedTask, type PacedTask } from '../paced-task.ts';
 import { createUnknownIds } from '../unknown-ids.ts';

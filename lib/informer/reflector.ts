@@ -14,7 +14,7 @@ import {
   type Resource,
 } from '../kube/index.ts';
 import type { Logger } from '../logger.ts';
-import { fullJitter } from './backoff.ts';
+import { fullJitter } from '../backoff.ts';
 import { differences } from './differences.ts';
 import { createWatchdog } from './watchdog.ts';
 

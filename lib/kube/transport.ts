@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
-import { halfJitter } from '../informer/backoff.ts';
+import { halfJitter } from '../backoff.ts';
 import type { ClockSkew } from './clock-skew.ts';
 import type { CredentialSource } from './credentials.ts';
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';

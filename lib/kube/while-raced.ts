@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { fullJitter } from '../informer/backoff.ts';
+import { fullJitter } from '../backoff.ts';
 import { tryPaced } from '../retry.ts';
 import { isConflict, isFailedTest, isInvalid } from './kube-error.ts';
 

@@ -66,7 +66,7 @@ describe('WF-API-11 a version is fixed by the content that was accepted under it
     return registerWorkflow({ kube: kube as never }, workflow, { namespace: 'team', force: false });
   };
 
-  it('a content that was judged and never accepted may be mended under its version', async () => {
+  it('a content that was judged and never accepted may be corrected under its version', async () => {
     expect(await register(refused)).toMatchObject({ kind: 'updated', object: { spec: workflow.spec } });
   });
 

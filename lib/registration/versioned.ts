@@ -18,7 +18,7 @@ export const nounOf = ({ kind }: Pick<Versioned, 'kind'>): string => kind.toLowe
 
 /**
  * Whether the content of an object is fixed under its version: it was accepted, or nothing has judged it yet. A content
- * that was judged and never stored may be mended under its version. The admission policy of versions has the same rule.
+ * that was judged and never stored may be corrected under its version. The admission policy of versions has the same rule.
  */
 export function wasAccepted({ metadata, spec, status }: Versioned): boolean {
   if (status?.observedGeneration === undefined || status.observedGeneration !== metadata.generation) return true;

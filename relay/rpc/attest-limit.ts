@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { edgeBuckets, edgeLimits } from '../../lib/edge/index.ts';
 import { networkOf } from '../../lib/network-of.ts';
-import { patiently } from '../late-bus.ts';
+import { retryWhileLate } from '../late-bus.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
 /** Addresses whose refusal this process remembers; the longest unused one is forgotten first. */
@@ -34,7 +34,7 @@ export function createAttestLimit({ clock, bus }: AttestLimitDeps): AttestLimit 
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const now = clock.now();
       if (now < (refusals.get(address) ?? 0)) break;
-      const entry = await patiently(bus, () => bucket.get(address));
+      const entry = await retryWhileLate(bus, () => bucket.get(address));
       const recent = (entry?.value.at ?? []).filter((at) => now - at < minuteMs);
       if (recent.length >= edgeLimits.attestationsPerMinute) {
         refusals.set(address, minuteMs + Math.min(...recent));

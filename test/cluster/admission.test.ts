@@ -191,7 +191,7 @@ describe('versions of a workflow', () => {
     expect(message).toContain('windlass.dev/force');
   });
 
-  it('a content that was judged and never accepted may be mended under its version', async () => {
+  it('a content that was judged and never accepted may be corrected under its version', async () => {
     const controllers = 'system:serviceaccount:windlass-system:windlass-controllers';
     const refused = await create(workflowsIn(namespace), { ...fullWorkflow(), metadata: { name: 'refused' } });
     const verdict = { type: 'Ready', status: 'False', reason: 'InvalidDefinition', message: 'a mistake' };

@@ -9,7 +9,7 @@ import { conversationLogs } from '../../../lib/conversation/record.ts';
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError, type ErrorCode, messageOf } from '../../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../../lib/fair-pool.ts';
-import { exponential, halfJitter } from '../../../lib/informer/backoff.ts';
+import { exponential, halfJitter } from '../../../lib/backoff.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { tryPaced } from '../../../lib/retry.ts';
 import { Parked } from '../verdicts/approvals.ts';
@@ -58,12 +58,12 @@ interface Opened {
 }
 
 /**
- * Errors that come again on every replica: what it runs is gone, or its instruction cannot be rendered. An answer of the API
- * server by itself is none of them: its 403 may be of a server that has just begun, its 404 of a proxy.
+ * Errors that every replica would meet again: the definition is gone, or its instruction cannot be rendered. KubeErrors
+ * are excluded: an API server that starts answers 403, and a proxy 404.
  */
 const lasting: ReadonlySet<ErrorCode> = new Set(['not_found', 'invalid', 'limit_exceeded', 'terminal']);
 
-function isLost(error: unknown): AppError {
+function lastingOrThrow(error: unknown): AppError {
   if (error instanceof AppError && !(error instanceof KubeError) && lasting.has(error.code)) return error;
   throw error;
 }
@@ -161,7 +161,7 @@ export class ConversationDriver {
     if (await this.#looks.isServed(uid)) throw new Stopped();
     const giveUp = driven.giveUp.signal;
     const log = await this.#openLog(execution, { signal: deadline.signal, giveUp });
-    const read = await readInto(room, log).catch(isLost);
+    const read = await readInto(room, log).catch(lastingOrThrow);
     if (read instanceof AppError) {
       await this.#endFailed(execution, log, read);
       return 'done';
@@ -180,7 +180,7 @@ export class ConversationDriver {
     });
     const outliving = this.#outlivingCalls(execution, driven);
     const parts = { log, channel, tell, giveUp, outliving };
-    const conversation = await conversationOf(this.#deps, execution, parts).catch(isLost);
+    const conversation = await conversationOf(this.#deps, execution, parts).catch(lastingOrThrow);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
       return 'done';
@@ -279,7 +279,7 @@ export class ConversationDriver {
   ): Promise<ConversationLog> {
     const { claims, clock, definitionOf, newId } = this.#deps;
     // One whose definition is gone fails wherever it is driven.
-    const definition = await definitionOf(execution).catch(isLost);
+    const definition = await definitionOf(execution).catch(lastingOrThrow);
     const model = definition instanceof AppError ? '' : modelAliasOf(definition.spec);
     const { namespace = '', name, uid = '' } = execution.metadata;
     // The one that was given is from before the claim: with it each reopening would read the log's bounds and write in vain.

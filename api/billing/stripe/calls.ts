@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { Clock } from '../../../lib/clock.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { halfJitter } from '../../../lib/informer/backoff.ts';
+import { halfJitter } from '../../../lib/backoff.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { tryPaced } from '../../../lib/retry.ts';
 

@@ -99,7 +99,7 @@ function pause(draft: Draft, change: VisitChange): void {
   if (current === undefined) return;
   const waiting = current.kind === 'Human';
   if (waiting && status.phase !== 'waiting')
-    draft.say('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
+    draft.recordEvent('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
   draft.change({ kind: 'status', fields: waiting ? humanSummary(draft, current) : runningSummary(current) });
   const deadline = Date.parse(current.deadline ?? '');
   if (deadline > draft.now || change.deadline !== undefined) draft.wakeAt(Math.max(deadline, draft.now));
@@ -148,7 +148,7 @@ function record(draft: Draft, current: CurrentVisit, outcome: VisitOutcome): voi
   for (const [key, value] of Object.entries(outcome.writes ?? {})) draft.write(key, value);
   // A gate without an answer shows nothing, for an earlier gate's answer must not pass it (requirements AMB-171).
   if (current.kind === 'Human') draft.setHumanFeedback(outcome.humanFeedback ?? '');
-  if (failure !== undefined) draft.say('Warning', failure.reason, `${current.state}: ${failure.message}`);
+  if (failure !== undefined) draft.recordEvent('Warning', failure.reason, `${current.state}: ${failure.message}`);
 }
 
 function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentVisit, outcome: VisitOutcome): Visit {

@@ -73,6 +73,10 @@ function remove(draft: Draft, due: number): void {
   const { unarchived } = removal;
   if (unarchived === undefined) return draft.act({ kind: 'delete_execution' });
   const reason: EventReason = 'ExecutionNotArchived';
-  draft.say('Warning', reason, `deleted ${archiveGraceSeconds} s after its time without a record: ${unarchived}`);
+  draft.recordEvent(
+    'Warning',
+    reason,
+    `deleted ${archiveGraceSeconds} s after its time without a record: ${unarchived}`,
+  );
   draft.act({ kind: 'let_execution_go' }, { kind: 'delete_execution', unarchived });
 }

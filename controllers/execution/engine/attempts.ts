@@ -92,7 +92,7 @@ function nextAttempt(
 function scheduleRetry(draft: Draft, current: CurrentVisit, failure: Failure, delayMs: number): VisitChange {
   const { attempt = 1, state } = current;
   const { reason, message } = failure;
-  draft.say('Warning', reason, `${state}: attempt ${attempt} failed: ${message}`);
+  draft.recordEvent('Warning', reason, `${state}: attempt ${attempt} failed: ${message}`);
   return {
     attempt: attempt + 1,
     failure: { reason, message },

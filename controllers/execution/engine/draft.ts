@@ -118,7 +118,8 @@ export class Draft {
     return this.#actions.length > 0;
   }
 
-  say(type: Happening['type'], reason: string, message: string): void {
+  /** An Event of the execution, which is recorded once the status is written. */
+  recordEvent(type: Happening['type'], reason: string, message: string): void {
     this.#happenings.push({ type, reason, message });
   }
 

@@ -77,13 +77,13 @@ export function sendEndStimulus(draft: Draft, last: number): boolean {
 function noteStarted(draft: Draft, stimulus: EndStimulus, { name, uid }: { name: string; uid: string }): true {
   draft.change({ kind: 'status', fields: { stimulus: { ...stimulus, execution: { name, uid } } } });
   const reason: EventReason = 'StimulusSent';
-  draft.say('Normal', reason, `${stimulus.source} started execution ${name} of workflow ${stimulus.workflow}`);
+  draft.recordEvent('Normal', reason, `${stimulus.source} started execution ${name} of workflow ${stimulus.workflow}`);
   return true;
 }
 
 function sayRefused(draft: Draft, { source, workflow, message = '' }: EndStimulus): void {
   const reason: EventReason = 'StimulusRefused';
-  draft.say('Warning', reason, `${source} starts no execution of workflow ${workflow}: ${message}`);
+  draft.recordEvent('Warning', reason, `${source} starts no execution of workflow ${workflow}: ${message}`);
 }
 
 /** A workflow that can never be started is an obstacle, for which nothing is tried again. */

@@ -24,8 +24,8 @@ export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed
 
 /** A run that completed in its first decision gets no Event, which would cost as much as the run itself. */
 function sayFinished(draft: Draft, isGood: boolean, reason: string, message: string): void {
-  if (!isGood) draft.say('Warning', reason, message);
-  else if (draft.facts.execution.status !== undefined) draft.say('Normal', reason, message);
+  if (!isGood) draft.recordEvent('Warning', reason, message);
+  else if (draft.facts.execution.status !== undefined) draft.recordEvent('Normal', reason, message);
 }
 
 /**

@@ -10,5 +10,5 @@ export function warnOfLoss(draft: Draft, name: string, { exitCode, lost }: StepO
   if (lost === undefined) return;
   const text = `${name}: exit code ${exitCode}, and its output is lost: ${cutMiddle(lost, causeLength)}`;
   draft.warn(text);
-  draft.say('Warning', 'CaptureFailed', text);
+  draft.recordEvent('Warning', 'CaptureFailed', text);
 }

@@ -85,7 +85,7 @@ function show(draft: Draft, current: CurrentVisit, cause: Waiting): VisitChange 
   const { reason } = cause;
   const since = current.waiting?.reason === reason ? current.waiting.since : draft.time;
   const isNews = current.waiting?.reason !== reason || isRoutine(current.waiting.message);
-  if (isNews && !isRoutine(message)) draft.say('Warning', reason, `${current.state}: ${message}`);
+  if (isNews && !isRoutine(message)) draft.recordEvent('Warning', reason, `${current.state}: ${message}`);
   return { waiting: { reason, message, since } };
 }
 

@@ -88,7 +88,11 @@ function decided(draft: Draft, state: StateOf<'Human'>, asked: CurrentVisit): De
     if (leads(draft, state, outcome)) return { kind: 'answered', outcome };
     draft.hasProgress = true;
     change = { signals_refused: signals.indexOf(signal) + 1 };
-    draft.say('Warning', 'UnmatchedResponse', `${current.state}: ${refusedText(signal, current.answers ?? [])}`);
+    draft.recordEvent(
+      'Warning',
+      'UnmatchedResponse',
+      `${current.state}: ${refusedText(signal, current.answers ?? [])}`,
+    );
   }
 }
 

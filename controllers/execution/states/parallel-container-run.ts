@@ -106,7 +106,11 @@ function runAgain(
     const attempt = attemptOf(current, name);
     if (failure === undefined || !isDisruption(failure) || !mayRepeat(state, attempt - 1)) continue;
     again[name] = { attempt: attempt + 1, queued_at: draft.time };
-    draft.say('Warning', failure.reason, `${current.state}/${name}: attempt ${attempt} failed: ${failure.message}`);
+    draft.recordEvent(
+      'Warning',
+      failure.reason,
+      `${current.state}/${name}: attempt ${attempt} failed: ${failure.message}`,
+    );
   }
   return Object.keys(again).length === 0 ? unchanged : { retried: { ...current.retried, ...again } };
 }

@@ -1,7 +1,7 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
-import { halfJitter } from '../../informer/backoff.ts';
+import { halfJitter } from '../../backoff.ts';
 import type { Logger } from '../../logger.ts';
 import type { BucketDefinition } from './bucket-definition.ts';
 import { busLimits } from '../limits.ts';

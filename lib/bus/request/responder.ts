@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { type Clock, resultWithin } from '../../clock.ts';
 import { AppError, messageOf } from '../../errors.ts';
-import { halfJitter } from '../../informer/backoff.ts';
+import { halfJitter } from '../../backoff.ts';
 import type { Logger } from '../../logger.ts';
 import { onAbort } from '../../on-abort.ts';
 import type { BusObserver } from '../bus-observer.ts';

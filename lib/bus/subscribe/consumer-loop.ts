@@ -1,6 +1,6 @@
 import type { Consumer, ConsumerMessages } from '@nats-io/jetstream';
 import { messageOf } from '../../errors.ts';
-import { halfJitter } from '../../informer/backoff.ts';
+import { halfJitter } from '../../backoff.ts';
 import { isStreamGone } from '../bus-error.ts';
 import { busLimits } from '../limits.ts';
 import type { BusSession } from '../session.ts';

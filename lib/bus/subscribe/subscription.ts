@@ -1,4 +1,4 @@
-import type { BackoffLimits } from '../../informer/backoff.ts';
+import type { BackoffLimits } from '../../backoff.ts';
 import type { StreamDefinition } from '../publish/message-stream.ts';
 
 /** Which messages: the domain events, the audit events, or those of a stream of our own. */

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode, messageOf, WaitError } from '../../errors.ts';
-import { type BackoffLimits, halfJitter } from '../../informer/backoff.ts';
+import { type BackoffLimits, halfJitter } from '../../backoff.ts';
 
 /** The fate of a message after an attempt to handle it. */
 export type DeliveryVerdict =

@@ -24,8 +24,8 @@ export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): 
     const execution = await onLatest(kube, known, (latest) => commitCancel(kube, latest, wanted));
     const { by, at, via } = execution.spec.cancel ?? {};
     const subject = execution.metadata.uid ?? '';
-    // One that stood there may be an earlier attempt of the caller's, which ended before telling of it. A user of the API
-    // server may have the same name.
+    // The stored cancellation may come from an earlier attempt of the same caller that ended before it recorded the audit
+    // event. A user of the API server may have the same name.
     const doneAt = at === wanted.at ? undefined : at;
     if (by === wanted.by && via === wanted.via)
       audit.record({ type: 'ExecutionCancelled', by: caller, subject, act: 'cancel', doneAt });

@@ -14,7 +14,7 @@ interface ReadyKey {
  * first come, first served. So a namespace with one key is served before another one gets its second, however many keys
  * that has. Namespaces whose keys take long hold no more workers than the others while those have work.
  */
-export interface Turns {
+export interface NamespaceQueues {
   /** A key that is neither ready nor under way. */
   push(ready: ReadyKey): void;
   /** Takes the next key; it is under way until `end`. Undefined when none is ready, or none may begin. */
@@ -29,8 +29,8 @@ export interface Turns {
 }
 
 /** `workers`: keys that may be under way at once, of which no namespace has the last (`mayHold`). */
-export function createTurns(workers: number): Turns {
-  return new NamespaceTurns(workers);
+export function createNamespaceQueues(workers: number): NamespaceQueues {
+  return new FairQueues(workers);
 }
 
 /** The keys of one namespace. */
@@ -40,7 +40,7 @@ interface NamespaceQueue {
   underWay: number;
 }
 
-class NamespaceTurns implements Turns {
+class FairQueues implements NamespaceQueues {
   readonly #workers: number;
   /** Every namespace with a key that is ready or under way. */
   readonly #queues = new Map<string, NamespaceQueue>();
