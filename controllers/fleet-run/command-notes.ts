@@ -10,6 +10,8 @@ export class CommandNotes {
   readonly #cancelled = new Set<string>();
   readonly #unsure = new Set<string>();
   readonly #unreached = new Set<string>();
+  /** Late hosts whose records are being read. */
+  readonly #looks = new Set<string>();
 
   /** Keeps a launch until it is over. It never rejects. */
   launch(node: string, launch: Promise<void>): void {
@@ -52,6 +54,17 @@ export class CommandNotes {
 
   isUnsure(node: string): boolean {
     return this.#unsure.has(node);
+  }
+
+  /** False while the record of the command is being read. */
+  beginLook(node: string): boolean {
+    const isNew = !this.#looks.has(node);
+    this.#looks.add(node);
+    return isNew;
+  }
+
+  endLook(node: string): void {
+    this.#looks.delete(node);
   }
 
   /** Whether the last cancellation was handed over. */

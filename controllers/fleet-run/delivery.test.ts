@@ -100,6 +100,21 @@ describe.concurrent('a command of a fleet run', { timeout: 60_000 }, () => {
     expect(Date.parse(record?.dispatched_at ?? '') - begun).toBeGreaterThan(12_000);
   });
 
+  it('EDGE-RES-24 AMB-200 is timed out where its host is silent, and of unknown outcome where the result was lost', async () => {
+    const hosts = hostsNamed(2);
+    const peer = await relay(hosts, silent);
+    const server = new FleetServer({ policy: { per_target_deadline_secs: 1 } });
+    start(server, hosts);
+    await soon(() => expect(peer.invoked).toHaveLength(2));
+    const [one] = peer.invokes.filter(({ host }) => host.nodeId === 'n00000');
+    const { record, revision = 0 } = one?.claim ?? {};
+    const commands = nats.connect().bucket<object>(edgeBuckets.commands);
+    await commands.update(one?.command.commandId ?? '', { ...record, ended: true }, revision);
+    await ended(server);
+    expect((await outcomes(server)).sort()).toEqual(['err OutcomeUnknown', 'timed_out']);
+    expect(server.status.summary).toMatchObject({ err: 1, timed_out: 1 });
+  });
+
   it.each([
     ['FailFast' as const, { err: 1, cancelled: 3, not_started: 0 }],
     [{ StopAfter: 1 }, { err: 1, cancelled: 0, not_started: 3 }],

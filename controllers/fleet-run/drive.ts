@@ -3,9 +3,11 @@ import type { EdgeOutcome, RecentCommands } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FairPool } from '../../lib/fair-pool.ts';
 import type { FleetDecision } from '../../lib/fleet/plan.ts';
+import { tryPaced } from '../../lib/retry.ts';
 import { cancel } from './cancel.ts';
 import { type Launch, launch } from './launch.ts';
-import { outcomeUnknown } from './outcome-unknown.ts';
+import { fleetRunLimits } from './limits.ts';
+import { outcomeUnknown, resultLost } from './outcome-unknown.ts';
 import type { CommandSender, NewsWriter } from './ports.ts';
 import type { RunView } from './run-view.ts';
 import { reportAgain, reportResult } from './stand-in-results.ts';
@@ -31,8 +33,7 @@ export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecisi
   for (const node of decision.probes) await probe(deps, view, node);
   view.noteProbed();
   for (const node of decision.cancels) void cancel(deps, view, node);
-  for (const { node, outcome } of decision.expired)
-    void reportResult(deps, view, node, lateResult(view, node, outcome));
+  for (const { node, outcome } of decision.expired) void expire(deps, view, node, outcome);
   reportAgain(deps, view);
   return decision;
 }
@@ -84,12 +85,35 @@ async function isUnclaimed(sender: CommandSender, view: RunView, node: string): 
   }
 }
 
-function lateResult(view: RunView, node: string, outcome: 'timed_out' | 'cancelled'): EdgeOutcome {
-  if (outcome === 'cancelled') return { outcome, reason: whyCancelled(view, node) };
+/** Ends a host that is late. Never rejects. */
+async function expire(deps: DriveDeps, view: RunView, node: string, outcome: 'timed_out' | 'cancelled'): Promise<void> {
+  if (outcome === 'cancelled') return reportResult(deps, view, node, { outcome, reason: whyCancelled(view, node) });
+  if (view.isSettled(node) || !view.commands.beginLook(node)) return undefined;
+  try {
+    const hasEnded = await hasEndedInRecord(deps, view, node);
+    // A run that was cancelled meanwhile gives its hosts another outcome.
+    if (!view.progress.cancelsInFlight) await reportResult(deps, view, node, lateResult(view, node, hasEnded));
+  } catch {
+    // The view is closed.
+  } finally {
+    view.commands.endLook(node);
+  }
+}
+
+/** The log may have dropped the host's result before this process read it. Rejects where the view is closed. */
+async function hasEndedInRecord({ clock, sender, launches }: DriveDeps, view: RunView, node: string): Promise<boolean> {
+  const { tenant, signal } = view;
+  const pace = { clock, signal, pauseAfter: () => fleetRunLimits.retryMs };
+  const find = () => launches.run({ tenant, signal }, () => sender.recordOf(view.commandOf(node)));
+  return (await tryPaced(pace, find))?.ended === true;
+}
+
+function lateResult(view: RunView, node: string, hasEnded: boolean): EdgeOutcome {
+  if (hasEnded) return outcomeUnknown(resultLost);
   if (view.commands.isUnsure(node)) {
     return outcomeUnknown('the command may have been sent, and the host gave no result');
   }
-  return { outcome, deadline_ms: view.policy.per_target_deadline_secs * 1_000 };
+  return { outcome: 'timed_out', deadline_ms: view.policy.per_target_deadline_secs * 1_000 };
 }
 
 /** Commands in flight when the run was cancelled end cancelled (spec 2 §3); the reason says what is not known (ADR 0101). */

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { type EdgeOutcome, edgeUnavailableReason, isEdgeUnavailable, isUnsent } from '../../lib/edge/index.ts';
 import { fleetRunLimits } from './limits.ts';
-import { outcomeUnknown } from './outcome-unknown.ts';
+import { outcomeUnknown, resultLost } from './outcome-unknown.ts';
 import type { CommandSender, FleetCommand } from './ports.ts';
 
 /** Outcome of handing a command over. */
@@ -102,7 +102,7 @@ async function permitAgain(deps: LaunchDeps, { command, isStopped }: Launching):
   const goodUntil = Date.parse(record?.deadline ?? '') + fleetRunLimits.tokenGraceMs;
   // Nothing leaves where the run has stopped, and its host ends as such a run says (ADR 0101).
   if (isStopped()) return { isFirst: false };
-  if (record?.ended === true) return outcomeUnknown('the command has ended, and its result was lost');
+  if (record?.ended === true) return outcomeUnknown(resultLost);
   // A host forgets ids some minutes after their tokens. The first token ended no earlier than this time.
   if (!(deps.clock.now() < goodUntil))
     return outcomeUnknown('the command may have been sent, too long ago to send it again');

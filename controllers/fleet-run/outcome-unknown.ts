@@ -7,3 +7,5 @@ export const outcomeUnknown = (message: string): EdgeOutcome => ({
   message,
   exit_code: 0,
 });
+
+export const resultLost = 'the command has ended, and its result was lost';
