@@ -4,15 +4,18 @@ import { createFairPool, type FairPool } from '../fair-pool.ts';
 import { bytesOf } from '../memory-budget/index.ts';
 import { busError, isConflict, isStreamGone } from './bus-error.ts';
 import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
-import type { BusSession } from './session.ts';
-import type { SessionKeeper } from './session-keeper.ts';
+import type { BusConnection } from './bus-connection.ts';
+import type { ConnectionKeeper } from './connection-keeper.ts';
 
-/** Calls over the session of the moment, each bounded in time, counted, and with errors of one kind. */
+/** Calls over the connection of the moment, each bounded in time, counted, and with errors of one kind. */
 export interface BusCalls {
   /** Undefined where another caller wrote first. `end` is when the call has to be over, in milliseconds of the steady clock. */
-  call<R>(operation: BusOperation, work: (session: BusSession, end: number) => Promise<R>): Promise<R | undefined>;
+  call<R>(
+    operation: BusOperation,
+    work: (connection: BusConnection, end: number) => Promise<R>,
+  ): Promise<R | undefined>;
   /** A call that moves much, or looks at much. */
-  long<R>(operation: BusOperation, work: (session: BusSession) => Promise<R>): Promise<R>;
+  long<R>(operation: BusOperation, work: (connection: BusConnection) => Promise<R>): Promise<R>;
   /** Memory for messages that are asked for before it is known what they are, with shares for tenants. */
   readonly ahead: FairPool;
   /** Waits no longer than until a time; the result of work that ends later is dropped. */
@@ -22,7 +25,7 @@ export interface BusCalls {
 interface CallsDeps {
   readonly clock: Clock;
   readonly observer: Pick<BusObserver, 'called'>;
-  readonly keeper: Pick<SessionKeeper, 'use' | 'replace'>;
+  readonly keeper: Pick<ConnectionKeeper, 'use' | 'replace'>;
 }
 
 /** A call takes no longer, the wait for a connection and the making of a bucket included. */
@@ -63,9 +66,11 @@ class Calls implements BusCalls {
     }
   }
 
-  async long<R>(operation: BusOperation, work: (session: BusSession) => Promise<R>): Promise<R> {
+  async long<R>(operation: BusOperation, work: (connection: BusConnection) => Promise<R>): Promise<R> {
     const end = this.#deps.clock.steadyMs() + longestLongCallMs;
-    const done = await this.call(operation, async (session) => ({ value: await this.within(end, work(session)) }));
+    const done = await this.call(operation, async (connection) => ({
+      value: await this.within(end, work(connection)),
+    }));
     if (done === undefined)
       throw new AppError('unavailable', 'another replica writes the same object', { reason: 'EventBusConflict' });
     return done.value;
@@ -73,15 +78,15 @@ class Calls implements BusCalls {
 
   async call<R>(
     operation: BusOperation,
-    work: (session: BusSession, end: number) => Promise<R>,
+    work: (connection: BusConnection, end: number) => Promise<R>,
   ): Promise<R | undefined> {
     const { clock, observer, keeper } = this.#deps;
     const start = clock.steadyMs();
     const done = (outcome: BusOutcome): void => observer.called(operation, outcome, clock.steadyMs() - start);
-    let session: BusSession | undefined;
+    let connection: BusConnection | undefined;
     try {
-      session = await keeper.use();
-      const result = await work(session, start + longestCallMs);
+      connection = await keeper.use();
+      const result = await work(connection, start + longestCallMs);
       done('ok');
       return result;
     } catch (error) {
@@ -89,7 +94,7 @@ class Calls implements BusCalls {
         done('conflict');
         return undefined;
       }
-      if (session !== undefined && isStreamGone(error)) keeper.replace(session);
+      if (connection !== undefined && isStreamGone(error)) keeper.replace(connection);
       const known = busError(error);
       done(known.code === 'unavailable' ? 'unavailable' : 'refused');
       throw known;

@@ -6,7 +6,7 @@ import { type BusCalls, createCalls, ignoreFailure } from './calls.ts';
 import type { BucketDefinition } from './kv/bucket-definition.ts';
 import type { BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
 import type { KeyValueChange } from './kv/key-value-watcher.ts';
-import type { SessionBucket } from './kv/session-bucket.ts';
+import type { ConnectionBucket } from './kv/connection-bucket.ts';
 import { watchBucket } from './kv/watch-bucket.ts';
 import type { ObjectBucket, ObjectBucketDefinition } from './objects/object-bucket.ts';
 import { cloudEventMediaType, cloudEventOf } from './publish/cloud-event.ts';
@@ -16,8 +16,8 @@ import { createTenantLogs } from './publish/tenant-logs.ts';
 import { createOutbox, type Outbox, type OutboxLimits } from './publish/outbox.ts';
 import { createNatsRequester } from './request/nats-requester.ts';
 import type { Requester, Responder } from './request/requester.ts';
-import { openBusSession, type SessionOptions } from './session.ts';
-import { createSessionKeeper, type SessionKeeper } from './session-keeper.ts';
+import { openBusConnection, type BusConnectionOptions } from './bus-connection.ts';
+import { createConnectionKeeper, type ConnectionKeeper } from './connection-keeper.ts';
 import { bucketKey, messageId, streamOf, eventSubject } from './subjects.ts';
 import { subscribeNats } from './subscribe/nats-subscriber.ts';
 import type { HandleDelivery, Subscription, SubscriptionDefinition } from './subscribe/subscription.ts';
@@ -31,26 +31,26 @@ export interface NatsBusDeps {
 }
 
 /** The bus on NATS JetStream. Returns at once; it connects in the background, for ever. */
-export function createNatsBus(deps: NatsBusDeps, options: SessionOptions, limits?: OutboxLimits): EventBus {
+export function createNatsBus(deps: NatsBusDeps, options: BusConnectionOptions, limits?: OutboxLimits): EventBus {
   return new NatsBus(deps, options, limits);
 }
 
 class NatsBus implements EventBus {
   readonly #deps: NatsBusDeps;
-  readonly #keeper: SessionKeeper;
+  readonly #keeper: ConnectionKeeper;
   readonly #outbox: Outbox;
   readonly #calls: BusCalls;
   readonly #requester: Requester;
-  readonly #options: SessionOptions;
+  readonly #options: BusConnectionOptions;
   /** Parts that have to end before the connection does. */
   readonly #atWork = new Set<Subscription | Responder>();
 
-  constructor(deps: NatsBusDeps, options: SessionOptions, limits: OutboxLimits | undefined) {
+  constructor(deps: NatsBusDeps, options: BusConnectionOptions, limits: OutboxLimits | undefined) {
     const { clock, logger, observer } = deps;
     this.#deps = deps;
-    this.#keeper = createSessionKeeper({
+    this.#keeper = createConnectionKeeper({
       ...deps,
-      open: () => openBusSession(deps, options),
+      open: () => openBusConnection(deps, options),
       onConnected: (connected) => observer.connected(connected),
     });
     this.#calls = createCalls({ clock, observer, keeper: this.#keeper });
@@ -74,20 +74,20 @@ class NatsBus implements EventBus {
         'Nats-Expected-Stream': [streamOf(event)],
       },
     };
-    await this.#calls.call('publish', async (session, end) => {
-      const turn = session.shares.admit(streamOf(event), message.body.length);
+    await this.#calls.call('publish', async (connection, end) => {
+      const turn = connection.shares.admit(streamOf(event), message.body.length);
       if (turn !== undefined) await this.#calls.within(end, turn);
-      await session.publish(message);
+      await connection.publish(message);
     });
   }
 
   bucket<T>(definition: BucketDefinition): KeyValueBucket<T> {
     const call = <R>(
       operation: BusOperation,
-      work: (bucket: SessionBucket, end: number) => Promise<R>,
+      work: (bucket: ConnectionBucket, end: number) => Promise<R>,
     ): Promise<R | undefined> =>
-      this.#calls.call(operation, async (session, end) => {
-        const bucket = session.bucket(definition);
+      this.#calls.call(operation, async (connection, end) => {
+        const bucket = connection.bucket(definition);
         return work(bucket instanceof Promise ? await this.#calls.within(end, bucket) : bucket, end);
       });
     return {
@@ -124,7 +124,7 @@ class NatsBus implements EventBus {
 
   /** Gives the keys back where another writer was faster: no account counts them. */
   async #putWeighed(
-    { accounts }: SessionBucket,
+    { accounts }: ConnectionBucket,
     { tenant, keys, end }: { readonly tenant: string; readonly keys: number; readonly end: number },
     put: () => Promise<number>,
   ): Promise<number> {
@@ -137,7 +137,7 @@ class NatsBus implements EventBus {
 
   /** Undefined where the key is taken. */
   async #putNew(
-    bucket: SessionBucket,
+    bucket: ConnectionBucket,
     { key, text, end }: { readonly key: string; readonly text: string; readonly end: number },
   ): Promise<number | undefined> {
     try {
@@ -155,7 +155,7 @@ class NatsBus implements EventBus {
 
   objects(definition: ObjectBucketDefinition): ObjectBucket {
     const call = <R>(operation: BusOperation, work: (bucket: ObjectBucket) => Promise<R>): Promise<R> =>
-      this.#calls.long(operation, async (session) => work(await session.objects.open(definition)));
+      this.#calls.long(operation, async (connection) => work(await connection.objects.open(definition)));
     return {
       put: (object) => call('put_object', (bucket) => bucket.put(object)),
       get: (nameOrAlias, bytesMax) => call('get_object', (bucket) => bucket.get(nameOrAlias, bytesMax)),
@@ -165,7 +165,7 @@ class NatsBus implements EventBus {
   }
 
   objectBytes(prefix: string): Promise<ReadonlyMap<string, number>> {
-    return this.#calls.long('list_objects', (session) => session.objects.bytes(prefix));
+    return this.#calls.long('list_objects', (connection) => connection.objects.bytes(prefix));
   }
 
   stream(definition: StreamDefinition): MessageStream {
@@ -202,7 +202,7 @@ class NatsBus implements EventBus {
   }
 
   identity(): Promise<string> {
-    return this.#calls.long('read', (session) => session.identity());
+    return this.#calls.long('read', (connection) => connection.identity());
   }
 
   problem(): string | undefined {

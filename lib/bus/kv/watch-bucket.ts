@@ -5,8 +5,8 @@ import { halfJitter } from '../../backoff.ts';
 import type { Logger } from '../../logger.ts';
 import type { BucketDefinition } from './bucket-definition.ts';
 import { busLimits } from '../limits.ts';
-import type { BusSession } from '../session.ts';
-import type { SessionKeeper } from '../session-keeper.ts';
+import type { BusConnection } from '../bus-connection.ts';
+import type { ConnectionKeeper } from '../connection-keeper.ts';
 import { bucketSubject, bucketStreamName } from '../streams.ts';
 import type { KeyValueChange } from './key-value-watcher.ts';
 
@@ -15,7 +15,7 @@ interface WatchDeps {
   readonly logger: Logger;
   /** Between 0 and 1. */
   readonly random: () => number;
-  readonly keeper: Pick<SessionKeeper, 'next'>;
+  readonly keeper: Pick<ConnectionKeeper, 'next'>;
 }
 
 const retry = { baseMs: busLimits.consumerRetryBaseMs, maxMs: busLimits.consumerRetryMaxMs };
@@ -27,10 +27,10 @@ export async function* watchBucket<T>(
   signal: AbortSignal,
 ): AsyncGenerator<KeyValueChange<T>, void> {
   for (let failures = 0; !signal.aborted; failures += 1) {
-    const session = await keeper.next(signal);
-    if (session === undefined) return;
+    const connection = await keeper.next(signal);
+    if (connection === undefined) return;
     try {
-      yield* changes<T>(session, definition, signal);
+      yield* changes<T>(connection, definition, signal);
     } catch (error) {
       logger.warn({ bucket: definition.name, problem: messageOf(error) }, 'watch interrupted');
     }
@@ -41,13 +41,13 @@ export async function* watchBucket<T>(
 }
 
 async function* changes<T>(
-  session: BusSession,
+  connection: BusConnection,
   definition: BucketDefinition,
   signal: AbortSignal,
 ): AsyncGenerator<KeyValueChange<T>, void> {
-  await session.bucket(definition);
+  await connection.bucket(definition);
   const filter = bucketSubject(definition, '>');
-  const { pending, messages } = await session.consumers.follow(bucketStreamName(definition), filter, signal);
+  const { pending, messages } = await connection.consumers.follow(bucketStreamName(definition), filter, signal);
   yield { kind: 'begin' };
   if (pending === 0) yield { kind: 'current' };
   let left = pending;

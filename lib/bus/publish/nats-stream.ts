@@ -2,7 +2,7 @@ import { type BusCalls, ignoreFailure } from '../calls.ts';
 import { isConflict, isStreamGone } from '../bus-error.ts';
 import { type FoundMessage, hasHeader } from '../found-message.ts';
 import { busLimits } from '../limits.ts';
-import type { BusSession } from '../session.ts';
+import type { BusConnection } from '../bus-connection.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, NewMessage, StreamDefinition, StreamMessage } from './message-stream.ts';
 import { type PageBounds, pageOf, readAhead, type TakeRoom } from './read-ahead.ts';
@@ -13,24 +13,24 @@ import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-s
 export function createNatsStream(calls: BusCalls, definition: StreamDefinition): MessageStream {
   const name = ownStreamName(definition);
   /** Waits for the stream, and for its room. */
-  const ready = async (session: BusSession, end: number, { body }: Pick<NewMessage, 'body'>): Promise<void> => {
-    const making = session.prepare(definition);
+  const ready = async (connection: BusConnection, end: number, { body }: Pick<NewMessage, 'body'>): Promise<void> => {
+    const making = connection.prepare(definition);
     if (making !== undefined) await calls.within(end, making);
-    const turn = admit(session, definition, body.length);
+    const turn = admit(connection, definition, body.length);
     if (turn !== undefined) await calls.within(end, turn);
   };
   return {
     ...readsOf(calls, definition),
     append: (message) =>
-      calls.call('append', async (session, end) => {
-        await ready(session, end, message);
+      calls.call('append', async (connection, end) => {
+        await ready(connection, end, message);
         const { id, after } = message;
         const { subject, ...more } = messageFor(definition, message);
         try {
-          return await session.publish({ subject, ...more });
+          return await connection.publish({ subject, ...more });
         } catch (error) {
           const own = await storedBefore(error, { id, after }, (from) =>
-            calls.within(end, session.next(name, subject, from)),
+            calls.within(end, connection.next(name, subject, from)),
           );
           if (own === undefined) throw error;
           return own;
@@ -38,9 +38,9 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
       }),
     note: (message) =>
       void calls
-        .call('note', async (session, end) => {
-          await ready(session, end, message);
-          session.tell(messageFor(definition, message));
+        .call('note', async (connection, end) => {
+          await ready(connection, end, message);
+          connection.tell(messageFor(definition, message));
         })
         .catch(ignoreFailure),
   };
@@ -69,39 +69,39 @@ async function storedBefore(
   return found !== undefined && hasHeader(found, 'Nats-Msg-Id', messageId(id)) ? found.seq : undefined;
 }
 
-function admit(session: BusSession, definition: StreamDefinition, bytes: number): Promise<void> | undefined {
+function admit(connection: BusConnection, definition: StreamDefinition, bytes: number): Promise<void> | undefined {
   const { share, isRecord } = definition;
-  if (share !== undefined) return session.tenantShares(share).admit(bytes);
-  return isRecord === true ? session.shares.admit(ownStreamName(definition), bytes) : undefined;
+  if (share !== undefined) return connection.tenantShares(share).admit(bytes);
+  return isRecord === true ? connection.shares.admit(ownStreamName(definition), bytes) : undefined;
 }
 
 function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStream, 'append' | 'note'> {
   const name = ownStreamName(definition);
   const all = sourceFilter(definition, undefined, undefined);
-  const read = <R>(work: (session: BusSession) => Promise<R>): Promise<R> =>
-    calls.long('read', async (session) => {
-      await session.prepare(definition);
-      return work(session);
+  const read = <R>(work: (connection: BusConnection) => Promise<R>): Promise<R> =>
+    calls.long('read', async (connection) => {
+      await connection.prepare(definition);
+      return work(connection);
     });
   const page = (query: Page): Promise<StreamMessage[]> =>
-    read((session) => readPage(session, definition, query, () => roomFor(calls, query)));
+    read((connection) => readPage(connection, definition, query, () => roomFor(calls, query)));
   const toMessage = (found: FoundMessage | undefined): StreamMessage | undefined =>
     found && messageOf(definition, found);
   return {
     read: ({ tenant, key, after, bytes }) =>
       page({ tenant, filter: ownSubject(definition, tenant, key), after, bytes }),
     last: ({ tenant, key }) =>
-      read(async (session) => toMessage(await session.last(name, ownSubject(definition, tenant, key)))),
+      read(async (connection) => toMessage(await connection.last(name, ownSubject(definition, tenant, key)))),
     peek: ({ tenant, key }) =>
-      calls.call('read', async (session, end) => {
-        const found = session.last(name, ownSubject(definition, tenant, key)).catch(unlessGone);
+      calls.call('read', async (connection, end) => {
+        const found = connection.last(name, ownSubject(definition, tenant, key)).catch(unlessGone);
         return toMessage(await calls.within(end, found));
       }),
     scan: ({ tenant, after, bytes }) =>
       page({ tenant, filter: sourceFilter(definition, tenant, undefined), after, bytes }),
-    oldest: () => read(async (session) => toMessage(await session.next(name, all, 1))),
-    bounds: () => read((session) => session.bounds(name)),
-    before: (ms) => read((session) => seek(session, { name, all }, ms)),
+    oldest: () => read(async (connection) => toMessage(await connection.next(name, all, 1))),
+    bounds: () => read((connection) => connection.bounds(name)),
+    before: (ms) => read((connection) => seek(connection, { name, all }, ms)),
   };
 }
 
@@ -112,16 +112,16 @@ function unlessGone(error: unknown): undefined {
 
 /** Halves the range of sequences until it is empty: the server finds messages by sequence, and time rises with it. */
 async function seek(
-  session: BusSession,
+  connection: BusConnection,
   { name, all }: { readonly name: string; readonly all: string },
   ms: number,
 ): Promise<number> {
-  let { first: low, last: high } = await session.bounds(name);
+  let { first: low, last: high } = await connection.bounds(name);
   // All that is below `low` is older, and all from `high` on is not, or there is nothing.
   high += 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const found = await session.next(name, all, middle);
+    const found = await connection.next(name, all, middle);
     if (found === undefined || found.seq >= high || Date.parse(found.timestamp) >= ms) high = middle;
     else low = found.seq + 1;
   }
@@ -149,16 +149,16 @@ const roomFor = ({ ahead }: BusCalls, { tenant = '' }: Page): Disposable | undef
  * which may be behind the leader: that there is no more, the leader says.
  */
 async function readPage(
-  session: BusSession,
+  connection: BusConnection,
   definition: StreamDefinition,
   { filter, after, bytes }: Page,
   takeRoom: TakeRoom,
 ): Promise<StreamMessage[]> {
   const stream = ownStreamName(definition);
   const page = { after, most: busLimits.pageMessages, bytes };
-  const batch = definition.inBatches === true ? await readBatch(session, { stream, filter, page }, takeRoom) : [];
+  const batch = definition.inBatches === true ? await readBatch(connection, { stream, filter, page }, takeRoom) : [];
   const found =
-    batch.length > 0 ? batch : await readAhead((place) => session.next(stream, filter, place), page, takeRoom);
+    batch.length > 0 ? batch : await readAhead((place) => connection.next(stream, filter, place), page, takeRoom);
   return found.map((message) => messageOf(definition, message));
 }
 
@@ -166,10 +166,10 @@ type Found = Omit<FoundMessage, 'headers'>;
 
 /** The server ends a batch with the message that is too much for its page: there has to be room for that one. */
 async function readBatch(
-  session: BusSession,
+  connection: BusConnection,
   { stream, filter, page }: { readonly stream: string; readonly filter: string; readonly page: PageBounds },
   takeRoom: TakeRoom,
 ): Promise<readonly Found[]> {
   using room = takeRoom();
-  return room === undefined ? [] : pageOf(await session.batch(stream, filter, page), page);
+  return room === undefined ? [] : pageOf(await connection.batch(stream, filter, page), page);
 }

@@ -1,7 +1,7 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
-import { createSessionRequests } from '../request/session-requests.ts';
+import { createConnectionRequests } from '../request/connection-requests.ts';
 import { createPublisher } from './publisher.ts';
 
 type Callback = (error: Error | null, answer: Msg) => void;
@@ -42,7 +42,7 @@ function setUp(refused?: Error) {
     replies,
     tell: (subject: string): void => publisher.tell({ subject, body: '', headers: {} }),
     flush: (): void => publisher.flush(),
-    requests: createSessionRequests({ connection, publisher, toHeaders }),
+    requests: createConnectionRequests({ connection, publisher, toHeaders }),
     publish,
     ask,
     answer,

@@ -2,14 +2,14 @@ import { AppError } from '../../errors.ts';
 import { busError, isNo } from '../bus-error.ts';
 import type { BusCalls } from '../calls.ts';
 import { busLimits } from '../limits.ts';
-import type { SessionKeeper } from '../session-keeper.ts';
+import type { ConnectionKeeper } from '../connection-keeper.ts';
 import type { Address, Requester, RequestOptions } from './requester.ts';
 import { type ResponderDeps, startResponder } from './responder.ts';
 import { errorOf, headerNames, requestSubject, tooLarge } from './wire.ts';
 
 interface RequesterDeps extends ResponderDeps {
   readonly calls: BusCalls;
-  readonly keeper: Pick<SessionKeeper, 'use' | 'next'>;
+  readonly keeper: Pick<ConnectionKeeper, 'use' | 'next'>;
 }
 
 /** Requests over core NATS. */
@@ -18,8 +18,8 @@ export function createNatsRequester(deps: RequesterDeps): Requester {
   return {
     async request(address, body, options) {
       const { subject, question } = prepare(address, body, options);
-      const answer = await calls.call('request', async (session) => {
-        const asked = session.requests.ask(subject, question).catch((error: unknown) => {
+      const answer = await calls.call('request', async (connection) => {
+        const asked = connection.requests.ask(subject, question).catch((error: unknown) => {
           throw requestError(error, address, options.timeoutMs);
         });
         return unlessAborted(asked, options.signal);
@@ -31,8 +31,10 @@ export function createNatsRequester(deps: RequesterDeps): Requester {
     },
     async requestAll(address, body, options) {
       const { subject, question } = prepare(address, body, options);
-      const answers = await calls.call('request_all', async (session) => {
-        const asked = session.requests.askAll(subject, { ...question, ...expectedOf(options) }).catch(noneIfUnserved);
+      const answers = await calls.call('request_all', async (connection) => {
+        const asked = connection.requests
+          .askAll(subject, { ...question, ...expectedOf(options) })
+          .catch(noneIfUnserved);
         return unlessAborted(asked, options.signal);
       });
       return (answers ?? [])
@@ -42,7 +44,7 @@ export function createNatsRequester(deps: RequesterDeps): Requester {
     tell(address, body) {
       if (Buffer.byteLength(body) > busLimits.requestBytes) return;
       const subject = requestSubject(address);
-      void calls.call('tell', async (session) => session.requests.tell(subject, body)).catch(() => undefined);
+      void calls.call('tell', async (connection) => connection.requests.tell(subject, body)).catch(() => undefined);
     },
     serve: (address, handle, options = {}) => startResponder(deps, address, handle, options),
   };

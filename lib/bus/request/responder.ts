@@ -6,11 +6,11 @@ import type { Logger } from '../../logger.ts';
 import { onAbort } from '../../on-abort.ts';
 import type { BusObserver } from '../bus-observer.ts';
 import { busLimits } from '../limits.ts';
-import type { BusSession } from '../session.ts';
-import type { SessionKeeper } from '../session-keeper.ts';
+import type { BusConnection } from '../bus-connection.ts';
+import type { ConnectionKeeper } from '../connection-keeper.ts';
 import { Answering } from './answering.ts';
 import type { Address, HandleRequest, Responder, ServeOptions } from './requester.ts';
-import type { SessionRequests } from './session-requests.ts';
+import type { ConnectionRequests } from './connection-requests.ts';
 import { errorText, headerNames, addressKey, requestSubject, timeoutOf, tooLarge } from './wire.ts';
 
 export interface ResponderDeps {
@@ -19,7 +19,7 @@ export interface ResponderDeps {
   readonly observer: Pick<BusObserver, 'answered'>;
   /** Between 0 and 1. */
   readonly random: () => number;
-  readonly keeper: Pick<SessionKeeper, 'next'>;
+  readonly keeper: Pick<ConnectionKeeper, 'next'>;
 }
 
 /** Serves an address over one connection after the other. */
@@ -73,10 +73,10 @@ class NatsResponder implements Responder {
     const { keeper, clock, logger, random } = this.#deps;
     const { signal } = this.#stop;
     for (let failures = 0; !signal.aborted; failures += 1) {
-      const session = await keeper.next(signal);
-      if (session === undefined) break;
+      const connection = await keeper.next(signal);
+      if (connection === undefined) break;
       try {
-        await this.#serveOver(session, onReady);
+        await this.#serveOver(connection, onReady);
         failures = 0;
       } catch (error) {
         logger.warn({ service: this.#service.address.service, problem: messageOf(error) }, 'service interrupted');
@@ -86,18 +86,18 @@ class NatsResponder implements Responder {
     onReady();
   }
 
-  async #serveOver(session: BusSession, onReady: () => void): Promise<void> {
+  async #serveOver(connection: BusConnection, onReady: () => void): Promise<void> {
     const { subject, options } = this.#service;
     const group = options.replicas === 'every' ? undefined : queue;
-    const serving = session.requests.serve(subject, group, (message) => this.#take(message, session.requests));
-    const served = await unlessOver(session.over, serving);
+    const serving = connection.requests.serve(subject, group, (message) => this.#take(message, connection.requests));
+    const served = await unlessOver(connection.over, serving);
     if (served === undefined) return;
     onReady();
-    await eitherAborts(session.over, this.#stop.signal);
-    await unlessOver(session.over, served.stop());
+    await eitherAborts(connection.over, this.#stop.signal);
+    await unlessOver(connection.over, served.stop());
   }
 
-  #take(message: Msg, requests: SessionRequests): void {
+  #take(message: Msg, requests: ConnectionRequests): void {
     const { observer, clock } = this.#deps;
     const { service } = this.#service.address;
     const began = clock.now();
@@ -145,7 +145,7 @@ class NatsResponder implements Responder {
   }
 }
 
-/** Undefined where the session ends first: the library never settles an exchange whose connection is lost in it. */
+/** Undefined where the connection ends first: the library never settles an exchange whose connection is lost in it. */
 async function unlessOver<T>(over: AbortSignal, exchange: Promise<T>): Promise<T | undefined> {
   const { promise: lost, resolve } = Promise.withResolvers<undefined>();
   const off = onAbort(over, () => resolve(undefined));
@@ -156,7 +156,7 @@ async function unlessOver<T>(over: AbortSignal, exchange: Promise<T>): Promise<T
   }
 }
 
-/** Leaves nothing at the session, which outlives many an address. */
+/** Leaves nothing at the connection, which outlives many an address. */
 async function eitherAborts(first: AbortSignal, second: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const offs = [first, second].map((signal) => onAbort(signal, resolve));

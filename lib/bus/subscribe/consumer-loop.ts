@@ -3,8 +3,8 @@ import { messageOf } from '../../errors.ts';
 import { halfJitter } from '../../backoff.ts';
 import { isStreamGone } from '../bus-error.ts';
 import { busLimits } from '../limits.ts';
-import type { BusSession } from '../session.ts';
-import type { SessionKeeper } from '../session-keeper.ts';
+import type { BusConnection } from '../bus-connection.ts';
+import type { ConnectionKeeper } from '../connection-keeper.ts';
 import type { HandleMessage, HandlerDeps } from './message-handler.ts';
 
 /** One durable consumer of a subscription: all of it, or the part of one tenant. */
@@ -14,8 +14,8 @@ export interface ConsumerLoop {
 }
 
 interface LoopDeps extends Pick<HandlerDeps, 'clock' | 'logger' | 'random'> {
-  readonly keeper: Pick<SessionKeeper, 'next' | 'replace'>;
-  readonly open: (session: BusSession) => Promise<Consumer>;
+  readonly keeper: Pick<ConnectionKeeper, 'next' | 'replace'>;
+  readonly open: (connection: BusConnection) => Promise<Consumer>;
   readonly handle: HandleMessage;
   /** Messages that this process may hold of the consumer. */
   readonly atOnce: number;
@@ -35,10 +35,10 @@ export function startConsumerLoop(deps: LoopDeps, stop: AbortSignal): ConsumerLo
   }
 
   /** Until the connection or the consumer is gone, or the signal aborts. */
-  async function drink(session: BusSession): Promise<void> {
-    const consumer = await deps.open(session);
+  async function drink(connection: BusConnection): Promise<void> {
+    const consumer = await deps.open(connection);
     problem = '';
-    while (!stop.aborted && !session.over.aborted) {
+    while (!stop.aborted && !connection.over.aborted) {
       while (running.size >= deps.atOnce) await Promise.race(running);
       const messages = await consumer.fetch({ max_messages: deps.atOnce - running.size, expires: busLimits.pullMs });
       using _end = stopWith(stop, messages);
@@ -49,11 +49,11 @@ export function startConsumerLoop(deps: LoopDeps, stop: AbortSignal): ConsumerLo
 
   async function run(): Promise<void> {
     for (let failures = 0; ; failures += 1) {
-      const session = await deps.keeper.next(stop);
-      if (session === undefined) break;
+      const connection = await deps.keeper.next(stop);
+      if (connection === undefined) break;
       const began = deps.clock.now();
-      await drink(session).catch((error: unknown) => {
-        if (isStreamGone(error)) deps.keeper.replace(session);
+      await drink(connection).catch((error: unknown) => {
+        if (isStreamGone(error)) deps.keeper.replace(connection);
         const { consumer, logger } = deps;
         if (messageOf(error) !== problem) logger.warn({ consumer, problem: messageOf(error) }, 'consumer interrupted');
         problem = messageOf(error);

@@ -5,15 +5,15 @@ import { AppError } from '../../errors.ts';
 import { createFairPool } from '../../fair-pool.ts';
 import { busLimits } from '../limits.ts';
 import { sourceFilter, sourceName } from '../publish/stream-subjects.ts';
-import type { BusSession } from '../session.ts';
-import type { SessionKeeper } from '../session-keeper.ts';
+import type { BusConnection } from '../bus-connection.ts';
+import type { ConnectionKeeper } from '../connection-keeper.ts';
 import { nanos } from '../streams.ts';
 import { type ConsumerLoop, startConsumerLoop } from './consumer-loop.ts';
 import { createMessageHandler, type HandleMessage, type HandlerDeps } from './message-handler.ts';
 import type { HandleDelivery, Subscription, SubscriptionDefinition } from './subscription.ts';
 
 interface SubscriberDeps extends Omit<HandlerDeps, 'pool' | 'stop' | 'abandon'> {
-  readonly keeper: Pick<SessionKeeper, 'next' | 'replace'>;
+  readonly keeper: Pick<ConnectionKeeper, 'next' | 'replace'>;
 }
 
 /** A message waits for its turn as long as it takes: it is announced as under way, and a wait is no attempt. */
@@ -72,7 +72,7 @@ class DurableSubscription implements Subscription {
   #open(tenant: string): void {
     const { name: consumer, concurrency } = this.#definition;
     const stop = new AbortController();
-    const open = (session: BusSession): Promise<Consumer> => this.#consumer(session, tenant);
+    const open = (connection: BusConnection): Promise<Consumer> => this.#consumer(connection, tenant);
     const atOnce = Math.min(concurrency, busLimits.consumerWindow);
     const loop = startConsumerLoop({ ...this.#deps, open, handle: this.#handle, atOnce, consumer }, stop.signal);
     this.#loops.set(tenant, { ...loop, stop });
@@ -87,10 +87,10 @@ class DurableSubscription implements Subscription {
     this.#ending.add(ended);
   }
 
-  async #consumer(session: BusSession, tenant: string): Promise<Consumer> {
+  async #consumer(connection: BusConnection, tenant: string): Promise<Consumer> {
     const { name, source, key, from = 'first', concurrency, consumers } = this.#definition;
-    if (typeof source !== 'string') await session.prepare(source);
-    return session.consumers.open(sourceName(source), {
+    if (typeof source !== 'string') await connection.prepare(source);
+    return connection.consumers.open(sourceName(source), {
       durable_name: consumers === 'tenants' ? `${name}_${tenantPart(tenant)}` : name,
       filter_subject: sourceFilter(source, consumers === 'tenants' ? tenant : undefined, key),
       ack_policy: 'explicit',

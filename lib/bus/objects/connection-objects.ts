@@ -9,12 +9,12 @@ import { prepareStream } from '../prepare-stream.ts';
 import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from '../streams.ts';
 
 /** Buckets of objects over one connection. */
-export interface SessionObjects {
+export interface ConnectionObjects {
   open(definition: ObjectBucketDefinition): Promise<ObjectBucket>;
   bytes(prefix: string): Promise<ReadonlyMap<string, number>>;
 }
 
-interface SessionObjectsDeps {
+interface ConnectionObjectsDeps {
   readonly client: JetStreamClient;
   readonly manager: Pick<JetStreamManager, 'streams' | 'direct'>;
   readonly logger: Logger;
@@ -22,7 +22,7 @@ interface SessionObjectsDeps {
 }
 
 /** The library is loaded when the first bucket is opened. */
-export function createSessionObjects(deps: SessionObjectsDeps): SessionObjects {
+export function createConnectionObjects(deps: ConnectionObjectsDeps): ConnectionObjects {
   const { client, manager, logger, replicas } = deps;
   const opened = new Map<string, Promise<ObjectBucket>>();
   const prepared = new Map<string, Promise<void>>();

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../test/support/manual-clock.ts';
 import { silentLogger } from '../../test/support/silent-logger.ts';
-import { createSessionKeeper } from './session-keeper.ts';
+import { createConnectionKeeper } from './connection-keeper.ts';
 
 describe('a call while the bus cannot be reached', () => {
   it.each([0, -3_600_000, 3_600_000])('waits for half a second, where the time of day is set by %i ms', async (ms) => {
     const clock = createManualClock();
     const open = () => Promise.reject(new Error('refused'));
     const deps = { open, clock, logger: silentLogger, random: () => 0.5, onConnected: () => undefined };
-    const keeper = createSessionKeeper(deps);
+    const keeper = createConnectionKeeper(deps);
     const refusals: unknown[] = [];
     const use = () => void keeper.use().catch(({ reason }: { reason: string }) => refusals.push(reason));
     await clock.advance(100);

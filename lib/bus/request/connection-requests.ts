@@ -2,7 +2,7 @@ import type { Msg, MsgHdrs, NatsConnection, Payload } from '@nats-io/transport-n
 import { type Message, noHeaders, type Publisher } from '../publish/publisher.ts';
 
 /** Requests over one connection. */
-export interface SessionRequests {
+export interface ConnectionRequests {
   /** Rejects with the library's errors: RequestError for a subject that no process serves, TimeoutError. */
   ask(subject: string, question: RequestMessage): Promise<Msg>;
   askAll(subject: string, question: RequestMessage & { readonly expected?: number }): Promise<Msg[]>;
@@ -28,14 +28,18 @@ interface Served {
   stop(): Promise<void>;
 }
 
-interface SessionRequestsDeps {
+interface ConnectionRequestsDeps {
   readonly connection: Pick<NatsConnection, 'request' | 'requestMany' | 'subscribe' | 'flush' | 'publish'>;
   readonly publisher: Pick<Publisher, 'tell'>;
   /** Headers as the library wants them. */
   readonly toHeaders: (values: Record<string, string>) => MsgHdrs;
 }
 
-export function createSessionRequests({ connection, publisher, toHeaders }: SessionRequestsDeps): SessionRequests {
+export function createConnectionRequests({
+  connection,
+  publisher,
+  toHeaders,
+}: ConnectionRequestsDeps): ConnectionRequests {
   return {
     answer({ reply: subject = '' }, body, headers = noHeaders) {
       if (subject !== '') publisher.tell({ subject, body, headers });

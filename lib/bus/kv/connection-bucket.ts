@@ -6,7 +6,7 @@ import { bucketStreamName, bucketSubject } from '../streams.ts';
 import { storedIn, type KeyValueMessage } from './stored-value.ts';
 
 /** A bucket over one connection. Keys are legal ones. Everything but `get` throws StreamRefusal on a conflict. */
-export interface SessionBucket {
+export interface ConnectionBucket {
   readonly accounts: KeyAccounts;
   /** Keys of its tenant's account that an entry with this text takes. */
   keysOf(text: string): number;
@@ -36,7 +36,10 @@ const freedSeconds = 5;
  * and a request for the last one to the leader of the stream. A read shares the write to the socket with messages of
  * the same moment.
  */
-export function createSessionBucket({ publisher, accounts }: BucketDeps, definition: BucketDefinition): SessionBucket {
+export function createConnectionBucket(
+  { publisher, accounts }: BucketDeps,
+  definition: BucketDefinition,
+): ConnectionBucket {
   const write = (key: string, text: string, headers: Message['headers']): Promise<number> =>
     publisher.publish({ subject: bucketSubject(definition, key), body: text, headers });
   const guarded = (revision: number): Message['headers'] => ({ [headerNames.expected]: [String(revision)] });

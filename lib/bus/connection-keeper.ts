@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { halfJitter } from '../backoff.ts';
 import type { Logger } from '../logger.ts';
-import type { BusSession } from './session.ts';
+import type { BusConnection } from './bus-connection.ts';
 
-interface SessionKeeperDeps {
-  readonly open: () => Promise<BusSession>;
+interface ConnectionKeeperDeps {
+  readonly open: () => Promise<BusConnection>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Between 0 and 1. */
@@ -14,17 +14,17 @@ interface SessionKeeperDeps {
   readonly onConnected: (connected: boolean) => void;
 }
 
-/** Keeps one session alive for ever: opens it in the background, and the next one when it ends. */
-export interface SessionKeeper {
+/** Keeps one connection alive for ever: opens it in the background, and the next one when it ends. */
+export interface ConnectionKeeper {
   /**
-   * The session. An interruption that began a moment ago is waited out; a longer one is an error at once.
+   * The connection. An interruption that began a moment ago is waited out; a longer one is an error at once.
    * @throws AppError `unavailable`
    */
-  use(): Promise<BusSession>;
-  /** The session, however long it takes to come; undefined where the signal aborts or the bus closes first. */
-  next(signal: AbortSignal): Promise<BusSession | undefined>;
-  /** Gives this session up for a new one: its server does not have what it should. */
-  replace(session: BusSession): void;
+  use(): Promise<BusConnection>;
+  /** The connection, however long it takes to come; undefined where the signal aborts or the bus closes first. */
+  next(signal: AbortSignal): Promise<BusConnection | undefined>;
+  /** Gives this connection up for a new one: its server does not have what it should. */
+  replace(connection: BusConnection): void;
   problem(): string | undefined;
   close(): Promise<void>;
 }
@@ -35,27 +35,27 @@ export interface SessionKeeper {
 const patienceMs = 500;
 const reconnectBackoff = { baseMs: 100, maxMs: 2_000 };
 
-export function createSessionKeeper(deps: SessionKeeperDeps): SessionKeeper {
+export function createConnectionKeeper(deps: ConnectionKeeperDeps): ConnectionKeeper {
   return new Keeper(deps);
 }
 
-class Keeper implements SessionKeeper {
-  readonly #deps: SessionKeeperDeps;
+class Keeper implements ConnectionKeeper {
+  readonly #deps: ConnectionKeeperDeps;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  #session: BusSession | undefined;
-  #arrival = Promise.withResolvers<BusSession>();
+  #connection: BusConnection | undefined;
+  #arrival = Promise.withResolvers<BusConnection>();
   #downSince: number;
   #problem = 'not connected yet';
 
-  constructor(deps: SessionKeeperDeps) {
+  constructor(deps: ConnectionKeeperDeps) {
     this.#deps = deps;
     this.#downSince = deps.clock.steadyMs();
     this.#running = this.#run();
   }
 
-  async use(): Promise<BusSession> {
-    if (this.#session !== undefined) return this.#session;
+  async use(): Promise<BusConnection> {
+    if (this.#connection !== undefined) return this.#connection;
     const leftMs = this.#downSince + patienceMs - this.#deps.clock.steadyMs();
     const arrived = leftMs > 0 && !this.#stop.signal.aborted ? await this.#arrivalWithin(leftMs) : undefined;
     if (arrived !== undefined) return arrived;
@@ -64,9 +64,9 @@ class Keeper implements SessionKeeper {
     });
   }
 
-  async next(signal: AbortSignal): Promise<BusSession | undefined> {
+  async next(signal: AbortSignal): Promise<BusConnection | undefined> {
     if (signal.aborted || this.#stop.signal.aborted) return undefined;
-    if (this.#session !== undefined) return this.#session;
+    if (this.#connection !== undefined) return this.#connection;
     const over = new AbortController();
     const either = AbortSignal.any([signal, this.#stop.signal, over.signal]);
     const arrived = await Promise.race([this.#arrival.promise, aborted(either)]);
@@ -74,21 +74,21 @@ class Keeper implements SessionKeeper {
     return arrived === 'aborted' ? undefined : arrived;
   }
 
-  replace(session: BusSession): void {
-    if (this.#session === session) void session.close();
+  replace(connection: BusConnection): void {
+    if (this.#connection === connection) void connection.close();
   }
 
   problem(): string | undefined {
-    return this.#session === undefined ? this.#problem : undefined;
+    return this.#connection === undefined ? this.#problem : undefined;
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#session?.close();
+    await this.#connection?.close();
     await this.#running;
   }
 
-  async #arrivalWithin(ms: number): Promise<BusSession | undefined> {
+  async #arrivalWithin(ms: number): Promise<BusConnection | undefined> {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#stop.signal]);
     const arrived = await Promise.race([this.#arrival.promise, this.#deps.clock.sleep(ms, signal)]);
@@ -99,10 +99,10 @@ class Keeper implements SessionKeeper {
   async #run(): Promise<void> {
     let failures = 0;
     while (!this.#stop.signal.aborted) {
-      const session = await this.#open();
-      if (session !== undefined) {
+      const connection = await this.#open();
+      if (connection !== undefined) {
         failures = 0;
-        await this.#live(session);
+        await this.#live(connection);
       }
       if (this.#stop.signal.aborted) return;
       await this.#deps.clock.sleep(halfJitter(reconnectBackoff, failures, this.#deps.random()), this.#stop.signal);
@@ -110,7 +110,7 @@ class Keeper implements SessionKeeper {
     }
   }
 
-  async #open(): Promise<BusSession | undefined> {
+  async #open(): Promise<BusConnection | undefined> {
     try {
       return await this.#deps.open();
     } catch (error) {
@@ -122,20 +122,20 @@ class Keeper implements SessionKeeper {
     }
   }
 
-  async #live(session: BusSession): Promise<void> {
+  async #live(connection: BusConnection): Promise<void> {
     const { logger, clock, onConnected } = this.#deps;
-    if (this.#stop.signal.aborted) return session.close();
-    this.#session = session;
-    this.#arrival.resolve(session);
+    if (this.#stop.signal.aborted) return connection.close();
+    this.#connection = connection;
+    this.#arrival.resolve(connection);
     onConnected(true);
-    logger.info({ server: session.server }, 'event bus connected');
-    await session.ended;
-    this.#session = undefined;
+    logger.info({ server: connection.server }, 'event bus connected');
+    await connection.ended;
+    this.#connection = undefined;
     this.#arrival = Promise.withResolvers();
     this.#downSince = clock.steadyMs();
     this.#problem = 'the connection was lost';
     onConnected(false);
-    if (!this.#stop.signal.aborted) logger.warn({ server: session.server }, 'event bus connection lost');
-    void session.close();
+    if (!this.#stop.signal.aborted) logger.warn({ server: connection.server }, 'event bus connection lost');
+    void connection.close();
   }
 }

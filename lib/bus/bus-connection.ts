@@ -14,25 +14,25 @@ import type { StreamBounds, StreamDefinition } from './publish/message-stream.ts
 import { createPublisher, noHeaders, type Publisher } from './publish/publisher.ts';
 import { createBatches, type ReadBatch } from './publish/batches.ts';
 import { ownStream, shareSubjects } from './publish/stream-subjects.ts';
-import { createSessionRequests, type SessionRequests } from './request/session-requests.ts';
-import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
-import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
+import { createConnectionRequests, type ConnectionRequests } from './request/connection-requests.ts';
+import { createConnectionBucket, type ConnectionBucket } from './kv/connection-bucket.ts';
+import { createConnectionObjects, type ConnectionObjects } from './objects/connection-objects.ts';
 import { accountStream, bucketStream, eventStreams, sharedStreams } from './streams.ts';
 import { streamNames } from './subjects.ts';
-import { createSessionConsumers, type SessionConsumers } from './subscribe/session-consumers.ts';
+import { createConnectionConsumers, type ConnectionConsumers } from './subscribe/connection-consumers.ts';
 import { openShares, type StreamShares } from './stream-shares.ts';
 import { createTenantShares, type TenantShares } from './tenant-shares.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
-export interface BusSession extends Pick<Publisher, 'publish' | 'tell'> {
+export interface BusConnection extends Pick<Publisher, 'publish' | 'tell'> {
   /** A bucket, which is made and opened if need be. */
-  bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
-  readonly objects: SessionObjects;
+  bucket(definition: BucketDefinition): ConnectionBucket | Promise<ConnectionBucket>;
+  readonly objects: ConnectionObjects;
   readonly shares: StreamShares;
   /** Streams of tenants that share one bound. */
   tenantShares(share: NonNullable<StreamDefinition['share']>): TenantShares;
-  readonly consumers: SessionConsumers;
-  readonly requests: SessionRequests;
+  readonly consumers: ConnectionConsumers;
+  readonly requests: ConnectionRequests;
   /** Makes the stream behind a definition, once; undefined where that is done. */
   prepare(definition: StreamDefinition): Promise<void> | undefined;
   /** The newest message of a subject, by the leader of the stream. */
@@ -48,18 +48,18 @@ export interface BusSession extends Pick<Publisher, 'publish' | 'tell'> {
   readonly server: string;
   /** Resolves when the connection is of no more use. Calls under way fail by then, or in their own time. */
   readonly ended: Promise<void>;
-  /** Aborts with it; for those that come and go during a session. */
+  /** Aborts with it; for those that come and go while it lasts. */
   readonly over: AbortSignal;
   /** Ends the connection. */
   close(): Promise<void>;
 }
 
-export interface SessionOptions extends BusOptions {
+export interface BusConnectionOptions extends BusOptions {
   /** Shown in the server's list of connections. */
   readonly name: string;
 }
 
-interface SessionDeps {
+interface ConnectionDeps {
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -70,7 +70,10 @@ const callTimeoutMs = 1_500;
 const pingMs = 3_000;
 
 /** Connects and puts the streams in place. The library is loaded by the first call: a process without a bus never does. */
-export async function openBusSession({ clock, logger }: SessionDeps, options: SessionOptions): Promise<BusSession> {
+export async function openBusConnection(
+  { clock, logger }: ConnectionDeps,
+  options: BusConnectionOptions,
+): Promise<BusConnection> {
   const [{ connect, createInbox, credsAuthenticator, MsgHdrsImpl }, { jetstream, jetstreamManager }] =
     await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
   const { credentialsFile } = options;
@@ -93,18 +96,18 @@ export async function openBusSession({ clock, logger }: SessionDeps, options: Se
       toHeaders: (values) => MsgHdrsImpl.fromRecord(values),
       timeoutMs: callTimeoutMs,
     });
-    const open = async (definition: BucketDefinition): Promise<SessionBucket> => {
+    const open = async (definition: BucketDefinition): Promise<ConnectionBucket> => {
       await prepareStream(deps, bucketStream(definition, options.replicas));
       const accounts = await openAccounts({ manager, logger, publisher, clock }, definition, options);
-      return createSessionBucket({ publisher, accounts }, definition);
+      return createConnectionBucket({ publisher, accounts }, definition);
     };
     const shares = await openShares(deps, sharedStreams(options));
     return {
       shares,
-      ...sessionOf({ connection, logger }, publisher, open),
+      ...connectionOf({ connection, logger }, publisher, open),
       ...streamsOf({ client, manager, logger, shares, replicas: options.replicas }),
       ...messagesOf({ publisher, manager, clock }),
-      requests: createSessionRequests({ connection, publisher, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
+      requests: createConnectionRequests({ connection, publisher, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
     };
   } catch (error) {
     await connection.close();
@@ -139,7 +142,7 @@ async function openAccounts(
  * The library does not reconnect by itself: it would keep messages sent meanwhile and send them later, when the
  * caller has long had the error.
  */
-function connectionOptions(options: SessionOptions): ConnectionOptions {
+function connectionOptions(options: BusConnectionOptions): ConnectionOptions {
   const { servers, name, user, password, tls } = options;
   return {
     servers: [...servers],
@@ -155,14 +158,14 @@ function connectionOptions(options: SessionOptions): ConnectionOptions {
   };
 }
 
-function sessionOf(
+function connectionOf(
   { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
-  open: (definition: BucketDefinition) => Promise<SessionBucket>,
-): Pick<BusSession, 'publish' | 'tell' | 'bucket' | 'server' | 'ended' | 'over' | 'close'> {
+  open: (definition: BucketDefinition) => Promise<ConnectionBucket>,
+): Pick<BusConnection, 'publish' | 'tell' | 'bucket' | 'server' | 'ended' | 'over' | 'close'> {
   const over = new AbortController();
   const ended = Promise.race([endOf(connection, logger), connection.closed()]).then(() => over.abort());
-  const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
+  const opened = new Map<string, ConnectionBucket | Promise<ConnectionBucket>>();
   return {
     publish: (message) => publisher.publish(message),
     tell: (message) => publisher.tell(message),
@@ -191,7 +194,7 @@ function sessionOf(
   };
 }
 
-interface SessionParts {
+interface ConnectionParts {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly logger: Logger;
@@ -200,14 +203,14 @@ interface SessionParts {
 }
 
 function streamsOf(
-  parts: SessionParts,
-): Pick<BusSession, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'bounds'> {
+  parts: ConnectionParts,
+): Pick<BusConnection, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'bounds'> {
   const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
   const reported = new Set<string>();
   return {
-    objects: createSessionObjects(parts),
-    consumers: createSessionConsumers(parts),
+    objects: createConnectionObjects(parts),
+    consumers: createConnectionConsumers(parts),
     identity: async () => (await streams.info(streamNames.events)).created,
     tenantShares: tenantSharesOf(parts),
     prepare: once(async (definition: StreamDefinition) => {
@@ -237,7 +240,7 @@ interface MessagesDeps {
 }
 
 /** A request of the library has an error of its own, with its stack, and a follower of a run over a fleet makes one for each page. */
-function messagesOf({ publisher, manager, clock }: MessagesDeps): Pick<BusSession, 'last' | 'next' | 'batch'> {
+function messagesOf({ publisher, manager, clock }: MessagesDeps): Pick<BusConnection, 'last' | 'next' | 'batch'> {
   const find = async (stream: string, query: object): Promise<FoundMessage | undefined> =>
     messageIn(
       await publisher.ask({
@@ -253,7 +256,7 @@ function messagesOf({ publisher, manager, clock }: MessagesDeps): Pick<BusSessio
   };
 }
 
-function tenantSharesOf({ manager, logger }: SessionParts): BusSession['tenantShares'] {
+function tenantSharesOf({ manager, logger }: ConnectionParts): BusConnection['tenantShares'] {
   const known = new Map<string, TenantShares>();
   return ({ of, maxBytes }) => {
     const shares =

@@ -4,7 +4,7 @@ import type { Logger } from '../../logger.ts';
 import { codeOf } from '../bus-error.ts';
 
 /** Durable consumers, and passing looks at streams, over one connection. The streams are there. */
-export interface SessionConsumers {
+export interface ConnectionConsumers {
   /** A durable consumer, which is made, or brought up to date, if need be. */
   open(stream: string, config: DurableConfig): Promise<Consumer>;
   /** The last message of each subject of a filter, then those that come. Ends with the signal or the connection. */
@@ -22,13 +22,13 @@ interface FollowedStream {
   readonly messages: AsyncIterable<JsMsg>;
 }
 
-interface SessionConsumersDeps {
+interface ConnectionConsumersDeps {
   readonly client: JetStreamClient;
   readonly manager: Pick<JetStreamManager, 'consumers'>;
   readonly logger: Logger;
 }
 
-export function createSessionConsumers({ client, manager, logger }: SessionConsumersDeps): SessionConsumers {
+export function createConnectionConsumers({ client, manager, logger }: ConnectionConsumersDeps): ConnectionConsumers {
   return {
     async open(stream, config) {
       try {
