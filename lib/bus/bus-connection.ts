@@ -15,7 +15,7 @@ import { createPublisher, noHeaders, type Publisher } from './publish/publisher.
 import { createBatches, type ReadBatch } from './publish/batches.ts';
 import { ownStream, shareSubjects } from './publish/stream-subjects.ts';
 import { createConnectionRequests, type ConnectionRequests } from './request/connection-requests.ts';
-import { createConnectionBucket, type ConnectionBucket } from './kv/connection-bucket.ts';
+import { openBucket, type ConnectionBucket } from './kv/connection-bucket.ts';
 import { createConnectionObjects, type ConnectionObjects } from './objects/connection-objects.ts';
 import { accountStream, bucketStream, eventStreams, sharedStreams } from './streams.ts';
 import { streamNames } from './subjects.ts';
@@ -54,7 +54,7 @@ export interface BusConnection extends Pick<Publisher, 'publish' | 'tell'> {
   close(): Promise<void>;
 }
 
-export interface BusConnectionOptions extends BusOptions {
+export interface ConnectOptions extends BusOptions {
   /** Shown in the server's list of connections. */
   readonly name: string;
 }
@@ -70,10 +70,7 @@ const callTimeoutMs = 1_500;
 const pingMs = 3_000;
 
 /** Connects and puts the streams in place. The library is loaded by the first call: a process without a bus never does. */
-export async function openBusConnection(
-  { clock, logger }: ConnectionDeps,
-  options: BusConnectionOptions,
-): Promise<BusConnection> {
+export async function connectBus({ clock, logger }: ConnectionDeps, options: ConnectOptions): Promise<BusConnection> {
   const [{ connect, createInbox, credsAuthenticator, MsgHdrsImpl }, { jetstream, jetstreamManager }] =
     await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
   const { credentialsFile } = options;
@@ -99,7 +96,7 @@ export async function openBusConnection(
     const open = async (definition: BucketDefinition): Promise<ConnectionBucket> => {
       await prepareStream(deps, bucketStream(definition, options.replicas));
       const accounts = await openAccounts({ manager, logger, publisher, clock }, definition, options);
-      return createConnectionBucket({ publisher, accounts }, definition);
+      return openBucket({ publisher, accounts }, definition);
     };
     const shares = await openShares(deps, sharedStreams(options));
     return {
@@ -142,7 +139,7 @@ async function openAccounts(
  * The library does not reconnect by itself: it would keep messages sent meanwhile and send them later, when the
  * caller has long had the error.
  */
-function connectionOptions(options: BusConnectionOptions): ConnectionOptions {
+function connectionOptions(options: ConnectOptions): ConnectionOptions {
   const { servers, name, user, password, tls } = options;
   return {
     servers: [...servers],

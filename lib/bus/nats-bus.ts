@@ -16,7 +16,7 @@ import { createTenantLogs } from './publish/tenant-logs.ts';
 import { createOutbox, type Outbox, type OutboxLimits } from './publish/outbox.ts';
 import { createNatsRequester } from './request/nats-requester.ts';
 import type { Requester, Responder } from './request/requester.ts';
-import { openBusConnection, type BusConnectionOptions } from './bus-connection.ts';
+import { connectBus, type ConnectOptions } from './bus-connection.ts';
 import { createConnectionKeeper, type ConnectionKeeper } from './connection-keeper.ts';
 import { bucketKey, messageId, streamOf, eventSubject } from './subjects.ts';
 import { subscribeNats } from './subscribe/nats-subscriber.ts';
@@ -31,7 +31,7 @@ export interface NatsBusDeps {
 }
 
 /** The bus on NATS JetStream. Returns at once; it connects in the background, for ever. */
-export function createNatsBus(deps: NatsBusDeps, options: BusConnectionOptions, limits?: OutboxLimits): EventBus {
+export function createNatsBus(deps: NatsBusDeps, options: ConnectOptions, limits?: OutboxLimits): EventBus {
   return new NatsBus(deps, options, limits);
 }
 
@@ -41,16 +41,16 @@ class NatsBus implements EventBus {
   readonly #outbox: Outbox;
   readonly #calls: BusCalls;
   readonly #requester: Requester;
-  readonly #options: BusConnectionOptions;
+  readonly #options: ConnectOptions;
   /** Parts that have to end before the connection does. */
   readonly #atWork = new Set<Subscription | Responder>();
 
-  constructor(deps: NatsBusDeps, options: BusConnectionOptions, limits: OutboxLimits | undefined) {
+  constructor(deps: NatsBusDeps, options: ConnectOptions, limits: OutboxLimits | undefined) {
     const { clock, logger, observer } = deps;
     this.#deps = deps;
     this.#keeper = createConnectionKeeper({
       ...deps,
-      open: () => openBusConnection(deps, options),
+      open: () => connectBus(deps, options),
       onConnected: (connected) => observer.connected(connected),
     });
     this.#calls = createCalls({ clock, observer, keeper: this.#keeper });

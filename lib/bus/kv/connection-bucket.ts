@@ -36,10 +36,7 @@ const freedSeconds = 5;
  * and a request for the last one to the leader of the stream. A read shares the write to the socket with messages of
  * the same moment.
  */
-export function createConnectionBucket(
-  { publisher, accounts }: BucketDeps,
-  definition: BucketDefinition,
-): ConnectionBucket {
+export function openBucket({ publisher, accounts }: BucketDeps, definition: BucketDefinition): ConnectionBucket {
   const write = (key: string, text: string, headers: Message['headers']): Promise<number> =>
     publisher.publish({ subject: bucketSubject(definition, key), body: text, headers });
   const guarded = (revision: number): Message['headers'] => ({ [headerNames.expected]: [String(revision)] });
