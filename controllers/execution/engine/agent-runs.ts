@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import type { AgentFact, Failure, Made, Waiting } from './facts.ts';
 import type { CurrentVisit } from './reduce.ts';
-import { childNeverStarted } from './starting.ts';
+import { childNeverStarted, notMadeCause } from './starting.ts';
 import { restOn } from './rest-on.ts';
 
 /** One agent that a visit started or is to start. */
@@ -32,11 +32,8 @@ export function agentFailure({ name, phase, why }: AgentFact): Failure | undefin
   return { reason: 'AgentFailed', message: `agent execution ${name} ${words}` };
 }
 
-const agentOf = ({ state, visit }: CurrentVisit, { name, judge }: AgentRun): Made => ({
-  of: 'agent',
-  name,
-  by: { state, visit, judge },
-});
+export const agentOf = ({ state, visit }: CurrentVisit, { name, judge }: AgentRun) =>
+  ({ of: 'agent', name, by: { state, visit, judge } }) as const satisfies Made;
 
 /** A verdict rests on what a cache says of this agent. */
 export const restOnAgent = (draft: Draft, current: CurrentVisit, run: AgentRun): void =>
@@ -51,17 +48,14 @@ export function goneFailure(draft: Draft, current: CurrentVisit, run: AgentRun):
   };
 }
 
-/** Why a state past its deadline has no agent that ran (requirements AMB-190). */
-export const notStartedInTime = ({ state }: CurrentVisit, cause: string): Failure => ({
-  reason: 'NeverStarted',
-  message: `no agent of state ${state} started within the timeout of the state; ${cause}`,
-});
-
 /** An agent that has not started may wait as long as a container may (requirements AMB-190). */
 export const agentNeverStarted = (draft: Draft, current: CurrentVisit, run: AgentRun, agent?: AgentFact) =>
-  childNeverStarted(draft, current, agentOf(current, run), agent === undefined ? causeOf(draft) : agentWords(agent));
-
-export const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
+  childNeverStarted(
+    draft,
+    current,
+    agentOf(current, run),
+    agent === undefined ? notMadeCause(draft) : agentWords(agent),
+  );
 
 export const agentWords = ({ name, phase, why }: AgentFact): string =>
   `agent execution ${name} says ${why === undefined ? phase : `${why.reason}: ${why.message}`}`;

@@ -1,7 +1,7 @@
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import type { Draft } from './draft.ts';
-import type { Failure, PodFact, StepOutcome } from './facts.ts';
+import type { Failure, Made, PodFact, StepOutcome } from './facts.ts';
 import { noResult } from '../../step-pods/step.ts';
 import { timedOut } from './state-handler.ts';
 import type { CurrentVisit } from './reduce.ts';
@@ -21,6 +21,25 @@ export const timeoutFailure = (current: CurrentVisit): Failure => ({
   reason: 'StateTimeout',
   message: `state ${current.state} took longer than its timeout`,
 });
+
+type MadeByVisit = Extract<Made, { readonly by: unknown }>;
+
+const notBegun: { readonly [K in MadeByVisit['of']]: (state: string) => string } = {
+  child: (state) => `the child of state ${state} did not start`,
+  agent: (state) => `no agent of state ${state} started`,
+  tool_call: (state) => `the tool of state ${state} was not called`,
+};
+
+/**
+ * Why a state past its deadline failed: what it made took too long or never began, for which `cause` is given (requirements
+ * AMB-190).
+ */
+export function lateFailure(draft: Draft, current: CurrentVisit, made: MadeByVisit, cause?: string): Failure {
+  restOn(draft, made);
+  if (cause === undefined) return timeoutFailure(current);
+  const message = `${notBegun[made.of](current.state)} within the timeout of the state; ${cause}`;
+  return { reason: 'NeverStarted', message };
+}
 
 /** A step of a state past its deadline. */
 interface Stopped {

@@ -144,6 +144,9 @@ function queueTimeout(draft: Draft): string {
   return own ?? limits.queueTimeoutDefault;
 }
 
+/** Why a child, an agent or a tool call that does not show was not made. */
+export const notMadeCause = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
+
 /** Why a child execution did not begin. */
 export function childNeverStarted(draft: Draft, current: CurrentVisit, made: Made, cause: string): Failure | undefined {
   const { state, entered_at: since, waiting } = current;

@@ -5,24 +5,22 @@ import {
   type AgentRun,
   agentFailure,
   agentNeverStarted,
-  causeOf,
+  agentOf,
   findAgent,
   goneFailure,
   madeUid,
-  notStartedInTime,
-  restOnAgent,
   agentRefusal,
   agentWaiting,
   agentWords,
 } from '../engine/agent-runs.ts';
 import { agentPlan } from '../engine/agent-spec.ts';
-import { stopping, timeoutFailure } from '../engine/deadline.ts';
+import { lateFailure, stopping } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
 import type { AgentFact, Failure } from '../engine/facts.ts';
 import { agentName } from '../engine/names.ts';
 import type { VisitOutcome } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched } from '../engine/reduce.ts';
-import { noteStart, showWaiting } from '../engine/starting.ts';
+import { noteStart, notMadeCause, showWaiting } from '../engine/starting.ts';
 import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 
 /** Runs a deployed agent as an AgentExecution (spec 1 §2.6, kind Agent). */
@@ -45,10 +43,7 @@ function absent(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit, ru
 
 function start(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit, run: AgentRun): VisitUpdate {
   const { name } = run;
-  if (stopping(draft, current)) {
-    restOnAgent(draft, current, run);
-    return failed(notStartedInTime(current, causeOf(draft)));
-  }
+  if (stopping(draft, current)) return failed(lateFailure(draft, current, agentOf(current, run), notMadeCause(draft)));
   const refusal = agentRefusal(draft, [current.child?.name]);
   if (refusal !== undefined) return failed(refusal);
   const plan = agentPlan(draft, state, current);
@@ -67,10 +62,9 @@ function awaitEnd(draft: Draft, current: CurrentVisit, found: AgentFact): VisitU
   return late === undefined ? { change } : failed(late, found);
 }
 
-/** Why a state past its deadline failed: its agent took too long, or never began. */
 function lateness(draft: Draft, current: CurrentVisit, found: AgentFact): Failure {
-  restOnAgent(draft, current, found);
-  return found.startedAt === undefined ? notStartedInTime(current, agentWords(found)) : timeoutFailure(current);
+  const cause = found.startedAt === undefined ? agentWords(found) : undefined;
+  return lateFailure(draft, current, agentOf(current, found), cause);
 }
 
 function ended(found: AgentFact): VisitOutcome {

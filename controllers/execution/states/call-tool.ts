@@ -1,13 +1,13 @@
 import type { StateOf } from '../../../crds/schema/state.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
-import { stopping, timeoutFailure } from '../engine/deadline.ts';
+import { lateFailure, stopping, timeoutFailure } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
 import type { Failure, Made, ToolCallFact } from '../engine/facts.ts';
 import { toolCallName } from '../engine/names.ts';
 import { noOutput, noResult } from '../../step-pods/step.ts';
 import { containerResult, type VisitOutcome, withTwins } from '../engine/state-handler.ts';
 import { type CurrentVisit, patched } from '../engine/reduce.ts';
-import { childNeverStarted, noteStart, showWaiting } from '../engine/starting.ts';
+import { childNeverStarted, noteStart, notMadeCause, showWaiting } from '../engine/starting.ts';
 import { after, type VisitUpdate } from '../engine/state-handler.ts';
 import { findToolCall, noReplica, toolCallPlan, toolCallWaiting } from '../engine/tool-calls.ts';
 import { restOn } from '../engine/rest-on.ts';
@@ -34,12 +34,9 @@ function absent(draft: Draft, state: StateOf<'System'>, current: CurrentVisit, n
 
 function start(draft: Draft, state: StateOf<'System'>, current: CurrentVisit, name: string): VisitUpdate {
   const { blocked } = draft.facts;
-  const cause = blocked?.message ?? 'it was not made';
+  const cause = notMadeCause(draft);
   const made = callOf(current, name);
-  if (stopping(draft, current)) {
-    restOn(draft, made);
-    return failed(notWithinTimeout(current, cause));
-  }
+  if (stopping(draft, current)) return failed(lateFailure(draft, current, made, cause));
   if (blocked?.child === name && current.child?.name === name)
     return failed({ reason: 'Refused', message: `tool call ${name} was refused: ${blocked.message}` });
   const plan = toolCallPlan(draft, state, current);
@@ -60,20 +57,12 @@ function awaitEnd(draft: Draft, current: CurrentVisit, found: ToolCallFact): Vis
 }
 
 function lateness(draft: Draft, current: CurrentVisit, found: ToolCallFact): Failure {
-  restOn(draft, callOf(current, found.name));
-  return found.startedAt === undefined ? notWithinTimeout(current, noReplica(found)) : timeoutFailure(current);
+  const cause = found.startedAt === undefined ? noReplica(found) : undefined;
+  return lateFailure(draft, current, callOf(current, found.name), cause);
 }
 
-const callOf = ({ state, visit }: CurrentVisit, name: string): Made => ({
-  of: 'tool_call',
-  name,
-  by: { state, visit },
-});
-
-const notWithinTimeout = ({ state }: CurrentVisit, cause: string): Failure => ({
-  reason: 'NeverStarted',
-  message: `the tool of state ${state} was not called within the timeout of the state; ${cause}`,
-});
+const callOf = ({ state, visit }: CurrentVisit, name: string) =>
+  ({ of: 'tool_call', name, by: { state, visit } }) as const satisfies Made;
 
 /** An answer is the output of a command: on `stdout`, or on `stderr` where the tool says that it failed. */
 function ended(current: CurrentVisit, found: ToolCallFact): VisitOutcome {

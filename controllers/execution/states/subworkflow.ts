@@ -5,7 +5,7 @@ import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execut
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import { parseJson } from '../../../lib/work/parse-json.ts';
-import { stopping, timeoutFailure } from '../engine/deadline.ts';
+import { lateFailure, stopping } from '../engine/deadline.ts';
 import { type Draft, LackingFacts } from '../engine/draft.ts';
 import type { ChildFact, Failure, Made, PinnedDefinition } from '../engine/facts.ts';
 import { inputProblem } from '../engine/input.ts';
@@ -14,7 +14,7 @@ import { childName, rootOf } from '../engine/names.ts';
 import { type VisitOutcome, after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 import { type CurrentVisit, unchanged } from '../engine/reduce.ts';
 import { renderText } from '../engine/scope.ts';
-import { childNeverStarted, noteStart } from '../engine/starting.ts';
+import { childNeverStarted, notMadeCause, noteStart } from '../engine/starting.ts';
 import { resolve } from '../engine/stored.ts';
 import { restOn } from '../engine/rest-on.ts';
 
@@ -33,36 +33,25 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
   return after({ child: { name: child.name, uid: child.uid } }, awaitEnd(draft, current, child));
 };
 
-const childOf = ({ state, visit }: CurrentVisit, name: string): Made => ({ of: 'child', name, by: { state, visit } });
+const childOf = ({ state, visit }: CurrentVisit, name: string) =>
+  ({ of: 'child', name, by: { state, visit } }) as const satisfies Made;
 
 /** Undefined where the fact does not tell. */
 const isChildOf = ({ madeBy }: ChildFact, { state, visit }: CurrentVisit): boolean | undefined =>
   madeBy === undefined ? undefined : madeBy.state === state && madeBy.visit === visit;
 
-/** Why a state past its deadline failed: its child took too long, or never began (requirements AMB-190). */
 function lateness(draft: Draft, current: CurrentVisit, child: ChildFact): Failure {
-  restOn(draft, childOf(current, child.name));
-  if (child.phase !== 'pending' || child.startedAt !== undefined) return timeoutFailure(current);
-  return notWithinTimeout(current, `child ${child.name} says ${wordsOf(child)}`);
+  const hasBegun = child.phase !== 'pending' || child.startedAt !== undefined;
+  return lateFailure(draft, current, childOf(current, child.name), hasBegun ? undefined : wordsOf(child));
 }
 
-const wordsOf = ({ failure, phase }: ChildFact): string =>
-  failure === undefined ? phase : `${failure.reason}: ${failure.message}`;
-
-const notWithinTimeout = ({ state }: CurrentVisit, cause: string): Failure => ({
-  reason: 'NeverStarted',
-  message: `the child of state ${state} did not start within the timeout of the state; ${cause}`,
-});
+const wordsOf = ({ name, failure, phase }: ChildFact): string =>
+  `child ${name} says ${failure === undefined ? phase : `${failure.reason}: ${failure.message}`}`;
 
 /** A child that has not started may wait for as long as the state's `queue_timeout` (requirements AMB-190). */
 function awaitEnd(draft: Draft, current: CurrentVisit, child: ChildFact): VisitUpdate {
   if (child.startedAt !== undefined) return { change: noteStart(draft, current, child.startedAt) };
-  const late = childNeverStarted(
-    draft,
-    current,
-    childOf(current, child.name),
-    `child ${child.name} says ${wordsOf(child)}`,
-  );
+  const late = childNeverStarted(draft, current, childOf(current, child.name), wordsOf(child));
   return late === undefined ? { change: unchanged } : failed(late, child.uid);
 }
 
@@ -77,10 +66,7 @@ function absent(draft: Draft, state: StateOf<'Subworkflow'>, current: CurrentVis
 
 function start(draft: Draft, state: StateOf<'Subworkflow'>, current: CurrentVisit, name: string): VisitUpdate {
   const made = childOf(current, name);
-  if (stopping(draft, current)) {
-    restOn(draft, made);
-    return failed(notWithinTimeout(current, causeOf(draft)));
-  }
+  if (stopping(draft, current)) return failed(lateFailure(draft, current, made, notMadeCause(draft)));
   const obstacle = refusalOf(draft, current, name) ?? excessOf(draft, state);
   if (obstacle !== undefined) return failed(obstacle);
   const lookup = lookUp(draft, state.workflow_id);
@@ -108,9 +94,7 @@ function refusalOf({ facts: { blocked } }: Draft, { child }: CurrentVisit, name:
 
 /** A child that is not made, such as for want of room in a quota, is awaited for as long as one that does not start. */
 const notMadeFor = (draft: Draft, current: CurrentVisit, made: Made): Failure | undefined =>
-  childNeverStarted(draft, current, made, causeOf(draft));
-
-const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
+  childNeverStarted(draft, current, made, notMadeCause(draft));
 
 /** The child looks for it anew, and knows no names of a user's own workflows; it runs the version that took its input. */
 const versionOf = (name: string, { user, uid, version }: PinnedDefinition) => ({
