@@ -1,4 +1,4 @@
-import type { SecurityContextSpec } from '../../crds/schema/security-context.ts';
+import type { SecurityContext, SecurityContextSpec } from '../../crds/schema/security-context.ts';
 import { AppError } from '../errors.ts';
 import { securityContexts } from '../kinds.ts';
 import { findObject, type KubeClient } from '../kube/index.ts';
@@ -19,6 +19,19 @@ interface Place {
   readonly field: string;
 }
 
+/** The context of this name in the first of the namespaces that has one. */
+export async function findSecurityContext(
+  kube: Pick<KubeClient, 'get'>,
+  name: string,
+  namespaces: readonly string[],
+): Promise<SecurityContext | undefined> {
+  for (const namespace of namespaces) {
+    const found = await findObject(kube, securityContexts, { namespace, name });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /**
  * That of the execution's own namespace, or else the shared one, as the tool gateway does for sessions (ADR 0054). So
  * the tenant that runs a global agent or workflow bounds it. @throws AppError with the reason `SecurityContextNotFound`
@@ -30,10 +43,8 @@ export async function readSecurityContext(
   { namespace, field }: Place,
 ): Promise<NamedSecurity> {
   const context = named ?? defaultContext;
-  for (const place of visiblePlaces(namespace)) {
-    const found = await findObject(kube, securityContexts, { namespace: place, name: context });
-    if (found !== undefined) return { context, security: found.spec };
-  }
+  const found = await findSecurityContext(kube, context, visiblePlaces(namespace));
+  if (found !== undefined) return { context, security: found.spec };
   if (named === undefined) return { context, security: {} };
   const message = `${field}: there is no SecurityContext ${named} in the namespace, and no shared one; make it`;
   throw new AppError('not_found', message, { reason: 'SecurityContextNotFound' });

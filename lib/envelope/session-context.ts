@@ -1,8 +1,8 @@
 import { similarNamesMax, meantBy } from '../../crds/similar-name.ts';
-import { defaultContext } from '../agent/security-context.ts';
+import { defaultContext, findSecurityContext } from '../agent/security-context.ts';
 import { invalidField } from '../http/request-errors.ts';
 import { securityContexts } from '../kinds.ts';
-import { findObject, isObjectName, type KubeClient, listPages, metadataOf } from '../kube/index.ts';
+import { isObjectName, type KubeClient, listPages, metadataOf } from '../kube/index.ts';
 
 type Contexts = Pick<KubeClient, 'get' | 'list'>;
 
@@ -20,11 +20,7 @@ export async function requireSessionContext(kube: Contexts, name: string, places
 }
 
 async function isThere(kube: Contexts, name: string, places: readonly string[]): Promise<boolean> {
-  if (!isObjectName(name)) return false;
-  for (const namespace of places) {
-    if ((await findObject(kube, securityContexts, { namespace, name })) !== undefined) return true;
-  }
-  return false;
+  return isObjectName(name) && (await findSecurityContext(kube, name, places)) !== undefined;
 }
 
 /** As many names as are compared, those of the tenant first. */
