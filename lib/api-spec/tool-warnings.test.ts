@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiSpecSpec } from '../../crds/schema/api-spec.ts';
 import { type OpenApiReading, packReading, readOpenApi, unpackReading } from '../openapi-document/index.ts';
+import { growthOf, proportional } from '../../test/support/processor-time.ts';
 import { documentWarnings } from './document-warnings.ts';
 import { toolWarnings } from './tool-warnings.ts';
+import { unsentPart } from './unsent.ts';
 
 const parameter = (where: string, name: string, required: unknown = true) => ({ in: where, name, required });
 
@@ -92,5 +94,12 @@ describe('warnings of a document', () => {
     expect(found(1)).toEqual([`1 of 2 operations needs ${text}: o0`]);
     expect(found(3)).toEqual([`3 of 4 operations need ${text}: o0, o1, o2`]);
     expect(found(4)).toEqual([`4 of 5 operations need ${text}: o0, o1, o2, …`]);
+  });
+});
+
+describe('the look for path parameters', () => {
+  it('takes time in proportion to a path of braces that nothing closes', async () => {
+    const look = (size: number) => unsentPart({ method: 'GET', path: '{'.repeat(size * 10), server: '' }, {});
+    expect(await growthOf(250, look)).toBeLessThan(proportional);
   });
 });

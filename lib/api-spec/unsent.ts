@@ -8,7 +8,8 @@ type Credentials = Pick<ApiSpecSpec, 'credentials'>;
  * query and no header but those of credentials (requirements GW-WF-24, GW-WF-25).
  */
 export function unsentPart({ path, needs = [] }: UpstreamOperation, spec: Credentials): string | undefined {
-  if (/\{[^}]*\}/.test(path)) {
+  const brace = path.indexOf('{');
+  if (brace !== -1 && path.includes('}', brace)) {
     return (
       `the path ${path} is sent as written, because path parameters are not filled in; ` +
       'name another operation, or write the value into the path of an ApiSpec of your own'
