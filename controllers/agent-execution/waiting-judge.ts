@@ -1,11 +1,9 @@
+import { agentIterationsMax } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { judgedExecution, judgeExecutionName } from '../../lib/agent/judged-execution.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { End } from './decide.ts';
-
-/** Most iterations of an agent (crds/schema/agent.ts). */
-const mostIterations = 50;
 
 /** A `Timeout` with the wait of the agent that judges the answer, such as for a place in a full quota. */
 export function withWaitingJudge(
@@ -14,7 +12,7 @@ export function withWaitingJudge(
   end: End,
 ): End {
   if (end.reason !== 'Timeout') return end;
-  for (let iteration = mostIterations; iteration > 0; iteration -= 1) {
+  for (let iteration = agentIterationsMax; iteration > 0; iteration -= 1) {
     const judge = executions.get(`${namespace}/${judgeExecutionName(uid, iteration)}`);
     if (judge === undefined || finished(judge) || judgedExecution(judge) !== uid) continue;
     const { reason, message = '' } = judge.status ?? {};

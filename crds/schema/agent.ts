@@ -67,12 +67,15 @@ const Validation = Type.Object(
   { additionalProperties: false, description: 'A judge that accepts the answer of an iteration or asks for another.' },
 );
 
+/** Answers that one execution may give before it fails. */
+export const agentIterationsMax = 50;
+
 const AgentExecutionSettings = Type.Object(
   {
     max_iterations: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: 50,
+        maximum: agentIterationsMax,
         default: 10,
         description: 'How often an answer may be refused and asked for again, the first time included.',
       }),
