@@ -12,7 +12,7 @@ import { anAgent } from '../builders/agent-builder.ts';
 import { anEnd, aWorkflow } from '../builders/workflow-builder.ts';
 import { echoTool } from '../support/gateway.ts';
 import { createServiceToolsWorld } from '../support/service-tools.ts';
-import { cpuMsOf } from './support/turns.ts';
+import { costRatio } from '../support/processor-time.ts';
 
 /** 36 words that begin alike: a look for one of them compares six characters at each place of a text of the same letter. */
 const words = Array.from('bcdefghijklmnopqrstuvwxyz0123456789-', (letter) => `aaaaa${letter}`).join(' ');
@@ -95,12 +95,12 @@ describe('an attacker who fills lists with texts that are dear to search', () =>
     ['words that begin alike', words],
     ['a word that is always almost found', `${'a'.repeat(limits.searchLength - 1)}b`],
     ['words that end with one another', nested],
-  ])('pays for the texts alone, not for %s', (_words, query) => {
+  ])('pays for the texts alone, not for %s', async (_words, query) => {
     const texts = named(() => description);
-    const costOf = (searched: string): number => {
+    const searching = (searched: string) => {
       const isHolding = createWordMatcher(searched);
-      return cpuMsOf(() => texts.filter(isHolding), 7);
+      return () => texts.filter(isHolding);
     };
-    expect(costOf(query)).toBeLessThan(4 * costOf('zebra'));
+    expect(await costRatio(searching(query), searching('zebra'))).toBeLessThan(4);
   });
 });

@@ -15,19 +15,27 @@ export const proportional = 4;
 const enough = 100_000;
 
 /**
- * Processor time of a task over ten times `size`, as a multiple of ten tasks over `size`. Both are repeated until they have
- * taken enough time to be compared.
+ * Processor time of a task as a multiple of another's. Both take turns until the cheaper one has taken enough time to be
+ * compared, so that the steps of the clock and neighbours of the machine count for both.
  */
-export async function growthOf(size: number, task: (size: number) => unknown): Promise<number> {
+export async function costRatio(dear: () => unknown, cheap: () => unknown): Promise<number> {
   // The first runs compile.
-  await task(size);
-  await task(10 * size);
-  let [small, large] = [0, 0];
-  while (small < enough) {
-    small += await processorTime(async () => {
-      for (let run = 0; run < 10; run += 1) await task(size);
-    });
-    large += await processorTime(() => task(10 * size));
+  await dear();
+  await cheap();
+  let [cheapTime, dearTime] = [0, 0];
+  while (cheapTime < enough) {
+    cheapTime += await processorTime(cheap);
+    dearTime += await processorTime(dear);
   }
-  return large / small;
+  return dearTime / cheapTime;
+}
+
+/** Processor time of a task over ten times `size`, as a multiple of ten tasks over `size`. */
+export function growthOf(size: number, task: (size: number) => unknown): Promise<number> {
+  return costRatio(
+    () => task(10 * size),
+    async () => {
+      for (let run = 0; run < 10; run += 1) await task(size);
+    },
+  );
 }
