@@ -32,7 +32,7 @@ export class SentCommands {
   readonly #deps: SentCommandsDeps;
   /** The oldest first. */
   readonly #sent = new Map<string, SentCommand>();
-  /** Those that no list has, the oldest first, with the time in which they came. */
+  /** Those that no list has, the oldest first, with when they came, in time that never steps. */
   readonly #unlisted = new Map<string, number>();
   /** Commands whose results are stored, by host. */
   readonly #ended = new LRUCache<string, true>({ max: sentMost });
@@ -44,13 +44,12 @@ export class SentCommands {
 
   add({ host, command, claim }: Extract<HostRequest, { readonly kind: 'invoke' }>): void {
     const { clock } = this.#deps;
-    const now = clock.now();
-    const begun = { tool: command.tool, dispatched_at: new Date(now).toISOString() };
+    const begun = { tool: command.tool, dispatched_at: new Date(clock.now()).toISOString() };
     if (this.#sent.size >= sentMost) this.#forgetOldest();
     // A sender that sends a command again has no result of it: NATS may have lost the one that was stored.
     this.#ended.delete(endedKey(command.commandId, host));
     this.#sent.set(command.commandId, { tenant: host.tenant, nodeId: host.nodeId, claim, begun });
-    this.#unlisted.set(command.commandId, now);
+    this.#unlisted.set(command.commandId, clock.steadyMs());
     if (!this.#isListing) void this.#listDue();
   }
 
@@ -90,7 +89,7 @@ export class SentCommands {
     this.#isListing = true;
     for (const [commandId, since] of this.#unlisted) {
       // One that has ended meanwhile is gone from the map, and a new one is visited later.
-      const waitMs = since + listAfterMs - clock.now();
+      const waitMs = since + listAfterMs - clock.steadyMs();
       if (waitMs > 0 && !stopping.aborted) await clock.sleep(waitMs, stopping);
       this.#list(commandId);
     }

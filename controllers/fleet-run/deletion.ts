@@ -21,7 +21,7 @@ export interface LeaveDeps extends DriveDeps {
   readonly events: EventRecorder;
   readonly logger: Pick<Logger, 'warn'>;
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
-  /** Since when this process ends the commands of each run that is deleted, by uid. */
+  /** Since when this process ends the commands of each run that is deleted, by uid; in time that never steps. */
   readonly leaving: Map<string, number>;
 }
 
@@ -34,11 +34,11 @@ type Ending = { readonly kind: 'over' } | { readonly kind: 'open'; readonly comm
  */
 export async function leave(deps: LeaveDeps, run: FleetRun): Promise<ReconcileResult> {
   const { uid = '' } = run.metadata;
-  const now = deps.clock.now();
+  const now = deps.clock.steadyMs();
   const since = deps.leaving.get(uid) ?? now;
   deps.leaving.set(uid, since);
   const ending = await endCommands(deps, run);
-  const leftMs = since + fleetRunLimits.leaveMs - deps.clock.now();
+  const leftMs = since + fleetRunLimits.leaveMs - deps.clock.steadyMs();
   if (ending.kind === 'open' && leftMs > 0) {
     return { requeueAfterMs: Math.min(leftMs, fleetRunLimits.retryMs), reason: 'its commands are cancelled' };
   }
@@ -100,8 +100,8 @@ export async function abandon(deps: DriveDeps & Pick<LeaveDeps, 'views'>, uid: s
   if (view === undefined || !view.beginAbandon()) return;
   view.cancelAsDeleted();
   const { clock } = deps;
-  const until = clock.now() + fleetRunLimits.leaveMs;
-  while (!view.signal.aborted && clock.now() < until) {
+  const until = clock.steadyMs() + fleetRunLimits.leaveMs;
+  while (!view.signal.aborted && clock.steadyMs() < until) {
     const decision = view.isCaughtUp ? await drive(deps, view).catch(() => undefined) : undefined;
     if (decision?.end !== undefined) break;
     await clock.sleep(fleetRunLimits.deletionPauseMs, view.signal);

@@ -179,8 +179,8 @@ describe.concurrent('a host that is revoked while it has a command', { timeout: 
     const hosts = hostsNamed(20);
     const peer = await relay(hosts, silent);
     const server = new FleetServer({ policy: { ...long, max_concurrency: 20 } });
-    const clock = { ...systemClock, now: () => nowMs };
-    let [nowMs, reads] = [Date.now(), 0];
+    const clock = { ...systemClock, steadyMs: () => nowMs };
+    let [nowMs, reads] = [systemClock.steadyMs(), 0];
     const process = start(server, hosts, { clock, onHostRead: () => void (reads += 1) });
     await soon(() => expect(peer.invoked).toHaveLength(20));
     const readsOf = async (looks: number): Promise<number> => {

@@ -28,7 +28,7 @@ export interface DriveDeps {
  * results come back by the news alone, so that they count in one order for every reader and after every restart.
  */
 export async function drive(deps: DriveDeps, view: RunView): Promise<FleetDecision> {
-  const decision = view.progress.next(deps.clock.now());
+  const decision = view.progress.next(deps.clock.steadyMs());
   for (const node of decision.commands) handOver(deps, view, node);
   for (const node of decision.probes) await probe(deps, view, node);
   view.noteProbed();

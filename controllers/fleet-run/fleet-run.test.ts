@@ -359,4 +359,34 @@ describe('a fleet run on a real NATS server', () => {
     expect(server.writes).toBeLessThanOrEqual(20 + (Date.now() - begun) / 500);
     expect(await records(server)).toHaveLength(5_000);
   });
+
+  it('EDGE-RES-21 gives a host its whole deadline where the time of day is set forward', async () => {
+    const hosts = hostsNamed(1);
+    const answer = Promise.withResolvers<EdgeOutcome>();
+    const peer = await relay(hosts, () => answer.promise);
+    const server = new Server({ policy: { per_target_deadline_secs: 60 } });
+    let aheadMs = 0;
+    const process = start(server, hosts, { clock: { ...systemClock, now: () => Date.now() + aheadMs } });
+    await vi.waitFor(() => expect(peer.got).toHaveLength(1), { timeout: 10_000 });
+    aheadMs = 3_600_000;
+    for (let look = 0; look < 4; look += 1) {
+      await systemClock.sleep(400);
+      process.wake();
+    }
+    answer.resolve(ok);
+    await ended(server);
+    expect(server.status.summary).toMatchObject({ ok: 1, timed_out: 0 });
+  });
+
+  it('EDGE-RES-21 ends a host at its deadline where the time of day is set back', async () => {
+    const hosts = hostsNamed(1);
+    const peer = await relay(hosts, async () => undefined);
+    const server = new Server({ policy: { per_target_deadline_secs: 1 } });
+    let aheadMs = 0;
+    start(server, hosts, { clock: { ...systemClock, now: () => Date.now() + aheadMs } });
+    await vi.waitFor(() => expect(peer.got).toHaveLength(1), { timeout: 10_000 });
+    aheadMs = -3_600_000;
+    await ended(server, 20_000);
+    expect(server.status.summary).toMatchObject({ ok: 0, timed_out: 1 });
+  }, 40_000);
 });

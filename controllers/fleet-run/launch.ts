@@ -159,12 +159,12 @@ async function tryOnce<T>(
 }
 
 async function tryNow<T>(clock: Clock, before: Before, { call, busMs }: Step<T>): Promise<Tried<T> | undefined> {
-  const begunAt = (before.begunAt ??= clock.now());
+  const begunAt = (before.begunAt ??= clock.steadyMs());
   try {
     return { kind: 'done', value: await call() };
   } catch (error) {
     if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'left' };
-    const { result, isOpen } = verdictOf(error, clock.now() - begunAt, busMs);
+    const { result, isOpen } = verdictOf(error, clock.steadyMs() - begunAt, busMs);
     before.isOpen ||= isOpen;
     return result === undefined ? undefined : { kind: 'ended', result, isOpen: before.isOpen };
   }

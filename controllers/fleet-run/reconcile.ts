@@ -218,7 +218,7 @@ function endLost(deps: FleetRunDeps, run: FleetRun, why: string): Promise<Reconc
 
 async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<ReconcileResult> {
   const fields = takeCancel(run, view);
-  const isDue = deps.clock.now() >= view.statusDueAt;
+  const isDue = deps.clock.steadyMs() >= view.statusDueAt;
   if (isDue) endRevoked(deps, view);
   const decision = await drive(deps, view);
   if (decision.end !== undefined) {
@@ -226,7 +226,7 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, view: RunView): Promise<R
     return end(deps, run, { ...decision.end, cutHosts: view.cutHosts }, { ...fields, ...stored });
   }
   if (isDue || fields.cancellation !== undefined) await note(deps, run, view, fields);
-  const now = deps.clock.now();
+  const now = deps.clock.steadyMs();
   const { lookAt = Number.POSITIVE_INFINITY } = view.progress.next(now);
   const next = Math.min(lookAt, view.statusDueAt);
   return { requeueAfterMs: Math.max(fleetRunLimits.pauseMs, next - now), reason: 'under way' };
@@ -248,12 +248,12 @@ const cancelOf = (run: FleetRun, { run: read }: RunView) => ({
 
 /** Writes how far the run is, once a second at most, and stores outcomes when there are enough of them. */
 async function note(deps: FleetRunDeps, run: FleetRun, view: RunView, fields: Partial<FleetRunStatus>): Promise<void> {
-  const now = deps.clock.now();
+  const now = deps.clock.steadyMs();
   view.noteStatus(now);
   const { summary, inFlight } = view.progress;
   const due = view.waiting.all.slice(0, recordsDue(run, view.waiting, now));
   const stored = await storeRecords(deps.store, run, due);
-  await write(deps, run, statusWith(run, now, { ...fields, ...stored, summary, in_flight: inFlight }));
+  await write(deps, run, statusWith(run, deps.clock.now(), { ...fields, ...stored, summary, in_flight: inFlight }));
   view.noteStored(due.length);
 }
 

@@ -66,7 +66,7 @@ export class RunView {
   #cancellation: Cancellation | undefined;
   #isDeleted = false;
   #isAbandoned = false;
-  #statusAt = 0;
+  #statusAt = -Infinity;
 
   constructor(deps: ViewDeps, { run, tenant, targets, records, isNew }: ViewFacts) {
     this.#deps = deps;
@@ -150,7 +150,7 @@ export class RunView {
 
   /** It has left, or may have: the host has its whole deadline from now on. */
   noteSent(node: string): void {
-    this.#progress.record({ kind: 'sent', node, at: this.#deps.clock.now() });
+    this.#progress.record({ kind: 'sent', node, at: this.#deps.clock.steadyMs() });
   }
 
   /** Known never to have left. */
@@ -159,7 +159,7 @@ export class RunView {
   }
 
   noteCancelSent(node: string): void {
-    this.#progress.record({ kind: 'cancel_sent', node, at: this.#deps.clock.now() });
+    this.#progress.record({ kind: 'cancel_sent', node, at: this.#deps.clock.steadyMs() });
   }
 
   /** It is known of each doubtful host whether it was sent its command. */
@@ -207,7 +207,7 @@ export class RunView {
     return isNew;
   }
 
-  /** When the next status may be written. */
+  /** When the next status may be written, in time that never steps. */
   get statusDueAt(): number {
     return this.#statusAt + fleetRunLimits.statusMs;
   }
@@ -278,7 +278,7 @@ export class RunView {
     this.#progress.record({ kind: 'result', node, outcome: result.outcome });
     const [tails, sentAt] = [this.#tails.end(node), this.commands.sentAt(node)];
     const record = nodeRecord({ nodeId: node, commandId, result, tails, sentAt, endedAt: Date.parse(at) });
-    this.waiting.add(this.#tails.keep(record), this.#deps.clock.now());
+    this.waiting.add(this.#tails.keep(record), this.#deps.clock.steadyMs());
     this.commands.noteEnded(node);
     this.said.noteBack(node);
   }

@@ -26,7 +26,7 @@ export async function reportResult(deps: StandInDeps, view: RunView, node: strin
 
 /** Repeats what was reported and did not come back: the log may have dropped it. */
 export function reportAgain(deps: StandInDeps, view: RunView): void {
-  const overdue = [...view.said.overdue(deps.clock.now() - fleetRunLimits.reportAgainMs)];
+  const overdue = [...view.said.overdue(deps.clock.steadyMs() - fleetRunLimits.reportAgainMs)];
   for (const [node, result] of overdue) void publish(deps, view, node, result);
 }
 
@@ -42,7 +42,7 @@ async function publish(deps: StandInDeps, view: RunView, node: string, result: E
     // The view is closed.
     return;
   }
-  view.said.noteTaken(node, clock.now());
+  view.said.noteTaken(node, clock.steadyMs());
   if (view.commands.sentAt(node) !== undefined) recent.ended({ ...ids, result, ended_at: at });
 }
 

@@ -3,7 +3,7 @@ import type { NodeRecord } from '../../lib/fleet/node-record.ts';
 /** Outcomes of a run that no part of its record has yet, in the order in which they came. */
 export class WaitingRecords {
   readonly #records: NodeRecord[] = [];
-  /** When each of them came, in milliseconds since the epoch. */
+  /** When each of them came, in time that never steps. */
   readonly #cameAt: number[] = [];
   #stored: number;
 

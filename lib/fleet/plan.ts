@@ -14,7 +14,7 @@ export interface FleetPlan {
   readonly isResumed?: boolean;
 }
 
-/** Facts of the run. They come in the order in which they were stored; times are in milliseconds since the epoch. */
+/** Facts of the run. They come in the order in which they were stored; times are in milliseconds of one clock, that of `next`. */
 export type FleetFact =
   /** The command waits for its turn, or for its host: the host's deadline does not run yet. */
   | { readonly kind: 'launching'; readonly node: string }
