@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttp2 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -336,19 +336,42 @@ describe('faults of the machine', () => {
     const one = await runDaemon();
     one.kill('SIGSTOP');
     const second = await finished(start('run', '--config', join(folder, 'config.yaml')));
-    expect(second).toMatchObject({ code: 1, text: expect.stringContaining('another daemon runs') as string });
+    expect(second).toMatchObject({ code: 1, text: expect.stringContaining('another windlass-edge (pid ') as string });
     const ended = once(one, 'exit');
     one.kill('SIGKILL');
     await ended;
     await runDaemon();
   });
 
+  it('AMB-200 keeps its folder from an enrollment, which names its process and changes nothing', async () => {
+    await enroll();
+    const one = await runDaemon();
+    const files = ['identity.json', 'credential.json'].map((name) => join(folder, 'state', name));
+    const contents = () => Promise.all(files.map((file) => readFile(file, 'utf8')));
+    const before = await contents();
+    const refused = await enroll('one-time', '--replace');
+    expect(refused).toMatchObject({ code: 1, text: expect.stringContaining(`(pid ${one.pid})`) as string });
+    expect(refused.text).toContain('systemctl stop windlass-edge');
+    expect([await contents(), await readdir(join(folder, 'state'))]).toEqual([
+      before,
+      expect.not.arrayContaining(['enrolling.pem']),
+    ]);
+    expect(await outcome(await relay.invoke(shell('true')))).toMatchObject({ $case: 'ok' });
+    // Without --replace the folder's own enrollment is the reason, whether a daemon runs or not.
+    expect((await enroll()).text).toContain('--replace');
+    const ended = once(one, 'exit');
+    one.kill('SIGKILL');
+    await ended;
+    expect(await enroll('one-time', '--replace')).toMatchObject({ code: 0 });
+    expect(await contents()).not.toEqual(before);
+  });
+
   it('AMB-200 takes the folder before it reads the key, which a daemon that ends may replace until then', async () => {
     await enroll();
-    using _held = lockFolder(join(folder, 'state'));
+    using _held = lockFolder(join(folder, 'state'), process.pid);
     await writeFile(join(folder, 'state/credential.json'), '{');
     const second = await finished(start('run', '--config', join(folder, 'config.yaml')));
-    expect(second).toMatchObject({ code: 1, text: expect.stringContaining('another daemon runs') as string });
+    expect(second).toMatchObject({ code: 1, text: expect.stringContaining('another windlass-edge (pid ') as string });
   });
 
   it('EDGE-FLOW-15 stops where SIGTERM comes during the rotation before the stream', async () => {

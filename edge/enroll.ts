@@ -3,11 +3,14 @@ import { edgeLimits, signChallenge } from '../lib/edge/index.ts';
 import { rawPublicKey, readRawPublicKey } from '../lib/envelope/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { type ChallengeNodeResponse, NodeRole } from '../proto/generated/windlass/node/v1/node.ts';
+import { lockFolder } from './state/folder-lock.ts';
 import { type HostState, type HostIdentity, publicKeyOf, type RelayAddress } from './state/host-state.ts';
 import type { RelayClient } from './stream/relay-client.ts';
 import { heartbeatMsOf } from './heartbeat.ts';
 
 interface EnrollDeps {
+  /** Of this process. */
+  readonly pid: number;
   readonly clock: Clock;
   readonly state: HostState;
   readonly open: (address: RelayAddress) => RelayClient;
@@ -25,17 +28,17 @@ interface EnrollRequest {
 /**
  * Enrolls this host (EDGE-FLOW-01): attests a key, proves it, redeems the token, and pins the keys of the server. After a
  * crash at any point the same call ends it: the key is on the disk first, and the same key gets the same host again.
- * @throws AppError `already_exists` where the host is enrolled, or as the relay answers.
+ * @throws AppError `already_exists` where the host is enrolled, or another process uses its folder; or as the relay answers.
  */
 export async function enroll(
-  { clock, state, open, version }: EnrollDeps,
+  { clock, state, open, version, pid }: EnrollDeps,
   request: EnrollRequest,
 ): Promise<HostIdentity> {
-  const former = request.replace ? undefined : await state.identity();
-  if (former !== undefined)
-    throw new AppError('already_exists', `this host is enrolled as ${former.nodeId}; add --replace to give that up`, {
-      reason: 'AlreadyEnrolled',
-    });
+  await assertFree(state, request);
+  // A daemon that runs would write its token over the new one, or run with a key that the folder has no more.
+  using _lock = lockFolder(state.folder, pid);
+  // Another enrollment may have ended meanwhile.
+  await assertFree(state, request);
   const privateKey = await state.enrollmentKey();
   using client = open(request.address);
   const publicKey = rawPublicKey(publicKeyOf(privateKey));
@@ -57,6 +60,14 @@ export async function enroll(
     lifeMs: lifeMs > 0 ? lifeMs : edgeLimits.nodeTokenMs,
   });
   return identity;
+}
+
+async function assertFree(state: HostState, { replace }: EnrollRequest): Promise<void> {
+  const former = replace ? undefined : await state.identity();
+  if (former === undefined) return;
+  throw new AppError('already_exists', `this host is enrolled as ${former.nodeId}; add --replace to give that up`, {
+    reason: 'AlreadyEnrolled',
+  });
 }
 
 /** @throws AppError `invalid` where the server's keys are none. */

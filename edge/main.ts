@@ -56,6 +56,7 @@ function world(): World {
     clock,
     logger: createLogger({ level: env['WINDLASS_LOG_LEVEL'] === 'debug' ? 'debug' : 'info', service: 'edge' }),
     owner: { uid },
+    pid: process.pid,
     version: manifest.version,
     hostname: hostname(),
     stateFolder:

@@ -11,6 +11,8 @@ export interface World {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly owner: Owner;
+  /** Of this process; people read it where a state folder is in use. */
+  readonly pid: number;
   readonly version: string;
   readonly hostname: string;
   /** Where state is kept, and the configuration of the owner, unless options say otherwise. */

@@ -22,7 +22,7 @@ async function run(world: World, options: HostOptions): Promise<void> {
   const { clock, owner, runner, prlimit } = world;
   const state = await openHostState(options.state, owner);
   // Before the files are read: a daemon that ends may replace the key until then.
-  using _lock = lockFolder(options.state);
+  using _lock = lockFolder(options.state, world.pid);
   const host = await openHost(world, options, state);
   const journal = await openJournal(join(options.state, 'commands'), { clock, owner });
   const current = () => host.config.current;

@@ -1,3 +1,4 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../lib/errors.ts';
@@ -6,22 +7,48 @@ const lockFile = 'daemon.lock';
 /** SQLITE_BUSY. */
 const busy = 5;
 
+/** Text with the id of the process that holds the lock, or held it last. */
+const holderFile = 'daemon.pid';
+
 /**
  * Takes the state folder for this process. The system gives it back when the process ends in whatever way, and not before: a
  * daemon that is stopped or swapped out keeps it. SQLite takes the lock, because Node has no call for it; the file stays empty.
  * @throws AppError `already_exists` where another process has the folder.
  */
-export function lockFolder(folder: string): Disposable {
+export function lockFolder(folder: string, pid: number): Disposable {
   const database = new DatabaseSync(join(folder, lockFile));
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
     if ((error as { readonly errcode?: number }).errcode !== busy) throw error;
-    throw new AppError('already_exists', `another daemon runs with ${folder}; stop it first`, {
+    throw new AppError('already_exists', `another windlass-edge${holderOf(folder)} uses ${folder}; ${howToStop}`, {
       reason: 'AlreadyRunning',
       cause: error,
     });
   }
+  noteHolder(folder, pid);
   return { [Symbol.dispose]: () => database.close() };
+}
+
+const howToStop = 'stop it first, such as by systemctl stop windlass-edge, and try again';
+
+/** For people: a folder whose file cannot be written is locked all the same. */
+function noteHolder(folder: string, pid: number): void {
+  const path = join(folder, holderFile);
+  try {
+    rmSync(path, { force: true });
+    writeFileSync(path, `${pid}\n`, { mode: 0o600, flag: 'wx' });
+  } catch {
+    // Its place is taken by something else.
+  }
+}
+
+function holderOf(folder: string): string {
+  try {
+    const text = readFileSync(join(folder, holderFile), 'utf8').trim();
+    return /^[1-9]\d{0,9}$/.test(text) ? ` (pid ${text})` : '';
+  } catch {
+    return '';
+  }
 }
